@@ -1,0 +1,50 @@
+# The only commands to remember. Each makes what it needs in .venv by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+SOURCES := $(wildcard cpp/*) CMakeLists.txt pyproject.toml
+export PYTHONWARNINGS :=
+
+.PHONY: demo test test-all unit lint bench reproduce docs clean
+
+demo: $(VENV)/base.stamp
+	$(BIN)/earmark demo
+
+test: lint unit
+
+unit: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -n 2 -m "not corpus and not slow"
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test-all: lint
+	$(BIN)/python -m pytest -n 2
+	EARMARK_NO_NATIVE=1 $(BIN)/python -m pytest -n 2 -m "not corpus and not slow"
+
+bench: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks
+
+reproduce: $(VENV)/dev.stamp
+	$(BIN)/earmark reproduce all
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+
+$(UV):
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet uv
+
+# The package itself, editable, with the compiled kernels where a compiler works.
+$(VENV)/base.stamp: $(UV) $(SOURCES)
+	$(UV) pip install --quiet --python $(BIN)/python "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(UV) pip install --quiet --python $(BIN)/python --no-build-isolation --reinstall-package earmark -e ".[io,plot]"
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/base.stamp
+	$(UV) pip install --quiet --python $(BIN)/python --no-build-isolation --group dev -e ".[io,stem,plot]"
+	@touch $@

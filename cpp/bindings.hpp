@@ -1,0 +1,17 @@
+// Array types and the list of topics that make up the extension.
+#pragma once
+
+#include <cstdint>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+namespace nb = nanobind;
+
+// Read-only and writable one-dimensional views of NumPy arrays. Kernels check
+// nothing but the type: their Python callers pass validated arrays.
+template <typename T> using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T> using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T> using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename T> using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// One function a topic, defined in cpp/<topic>.cpp and called in module.cpp.

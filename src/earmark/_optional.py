@@ -1,0 +1,38 @@
+"""The single door to optional packages, opened at the moment of use."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from earmark.exceptions import MissingDependencyError
+
+# Package -> the extra that installs it.
+_EXTRAS = {
+    "Stemmer": "stem",
+    "dask": "dask",
+    "distributed": "dask",
+    "fastapi": "serve",
+    "matplotlib": "plot",
+    "pooch": "data",
+    "prometheus_client": "serve",
+    "pyarrow": "io",
+    "pyspark": "spark",
+    "uvicorn": "serve",
+}
+
+
+def require(module: str, purpose: str) -> Any:
+    """Import ``module`` or say which extra brings it.
+
+    ``purpose`` completes the sentence "... is needed to <purpose>".
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        extra = _EXTRAS[package]
+        raise MissingDependencyError(
+            f"{package} is needed to {purpose}; "
+            f"install it with: pip install 'earmark[{extra}]'"
+        ) from error

@@ -1,0 +1,36 @@
+"""The errors and warnings of earmark: one base class each."""
+
+from __future__ import annotations
+
+__all__ = [
+    "DataError",
+    "EarmarkError",
+    "EarmarkWarning",
+    "MissingDependencyError",
+    "ModelFormatError",
+    "NotSupportedError",
+]
+
+
+class EarmarkError(Exception):
+    """Base class of every error that earmark raises on purpose."""
+
+
+class DataError(EarmarkError, ValueError):
+    """The data are at fault: the message names the place, what was expected and got."""
+
+
+class ModelFormatError(EarmarkError, ValueError):
+    """A model file is damaged, foreign, too new or hostile."""
+
+
+class NotSupportedError(EarmarkError, TypeError):
+    """The model cannot do this by its nature, such as forgetting a document."""
+
+
+class MissingDependencyError(EarmarkError, ImportError):
+    """An optional package is needed: the message says which extra to install."""
+
+
+class EarmarkWarning(UserWarning):
+    """Base class of every warning that earmark gives."""
