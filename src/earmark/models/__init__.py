@@ -1,1 +1,15 @@
-"""models."""
+"""Classifiers on term counts and vectors, scikit-learn compatible."""
+
+from earmark.models.naive_bayes import (
+    BernoulliNaiveBayes,
+    ComplementNaiveBayes,
+    GaussianNaiveBayes,
+    MultinomialNaiveBayes,
+)
+
+__all__ = [
+    "BernoulliNaiveBayes",
+    "ComplementNaiveBayes",
+    "GaussianNaiveBayes",
+    "MultinomialNaiveBayes",
+]

@@ -1,0 +1,171 @@
+"""Bernoulli naive Bayes on exact class statistics."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from earmark.kernels.rows import canonical_rows, presence, row_lengths
+from earmark.models._base import ScoreParts
+from earmark.models.naive_bayes._count_model import CountNaiveBayes
+from earmark.models.naive_bayes._prior import log_or_minus_inf
+from earmark.typing import (
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Matrix,
+    MatrixLike,
+    SparseMatrix,
+)
+
+__all__ = ["BernoulliNaiveBayes"]
+
+
+class BernoulliNaiveBayes(CountNaiveBayes):
+    """Every term is present or absent, independently, with its class's probability.
+
+    A term counts as present where X > 0. Absent terms are evidence too; scoring
+    still costs only the terms of the document.
+
+    Parameters
+    ----------
+    alpha : float >= 0, default=1.0
+        Smoothing: alpha documents with and alpha without every term are added to
+        each class. 0 gives the maximum likelihood estimate.
+    class_prior : None, "uniform" or array-like of shape (n_classes,), default=None
+        Prior probabilities; None estimates them from the class sizes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    statistics_ : ClassStatistics
+        The exact counts learned; everything else is derived from them.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        log P(term present | class).
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log P(class).
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    References
+    ----------
+    .. [1] M. C. Ganiz, N. I. Lytkin and W. M. Pottenger (2009). Leveraging higher
+       order dependencies between features for text classification. ECML PKDD.
+       Equations 4 and 6.
+
+    Examples
+    --------
+    >>> model = BernoulliNaiveBayes().fit([[1, 0], [0, 1]], ["a", "b"])
+    >>> model.predict([[3, 0]])
+    array(['a'], dtype='<U1')
+
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = (
+        "_absent",
+        "_certain",
+        "_log_present",
+        "_offset",
+        "_weights",
+        "class_log_prior_",
+    )
+
+    def __init__(self, *, alpha: float = 1.0, class_prior: Any = None) -> None:
+        self.alpha = alpha
+        self.class_prior = class_prior
+
+    @property
+    def feature_log_prob_(self) -> FloatMatrix:
+        """Log P(term present | class), (n_classes, n_features)."""
+        return self._log_present.T
+
+    def _training_rows(self, X: Matrix) -> SparseMatrix:
+        return presence(canonical_rows(X))
+
+    def _derive(self) -> None:
+        docs = self.statistics_.docs.astype(np.float64)
+        self.class_log_prior_ = self._log_prior(docs)
+        held = self.statistics_.dense_tokens()
+        log_total = np.log(_positive(docs + 2 * self.alpha))[:, None]
+        log_present = log_or_minus_inf(held + self.alpha) - log_total  # NB2
+        missing = np.maximum(docs[:, None] - held, 0.0) + self.alpha
+        log_missing = log_or_minus_inf(missing) - log_total
+        self._log_present = np.ascontiguousarray(log_present.T)
+        # A term in every document of a class (alpha = 0) makes its absence
+        # impossible: log 0 is kept out of the sums and counted apart (NB7).
+        certain = np.isneginf(log_missing)
+        self._certain = np.ascontiguousarray(certain.T) if certain.any() else None
+        log_missing[certain] = 0.0
+        self._weights = np.ascontiguousarray((log_present - log_missing).T)
+        self._absent = log_missing.sum(axis=1)
+        self._offset = self.class_log_prior_ + self._absent  # NB3
+
+    def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
+        joint = super()._joint_log_likelihood(X)
+        if self._certain is not None:
+            met = np.asarray(X @ self._certain.astype(np.int64))
+            joint[met < self._certain.sum(axis=0)] = -np.inf
+        return joint
+
+    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+        """Present terms by log P(present), all absent terms as one item (AB3)."""
+        parts = []
+        for part in super()._score_parts(X):
+            present = self._log_present[part.columns]
+            absent = self._absent + (part.terms - present).sum(axis=0)
+            constants = {"class prior": self.class_log_prior_, "absent terms": absent}
+            parts.append(ScoreParts(part.columns, present, constants))
+        return parts
+
+    def _log_likelihood_without(
+        self, rows: SparseMatrix, own: IntVector, weight: FloatVector
+    ) -> FloatMatrix:
+        joint = self._joint_log_likelihood(rows)
+        likelihood = np.where(
+            np.isneginf(joint), -np.inf, joint - self.class_log_prior_
+        )
+        docs = self.statistics_.docs.astype(np.float64)
+        for c in np.unique(own):
+            held = self.statistics_.tokens[[c]].toarray()[0].astype(np.float64)
+            for w in np.unique(weight[own == c]):
+                mine = np.flatnonzero((own == c) & (weight == w))
+                likelihood[mine, c] = self._own_likelihood_without(
+                    rows[mine], held, docs[c], w
+                )
+        return likelihood
+
+    def _own_likelihood_without(
+        self, rows: SparseMatrix, held: FloatVector, docs: float, lost: float
+    ) -> FloatVector:
+        """NB8 for documents of one class and one weight: that class loses ``lost``.
+
+        The absent-term sum changes for all terms, since the class has fewer
+        documents: it is made once and corrected for each document's own terms.
+        """
+        left = docs - lost
+        # Terms with held > left are in every document, so in the one that leaves.
+        missing = left - held
+        open_terms = missing > -1e-9 * max(docs, 1.0)
+        log_missing = np.zeros(len(held))
+        log_missing[open_terms] = log_or_minus_inf(
+            np.maximum(missing[open_terms], 0.0) + self.alpha
+        )
+        certain = np.isneginf(log_missing)
+        log_missing[certain] = 0.0
+        present = np.maximum(held - lost, 0.0) + self.alpha
+        change = log_or_minus_inf(present) - log_missing
+        log_total = np.log(max(left + 2 * self.alpha, np.finfo(float).tiny))
+        likelihood = np.asarray(rows @ change) + log_missing.sum()
+        likelihood -= rows.shape[1] * log_total
+        if certain.any():
+            met = np.asarray(rows @ certain.astype(np.float64))
+            likelihood[met < certain.sum()] = -np.inf
+        if left + 2 * self.alpha <= 0:
+            likelihood[:] = np.where(row_lengths(rows) > 0, -np.inf, 0.0)
+        return np.asarray(likelihood, dtype=np.float64)
+
+
+def _positive(values: FloatVector) -> FloatVector:
+    return np.where(values > 0, values, 1.0)

@@ -1,0 +1,166 @@
+"""Gaussian naive Bayes on class moments, for real-valued features."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from earmark._checks import require_in_range
+from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import dense_blocks
+from earmark.models._base import JointLogLikelihoodMixin
+from earmark.models.naive_bayes._prior import ClassPrior
+from earmark.statistics import ClassMoments
+from earmark.statistics._inputs import checked_weights
+from earmark.statistics.class_moments import merge_moments
+from earmark.typing import (
+    ArrayLike,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Labels,
+    Matrix,
+    MatrixLike,
+)
+
+__all__ = ["GaussianNaiveBayes"]
+
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+class GaussianNaiveBayes(JointLogLikelihoodMixin, ClassPrior):
+    """Every feature is normal within a class, independently of the others.
+
+    For dense features such as embeddings or numbers. Sparse input is scored in
+    dense blocks of bounded size.
+
+    Parameters
+    ----------
+    class_prior : None, "uniform" or array-like of shape (n_classes,), default=None
+        Prior probabilities; None estimates them from the class sizes.
+    var_smoothing : float >= 0, default=1e-9
+        Share of the largest overall variance that is added to every variance.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    statistics_ : ClassMoments
+        Weight, mean and centred sum of squares of each class.
+    theta_, var_ : ndarray of shape (n_classes, n_features)
+        Means and (smoothed) variances.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log P(class).
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    Examples
+    --------
+    >>> model = GaussianNaiveBayes().fit([[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1])
+    >>> model.predict([[2.0], [7.0]])
+    array([0, 1])
+
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("class_log_prior_", "theta_", "var_")
+    statistics_: ClassMoments
+    theta_: FloatMatrix
+    var_: FloatMatrix
+
+    def __init__(
+        self,
+        *,
+        class_prior: Any = None,
+        var_smoothing: float = 1e-9,
+    ) -> None:
+        self.class_prior = class_prior
+        self.var_smoothing = var_smoothing
+
+    def leave_one_out(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> FloatMatrix:
+        """Log posteriors of training documents, each as if not trained on (NB8).
+
+        One point is removed from its class's mean and variance and from the
+        overall variance that ``var_smoothing`` refers to.
+        """
+        check_is_fitted(self)
+        X, labels = self._training_data(X, y, reset=False)
+        own = self._own_class(labels, X.shape[0])
+        given = checked_weights(sample_weight, X.shape[0])
+        weight = np.ones(X.shape[0]) if given is None else given.astype(np.float64)
+        prior = self._log_prior_without(own, weight)
+        joint = np.concatenate(
+            [
+                self._log_likelihood_without(block, own[rows], weight[rows])
+                for rows, block in dense_blocks(X)
+            ]
+        )
+        return log_normalize(joint + prior)
+
+    def _check_parameters(self) -> None:
+        require_in_range(self, "var_smoothing", low=0.0)
+
+    def _empty_statistics(self, classes: Labels, n_features: int) -> ClassMoments:
+        return ClassMoments(classes, n_features)
+
+    def _derive(self) -> None:
+        docs = self.statistics_.docs
+        self.class_log_prior_ = self._log_prior(docs)
+        moments = self.statistics_
+        self.theta_ = moments.mean
+        weight, _, squares = moments.overall()
+        floor = self.var_smoothing * squares.max(initial=0.0) / max(weight, _TINY)
+        seen = np.where(moments.docs > 0, moments.docs, 1.0)
+        self.var_ = np.maximum(moments.squares / seen[:, None] + floor, _TINY)
+
+    def _joint_log_likelihood(self, X: Matrix) -> FloatMatrix:
+        parts = [self._log_likelihood(block) for _, block in dense_blocks(X)]
+        return np.concatenate(parts) + self.class_log_prior_
+
+    def _log_likelihood(self, block: FloatMatrix) -> FloatMatrix:
+        columns = [
+            _log_normal(block, mean, var)
+            for mean, var in zip(self.theta_, self.var_, strict=True)
+        ]
+        return np.stack(columns, axis=1)
+
+    def _log_likelihood_without(
+        self, block: FloatMatrix, own: IntVector, weight: FloatVector
+    ) -> FloatMatrix:
+        moments = self.statistics_
+        none = np.zeros_like(block)
+        lost = -weight[:, None]
+        total, mean, squares = (np.asarray(m) for m in moments.overall())
+        rest, _, left_squares = merge_moments(
+            np.full_like(lost, total), mean, squares, lost, block, none
+        )
+        largest = np.maximum(left_squares, 0.0).max(axis=1, initial=0.0)
+        floor = self.var_smoothing * largest / np.maximum(rest[:, 0], _TINY)
+        scores = np.empty((block.shape[0], len(self.classes_)))
+        for c in range(len(self.classes_)):
+            var = np.broadcast_to(
+                moments.squares[c] / max(moments.docs[c], _TINY), block.shape
+            ).copy()
+            centre = np.broadcast_to(moments.mean[c], block.shape).copy()
+            mine = own == c
+            size, centre[mine], own_squares = merge_moments(
+                np.full((int(mine.sum()), 1), moments.docs[c]),
+                moments.mean[c],
+                moments.squares[c],
+                lost[mine],
+                block[mine],
+                none[mine],
+            )
+            var[mine] = np.maximum(own_squares, 0.0) / np.maximum(size, _TINY)
+            var = np.maximum(var + floor[:, None], _TINY)
+            scores[:, c] = _log_normal(block, centre, var)
+        return scores
+
+
+def _log_normal(block: FloatMatrix, mean: FloatMatrix, var: FloatMatrix) -> FloatVector:
+    """Log density of each row under independent normals."""
+    terms = np.log(2.0 * np.pi * var) + (block - mean) ** 2 / var
+    return np.asarray(-0.5 * terms.sum(axis=1), dtype=np.float64)

@@ -1,0 +1,99 @@
+"""Multinomial naive Bayes on exact class statistics."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from earmark.models.naive_bayes._count_model import CountNaiveBayes
+from earmark.models.naive_bayes._prior import log_or_minus_inf
+from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
+
+__all__ = ["MultinomialNaiveBayes"]
+
+
+class MultinomialNaiveBayes(CountNaiveBayes):
+    """Every token of a document is an independent draw from its class.
+
+    Parameters
+    ----------
+    alpha : float >= 0, default=1.0
+        Smoothing count added to every term of every class. 0 gives the maximum
+        likelihood estimate; a document that no class can produce then gets the
+        class prior, with a warning.
+    class_prior : None, "uniform" or array-like of shape (n_classes,), default=None
+        Prior probabilities; None estimates them from the class sizes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    statistics_ : ClassStatistics
+        The exact counts learned; everything else is derived from them.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        log P(term | class).
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log P(class).
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    References
+    ----------
+    .. [1] R. Raina, Y. Shen, A. Y. Ng and A. McCallum (2003). Classification with
+       hybrid generative/discriminative models. NIPS. Equations 3-4.
+
+    Examples
+    --------
+    >>> model = MultinomialNaiveBayes().fit([[2, 0], [0, 3]], ["a", "b"])
+    >>> model.predict([[1, 0]])
+    array(['a'], dtype='<U1')
+
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
+
+    def __init__(self, *, alpha: float = 1.0, class_prior: Any = None) -> None:
+        self.alpha = alpha
+        self.class_prior = class_prior
+
+    @property
+    def feature_log_prob_(self) -> FloatMatrix:
+        """Log P(term | class), (n_classes, n_features)."""
+        return self._weights.T
+
+    def _derive(self) -> None:
+        docs = self.statistics_.docs.astype(np.float64)
+        self.class_log_prior_ = self._log_prior(docs)
+        self._offset = self.class_log_prior_
+        smoothed = self.statistics_.dense_tokens() + self.alpha
+        total = smoothed.sum(axis=1)
+        # A class without any token says nothing about terms, even for alpha = 0.
+        total[total == 0] = 1.0
+        log_phi = log_or_minus_inf(smoothed) - np.log(total)[:, None]  # NB4
+        self._weights = np.ascontiguousarray(log_phi.T)
+
+    def _log_likelihood_without(
+        self, rows: SparseMatrix, own: IntVector, weight: FloatVector
+    ) -> FloatMatrix:
+        likelihood = np.asarray(rows @ self._weights, dtype=np.float64)
+        for c in np.unique(own):
+            mine = np.flatnonzero(own == c)
+            tokens = self.statistics_.tokens[[c]].toarray()[0].astype(np.float64)
+            part = rows[mine]
+            lost = np.repeat(weight[mine], np.diff(part.indptr)) * part.data
+            left = np.maximum(tokens[part.indices] - lost, 0.0) + self.alpha
+            n_tokens = np.asarray(part.sum(axis=1)).ravel()
+            total = tokens.sum() - weight[mine] * n_tokens
+            total = np.maximum(total, 0.0) + self.alpha * rows.shape[1]
+            part.data = part.data * log_or_minus_inf(left)
+            log_total = np.log(np.where(total > 0, total, 1.0))
+            likelihood[mine, c] = np.asarray(part.sum(axis=1)).ravel()  # NB8
+            likelihood[mine, c] -= n_tokens * log_total
+        return likelihood
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.classifier_tags.poor_score = True  # the checks' data are not counts
+        return tags

@@ -1,0 +1,318 @@
+"""Class statistics: exact counts per class that add, subtract and merge (CS1)."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from earmark.exceptions import DataError
+from earmark.kernels.rows import canonical_rows, class_sums, presence, scale_rows
+from earmark.statistics._inputs import (
+    checked_weights,
+    label_positions,
+    whole,
+    whole_if_exact,
+)
+from earmark.typing import (
+    ArrayLike,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Labels,
+    SparseMatrix,
+)
+
+__all__ = ["ClassStatistics"]
+
+
+class ClassStatistics:
+    """Documents, tokens and presences per class, and nothing about smoothing.
+
+    The statistics form a commutative group (CS1): a document is learned by
+    adding it, forgotten by subtracting it, and shards merge by adding. Whole
+    counts with whole weights are kept as int64 and every operation is exact;
+    fractional ones are float64.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_classes,)
+        The labels, distinct; their order is the row order of every matrix.
+    n_features : int, default=0
+        Number of columns; the number of ``terms`` when those are given.
+    terms : sequence of str, optional
+        Names of the columns, sorted. With names, statistics over different
+        vocabularies can be merged; without, columns are matched by position.
+
+    Attributes
+    ----------
+    docs : ndarray of shape (n_classes,)
+        Weighted number of documents per class.
+    tokens, presence : sparse array of shape (n_classes, n_features)
+        Weighted token counts, and weighted numbers of documents with the term.
+
+    Examples
+    --------
+    >>> statistics = ClassStatistics(["ham", "spam"], n_features=3)
+    >>> statistics.add([[1, 0, 2], [0, 1, 1]], ["spam", "ham"]).docs
+    array([1, 1])
+    >>> statistics.tokens.toarray()
+    array([[0, 1, 1],
+           [1, 0, 2]])
+
+    """
+
+    def __init__(
+        self, classes: ArrayLike, n_features: int = 0, terms: Any | None = None
+    ) -> None:
+        self.classes: Labels = np.asarray(classes)
+        self.terms: Any = None if terms is None else _as_terms(terms)
+        width = n_features if self.terms is None else len(self.terms)
+        self.docs: Any = np.zeros(len(self.classes), dtype=np.int64)
+        self.tokens = sparse.csr_array((len(self.classes), width), dtype=np.int64)
+        self.presence = self.tokens.copy()
+
+    # -- reading -----------------------------------------------------------
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.tokens.shape[1])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all sums are whole numbers, kept without rounding."""
+        return bool(self.docs.dtype == np.int64 and self.tokens.dtype == np.int64)
+
+    def document_frequency(self) -> Any:
+        """Weighted number of documents that hold each term, over all classes."""
+        return np.asarray(self.presence.sum(axis=0)).ravel()
+
+    def dense_tokens(self) -> FloatMatrix:
+        """Token counts as a dense float64 matrix (n_classes, n_features)."""
+        return np.asarray(self.tokens.toarray(), dtype=np.float64)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ClassStatistics):
+            return NotImplemented
+        if (self.terms is None) != (other.terms is None):
+            return False
+        return (
+            np.array_equal(self.classes, other.classes)
+            and (self.terms is None or np.array_equal(self.terms, other.terms))
+            and self.tokens.shape == other.tokens.shape
+            and np.array_equal(self.docs, other.docs)
+            and _same_entries(self.tokens, other.tokens)
+            and _same_entries(self.presence, other.presence)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def copy(self) -> ClassStatistics:
+        """An independent copy."""
+        twin = ClassStatistics(self.classes.copy(), self.n_features, self.terms)
+        twin._set(self.docs.copy(), self.tokens.copy(), self.presence.copy())
+        return twin
+
+    # -- learning and forgetting --------------------------------------------
+
+    def add(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the documents X (n_samples, n_features) with labels y."""
+        self._combine(self._counted(X, y, sample_weight), +1)
+        return self
+
+    def remove(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Forget documents learned before; more than was learned is a DataError."""
+        self._combine(self._counted(X, y, sample_weight), -1)
+        return self
+
+    def merge(self, other: ClassStatistics) -> Self:
+        """Add another shard's statistics; its classes and terms may differ."""
+        classes = _union(self.classes, other.classes)
+        terms = self._merged_terms(other)
+        left = self.aligned(classes, terms)
+        left._combine(other.aligned(classes, terms), +1)
+        self.classes, self.terms = left.classes, left.terms
+        self._set(left.docs, left.tokens, left.presence)
+        return self
+
+    def subtract(self, other: ClassStatistics) -> Self:
+        """Take another shard's statistics away; terms left without a document go."""
+        aligned = other.aligned(self.classes, self.terms)
+        self._combine(aligned, -1)
+        if self.terms is not None:
+            held = self.document_frequency() > 0
+            if not held.all():
+                self.terms = self.terms[held]
+                self._set(self.docs, self.tokens[:, held], self.presence[:, held])
+        return self
+
+    # -- columns and rows ----------------------------------------------------
+
+    def aligned(self, classes: Labels, terms: Any | None) -> ClassStatistics:
+        """The same sums laid out for other classes and terms, a superset of these."""
+        if np.array_equal(classes, self.classes) and (
+            terms is None or terms is self.terms or np.array_equal(terms, self.terms)
+        ):
+            return self.copy()
+        wide = ClassStatistics(classes, self.n_features, terms)
+        rows = _positions(self.classes, classes, "class")
+        columns = (
+            np.arange(self.n_features)
+            if terms is None
+            else _positions(self.terms, wide.terms, "term")
+        )
+        docs = np.zeros(len(classes), dtype=self.docs.dtype)
+        docs[rows] = self.docs
+        shape = (len(classes), wide.n_features)
+        wide._set(
+            docs,
+            _moved(self.tokens, rows, columns, shape),
+            _moved(self.presence, rows, columns, shape),
+        )
+        return wide
+
+    def scaled(self, factor: FloatVector) -> ClassStatistics:
+        """Each class's sums times its factor, as ``class_weight`` asks for."""
+        weighted = ClassStatistics(self.classes, self.n_features, self.terms)
+        weighted._set(
+            self.docs * factor,
+            scale_rows(self.tokens, factor),
+            scale_rows(self.presence, factor),
+        )
+        return weighted
+
+    def select(self, columns: IntVector) -> ClassStatistics:
+        """The statistics of some columns only, as for a pruned vocabulary."""
+        terms = None if self.terms is None else self.terms[columns]
+        chosen = ClassStatistics(self.classes, len(columns), terms)
+        chosen._set(self.docs, self.tokens[:, columns], self.presence[:, columns])
+        return chosen
+
+    # -- private -------------------------------------------------------------
+
+    @classmethod
+    def from_sums(
+        cls,
+        classes: ArrayLike,
+        docs: Any,
+        tokens: SparseMatrix,
+        presence: SparseMatrix,
+        terms: Any | None = None,
+    ) -> ClassStatistics:
+        """Wrap sums made elsewhere, such as by a fused pass over raw text."""
+        made = cls(classes, tokens.shape[1], terms)
+        made._set(np.asarray(docs), canonical_rows(tokens), canonical_rows(presence))
+        return made
+
+    def _set(self, docs: Any, tokens: SparseMatrix, presence: SparseMatrix) -> None:
+        self.docs = docs
+        self.tokens = canonical_rows(tokens)
+        self.presence = canonical_rows(presence)
+
+    def _counted(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> ClassStatistics:
+        """The statistics of one batch, on this object's classes and columns."""
+        rows = canonical_rows(X)
+        if rows.shape[1] != self.n_features:
+            raise DataError(
+                f"X must have {self.n_features} columns, one for each known term, "
+                f"got {rows.shape[1]}."
+            )
+        rows = whole_if_exact(rows)
+        if rows.nnz and rows.data.min() < 0:
+            raise DataError(
+                f"Negative values in data: X must hold counts, all >= 0, "
+                f"got {rows.data.min()!r}."
+            )
+        y_index = label_positions(np.asarray(y), self.classes, rows.shape[0])
+        weight = checked_weights(sample_weight, rows.shape[0])
+        held = presence(rows)
+        if weight is not None:
+            rows, held = scale_rows(rows, weight), scale_rows(held, weight)
+        n_classes = len(self.classes)
+        docs = np.bincount(y_index, weights=weight, minlength=n_classes)
+        batch = ClassStatistics(self.classes, self.n_features, self.terms)
+        batch._set(
+            docs if weight is not None and weight.dtype.kind == "f" else whole(docs),
+            class_sums(rows, y_index, n_classes),
+            class_sums(held, y_index, n_classes),
+        )
+        return batch
+
+    def _combine(self, other: ClassStatistics, sign: int) -> None:
+        """Add or subtract aligned statistics; on an error nothing has changed."""
+        docs = self.docs + sign * other.docs
+        tokens = canonical_rows(self.tokens + sign * other.tokens)
+        held = canonical_rows(self.presence + sign * other.presence)
+        if sign < 0:
+            exact = self.is_exact and other.is_exact
+            slack = 0.0 if exact else 1e-9 * max(1.0, float(self.docs.sum()))
+            lowest = min(
+                [docs.min(initial=0)] + [m.data.min(initial=0) for m in (tokens, held)]
+            )
+            if lowest < -slack:
+                raise DataError(
+                    "cannot forget more than was learned: a count would fall to "
+                    f"{lowest!r}; nothing was changed. Forget only documents that "
+                    "were learned, with the same label and weight."
+                )
+        self._set(docs, tokens, held)
+
+    def _merged_terms(self, other: ClassStatistics) -> Any | None:
+        if (self.terms is None) != (other.terms is None):
+            raise DataError(
+                "statistics keyed by term and statistics keyed by column cannot be "
+                "merged; give terms to both or to neither."
+            )
+        if self.terms is None:
+            if self.n_features != other.n_features:
+                raise DataError(
+                    f"statistics of {self.n_features} and {other.n_features} columns "
+                    "cannot be merged by position; give terms to both."
+                )
+            return None
+        if np.array_equal(self.terms, other.terms):
+            return self.terms
+        return _as_terms(sorted({*self.terms.tolist(), *other.terms.tolist()}))
+
+
+def _as_terms(terms: Any) -> Any:
+    array = np.empty(len(terms), dtype=object)
+    array[:] = terms
+    return array
+
+
+def _union(left: Labels, right: Labels) -> Labels:
+    return left if np.array_equal(left, right) else np.union1d(left, right)
+
+
+def _positions(keys: Any, among: Any, what: str) -> IntVector:
+    """Where each of ``keys`` stands in ``among``."""
+    index = {key: i for i, key in enumerate(among.tolist())}
+    try:
+        found = [index[key] for key in keys.tolist()]
+    except KeyError as error:
+        raise DataError(f"unknown {what} {error.args[0]!r}") from None
+    return np.asarray(found, dtype=np.int64)
+
+
+def _moved(
+    matrix: SparseMatrix, rows: IntVector, columns: IntVector, shape: tuple[int, int]
+) -> SparseMatrix:
+    entries = matrix.tocoo()
+    return sparse.csr_array(
+        (entries.data, (rows[entries.row], columns[entries.col])), shape=shape
+    )
+
+
+def _same_entries(left: SparseMatrix, right: SparseMatrix) -> bool:
+    return (
+        np.array_equal(left.indptr, right.indptr)
+        and np.array_equal(left.indices, right.indices)
+        and np.array_equal(left.data, right.data)
+    )

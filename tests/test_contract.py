@@ -1,0 +1,22 @@
+"""Every public estimator keeps scikit-learn's contract, with no expected failure."""
+
+import inspect
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import earmark.models
+
+
+def estimators():
+    classes = [getattr(earmark.models, name) for name in earmark.models.__all__]
+    return [
+        cls()
+        for cls in classes
+        if inspect.isclass(cls) and issubclass(cls, BaseEstimator)
+    ]
+
+
+@parametrize_with_checks(estimators())
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
