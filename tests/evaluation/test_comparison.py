@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
@@ -47,7 +48,10 @@ def test_clear_difference_is_shown_and_none_is_said_in_words(counts):
 
 def test_figures_depend_on_the_seed_alone(counts):
     one = compare_classifiers(models(), *counts, n_repeats=2, random_state=4)
-    two = compare_classifiers(models(), *counts, n_repeats=2, random_state=4, n_jobs=2)
+    with parallel_config(backend="threading"):
+        two = compare_classifiers(
+            models(), *counts, n_repeats=2, random_state=4, n_jobs=2
+        )
     other = compare_classifiers(models(), *counts, n_repeats=2, random_state=5)
     assert one.to_dict(costs=False) == two.to_dict(costs=False)
     assert one.to_dict(costs=False) != other.to_dict(costs=False)

@@ -61,7 +61,7 @@ def corrected_resampled_t(
     >>> test = corrected_resampled_t([0.8, 0.82, 0.81], [0.7, 0.74, 0.7],
     ...                              n_train=70, n_test=30)
     >>> round(test.difference, 3), round(test.p_value, 3)
-    (0.097, 0.012)
+    (0.097, 0.018)
 
     """
     change = _differences(scores_a, scores_b)
@@ -113,7 +113,7 @@ def wilcoxon_signed_rank(scores_a: ArrayLike, scores_b: ArrayLike) -> PairedTest
 
     Examples
     --------
-    >>> test = wilcoxon_signed_rank([0.9, 0.8, 0.7, 0.6, 0.8], [0.8, 0.7, 0.5, 0.5, 0.6])
+    >>> test = wilcoxon_signed_rank([9, 8, 7, 6, 8], [8, 7, 5, 5, 6])
     >>> test.p_value
     0.0625
 
