@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +18,13 @@ __all__ = ["IdRegister", "Table", "to_documents"]
 
 @dataclass(frozen=True)
 class Table:
-    """Some rows of a file as columns; ``lines`` are the rows' first lines."""
+    """Some rows of a file as columns; ``line_of(index)`` is a row's first line."""
 
     source: str
     plan: Plan
     data: dict[str, list[Any]]
     first_row: int
-    lines: Sequence[int] | None = None
+    line_of: Callable[[int], int] | None = None
 
     @property
     def rows(self) -> range:
@@ -34,7 +34,7 @@ class Table:
 
     def fault(self, what: str, index: int, column: str) -> DataError:
         """An error about one cell."""
-        line = None if self.lines is None else self.lines[index]
+        line = None if self.line_of is None else self.line_of(index)
         row = self.first_row + index
         return fault(self.source, what, row=row, line=line, column=column)
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import csv
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 
 from earmark.documents._cells import Table
-from earmark.documents._columns import Plan, Request
+from earmark.documents._columns import Request
 from earmark.documents._options import ReadOptions
 from earmark.documents._places import fault
 from earmark.documents._streams import TextSource
 from earmark.exceptions import DataError
 
 __all__ = ["csv_tables"]
+
+# Rows between two looks at the size of the batch.
+_AT_ONCE = 64
+_BREAK = re.compile(r"\r\n|\r|\n")
 
 _limit_lock = threading.Lock()
 _limit_users = 0
@@ -42,46 +48,30 @@ def _field_limit(limit: int) -> Iterator[None]:
 def csv_tables(
     source: TextSource, request: Request, options: ReadOptions, delimiter: str
 ) -> Iterator[Table]:
-    """Batches of rows as columns; nothing at all for an empty file is an error."""
+    """Batches of rows as columns."""
     rows = _Rows(source, options, delimiter)
     names = list(options.names) if options.names is not None else rows.header()
     plan = request.resolve(names, names, source.name)
-    rows.width = len(names)
-    while True:
-        first_row = rows.count + 1
-        with _field_limit(options.field_limit):
-            cells, lines = rows.batch()
-        if not cells:
-            break
-        yield _table(source.name, plan, names, cells, lines, first_row)
-
-
-def _table(
-    source: str,
-    plan: Plan,
-    names: list[str],
-    cells: list[list[str]],
-    lines: list[int],
-    first_row: int,
-) -> Table:
-    """The needed columns of some rows of equal width."""
-    data = {}
-    for name in plan.needed:
-        at = names.index(name)
-        data[name] = [row[at] for row in cells]
-    return Table(source, plan, data, first_row, lines)
+    place = {name: names.index(name) for name in plan.needed}
+    while cells := rows.batch(options.batch_size, width=len(names)):
+        data = {name: [row[at] for row in cells] for name, at in place.items()}
+        yield Table(source.name, plan, data, rows.first, rows.line_of)
 
 
 class _Rows:
-    """The rows of one file, read in batches and counted."""
+    """The rows of one file, read in batches and counted.
+
+    ``first`` is the data row that the batch begins with. The lines of its rows are
+    counted only if an error asks for them: a row that holds line breaks in quotes
+    takes several.
+    """
 
     def __init__(
         self, source: TextSource, options: ReadOptions, delimiter: str
     ) -> None:
         self.source = source
         self.options = options
-        self.count = 0
-        self.width: int | None = None
+        self.first = 0
         plain = options.quote is None
         self.reader = csv.reader(
             source.lines,
@@ -90,63 +80,84 @@ class _Rows:
             quoting=csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL,
             strict=True,
         )
+        self._next = 1
+        self._first_line = 1
+        self._raw: list[list[str]] = []
 
     def header(self) -> list[str]:
         """The first line that is not blank."""
-        self.width = None
-        with _field_limit(self.options.field_limit):
-            cells, _ = self.batch(size=1)
-        self.count = 0
+        cells = self.batch(1, width=None)
         if not cells:
             raise fault(
                 self.source.name,
                 "expected a header and data rows, the file is empty; "
                 "check that it was written completely.",
             )
+        self._next = 1
         return cells[0]
 
-    def batch(self, size: int | None = None) -> tuple[list[list[str]], list[int]]:
-        """The next rows and the line each begins on; blank lines are passed over."""
-        size = self.options.batch_size if size is None else size
-        stop = self.source.bytes.count + self.options.batch_bytes
+    def batch(self, size: int, width: int | None) -> list[list[str]]:
+        """The next rows, each of ``width`` fields; blank lines are passed over."""
         cells: list[list[str]] = []
-        lines: list[int] = []
-        reader, counted, width = self.reader, self.source.bytes, self.width
-        begins = reader.line_num + 1
+        while not cells:
+            self.first, self._first_line = self._next, self.reader.line_num + 1
+            with _field_limit(self.options.field_limit):
+                self._read(size, is_header=width is None)
+            if not self._raw:
+                break
+            cells = self._raw if all(self._raw) else [row for row in self._raw if row]
+            if width is not None and set(map(len, cells)) - {width}:
+                raise self._wrong_width(cells, width)
+            self._next += len(cells)
+        return cells
+
+    def _read(self, size: int, *, is_header: bool) -> None:
+        """Fill ``_raw`` with at most ``size`` rows and about ``batch_bytes``."""
+        reader, counted = self.reader, self.source.bytes
+        stop = counted.count + self.options.batch_bytes
+        raw = self._raw = []
         try:
-            for row in reader:
-                if row:
-                    if len(row) != width and width is not None:
-                        raise self._wrong_width(row, len(cells), begins)
-                    cells.append(row)
-                    lines.append(begins)
-                    if len(cells) == size or counted.count > stop:
-                        break
-                begins = reader.line_num + 1
+            while len(raw) < size and counted.count <= stop:
+                n_before = len(raw)
+                for row in islice(reader, min(_AT_ONCE, size - n_before)):
+                    raw.append(row)  # noqa: PERF402 - kept when a later row fails
+                if len(raw) == n_before:
+                    break
         except csv.Error as error:
-            raise self._broken(error, len(cells), begins) from error
+            raise self._broken(error, is_header=is_header) from error
         except UnicodeDecodeError as error:
             raise self.source.undecodable(error, reader.line_num) from error
-        self.count += len(cells)
-        return cells, lines
 
-    def _wrong_width(self, row: list[str], n_before: int, line: int) -> DataError:
+    def line_of(self, index: int) -> int:
+        """The line on which a row of the batch begins."""
+        line, seen = self._first_line, -1
+        for row in self._raw:
+            seen += bool(row)
+            if seen == index:
+                break
+            line += 1 + sum(len(_BREAK.findall(field)) for field in row)
+        return line
+
+    def _wrong_width(self, cells: list[list[str]], width: int) -> DataError:
         """Too many or too few fields."""
+        index = next(i for i, row in enumerate(cells) if len(row) != width)
+        n_fields = len(cells[index])
         advice = (
             "put quotes around a field that holds the separator"
-            if len(row) > (self.width or 0)
+            if n_fields > width
             else "look for a missing separator or a line break outside quotes"
         )
         return fault(
             self.source.name,
-            f"expected {self.width} fields as in the header, got {len(row)}; {advice}.",
-            row=self.count + n_before + 1,
-            line=line,
+            f"expected {width} fields as in the header, got {n_fields}; {advice}.",
+            row=self.first + index,
+            line=self.line_of(index),
         )
 
-    def _broken(self, error: csv.Error, n_before: int, line: int) -> DataError:
+    def _broken(self, error: csv.Error, *, is_header: bool) -> DataError:
         """What the csv module found wrong, in the user's terms."""
         message, here = str(error), self.reader.line_num
+        n_before = sum(map(bool, self._raw))
         literal = "if quotes are ordinary characters in this file give quote=None"
         if "field larger" in message:
             what = (
@@ -164,5 +175,6 @@ class _Rows:
                 f"expected a well-formed row, got an error at line {here} ({message}); "
                 f"double the quotes inside a quoted field, or {literal}"
             )
-        row = self.count + n_before + 1 if self.width is not None else None
+        row = None if is_header else self.first + n_before
+        line = self.line_of(n_before)
         return fault(self.source.name, f"{what}.", row=row, line=line)

@@ -71,8 +71,10 @@ def _documents(
     batch: list[tuple[Path, str | None, str]],
     first_row: int,
 ) -> Documents:
-    """One batch; every label is wrapped in a list for multi-label reading."""
-    labels = [[label] if request.multi_label else label for _, label, _ in batch]
+    """One batch; for multi-label reading a label is a list of one."""
+    labels: list[str | list[str] | None] = [label for _, label, _ in batch]
+    if request.multi_label:
+        labels = [None if label is None else [label] for _, label, _ in batch]
     return Documents(
         texts=[text for *_, text in batch],
         labels=None if request.label is False else labels,

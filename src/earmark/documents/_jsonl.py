@@ -35,7 +35,7 @@ def jsonl_tables(
             name: _column(batch, name, plan, first_row, lines, source.name)
             for name in plan.needed
         }
-        yield Table(source.name, plan, data, first_row, lines)
+        yield Table(source.name, plan, data, first_row, lines.__getitem__)
 
 
 class _Records:

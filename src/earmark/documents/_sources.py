@@ -47,13 +47,13 @@ def find_sources(
 ) -> list[Source] | None:
     """The files to read, or None for a folder of text files."""
     if os.fspath(path) == STDIN:
-        if options.format in (None, "parquet"):
+        if options.format is None or options.format == "parquet":
             raise fault(
                 "stdin",
                 f"expected the format of the data, got {options.format!r}; give "
                 f"format='csv', 'tsv' or 'jsonl' (--format on the command line).",
             )
-        return [Source(None, options.format)]  # type: ignore[arg-type]
+        return [Source(None, options.format)]
     where = Path(path)
     if where.is_dir():
         return _parts(where, options)

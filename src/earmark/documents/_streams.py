@@ -20,7 +20,7 @@ __all__ = ["STDIN", "TextSource", "decode", "open_text", "text_encoding"]
 
 STDIN = "-"
 # Larger than the default of 8 kB: fewer calls a gigabyte, still small memory.
-_CHUNK = 1 << 17
+_CHUNK = 1 << 16
 
 
 class _CountedBytes(io.BufferedIOBase):
@@ -150,7 +150,8 @@ def open_text(
     """Lines of ``path`` (None: stdin), decompressed by its last suffix."""
     if path is None:
         # read1 gives what a slow pipe has, instead of waiting for a full chunk.
-        yield TextSource(sys.stdin.buffer.read1, "stdin", encoding, newline)
+        stdin: Any = sys.stdin.buffer
+        yield TextSource(stdin.read1, "stdin", encoding, newline)
         return
     with _open_bytes(path) as stream:
         yield TextSource(stream.read, str(path), encoding, newline)

@@ -40,6 +40,7 @@ class Documents:
     (3, ())
     >>> documents.take([1]).texts
     ['bad']
+
     """
 
     texts: Texts
@@ -51,12 +52,13 @@ class Documents:
 
     def __post_init__(self) -> None:
         n_documents = len(self)
+        parts = self.texts if isinstance(self.texts, dict) else {}
         lists: dict[str, Sequence[Any] | None] = {
-            **{f"texts[{name!r}]": self.texts[name] for name in self.regions},
+            **{f"texts[{name!r}]": part for name, part in parts.items()},
             "labels": self.labels,
             "ids": self.ids,
             "rows": self.rows or None,
-            **{f"columns[{name!r}]": self.columns[name] for name in self.columns},
+            **{f"columns[{name!r}]": kept for name, kept in self.columns.items()},
         }
         for name, values in lists.items():
             if values is not None and len(values) != n_documents:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 from earmark.exceptions import EarmarkWarning
@@ -42,6 +43,7 @@ def warn_if_sorted(
     --------
     >>> warn_if_sorted(["spam", "ham"] * 20)
     False
+
     """
     keys = [
         tuple(label) if isinstance(label, list) else label
@@ -51,7 +53,7 @@ def warn_if_sorted(
     n_labels = len(keys)
     if n_labels < 2:
         return False
-    changes = sum(a != b for a, b in zip(keys, keys[1:], strict=False))
+    changes = sum(a != b for a, b in pairwise(keys))
     # In random order two neighbours differ with probability 1 - sum n_c(n_c-1)/n(n-1).
     same = sum(count * (count - 1) for count in Counter(keys).values())
     expected = (n_labels - 1) - same / n_labels
@@ -62,6 +64,6 @@ def warn_if_sorted(
         f"documents, about {expected:.0f} expected in random order. Shuffle them, "
         f"or the result depends on the order.",
         EarmarkWarning,
-        stacklevel=stacklevel + 1,
+        stacklevel=stacklevel,
     )
     return True

@@ -121,6 +121,7 @@ def read_documents(
     >>> documents.texts, documents.labels
     (['good, very good', 'bad'], ['pos', 'neg'])
     >>> folder.cleanup()
+
     """
     batches = iter_documents(
         path,
@@ -203,6 +204,7 @@ null_text, format, encoding, delimiter, quote, names, pattern, field_limit
     >>> [batch.texts for batch in iter_documents(path, batch_size=2)]
     [['one', 'two'], ['three']]
     >>> folder.cleanup()
+
     """
     request = Request(
         text=text,
