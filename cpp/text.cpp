@@ -1,8 +1,10 @@
 // Bindings of the text kernels: documents, counting, vocabularies.
 #include "bindings.hpp"
-#include "text_vocabulary.hpp"
+#include "text_fused.hpp"
 
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/optional.h>
+
+#include <memory>
 
 namespace {
 
@@ -79,7 +81,7 @@ void bind_counted(nb::module_& m) {
                  new (self) Counted(texts, scan, stops, n_threads);
              })
         .def_prop_ro("n_rows", &Counted::n_rows)
-        .def_prop_ro("n_terms", &Counted::n_terms)
+        .def_prop_ro("n_terms", [](const Counted& self) { return self.terms().size(); })
         .def_prop_ro("n_entries", &Counted::n_entries)
         .def("frequencies",
              [](Counted& self, Out<std::int64_t> documents, Out<std::int64_t> occurrences) {
@@ -89,11 +91,12 @@ void bind_counted(nb::module_& m) {
         .def("order",
              [](const Counted& self, Out<std::uint32_t> out) {
                  nb::gil_scoped_release release;
-                 self.order(out.data());
+                 const std::vector<std::uint32_t> order = self.terms().order();
+                 std::copy(order.begin(), order.end(), out.data());
              })
         .def("terms",
              [](const Counted& self, In<bool> keep) {
-                 return str_list(self.n_terms(), keep.data(), [&](std::size_t k, std::string& out) { self.spell(k, out); });
+                 return str_list(self.terms().size(), keep.data(), [&](std::size_t k, std::string& out) { self.terms().spell(k, out); });
              })
         .def("fill", &fill_counted<std::int32_t>)
         .def("fill", &fill_counted<std::int64_t>);
@@ -117,6 +120,38 @@ void bind_vocabulary(nb::module_& m) {
         .def("fill", &fill_columns<std::int64_t>);
 }
 
+void bind_fused(nb::module_& m) {
+    nb::class_<ClassSums>(m, "ClassSums")
+        .def("__init__",
+             [](ClassSums* self, const Texts& texts, In<std::int64_t> y, std::size_t n_classes, const Scan& scan,
+                nb::list stop_words, std::size_t n_threads) {
+                 const std::vector<std::string> stops = utf8_list(stop_words);
+                 nb::gil_scoped_release release;
+                 new (self) ClassSums(texts, y.data(), n_classes, scan, stops, n_threads);
+             })
+        .def_prop_ro("n_entries", [](const ClassSums& self) { return self.indices.size(); })
+        .def("terms",
+             [](const ClassSums& self) {
+                 return str_list(self.n_terms(), nullptr, [&](std::size_t k, std::string& out) { self.spell(k, out); });
+             })
+        .def("fill", [](const ClassSums& self, Out<std::int64_t> indptr, Out<std::int32_t> indices,
+                        Out<std::int64_t> tokens, Out<std::int64_t> documents) {
+            std::copy(self.indptr.begin(), self.indptr.end(), indptr.data());
+            std::copy(self.indices.begin(), self.indices.end(), indices.data());
+            std::copy(self.tokens.begin(), self.tokens.end(), tokens.data());
+            std::copy(self.documents.begin(), self.documents.end(), documents.data());
+        });
+    m.def("score_texts", [](const Texts& texts, const Vocabulary& vocabulary, int tf, int norm, std::optional<In<double>> idf,
+                            In2<double> weights, In<double> bias, Out2<double> scores, Out<std::int64_t> n_tokens,
+                            std::size_t n_threads) {
+        const Linear linear = {static_cast<Tf>(tf), static_cast<Norm>(norm), idf ? idf->data() : nullptr, weights.data(),
+                               bias.data(), bias.shape(0)};
+        nb::gil_scoped_release release;
+        score_texts(texts, vocabulary, linear, scores.data(), n_tokens.data(), n_threads);
+    }, nb::arg("texts"), nb::arg("vocabulary"), nb::arg("tf"), nb::arg("norm"), nb::arg("idf").none(), nb::arg("weights"),
+       nb::arg("bias"), nb::arg("scores"), nb::arg("n_tokens"), nb::arg("n_threads"));
+}
+
 } // namespace
 
 void bind_text(nb::module_& m) {
@@ -135,4 +170,5 @@ void bind_text(nb::module_& m) {
     });
     bind_counted(m);
     bind_vocabulary(m);
+    bind_fused(m);
 }

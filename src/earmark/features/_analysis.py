@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +135,12 @@ class AnalysisMixin:
         if self.strip_accents is None:
             return texts
         return list(map(self.build_preprocessor(), texts))
+
+    def _token_lists(self, documents: Any) -> Iterator[list[str]]:
+        """The terms of each document, by the plain path."""
+        analyzer = self.analyzer
+        analyze = analyzer if callable(analyzer) else self._text_analyzer()
+        return map(analyze, self._read(documents))
 
     def _n_threads(self) -> int:
         return int(joblib.effective_n_jobs(self.n_jobs))

@@ -171,8 +171,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         self._check_vocabulary()
         scan = self._scan()
         if scan is None:
-            analyze = self._decoded_analyzer()
-            tokens = map(analyze, self._read(raw_documents))
+            tokens = self._token_lists(raw_documents)
             return self._matrix(count_token_columns(tokens, self.vocabulary_))
         texts = self._read_for_kernel(raw_documents)
         return self._matrix(count_columns(texts, self._term_table(), self._n_threads()))
@@ -234,12 +233,9 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         """Count all terms, by the kernel where it knows the parameters."""
         scan = self._scan()
         if scan is None:
-            return count_tokens(
-                map(self._decoded_analyzer(), self._read(raw_documents))
-            )
-        return count_terms(
-            self._read_for_kernel(raw_documents), scan, self._n_threads()
-        )
+            return count_tokens(self._token_lists(raw_documents))
+        texts = self._read_for_kernel(raw_documents)
+        return count_terms(texts, scan, self._n_threads())
 
     def _add_seen(self, terms: list[str], counts: Counts) -> list[str]:
         """Add to the counts of all terms seen so far -> the terms to keep, sorted."""
@@ -255,9 +251,6 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         self.n_documents_, self.seen_terms_ = n_documents, seen
         self.seen_document_count_, self.seen_token_count_ = documents, occurrences
         return [seen[k] for k in np.flatnonzero(mask)]
-
-    def _decoded_analyzer(self) -> Callable[[Any], list[str]]:
-        return self.analyzer if callable(self.analyzer) else self._text_analyzer()
 
     def _learn(self, counts: Counts) -> NDArray[np.int32]:
         """Set the vocabulary -> column of each counted term, -1 where left out."""

@@ -28,6 +28,8 @@ __all__ = [
     "count_columns",
     "count_terms",
     "count_tokens",
+    "native_scan",
+    "native_texts",
     "plain_analyzer",
 ]
 
@@ -136,9 +138,11 @@ def count_terms(documents: Documents, scan: Scan, n_threads: int = 1) -> Counts:
     lib = native()
     if lib is None:
         return text_plain.PlainCounts(map(plain_analyzer(scan), documents))
-    texts = _texts(lib, documents, scan)
+    texts = native_texts(lib, documents, scan)
     stops = sorted(scan.stop_words)
-    return NativeCounts(lib.CountedTerms(texts, _scan(lib, scan), stops, n_threads))
+    return NativeCounts(
+        lib.CountedTerms(texts, native_scan(lib, scan), stops, n_threads)
+    )
 
 
 def count_tokens(documents: Iterable[Iterable[str]]) -> Counts:
@@ -159,7 +163,9 @@ class TermTable:
         """The compiled table, made at first use."""
         if self._native is None:
             stops = sorted(self.scan.stop_words)
-            self._native = lib.Vocabulary(self.terms, _scan(lib, self.scan), stops)
+            self._native = lib.Vocabulary(
+                self.terms, native_scan(lib, self.scan), stops
+            )
         return self._native
 
     def plain(self) -> dict[str, int]:
@@ -177,19 +183,20 @@ def count_columns(
     if lib is None:
         analyze = plain_analyzer(table.scan)
         return text_plain.count_columns(map(analyze, documents), table.plain())
-    texts = _texts(lib, documents, table.scan)
+    texts = native_texts(lib, documents, table.scan)
     counts = lib.ColumnCounts(texts, table.native(lib), n_threads)
     parts = _empty_csr(len(documents), counts.n_entries)
     counts.fill(*parts)
     return parts
 
 
-def _scan(lib: Any, scan: Scan) -> Any:
+def native_scan(lib: Any, scan: Scan) -> Any:
+    """The scan as the compiled kernels take it."""
     analyzer = _ANALYZERS[scan.analyzer]
     return lib.Scan(analyzer, *scan.ngram_range, scan.min_length)
 
 
-def _texts(lib: Any, documents: Documents, scan: Scan) -> Any:
+def native_texts(lib: Any, documents: Documents, scan: Scan) -> Any:
     """Views of the documents for the compiled kernels, with Unicode tables in place."""
     texts = lib.Texts(scan.lowercase)
     if isinstance(documents, ArrowText):
