@@ -3,3 +3,4 @@
 from earmark.features.word_counter import WordCounter
 
 __all__ = ["WordCounter"]
+from earmark.features.weighting import TfidfWeighting

@@ -68,6 +68,7 @@ class CountEngine:
         model is finalised.
     class_weight : None, "balanced" or dict
         Factor on each class's statistics.
+
     """
 
     _transient = ("model_", "scorers_", "terms_")
@@ -104,7 +105,9 @@ class CountEngine:
             known = np.unique(y if classes is None else np.asarray(classes))
             self.statistics_ = self._counted(texts, y, None, known)
             return self._finalise()
-        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+        if classes is not None and not np.array_equal(
+            np.unique(classes), self.classes_
+        ):
             raise ValueError(
                 f"classes must be those of the first call, {self.classes_.tolist()!r}, "
                 f"got {np.unique(classes).tolist()!r}."

@@ -30,7 +30,7 @@ def class_table() -> Mapping[str, type]:
         for cls in (TextClassifier, CountEngine, MatrixEngine, RegionFeatures)
     }
     for package in (decision, features, models, statistics):
-        for name in package.__all__:
+        for name in getattr(package, "__all__", ()):
             public = getattr(package, name)
             if isinstance(public, type):
                 table[name] = public
@@ -70,6 +70,7 @@ def load(
     ------
     ModelFormatError
         If the file is damaged, truncated, newer, foreign or hostile.
+
     """
     from earmark.pipeline.text_classifier import TextClassifier
 

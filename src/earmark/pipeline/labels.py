@@ -25,9 +25,12 @@ class Target:
         One label each; for any-of an object array of tuples.
     multi_label : bool
         Whether each document has a list of labels.
+
     """
 
-    def __init__(self, labelled: IntVector, labels: Labels, n: int, multi: bool) -> None:
+    def __init__(
+        self, labelled: IntVector, labels: Labels, n: int, multi: bool
+    ) -> None:
         self.labelled = labelled
         self.unlabelled = np.setdiff1d(np.arange(n), labelled)
         self.labels = labels
@@ -50,7 +53,9 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
     if not present:
         raise DataError("y holds no label at all; label a few documents of each class.")
     given = [values[i] for i in present]
-    is_list = [isinstance(v, list | tuple | set | frozenset | np.ndarray) for v in given]
+    is_list = [
+        isinstance(v, list | tuple | set | frozenset | np.ndarray) for v in given
+    ]
     if multi_label == "auto":
         multi_label = any(is_list)
     if multi_label and not all(is_list):

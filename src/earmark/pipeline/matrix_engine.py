@@ -39,6 +39,7 @@ class MatrixEngine:
         Turned into sample weights; None where the estimator has its own.
     random_state : int or None
         Seed of the folds that calibrate an estimator without probabilities.
+
     """
 
     def __init__(
@@ -78,7 +79,9 @@ class MatrixEngine:
         if "blocks" in model.get_params(deep=False):
             model.set_params(blocks=self.features.blocks_)
         sample_weight = self._weighted(y, sample_weight)
-        given: dict[str, Any] = {} if sample_weight is None else {"sample_weight": sample_weight}
+        given: dict[str, Any] = (
+            {} if sample_weight is None else {"sample_weight": sample_weight}
+        )
         if validation is not None and "validation" in signature(model.fit).parameters:
             held_out, labels = validation
             given["validation"] = (self.features.transform(held_out), labels)

@@ -40,6 +40,7 @@ class RegionFeatures(BaseEstimator):
         Copied for each region.
     weighting : TfidfWeighting or None
         Copied for each region and applied to its counts; None keeps counts.
+
     """
 
     def __init__(self, counter: Any, weighting: TfidfWeighting | None = None) -> None:

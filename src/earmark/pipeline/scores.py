@@ -10,7 +10,13 @@ from earmark.kernels.logspace import log_normalize
 from earmark.models._base import ClassScoresMixin
 from earmark.typing import FloatMatrix, FloatVector, MatrixLike
 
-__all__ = ["as_columns", "class_scores", "has_probabilities", "linear_form", "log_probabilities"]
+__all__ = [
+    "as_columns",
+    "class_scores",
+    "has_probabilities",
+    "linear_form",
+    "log_probabilities",
+]
 
 
 def as_columns(scores: Any) -> FloatMatrix:

@@ -69,6 +69,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     >>> classifier = TextClassifier(model="multinomial").fit(texts, labels)
     >>> classifier.predict(["cheap lunch pills"])
     array(['spam'], dtype='<U4')
+
     """
 
     def __init__(
@@ -128,6 +129,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             the estimate into a guarantee.
         sample_weight : array-like of shape (n_documents,), optional
             Weight of each document.
+
         """
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
@@ -311,7 +313,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if pair is None:
             return None
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise TypeError(f"{where} must be a pair (X, y), got {type(pair).__name__}.")
+            raise TypeError(
+                f"{where} must be a pair (X, y), got {type(pair).__name__}."
+            )
         texts = self._texts(pair[0], f"{where}[0]")
         target = as_target(pair[1], n_documents(texts), self.multi_label)
         return take(texts, target.labelled), target.labels

@@ -23,7 +23,9 @@ DATA_HELP = (
     "sub-folder per label, a directory of Parquet or JSONL parts, or - for stdin."
 )
 
-Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)
+]
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file (*.earmark).")
 ]

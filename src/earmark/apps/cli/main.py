@@ -45,7 +45,10 @@ def _root(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Print the version."
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Print the version.",
         ),
     ] = False,
 ) -> None:

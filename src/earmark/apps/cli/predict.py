@@ -35,7 +35,9 @@ def run(
     data: options.Data,
     out: Annotated[
         str,
-        typer.Option("--out", "-o", metavar="FILE", help=".csv or .jsonl; - is stdout."),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help=".csv or .jsonl; - is stdout."
+        ),
     ] = "-",
     text: options.TextColumns = None,
     id_column: Annotated[

@@ -13,7 +13,7 @@ import typer
 
 from earmark.apps.cli import _options as options
 
-__all__ = ["HELP", "NAMES", "NAME", "run"]
+__all__ = ["HELP", "NAME", "NAMES", "run"]
 
 NAME = "reproduce"
 HELP = """Regenerate the tables and figures of the papers behind the models.

@@ -38,7 +38,9 @@ def run(
     ] = "auto",
     multi_label: Annotated[
         bool,
-        typer.Option("--multi-label", help="Several labels a document, as a|b or lists."),
+        typer.Option(
+            "--multi-label", help="Several labels a document, as a|b or lists."
+        ),
     ] = False,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The model file.")
@@ -104,7 +106,9 @@ def run(
     )
 
 
-def _facts(classifier: Any, documents: Any, out: Path, seconds: float) -> dict[str, Any]:
+def _facts(
+    classifier: Any, documents: Any, out: Path, seconds: float
+) -> dict[str, Any]:
     return {
         "model": classifier.model_name_,
         "classes": classifier.classes_.tolist(),

@@ -1,0 +1,7 @@
+from sklearn.feature_extraction.text import TfidfTransformer
+
+
+class TfidfWeighting(TfidfTransformer):
+    @classmethod
+    def sublinear(cls):
+        return cls(sublinear_tf=True)
