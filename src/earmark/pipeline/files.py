@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from earmark import decision, features, models, statistics
 from earmark.exceptions import ModelFormatError
+from earmark.models.hybrid.regions import GenerativeRegion
 from earmark.persistence import load_model, save_model
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["class_table", "load", "save_classifier"]
 
 
+# Parts of a classifier that are not public but are stored.
+_INTERNAL = (CountEngine, GenerativeRegion, MatrixEngine, RegionFeatures)
+
+
 @cache
 def class_table() -> Mapping[str, type]:
     """Every class that a model file may name."""
@@ -27,7 +32,7 @@ def class_table() -> Mapping[str, type]:
 
     table: dict[str, type] = {
         cls.__name__: cls
-        for cls in (TextClassifier, CountEngine, MatrixEngine, RegionFeatures)
+        for cls in (TextClassifier, *_INTERNAL)
     }
     for package in (decision, features, models, statistics):
         for name in getattr(package, "__all__", ()):

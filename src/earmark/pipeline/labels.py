@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from earmark.exceptions import DataError
+from earmark.text.containers import as_list
 from earmark.typing import IntVector, Labels
 
 __all__ = ["Target", "as_target"]
@@ -76,14 +76,11 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
 
 
 def _as_list(y: Any) -> list[Any]:
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        return list(series.to_list())
-    if isinstance(y, np.ndarray):
-        return list(y.tolist()) if y.ndim == 1 else list(y)
     if isinstance(y, str) or not hasattr(y, "__iter__"):
         raise DataError(f"y must be a sequence of labels, got {y!r}.")
-    return list(y)
+    if isinstance(y, np.ndarray) and y.ndim != 1:
+        return list(y)
+    return as_list(y)
 
 
 def _is_missing(value: Any) -> bool:
@@ -96,8 +93,8 @@ def _labels(given: list[Any], rows: list[int]) -> Labels:
     if len(kinds) > 1 and not numeric:
         odd = next(i for i, v in enumerate(given) if type(v) is not type(given[0]))
         raise DataError(
-            f"y, row {rows[odd]}: label {given[odd]!r} is a {type(given[odd]).__name__} "
-            f"while {given[0]!r} is a {type(given[0]).__name__}; use one type."
+            f"y, row {rows[odd]}: label {given[odd]!r} is a "
+            f"{type(given[odd]).__name__} while {given[0]!r} is a {type(given[0]).__name__}; use one type."
         )
     labels = np.asarray(given)
     if labels.ndim != 1 or labels.dtype.kind not in "biufUO":
