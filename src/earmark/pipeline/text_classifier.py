@@ -1,0 +1,354 @@
+"""TextClassifier: raw strings in, decisions out; the object that users save."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from earmark.decision.decision import Decision
+from earmark.evaluation import Report
+from earmark.exceptions import DataError
+from earmark.models.registry import BuildOptions
+from earmark.pipeline.build import build_engine
+from earmark.pipeline.explanation import Explanation, explain_parts
+from earmark.pipeline.files import save_classifier
+from earmark.pipeline.inputs import (
+    SINGLE,
+    RegionTexts,
+    as_region_texts,
+    n_documents,
+    take,
+)
+from earmark.pipeline.labels import Target, as_target
+from earmark.pipeline.plan import make_plan, model_name
+from earmark.pipeline.telling import telling_terms
+from earmark.statistics._inputs import checked_weights
+from earmark.typing import FloatMatrix, IntVector, Labels
+
+__all__ = ["TextClassifier"]
+
+
+class TextClassifier(ClassifierMixin, BaseEstimator):
+    """Classify raw text: read, count, fit, decide, explain, save.
+
+    Parameters
+    ----------
+    model : str or classifier, default="auto"
+        A model name (``earmark info --models`` lists them), or any scikit-learn
+        classifier, which is then fitted on tf-idf.
+    regions : None, list of str, "email" or callable, default=None
+        How a document falls into regions: columns of a frame or dict, the subject
+        and body of a mail, or a function from a text to a dict of regions.
+    features : None, dict or vectorizer, default=None
+        Parameters of ``WordCounter``, such as ``{"ngram_range": (1, 2)}``, or a
+        vectorizer of your own. None counts words.
+    class_weight : None, "balanced" or dict, default=None
+        Factor on the documents of each class.
+    random_state : int or None, default=None
+        Seed of whatever is random in the model.
+    n_jobs : int or None, default=None
+        Threads for counting; never changes the result.
+    verbose : int, default=0
+        1 shows progress of long work.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    model_name_ : str
+        The model that was chosen.
+
+    Examples
+    --------
+    >>> texts = ["cheap pills now", "meeting at noon", "cheap watches", "lunch at noon"]
+    >>> labels = ["spam", "ham", "spam", "ham"]
+    >>> classifier = TextClassifier(model="multinomial").fit(texts, labels)
+    >>> classifier.predict(["cheap lunch pills"])
+    array(['spam'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        model: Any = "auto",
+        *,
+        regions: Any = None,
+        features: Any = None,
+        encoder: Any = None,
+        multi_label: Any = "auto",
+        max_error: float | None = None,
+        confidence: float = 0.95,
+        class_weight: Any = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.model = model
+        self.regions = regions
+        self.features = features
+        self.encoder = encoder
+        self.multi_label = multi_label
+        self.max_error = max_error
+        self.confidence = confidence
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # -- learning --------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        unlabelled: Any = None,
+        validation: Any = None,
+        calibration: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learn from texts X and labels y.
+
+        Parameters
+        ----------
+        X : sequence of str, or frame or dict of region columns
+            The documents.
+        y : sequence of labels
+            One for each document; None marks an unlabelled one. Lists of labels
+            ask for any-of classification.
+        unlabelled : like X, optional
+            More documents without labels.
+        validation : pair (X, y), optional
+            Documents to choose settings on, for the models that choose some.
+        calibration : pair (X, y), optional
+            Documents that take no part in fitting; with ``max_error`` they turn
+            the estimate into a guarantee.
+        sample_weight : array-like of shape (n_documents,), optional
+            Weight of each document.
+        """
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        weight = _labelled_weights(sample_weight, target, n_documents(texts))
+        labelled = take(texts, target.labelled)
+        pool = self._pool(texts, target, unlabelled)
+        plan = make_plan(
+            self.model, self.features, self._options(), labelled, target, pool
+        )
+        held_out = self._pair(validation, "validation")
+        plan.engine.fit(labelled, target.labels, weight, pool, held_out)
+        self._adopt(plan.engine, plan.name, plan.reasons)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn more documents, exactly, for the models that can.
+
+        Give all labels in ``classes`` at the first call if y does not hold them
+        all. The result is that of one ``fit`` on all documents.
+        """
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        if len(target.unlabelled):
+            raise DataError(
+                f"y, row {target.unlabelled[0]}: partial_fit needs a label for every "
+                "document."
+            )
+        if not hasattr(self, "engine_"):
+            name = "multinomial" if self.model == "auto" else self.model
+            engine = build_engine(name, self.features, self._options())
+            engine.partial_fit(texts, target.labels, classes)
+            self._adopt(engine, model_name(name), ["updated document by document"])
+        else:
+            self.engine_.partial_fit(texts, target.labels, classes)
+        return self
+
+    def forget(self, X: Any, y: Any) -> Self:
+        """Unlearn documents exactly, for the models that can."""
+        check_is_fitted(self)
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        self.engine_.forget(texts, target.labels)
+        return self
+
+    # -- answering -------------------------------------------------------------
+
+    def predict(self, X: Any) -> Labels:
+        """The label of each document; None where ``max_error`` makes it abstain.
+
+        With several labels a document, an object array of tuples.
+        """
+        labels: Labels = self.decide(X).labels
+        return labels
+
+    def decide(self, X: Any) -> Decision:
+        """Labels, confidences, probabilities and abstentions in one value."""
+        return self._decided(np.exp(self.predict_log_proba(X)))
+
+    def predict_proba(self, X: Any) -> FloatMatrix:
+        """Probability of each class, (n_documents, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> FloatMatrix:
+        """Log probability of each class, (n_documents, n_classes)."""
+        check_is_fitted(self)
+        return self.engine_.log_probabilities(self._texts(X))
+
+    def decision_function(self, X: Any) -> FloatMatrix:
+        """The model's own scores; for two classes, the margin of ``classes_[1]``."""
+        check_is_fitted(self)
+        scores = self.engine_.scores(self._texts(X))
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def explain(self, X: Any, top: int = 10) -> list[Explanation]:
+        """The evidence behind each label; ``top`` limits what ``str()`` shows.
+
+        Contributions add up to the label's score minus the runner-up's.
+        """
+        check_is_fitted(self)
+        texts = self._texts(X)
+        proba = np.exp(self.engine_.log_probabilities(texts))
+        described: dict[int, tuple[str, str | None]] = {}
+
+        def describe(column: int) -> tuple[str, str | None]:
+            if column not in described:
+                described[column] = self.engine_.describe(column)
+            return described[column]
+
+        return [
+            explain_parts(
+                parts,
+                classes=self.classes_,
+                label=int(row.argmax()),
+                confidence=float(row.max()),
+                describe=describe,
+                top=top,
+            )
+            for parts, row in zip(self.engine_.parts(texts), proba, strict=True)
+        ]
+
+    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> FloatMatrix:
+        """Log posteriors of training documents, each as if not trained on.
+
+        Vocabulary, document frequencies and selection are held fixed. Returns an
+        array of shape (n_documents, n_classes).
+        """
+        check_is_fitted(self)
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        if len(target.unlabelled):
+            raise DataError(f"y, row {target.unlabelled[0]}: the label is missing.")
+        return self.engine_.leave_one_out(texts, target.labels, sample_weight)
+
+    def rank(self, X: Any, label: Any) -> IntVector:
+        """Document numbers, the likeliest of class ``label`` first (routing)."""
+        check_is_fitted(self)
+        known = self.classes_.tolist()
+        if label not in known:
+            raise DataError(f"label must be one of {known!r}, got {label!r}.")
+        column = self.predict_log_proba(X)[:, known.index(label)]
+        return np.argsort(-column, kind="stable")
+
+    # -- telling ---------------------------------------------------------------
+
+    def report(self, X: Any, y: Any, **parts: Any) -> Report:
+        """What is right and wrong on texts X with true labels y."""
+        check_is_fitted(self)
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        texts = take(texts, target.labelled)
+        proba = np.exp(self.engine_.log_probabilities(texts))
+        shown = ["\n".join(row) for row in zip(*texts.values(), strict=True)]
+        return Report.from_predictions(
+            target.labels,
+            self._decided(proba).labels,
+            proba=None if target.multi_label else proba,
+            classes=self.classes_,
+            texts=shown,
+            top_terms=self.telling_terms(),
+            **parts,
+        )
+
+    def telling_terms(self, top: int = 10) -> dict[Any, list[tuple[str, float]]] | None:
+        """The terms that speak most for each class, where the model is linear."""
+        check_is_fitted(self)
+        return telling_terms(self.engine_, self.classes_, top)
+
+    @property
+    def region_names_(self) -> list[str] | None:
+        """The regions the model was trained on; None for a single text."""
+        names = self.engine_.region_names
+        return None if names == [SINGLE] else names
+
+    def summary(self) -> str:
+        """What was chosen, why, and what was used, in plain words."""
+        check_is_fitted(self)
+        return "\n".join([f"model: {self.model_name_}", *self.reasons_])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted classifier to one file, whole or not at all."""
+        check_is_fitted(self)
+        save_classifier(self, path)
+
+    # -- private ---------------------------------------------------------------
+
+    def _texts(self, X: Any, where: str = "X") -> RegionTexts:
+        texts = as_region_texts(X, self.regions, where)
+        if not n_documents(texts):
+            raise DataError(f"{where} holds no document.")
+        return texts
+
+    def _pool(self, texts: RegionTexts, target: Target, unlabelled: Any) -> RegionTexts:
+        """Unlabelled documents: rows without a label, and the ones given apart."""
+        pool = take(texts, target.unlabelled)
+        if unlabelled is None:
+            return pool
+        more = as_region_texts(unlabelled, self.regions, "unlabelled")
+        return {name: [*pool[name], *more.get(name, ())] for name in texts}
+
+    def _pair(self, pair: Any, where: str) -> tuple[RegionTexts, Labels] | None:
+        if pair is None:
+            return None
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"{where} must be a pair (X, y), got {type(pair).__name__}.")
+        texts = self._texts(pair[0], f"{where}[0]")
+        target = as_target(pair[1], n_documents(texts), self.multi_label)
+        return take(texts, target.labelled), target.labels
+
+    def _decided(self, proba: FloatMatrix) -> Decision:
+        best = proba.argmax(axis=1)
+        return Decision(
+            labels=self.classes_[best],
+            confidence=proba.max(axis=1),
+            abstained=np.zeros(len(proba), dtype=bool),
+            scores=proba,
+            classes=self.classes_,
+        )
+
+    def _options(self) -> BuildOptions:
+        return BuildOptions(
+            class_weight=self.class_weight,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _adopt(self, engine: Any, name: str, reasons: list[str]) -> None:
+        self.engine_ = engine
+        self.classes_ = engine.classes_
+        self.model_name_ = name
+        self.reasons_ = reasons
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def _labelled_weights(sample_weight: Any, target: Target, n_texts: int) -> Any:
+    if sample_weight is None:
+        return None
+    weight = checked_weights(sample_weight, n_texts)
+    return None if weight is None else weight[target.labelled]
