@@ -278,6 +278,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return telling_terms(self.engine_, self.classes_, top)
 
     @property
+    def is_multi_label_(self) -> bool:
+        """Whether a document may have several labels."""
+        return bool(getattr(self.engine_, "multi_label", False))
+
+    @property
     def region_names_(self) -> list[str] | None:
         """The regions the model was trained on; None for a single text."""
         names = self.engine_.region_names
