@@ -43,7 +43,9 @@ def data(tmp_path):
 @pytest.fixture
 def model(data, tmp_path):
     path = tmp_path / "m.earmark"
-    code, _, _ = run("train", data, "--label", "kind", "--model", "multinomial", "-o", path)
+    code, _, _ = run(
+        "train", data, "--label", "kind", "--model", "multinomial", "-o", path
+    )
     assert code == 0
     return path
 

@@ -18,9 +18,42 @@ from earmark.models import HybridBayes
 from earmark.models.registry import MODELS
 
 WORDS = {
-    "sport": ["goal", "match", "team", "score", "win", "player", "league", "ball", "season", "coach"],
-    "trade": ["price", "stock", "market", "share", "bank", "profit", "tax", "export", "oil", "deal"],
-    "music": ["song", "album", "band", "guitar", "chorus", "piano", "opera", "tune", "concert", "drum"],
+    "sport": [
+        "goal",
+        "match",
+        "team",
+        "score",
+        "win",
+        "player",
+        "league",
+        "ball",
+        "season",
+        "coach",
+    ],
+    "trade": [
+        "price",
+        "stock",
+        "market",
+        "share",
+        "bank",
+        "profit",
+        "tax",
+        "export",
+        "oil",
+        "deal",
+    ],
+    "music": [
+        "song",
+        "album",
+        "band",
+        "guitar",
+        "chorus",
+        "piano",
+        "opera",
+        "tune",
+        "concert",
+        "drum",
+    ],
 }
 COMMON = ["the", "a", "of", "and", "to", "in", "is", "was", "for", "with"]
 
@@ -70,7 +103,9 @@ def test_every_model_learns_explains_and_round_trips(name, rng, tmp_path):
     assert name in model.summary()
 
 
-@pytest.mark.parametrize("name", ["multinomial", "bernoulli", "complement", "svm", "hybrid"])
+@pytest.mark.parametrize(
+    "name", ["multinomial", "bernoulli", "complement", "svm", "hybrid"]
+)
 def test_contributions_add_up_to_the_score_gap(name, rng):
     texts, y = corpus(rng)
     model = TextClassifier(name).fit(texts, y)

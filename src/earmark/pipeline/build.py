@@ -45,7 +45,7 @@ def _engine_of_estimator(
         )
     if isinstance(model, CountNaiveBayes) and isinstance(counter, WordCounter):
         return CountEngine(model, counter, options.class_weight)
-    weighting = None if _is_vectorizer(features) else TfidfWeighting.sublinear()
+    weighting = None if _is_vectorizer(features) else TfidfWeighting()
     return MatrixEngine(
         RegionFeatures(counter, weighting),
         model,
@@ -58,7 +58,7 @@ def _weighting(spec: ModelSpec, features: Any) -> TfidfWeighting | None:
     """tf-idf for the models that want it, unless the user brings a vectorizer."""
     if spec.features != "tfidf" or _is_vectorizer(features):
         return None
-    return TfidfWeighting.sublinear()
+    return TfidfWeighting()
 
 
 def _is_vectorizer(features: Any) -> bool:

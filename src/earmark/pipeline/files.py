@@ -30,10 +30,7 @@ def class_table() -> Mapping[str, type]:
     """Every class that a model file may name."""
     from earmark.pipeline.text_classifier import TextClassifier
 
-    table: dict[str, type] = {
-        cls.__name__: cls
-        for cls in (TextClassifier, *_INTERNAL)
-    }
+    table: dict[str, type] = {cls.__name__: cls for cls in (TextClassifier, *_INTERNAL)}
     for package in (decision, features, models, statistics):
         for name in getattr(package, "__all__", ()):
             public = getattr(package, name)
