@@ -9,11 +9,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from earmark._checks import require_in_range
 from earmark.decision.decision import Decision
+from earmark.decision.guarantee import Threshold
 from earmark.evaluation import Report
 from earmark.exceptions import DataError
 from earmark.models.registry import BuildOptions
 from earmark.pipeline.build import build_engine
+from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.explanation import Explanation, explain_parts
 from earmark.pipeline.files import save_classifier
 from earmark.pipeline.inputs import (
@@ -142,6 +145,36 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         held_out = self._pair(validation, "validation")
         plan.engine.fit(labelled, target.labels, weight, pool, held_out)
         self._adopt(plan.engine, plan.name, plan.reasons)
+        self.evidence_ = None
+        if calibration is not None:
+            pair = self._pair(calibration, "calibration")
+            assert pair is not None
+            self.evidence_ = ConfidenceEvidence.from_calibration(
+                self.engine_, labelled, pair
+            )
+        elif self.max_error is not None:
+            self.measure_confidence(X, y, sample_weight)
+        return self
+
+    def measure_confidence(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Estimate how right the answers are, from the documents it was fitted on.
+
+        Each document is judged by the model without it: leave-one-out where that
+        is exact, else in folds. ``max_error`` then works on an estimate; only
+        ``fit(..., calibration=...)`` gives a guarantee.
+        """
+        check_is_fitted(self)
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        weight = _labelled_weights(sample_weight, target, n_documents(texts))
+        name = self.model_name_ if isinstance(self.model, str) else self.model
+        self.evidence_ = ConfidenceEvidence.from_training(
+            self.engine_,
+            lambda: build_engine(name, self.features, self._options()),
+            take(texts, target.labelled),
+            target.labels,
+            weight,
+        )
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -164,6 +197,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             self._adopt(engine, model_name(name), ["updated document by document"])
         else:
             self.engine_.partial_fit(texts, target.labels, classes)
+            self.evidence_ = None
         return self
 
     def forget(self, X: Any, y: Any) -> Self:
@@ -172,6 +206,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
         self.engine_.forget(texts, target.labels)
+        self.evidence_ = None
         return self
 
     # -- answering -------------------------------------------------------------
@@ -291,7 +326,16 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def summary(self) -> str:
         """What was chosen, why, and what was used, in plain words."""
         check_is_fitted(self)
-        return "\n".join([f"model: {self.model_name_}", *self.reasons_])
+        lines = [f"model: {self.model_name_}", *self.reasons_]
+        if self.evidence_ is not None:
+            kind = "held-out" if self.evidence_.held_out else "left-out training"
+            lines.append(
+                f"accuracy {self.evidence_.accuracy:.3f} on "
+                f"{len(self.evidence_.correct):,} {kind} documents"
+            )
+        if self.threshold_ is not None:
+            lines.append(self.threshold_.words)
+        return "\n".join(lines)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier to one file, whole or not at all."""
@@ -325,12 +369,39 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         target = as_target(pair[1], n_documents(texts), self.multi_label)
         return take(texts, target.labelled), target.labels
 
+    @property
+    def threshold_(self) -> Threshold | None:
+        """From which confidence on it answers; None when it always does.
+
+        Says in words what is promised: ``print(classifier.threshold_.words)``.
+        """
+        check_is_fitted(self)
+        if self.max_error is None:
+            return None
+        require_in_range(self, "max_error", low=0.0, high=1.0, open_low=True)
+        require_in_range(self, "confidence", low=0.0, high=1.0, open_low=True)
+        if self.evidence_ is None:
+            raise DataError(
+                "max_error needs to know how right the answers are: fit with "
+                "max_error set, with calibration=(X, y), or call measure_confidence "
+                "with the training documents."
+            )
+        return self.evidence_.threshold(self.max_error, self.confidence)
+
     def _decided(self, proba: FloatMatrix) -> Decision:
-        best = proba.argmax(axis=1)
+        labels: Labels = self.classes_[proba.argmax(axis=1)]
+        confidence = proba.max(axis=1)
+        threshold = self.threshold_
+        if threshold is None:
+            abstained = np.zeros(len(proba), dtype=bool)
+        else:
+            abstained = confidence < threshold.value
+            labels = labels.astype(object)
+            labels[abstained] = None
         return Decision(
-            labels=self.classes_[best],
-            confidence=proba.max(axis=1),
-            abstained=np.zeros(len(proba), dtype=bool),
+            labels=labels,
+            confidence=confidence,
+            abstained=abstained,
             scores=proba,
             classes=self.classes_,
         )
@@ -347,6 +418,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.engine_ = engine
         self.classes_ = engine.classes_
         self.model_name_ = name
+        self.evidence_: ConfidenceEvidence | None = None
         self.reasons_ = reasons
 
     def __sklearn_tags__(self) -> Any:
