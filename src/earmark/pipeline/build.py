@@ -6,9 +6,11 @@ from typing import Any, TypeAlias
 
 from sklearn.base import is_classifier
 
+from earmark.decision.any_of import AnyOfClassifier
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.models.naive_bayes._count_model import CountNaiveBayes
 from earmark.models.registry import BuildOptions, ModelSpec, get_spec
+from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures, make_counter
@@ -18,9 +20,13 @@ __all__ = ["Engine", "build_engine"]
 Engine: TypeAlias = CountEngine | MatrixEngine
 
 
-def build_engine(model: Any, features: Any, options: BuildOptions) -> Engine:
+def build_engine(
+    model: Any, features: Any, options: BuildOptions, multi_label: bool = False
+) -> Engine:
     """An unfitted engine for a model name or an estimator."""
     counter = make_counter(features, options.n_jobs)
+    if multi_label:
+        return _any_of_engine(model, features, counter, options)
     if not isinstance(model, str):
         return _engine_of_estimator(model, features, counter, options)
     spec = get_spec(model)
@@ -31,6 +37,22 @@ def build_engine(model: Any, features: Any, options: BuildOptions) -> Engine:
         RegionFeatures(counter, _weighting(spec, features)),
         estimator,
         class_weight=None if "class_weight" in spec.passes else options.class_weight,
+        random_state=options.random_state,
+    )
+
+
+def _any_of_engine(
+    model: Any, features: Any, counter: Any, options: BuildOptions
+) -> AnyOfEngine:
+    if isinstance(model, str):
+        spec = get_spec(model)
+        estimator, weighting = spec.build(options), _weighting(spec, features)
+    else:
+        estimator = model
+        weighting = None if _is_vectorizer(features) else TfidfWeighting()
+    return AnyOfEngine(
+        RegionFeatures(counter, weighting),
+        AnyOfClassifier(estimator, random_state=options.random_state or 0),
         random_state=options.random_state,
     )
 

@@ -41,6 +41,7 @@ class ConfidenceEvidence:
     held_out : bool
         Whether the documents took no part in fitting. Only then does a threshold
         come with a guarantee; otherwise it is an estimate.
+
     """
 
     def __init__(

@@ -11,6 +11,7 @@ from earmark import decision, features, models, statistics
 from earmark.exceptions import ModelFormatError
 from earmark.models.hybrid.regions import GenerativeRegion
 from earmark.persistence import load_model, save_model
+from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
@@ -24,6 +25,7 @@ __all__ = ["class_table", "load", "save_classifier"]
 
 # Parts of a classifier that are not public but are stored.
 _INTERNAL = (
+    AnyOfEngine,
     ConfidenceEvidence,
     CountEngine,
     GenerativeRegion,

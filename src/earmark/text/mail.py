@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:[.,:/-]\d+)*(?![\w])")
 
 
 def split_mail(text: str) -> dict[str, str]:
-    """Split a raw mail or news posting into the regions subject and body.
+    r"""Split a raw mail or news posting into the regions subject and body.
 
     Headers other than Subject are left out: they often name the label (a list, a
     folder). Folded header lines are joined and "Re:" is taken off. A text that does
@@ -21,7 +21,7 @@ def split_mail(text: str) -> dict[str, str]:
 
     Examples
     --------
-    >>> split_mail("From: a@b.org\\nSubject: Re: lunch\\n\\nAt noon?")
+    >>> split_mail("From: a@b.org\nSubject: Re: lunch\n\nAt noon?")
     {'subject': 'lunch', 'body': 'At noon?'}
 
     """

@@ -96,7 +96,7 @@ def run(
     )
     with status(f"learning from {len(documents):,} documents"):
         classifier.fit(documents.texts, documents.labels, unlabelled=pool)
-    if max_error is None:
+    if max_error is None and not classifier.is_multi_label_:
         with status("estimating how right it is"):
             classifier.measure_confidence(documents.texts, documents.labels)
     classifier.columns_ = {"text": text, "label": label}
