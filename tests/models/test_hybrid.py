@@ -8,6 +8,7 @@ from scipy import optimize, sparse
 from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
 from earmark.models import HybridBayes, MultinomialNaiveBayes
+from earmark.models.hybrid.evidence import evidence
 from earmark.models.hybrid.theta import negative_log_likelihood
 
 
@@ -31,23 +32,22 @@ def test_features_equal_refitting_without_the_document(event_model, normalize, r
         event_model=event_model, blocks=blocks, normalize=normalize
     ).fit(X, y)
     weight = np.ones(len(y))
-    features = model._features_without(sparse.csr_matrix(X), y, weight)
+    features = model._evidence_without(sparse.csr_matrix(X), y, weight)
     for d in rng.choice(len(y), 8, replace=False):
         rest = np.arange(len(y)) != d
         refit = HybridBayes(
             event_model=event_model, blocks=blocks, normalize=normalize
         ).fit(X[rest], y[rest])
         for r, region in enumerate(refit.regions_):
-            rows = region.rows(sparse.csr_matrix(X[[d]]))
-            expected = refit._scaled(region, rows, region.log_likelihood(rows))
-            assert_allclose(features[r][d], expected[0], rtol=1e-9, atol=1e-9)
+            expected = evidence([region], X[[d]], normalize)[0][0]
+            assert_allclose(features[r][d], expected, rtol=1e-9, atol=1e-9)
 
 
 def test_shared_vocabulary_takes_all_regions_of_a_document_out(rng):
     X, y, blocks = counts(rng, widths=(20, 20))
     options = {"blocks": blocks, "vocabulary": "shared", "alpha": 0.5}
     model = HybridBayes(**options).fit(X, y)
-    features = model._features_without(sparse.csr_matrix(X), y, np.ones(len(y)))
+    features = model._evidence_without(sparse.csr_matrix(X), y, np.ones(len(y)))
     for d in range(10):
         rest = np.arange(len(y)) != d
         together = X[rest][:, :20] + X[rest][:, 20:]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from earmark import decision, features, models, statistics
 from earmark.exceptions import ModelFormatError
-from earmark.models.hybrid.regions import GenerativeRegion
+from earmark.models.hybrid.statistics import RegionStatistics
 from earmark.persistence import load_model, save_model
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
@@ -22,7 +22,7 @@ __all__ = ["class_table", "load", "save_classifier"]
 
 
 # Parts of a classifier that are not public but are stored.
-_INTERNAL = (CountEngine, GenerativeRegion, MatrixEngine, RegionFeatures)
+_INTERNAL = (CountEngine, MatrixEngine, RegionFeatures, RegionStatistics)
 
 
 @cache
