@@ -22,22 +22,22 @@ __all__ = ["IDF", "NORM", "TF", "TfidfWeighting"]
 
 def natural(X: SparseMatrix) -> FloatVector:
     """SMART n: the count."""
-    return X.data.astype(np.float64)
+    return np.asarray(X.data, dtype=np.float64)
 
 
 def logarithm(X: SparseMatrix) -> FloatVector:
     """SMART l: 1 + log10 tf (VS1)."""
-    return 1.0 + np.log10(X.data)
+    return np.asarray(1.0 + np.log10(X.data))
 
 
 def sublinear(X: SparseMatrix) -> FloatVector:
     """1 + ln tf, as scikit-learn's ``sublinear_tf``."""
-    return 1.0 + np.log(X.data)
+    return np.asarray(1.0 + np.log(X.data))
 
 
 def augmented(X: SparseMatrix) -> FloatVector:
     """SMART a: 0.5 + 0.5 tf / (largest tf of the document)."""
-    return 0.5 + 0.5 * X.data / _repeat(X, _row_maximum(X))
+    return np.asarray(0.5 + 0.5 * X.data / _repeat(X, _row_maximum(X)))
 
 
 def boolean(X: SparseMatrix) -> FloatVector:
@@ -49,31 +49,31 @@ def log_average(X: SparseMatrix) -> FloatVector:
     """SMART L: (1 + log10 tf) / (1 + log10 of the document's mean tf)."""
     n_terms = np.maximum(np.diff(X.indptr), 1)
     mean = np.maximum(row_lengths(X) / n_terms, np.finfo(float).tiny)
-    return (1.0 + np.log10(X.data)) / _repeat(X, 1.0 + np.log10(mean))
+    return np.asarray((1.0 + np.log10(X.data)) / _repeat(X, 1.0 + np.log10(mean)))
 
 
 # -- inverse document frequency: N and df -> factor of each term -------------------
 
 
-def none(n_documents: int, df: FloatVector) -> FloatVector:
+def none(n_documents: int, df: IntVector) -> FloatVector:
     """SMART n: 1."""
     return np.ones(len(df))
 
 
-def inverse(n_documents: int, df: FloatVector) -> FloatVector:
+def inverse(n_documents: int, df: IntVector) -> FloatVector:
     """SMART t: log10(N / df) (VS1); a term that no document has gets log10 N."""
-    return np.log10(n_documents / np.maximum(df, 1))
+    return np.asarray(np.log10(n_documents / np.maximum(df, 1)))
 
 
-def smooth(n_documents: int, df: FloatVector) -> FloatVector:
+def smooth(n_documents: int, df: IntVector) -> FloatVector:
     """ln((1 + N) / (1 + df)) + 1, as scikit-learn's ``smooth_idf``."""
-    return np.log((1 + n_documents) / (1 + df)) + 1.0
+    return np.asarray(np.log((1 + n_documents) / (1 + df)) + 1.0)
 
 
-def probabilistic(n_documents: int, df: FloatVector) -> FloatVector:
+def probabilistic(n_documents: int, df: IntVector) -> FloatVector:
     """SMART p: max(0, log10((N - df) / df))."""
     odds = (n_documents - df) / np.maximum(df, 1)
-    return np.log10(np.maximum(odds, 1.0))
+    return np.asarray(np.log10(np.maximum(odds, 1.0)))
 
 
 # -- length: weighted rows -> rows of the length wanted ---------------------------
@@ -104,7 +104,7 @@ TF: Mapping[str, Callable[[SparseMatrix], FloatVector]] = {
     "boolean": boolean,
     "log_average": log_average,
 }
-IDF: Mapping[str, Callable[[int, FloatVector], FloatVector]] = {
+IDF: Mapping[str, Callable[[int, Any], FloatVector]] = {
     "none": none,
     "inverse": inverse,
     "smooth": smooth,
@@ -115,7 +115,7 @@ NORM: Mapping[str, Callable[[SparseMatrix], SparseMatrix]] = {
     "share": share,
     "pivoted": pivoted,
 }
-_SMART = (
+_SMART: tuple[Mapping[str, Any], ...] = (
     {
         "n": "natural",
         "l": "logarithm",
@@ -185,7 +185,7 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"got {letters!r}."
             )
         tf, idf, norm = (t[letter] for letter, t in zip(letters, _SMART, strict=True))
-        return cls(tf=tf, idf=idf, norm=norm)  # type: ignore[arg-type]
+        return cls(tf=tf, idf=idf, norm=norm)
 
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Count the documents with each term."""

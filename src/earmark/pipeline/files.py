@@ -11,9 +11,12 @@ from earmark import decision, features, models, statistics
 from earmark.exceptions import ModelFormatError
 from earmark.models.hybrid.statistics import RegionStatistics
 from earmark.persistence import load_model, save_model
+from earmark.pipeline.any_of_engine import AnyOfEngine
+from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
+from earmark.text.preparation import TextPreparation
 
 if TYPE_CHECKING:
     from earmark.pipeline.text_classifier import TextClassifier
@@ -22,7 +25,15 @@ __all__ = ["class_table", "load", "save_classifier"]
 
 
 # Parts of a classifier that are not public but are stored.
-_INTERNAL = (CountEngine, MatrixEngine, RegionFeatures, RegionStatistics)
+_INTERNAL = (
+    AnyOfEngine,
+    ConfidenceEvidence,
+    CountEngine,
+    MatrixEngine,
+    RegionFeatures,
+    RegionStatistics,
+    TextPreparation,
+)
 
 
 @cache

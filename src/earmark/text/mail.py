@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["replace_numbers_and_addresses", "split_mail"]
+__all__ = ["ADDRESS", "NUMBER", "replace_numbers_and_addresses", "split_mail"]
 
 _HEADER = re.compile(r"([!-9;-~]+):[ \t]*(.*)")
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg)\s*:\s*)+", re.IGNORECASE)
-_ADDRESS = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
-_NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:[.,:/-]\d+)*(?![\w])")
+ADDRESS = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
+NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:[.,:/-]\d+)*(?![\w])")
 
 
 def split_mail(text: str) -> dict[str, str]:
-    """Split a raw mail or news posting into the regions subject and body.
+    r"""Split a raw mail or news posting into the regions subject and body.
 
     Headers other than Subject are left out: they often name the label (a list, a
     folder). Folded header lines are joined and "Re:" is taken off. A text that does
@@ -21,7 +21,7 @@ def split_mail(text: str) -> dict[str, str]:
 
     Examples
     --------
-    >>> split_mail("From: a@b.org\\nSubject: Re: lunch\\n\\nAt noon?")
+    >>> split_mail("From: a@b.org\nSubject: Re: lunch\n\nAt noon?")
     {'subject': 'lunch', 'body': 'At noon?'}
 
     """
@@ -55,4 +55,4 @@ def replace_numbers_and_addresses(text: str) -> str:
     'write to EMAILADDR by NUMBER, room NUMBER'
 
     """
-    return _NUMBER.sub("NUMBER", _ADDRESS.sub("EMAILADDR", text))
+    return NUMBER.sub("NUMBER", ADDRESS.sub("EMAILADDR", text))

@@ -54,6 +54,20 @@ def run(
     class_weight: Annotated[
         str | None, typer.Option(metavar="balanced", help="Weigh classes equally.")
     ] = None,
+    email: Annotated[
+        bool,
+        typer.Option("--email", help="Texts are mails: subject and body are regions."),
+    ] = False,
+    stem: Annotated[
+        str | None,
+        typer.Option(metavar="LANGUAGE", help="Count stems, such as of english."),
+    ] = None,
+    substitute: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND[,KIND]", help="One token for every number, address (mail)."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of whatever is random.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Threads for counting.")] = 1,
     encoding: options.Encoding = None,
@@ -88,6 +102,8 @@ def run(
             ).texts
     classifier = TextClassifier(
         model,
+        regions="email" if email else None,
+        features=options.text_options(stem, substitute),
         multi_label=multi_label or "auto",
         max_error=max_error,
         class_weight=class_weight,
@@ -96,6 +112,9 @@ def run(
     )
     with status(f"learning from {len(documents):,} documents"):
         classifier.fit(documents.texts, documents.labels, unlabelled=pool)
+    if max_error is None and not classifier.is_multi_label_:
+        with status("estimating how right it is"):
+            classifier.measure_confidence(documents.texts, documents.labels)
     classifier.columns_ = {"text": text, "label": label}
     classifier.save(out)
     seconds = time.perf_counter() - started

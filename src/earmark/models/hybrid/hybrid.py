@@ -331,7 +331,7 @@ class HybridBayes(ClassScoresMixin, AdditiveClassifier):
     def _has_company(self, own: IntVector, lost: FloatVector) -> BoolVector:
         """Whether a document's class keeps some other document without it."""
         docs = self.statistics_.docs.astype(np.float64)[own]
-        return docs - lost > 1e-9 * docs
+        return np.asarray(docs - lost > 1e-9 * docs)
 
     def _evidence_without(
         self, X: Matrix, own: IntVector, lost: FloatVector

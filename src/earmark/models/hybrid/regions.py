@@ -154,7 +154,7 @@ class GenerativeRegion:
         return found
 
 
-def _neutral(values: FloatMatrix, seen: FloatMatrix) -> FloatMatrix:
+def _neutral(values: FloatMatrix, seen: Any) -> FloatMatrix:
     """Put the mean of the seen classes where a class was not seen; 0 if none was."""
     if seen.all():
         return values

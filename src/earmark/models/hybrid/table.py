@@ -38,6 +38,6 @@ def region_table(
         )
     lines += [
         f"{names[r]} says nothing that helps (weight {weight[r]:.3f})"
-        for r in np.flatnonzero(each <= 0)
+        for r in np.flatnonzero(each <= 0).tolist()
     ]
     return "\n".join(lines)
