@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ class Part:
 class Corpus:
     """Documents counted once; splits restrict the columns to the training part's."""
 
-    def __init__(self, texts: dict[str, Sequence[str]], labels: Labels) -> None:
+    def __init__(self, texts: Mapping[str, Sequence[str]], labels: Labels) -> None:
         steps = TextPreparation(substitutions=("number", "address"), stemmer="english")
         counter = WordCounter(preprocessor=steps, lowercase=False)
         counter.fit([text for region in REGIONS for text in texts[region]])
@@ -65,7 +65,11 @@ class Corpus:
         held = [part[train] for part in self.counts]
         known = np.flatnonzero(np.asarray((held[0] + held[1]).sum(axis=0)).ravel())
         parts = [
-            Part(*(part[rows][:, known] for part in self.counts), self.labels[rows])
+            Part(
+                self.counts[0][rows][:, known],
+                self.counts[1][rows][:, known],
+                self.labels[rows],
+            )
             for rows in (train, test)
         ]
         return parts[0], parts[1]

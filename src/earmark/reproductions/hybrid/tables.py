@@ -88,7 +88,7 @@ def _calibration(result: Mapping[str, Any]) -> str:
 
     def mean(name: str, figure: str, size: int) -> float:
         found = [r["methods"][name][figure]["mean"] for r in rows if r["size"] == size]
-        return sum(found) / len(found)
+        return float(sum(found) / len(found))
 
     return "\n\n".join(
         _grid(

@@ -33,8 +33,8 @@ class _News:
     """Counts of the by-date split: a vocabulary for each region, and a shared one."""
 
     def __init__(self) -> None:
-        train = load_corpus("20newsgroups", "train", regions=list(REGIONS))
-        test = load_corpus("20newsgroups", "test", regions=list(REGIONS))
+        train: Any = load_corpus("20newsgroups", "train", regions=list(REGIONS))
+        test: Any = load_corpus("20newsgroups", "test", regions=list(REGIONS))
         own: list[list[Matrix]] = [[], []]
         shared: list[list[Matrix]] = [[], []]
         every = WordCounter().fit([t for r in REGIONS for t in train.texts[r]])
@@ -48,7 +48,7 @@ class _News:
         self.own = [sparse.hstack(parts, format="csr") for parts in own]
         labels = [np.asarray(train.labels), np.asarray(test.labels)]
         self.train, self.test = (
-            Part(*parts, y) for parts, y in zip(shared, labels, strict=True)
+            Part(parts[0], parts[1], y) for parts, y in zip(shared, labels, strict=True)
         )
 
 
