@@ -27,7 +27,7 @@ def reproduce(
     tell: Progress = progress if progress is not None else lambda _: None
     pairs = PAIRS[:2] if quick else PAIRS
     n_splits = 3 if quick else 10
-    sizes = (50, 200) if quick else (50, 100, 200, 400, 800, 1500)
+    sizes = (50, 200) if quick else (50, 100, 250, 600, 1500)
     rows = learning_curves(pairs, sizes, n_splits, tell)
     result = {
         "n_splits": n_splits,
