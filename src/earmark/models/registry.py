@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["MODELS", "BuildOptions", "ModelSpec", "get_spec"]
+__all__ = ["MODELS", "BuildOptions", "ModelSpec", "get_spec", "wanted_features"]
 
 
 @dataclass(frozen=True)
@@ -96,3 +96,13 @@ def get_spec(name: str) -> ModelSpec:
             f"TextClassifier.model must be an estimator or one of {listed}; "
             f"got {name!r}."
         ) from None
+
+
+def wanted_features(estimator: Any) -> str:
+    """What an estimator is fed: as the model of its class says, else "tfidf"."""
+    kind = type(estimator)
+    for spec in MODELS.values():
+        module, _, name = spec.estimator.partition(":")
+        if kind.__name__ == name and kind.__module__.startswith(module):
+            return spec.features
+    return "tfidf"
