@@ -78,7 +78,7 @@ class HigherOrderNaiveBayes(PresenceScores, ClassifierMixin, BaseEstimator):
     --------
     >>> X = [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1], [1, 1, 0, 1]]
     >>> model = HigherOrderNaiveBayes().fit(X, ["a", "a", "a", "b", "b"])
-    >>> model.path_total_  # 0-1-2 and 1-2-3; 0-3-1 and 1-0-3 backwards through both
+    >>> model.path_total_  # terms 0-1-2 and 1-2-3 in class a; 3-0-1 and 0-3-1 in b
     array([2, 2])
     >>> model.predict([[0, 1, 1, 0]])
     array(['a'], dtype='<U1')

@@ -112,7 +112,7 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
     >>> transformer = HigherOrderTransformer().fit(X, ["a", "a", "a", "b", "b"])
     >>> dense = transformer.transform(X).toarray() + transformer.constant_
     >>> dense[0].round(2).tolist()
-    [-0.64, 0.0, -0.83, 0.64]
+    [-0.64, 0.0, -1.05, 0.83]
 
     """
 
