@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 from earmark.kernels.offset_svm import fit_offset_svm
 
 
-def problem(rng, n_samples=50, n_features=120):
+def problem(rng, n_samples=30, n_features=80):
     D = rng.normal(size=(n_samples, n_features))
     D[rng.random(D.shape) < 0.9] = 0.0
     offset = 0.2 * rng.normal(size=n_features)
@@ -19,7 +19,7 @@ def problem(rng, n_samples=50, n_features=120):
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 50.0])
-@pytest.mark.parametrize("scale", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("scale", [0.0, 5.0])
 def test_the_answer_is_that_of_linear_svc_on_the_dense_rows(loss, C, scale, rng):
     D, offset, sign = problem(rng)
     dense = LinearSVC(
@@ -40,8 +40,8 @@ def test_the_answer_is_that_of_linear_svc_on_the_dense_rows(loss, C, scale, rng)
         np.full(len(sign), C),
         scale=scale,
         squared=loss == "squared_hinge",
-        tol=1e-9,
-        max_iter=10**5,
+        tol=1e-8,
+        max_iter=10**4,
     )
 
     assert fit.converged
