@@ -19,3 +19,4 @@ void bind_offset_svm(nb::module_ &m);
 void bind_paths(nb::module_ &m);
 void bind_pure_paths(nb::module_ &m);
 void bind_third_order(nb::module_ &m);
+void bind_text(nb::module_& m);

@@ -7,4 +7,5 @@ NB_MODULE(_native, m) {
     bind_paths(m);
     bind_pure_paths(m);
     bind_third_order(m);
+    bind_text(m);
 }

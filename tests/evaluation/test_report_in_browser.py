@@ -1,4 +1,4 @@
-"""The page in a real browser, from disk. Needs chromium and playwright (make test-all)."""
+"""The page in a real browser, from disk; needs chromium and playwright."""
 
 import shutil
 

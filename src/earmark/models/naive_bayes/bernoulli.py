@@ -81,12 +81,18 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     def _derive(self) -> None:
         docs = self.statistics_.docs.astype(np.float64)
         self.class_log_prior_ = self._log_prior(docs)
-        held = self.statistics_.dense_tokens()
+        held = self.statistics_.dense_presence()
         log_total = np.log(_positive(docs + 2 * self.alpha))[:, None]
         log_present = log_or_minus_inf(held + self.alpha) - log_total  # NB2
         missing = np.maximum(docs[:, None] - held, 0.0) + self.alpha
         log_missing = log_or_minus_inf(missing) - log_total
         self._set_presence(log_present, log_missing)
+
+    def _linear_form(self) -> tuple[FloatMatrix, FloatVector, bool] | None:
+        form = super()._linear_form()
+        if form is None or self._certain is not None:
+            return None
+        return form[0], form[1], True
 
     def _log_likelihood_without(
         self, rows: SparseMatrix, own: IntVector, weight: FloatVector
@@ -97,7 +103,7 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
         )
         docs = self.statistics_.docs.astype(np.float64)
         for c in np.unique(own):
-            held = self.statistics_.tokens[[c]].toarray()[0].astype(np.float64)
+            held = self.statistics_.presence[[c]].toarray()[0].astype(np.float64)
             for w in np.unique(weight[own == c]):
                 mine = np.flatnonzero((own == c) & (weight == w))
                 likelihood[mine, c] = self._own_likelihood_without(
