@@ -235,6 +235,8 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         if scan is None:
             return count_tokens(self._token_lists(raw_documents))
         texts = self._read_for_kernel(raw_documents)
+        if self.analyzer == "word":
+            self._warn_of_unspaced(texts)
         return count_terms(texts, scan, self._n_threads())
 
     def _add_seen(self, terms: list[str], counts: Counts) -> None:
