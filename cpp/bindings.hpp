@@ -15,5 +15,8 @@ template <typename T> using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig
 template <typename T> using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // One function a topic, defined in cpp/<topic>.cpp and called in module.cpp.
-
+void bind_offset_svm(nb::module_ &m);
+void bind_paths(nb::module_ &m);
+void bind_pure_paths(nb::module_ &m);
+void bind_third_order(nb::module_ &m);
 void bind_text(nb::module_& m);

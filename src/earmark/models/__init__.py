@@ -1,5 +1,10 @@
 """Classifiers on term counts and vectors, scikit-learn compatible."""
 
+from earmark.models.higher_order import (
+    HigherOrderClassifier,
+    HigherOrderNaiveBayes,
+    HigherOrderTransformer,
+)
 from earmark.models.hybrid import HybridBayes
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
@@ -12,6 +17,9 @@ __all__ = [
     "BernoulliNaiveBayes",
     "ComplementNaiveBayes",
     "GaussianNaiveBayes",
+    "HigherOrderClassifier",
+    "HigherOrderNaiveBayes",
+    "HigherOrderTransformer",
     "HybridBayes",
     "MultinomialNaiveBayes",
 ]

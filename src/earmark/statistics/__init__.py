@@ -2,5 +2,11 @@
 
 from earmark.statistics.class_moments import ClassMoments
 from earmark.statistics.class_statistics import ClassStatistics
+from earmark.statistics.path_counts import second_order_paths, third_order_paths
 
-__all__ = ["ClassMoments", "ClassStatistics"]
+__all__ = [
+    "ClassMoments",
+    "ClassStatistics",
+    "second_order_paths",
+    "third_order_paths",
+]
