@@ -139,6 +139,21 @@ def test_regions_are_remembered_from_training(tmp_path):
     assert len(stdout.splitlines()) == 13
 
 
+def test_mail_and_text_options_reach_the_model(tmp_path):
+    data = tmp_path / "d.jsonl"
+    rows = [{"text": f"Subject: {t}s\n\nroom 12 {t}", "kind": k} for t, k in ROWS]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = tmp_path / "m.earmark"
+    args = ("--label", "kind", "--model", "hybrid", "--email")
+    code, stdout, _ = run(
+        "train", data, *args, "--stem", "english", "--substitute", "number", "-o", model
+    )
+    assert code == 0
+    assert "subject" in stdout
+    shown = run("explain", model, rows[0]["text"], "--json")[1]
+    assert {"NUMBER", "room"} <= {t["term"] for t in json.loads(shown)["terms"]}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -203,10 +203,14 @@ class HybridBayes(ClassScoresMixin, AdditiveClassifier):
         return np.exp(self.predict_log_proba(X))
 
     def region_table(self, names: Sequence[str] | None = None) -> str:
-        """The region weights as a table, and what a word of each region counts."""
+        """The region weights as a table, and what a word of each region counts.
+
+        ``names`` holds a name for each region number of ``blocks``.
+        """
         check_is_fitted(self, "region_weight_")
+        numbers = [0] if self.blocks is None else np.unique(self.blocks).tolist()
         return region_table(
-            names or [f"region {r}" for r in range(len(self.regions_))],
+            [names[r] if names else f"region {r}" for r in numbers],
             self.region_weight_,
             np.array([region.mean_length() for region in self.regions_]),
             self.normalize,
