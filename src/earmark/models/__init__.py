@@ -7,6 +7,7 @@ from earmark.models.naive_bayes import (
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
+from earmark.models.softmax import SoftmaxRegression
 
 __all__ = [
     "BernoulliNaiveBayes",
@@ -14,4 +15,5 @@ __all__ = [
     "GaussianNaiveBayes",
     "HybridBayes",
     "MultinomialNaiveBayes",
+    "SoftmaxRegression",
 ]
