@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from earmark.kernels.backend import native
 from earmark.typing import FloatVector, IntVector, SparseMatrix
 
-__all__ = ["Visits", "csr_parts", "fingerprints", "distinct_documents", "uniforms"]
+__all__ = ["Visits", "csr_parts", "distinct_documents", "fingerprints", "uniforms"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -94,6 +94,11 @@ def distinct_documents(
 
 def uniforms(seed: int, step: int, n_values: int) -> FloatVector:
     """Numbers in [0, 1) by counter: the same for the same seed, step and place."""
+    lib = native()
+    if lib is not None:
+        out = np.empty(n_values)
+        lib.uniforms(seed % 2**64, step % 2**64, out)
+        return out
     counter = np.arange(1, n_values + 1, dtype=np.uint64) * _GOLDEN + _key(seed, step)
     return (_mix(counter) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 

@@ -1,6 +1,7 @@
 """Classifiers on term counts and vectors, scikit-learn compatible."""
 
 from earmark.models.hybrid import HybridBayes
+from earmark.models.mlp import MultilayerPerceptron
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
     ComplementNaiveBayes,
@@ -14,6 +15,7 @@ __all__ = [
     "ComplementNaiveBayes",
     "GaussianNaiveBayes",
     "HybridBayes",
+    "MultilayerPerceptron",
     "MultinomialNaiveBayes",
     "SoftmaxRegression",
 ]
