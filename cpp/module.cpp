@@ -7,5 +7,9 @@ NB_MODULE(_native, m) {
     bind_paths(m);
     bind_pure_paths(m);
     bind_third_order(m);
+    bind_dual(m);
+    bind_mlp(m);
+    bind_sgd(m);
+    bind_shuffle(m);
     bind_text(m);
 }

@@ -6,12 +6,14 @@ from earmark.models.higher_order import (
     HigherOrderTransformer,
 )
 from earmark.models.hybrid import HybridBayes
+from earmark.models.mlp import MultilayerPerceptron
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
     ComplementNaiveBayes,
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
+from earmark.models.softmax import SoftmaxRegression
 
 __all__ = [
     "BernoulliNaiveBayes",
@@ -21,5 +23,7 @@ __all__ = [
     "HigherOrderNaiveBayes",
     "HigherOrderTransformer",
     "HybridBayes",
+    "MultilayerPerceptron",
     "MultinomialNaiveBayes",
+    "SoftmaxRegression",
 ]
