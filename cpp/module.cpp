@@ -4,4 +4,5 @@
 NB_MODULE(_native, m) {
     m.doc() = "Compiled kernels of earmark; each has a plain twin in earmark.kernels.";
     bind_mixture(m);
+    bind_text(m);
 }

@@ -1,5 +1,6 @@
 """Classifiers on term counts and vectors, scikit-learn compatible."""
 
+from earmark.models.hybrid import HybridBayes
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
     ComplementNaiveBayes,
@@ -11,5 +12,6 @@ __all__ = [
     "BernoulliNaiveBayes",
     "ComplementNaiveBayes",
     "GaussianNaiveBayes",
+    "HybridBayes",
     "MultinomialNaiveBayes",
 ]
