@@ -26,6 +26,7 @@ class Decision:
         Probability of each class.
     classes : ndarray of shape (n_classes,)
         The columns of ``scores``.
+
     """
 
     labels: Labels

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from earmark.kernels.backend import native
+from earmark.kernels.keys import uniform_of
 from earmark.typing import FloatMatrix, FloatVector, SparseMatrix
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "mixture_evidence",
     "mixture_start",
     "mixture_step",
-    "row_keys",
 ]
 
 _NARROW, _WIDE = 8, 32
@@ -213,7 +213,7 @@ def mixture_start(
     nodes = np.arange(tiling.n_nodes, dtype=np.uint64)
     for block, X, tile, mixtures, _ in _plain_tiles(rows, tiling):
         draws = -np.log(
-            _uniform(seeds[mixtures][None, :, None], keys[block, None, None], nodes)
+            uniform_of(seeds[mixtures][None, :, None], keys[block, None, None], nodes)
         )
         share = draws.astype(X.dtype) / draws.sum(axis=2, keepdims=True)
         _add(out, rows, block, X, tile, mixtures, share.astype(X.dtype))
@@ -292,27 +292,3 @@ def _add(
     out.lengths[mixtures] += (mass * rows.length[block][:, None, None]).sum(axis=0)
     flat = mass.reshape(mass.shape[0], -1).astype(X.dtype, copy=False)
     out.sums[tile, :, : flat.shape[1]] += X.T @ flat
-
-
-def _uniform(seed: Any, key: Any, node: Any) -> FloatMatrix:
-    """Numbers in (0, 1] that depend on (seed, key, node) alone: SplitMix64."""
-    z = key + node * np.uint64(0xD1B54A32D192ED03)
-    z = _mixed(seed + z * np.uint64(0x9E3779B97F4A7C15))
-    return ((z >> np.uint64(11)).astype(np.float64) + 1.0) * 2.0**-53
-
-
-def _mixed(z: Any) -> Any:
-    """Scatter the bits of 64-bit numbers: the finisher of SplitMix64."""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def row_keys(X: SparseMatrix) -> NDArray[np.uint64]:
-    """A key for the content of each row of a canonical CSR: equal rows, equal keys."""
-    column = X.indices.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    value = np.ascontiguousarray(X.data, dtype=np.float64).view(np.uint64)
-    ends = np.concatenate(
-        (np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(column ^ _mixed(value))))
-    )
-    return np.asarray(_mixed(ends[X.indptr[1:]] - ends[X.indptr[:-1]]))

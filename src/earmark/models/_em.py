@@ -55,7 +55,7 @@ class EMRun(Generic[Params]):
     @property
     def n_iter(self) -> int:
         """Iterations done."""
-        return self.bounds.shape[1]
+        return int(self.bounds.shape[1])
 
 
 def run_em(
@@ -142,7 +142,7 @@ def _endings(
 def best_of(
     runs: Iterable[EMRun[Params]], take: Callable[[Params, IntVector], Params]
 ) -> EMRun[Params]:
-    """The single restart with the best last bound, for models that have no better judge.
+    """The restart with the best last bound, for models without a better judge.
 
     Ties go to the lower number.
     """

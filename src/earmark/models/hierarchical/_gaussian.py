@@ -51,9 +51,7 @@ class GaussianEvents:
         scale = np.where(variance > 0, np.sqrt(variance), 1.0)
         return cls(center, scale, var_floor, hard, dtype)
 
-    def problem(
-        self, X: Matrix, weight: FloatVector, n_nodes: int
-    ) -> GaussianProblem:
+    def problem(self, X: Matrix, weight: FloatVector, n_nodes: int) -> GaussianProblem:
         """EM for the nodes of the class that these documents make up."""
         return GaussianProblem(X, weight, n_nodes, self)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from earmark.kernels.keys import rekeyed
 from earmark.typing import BoolVector, FloatVector, IntVector
 
 __all__ = ["hold_out"]
@@ -25,8 +26,8 @@ def hold_out(
     """
     held = np.zeros(len(keys), dtype=bool)
     for c in np.unique(y_index):
-        mine = np.flatnonzero(y_index == c)
-        distinct, group = np.unique(keys[mine] ^ seed, return_inverse=True)
+        mine = np.flatnonzero((y_index == c) & (weight > 0))
+        distinct, group = np.unique(rekeyed(keys[mine], seed), return_inverse=True)
         mass = np.bincount(group, weights=weight[mine])
         middle = np.cumsum(mass) - mass / 2
         chosen = middle < fraction * mass.sum()

@@ -86,7 +86,7 @@ class MultinomialProblem(NodeProblem):
         table = totals.sums
         table += dtype(alpha)
         if alpha == 0:
-            np.maximum(table, np.finfo(dtype).tiny, out=table)
+            np.maximum(table, _floor(dtype), out=table)
         scale = tiling.pack_nodes(1.0 / np.where(mass > 0, mass, 1.0))
         scale[scale == 0] = 1.0  # the unused columns
         table *= (1.0 / self._probability).astype(dtype)[:, None]
@@ -104,7 +104,7 @@ class MultinomialProblem(NodeProblem):
             return document_mass(totals.docs)
         total = mass.sum(axis=1, keepdims=True)
         even = np.full_like(mass, 1.0 / self.n_nodes)
-        return np.divide(mass, total, out=even, where=total > 0)
+        return np.asarray(np.divide(mass, total, out=even, where=total > 0))
 
     def _log_prior(
         self, table: Any, weight: FloatMatrix, tiling: Tiling
@@ -141,7 +141,7 @@ class MultinomialProblem(NodeProblem):
         unseen = np.flatnonzero(self._place == len(self._terms))[:1]
         last = log_prob[:, unseen] - self._base[-1] if len(unseen) else seen[:, :1]
         table = np.column_stack((seen, last)).T
-        np.maximum(table, np.log(np.finfo(dtype).tiny), out=table)
+        np.maximum(table, np.log(_floor(dtype)), out=table)
         tiles = tiling.pack(table[:, None, :].astype(dtype))
         return NodeParams(
             tiles,
@@ -161,4 +161,10 @@ class MultinomialProblem(NodeProblem):
 def _one_node(counts: FloatVector, n_features: int, alpha: float) -> FloatVector:
     """Smoothed P(w|c), all columns positive: what the nodes are measured against."""
     smoothing = max(alpha, 1e-6)
-    return (counts + smoothing) / (counts.sum() + smoothing * n_features)
+    total = counts.sum() + smoothing * n_features
+    return np.asarray((counts + smoothing) / total)
+
+
+def _floor(dtype: Any) -> Any:
+    """What stands for a count of 0 under a logarithm where nothing is smoothed."""
+    return np.finfo(dtype).tiny ** dtype(0.75)

@@ -85,9 +85,7 @@ class NodeProblem(ABC):
 
     # -- what EM asks for -------------------------------------------------------------
 
-    def start(
-        self, keys: NDArray[np.uint64], seeds: NDArray[np.uint64]
-    ) -> NodeParams:
+    def start(self, keys: NDArray[np.uint64], seeds: NDArray[np.uint64]) -> NodeParams:
         """First parameters: one M-step from random responsibilities (HB8)."""
         tiling = self._tiling(len(seeds))
         return self.maximize(mixture_start(self.rows, keys, seeds, tiling))
@@ -127,4 +125,5 @@ class NodeProblem(ABC):
 
 def document_mass(docs: FloatMatrix) -> FloatMatrix:
     """P(h|c) by document mass, (1 + Σ m) / (H + docs) (HB5, second form)."""
-    return (1.0 + docs) / (docs.shape[1] + docs.sum(axis=1, keepdims=True))
+    total = docs.shape[1] + docs.sum(axis=1, keepdims=True)
+    return np.asarray((1.0 + docs) / total)

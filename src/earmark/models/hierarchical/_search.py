@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -26,7 +26,9 @@ _BLOCK_BYTES = 64_000_000
 class Events(Protocol):
     """An event model: makes the EM problem of one class."""
 
-    dtype: Any
+    @property
+    def dtype(self) -> Any:
+        """Type of the passes."""
 
     def problem(self, X: Matrix, weight: FloatVector, n_nodes: int) -> NodeProblem:
         """EM for the nodes of the class that these documents make up."""
@@ -54,6 +56,10 @@ class Restarts:
     bounds: FloatMatrix
     """Bound before each M-step, (n_restarts, max_iter); NaN after the end."""
     converged: BoolVector
+
+    def without_evidence(self) -> Restarts:
+        """The same, once the evidence has been used."""
+        return replace(self, evidence=np.empty((0, 0)))
 
 
 @dataclass
@@ -102,13 +108,15 @@ class Search:
         self, classes: Sequence[ClassDocuments], X_validation: Matrix
     ) -> Iterator[Restarts]:
         """All restarts of each class in turn, several classes at a time."""
-        jobs = (delayed(self.restarts)(documents, X_validation) for documents in classes)
+        jobs = (
+            delayed(self.restarts)(documents, X_validation) for documents in classes
+        )
         yield from self._parallel(jobs)
 
     def chosen(
         self, classes: Sequence[ClassDocuments], restarts: IntVector
     ) -> Iterator[ClassNodes]:
-        """The nodes of one restart for each class: run again alone, to the same bytes."""
+        """The nodes of one restart of each class: run again alone, same bytes."""
         jobs = (
             delayed(self.single)(documents, int(r))
             for documents, r in zip(classes, restarts, strict=True)
