@@ -181,7 +181,7 @@ def mixture_step(
     for block, X, tile, mixtures, used in _plain_tiles(rows, tiling):
         scores = _node_scores(X, table[tile], offset[tile], used, tiling.n_nodes)
         share, evidence = _harden(scores) if hard else _soften(scores)
-        out.bound[mixtures] += rows.weight[block] @ evidence
+        out.bound[mixtures] += _sums(rows.weight[block][:, None] * evidence)
         _add(out, rows, block, X, tile, mixtures, share)
     return out
 
@@ -288,7 +288,12 @@ def _add(
 ) -> None:
     """Add one block's weighted responsibilities (n, mixtures, H) to the totals."""
     mass = share * rows.weight[block][:, None, None]
-    out.docs[mixtures] += mass.sum(axis=0)
-    out.lengths[mixtures] += (mass * rows.length[block][:, None, None]).sum(axis=0)
+    out.docs[mixtures] += _sums(mass)
+    out.lengths[mixtures] += _sums(mass * rows.length[block][:, None, None])
     flat = mass.reshape(mass.shape[0], -1).astype(X.dtype, copy=False)
     out.sums[tile, :, : flat.shape[1]] += X.T @ flat
+
+
+def _sums(values: NDArray[Any]) -> NDArray[Any]:
+    """Sums over the documents, one after another whatever the number of columns."""
+    return np.asarray(np.cumsum(values, axis=0, dtype=np.float64)[-1])

@@ -46,8 +46,8 @@ class Trial:
     alpha: float
     n_hidden: int
     restarts: list[Restarts]
-    accuracy: FloatVector
-    log_likelihood: FloatVector
+    results: dict[str, FloatVector]
+    """What ``ValidationScores`` found, by name."""
 
 
 class Fit:
@@ -152,7 +152,10 @@ class Fit:
 
     def _search(self, alpha: float, n_hidden: int) -> Search:
         model = self.model
-        settings = EMSettings(model.max_iter, model.tol, model.drop_after, model.keep)
+        max_iter = model.max_iter
+        if max_iter is None:
+            max_iter = 100 if model.event_model == "gaussian" else 5
+        settings = EMSettings(max_iter, model.tol, model.drop_after, model.keep)
         return Search(
             self._events(alpha), n_hidden, model.posterior, settings, model.n_jobs
         )
@@ -173,18 +176,18 @@ class Fit:
             scores.add(c, done.evidence + self.model.class_log_prior_[c])
             restarts.append(done.without_evidence())
             progress.task_done()
-        return Trial(alpha, n_hidden, restarts, *scores.results())
+        return Trial(alpha, n_hidden, restarts, scores.results())
 
     def _best(self, trials: list[Trial]) -> tuple[int, int]:
-        """Trial and candidate that validate best (HB8); ties go to the earlier one."""
-        accuracy = np.array([t.accuracy for t in trials])
-        likelihood = np.array([t.log_likelihood for t in trials])
+        """Trial and candidate that validate best, then are likeliest (HB8).
+
+        What is left of ties goes to the earlier one.
+        """
+        score = np.array([t.results[self.model.select] for t in trials])
+        likelihood = np.array([t.results["likelihood"] for t in trials])
         # Sums in another order must not make a difference where there is none.
-        first, second = np.round(accuracy, 12), np.round(likelihood, 9)
-        if self.model.select == "log_loss":
-            first, second = second, first
-        rank = np.lexsort((-second.ravel(), -first.ravel()))[0]
-        trial, candidate = np.unravel_index(rank, accuracy.shape)
+        ranked = np.lexsort((-likelihood.round(6).ravel(), -score.round(9).ravel()))
+        trial, candidate = np.unravel_index(ranked[0], score.shape)
         return int(trial), int(candidate)
 
     # -- attributes -------------------------------------------------------------------
@@ -204,10 +207,7 @@ class Fit:
     def _trial_attributes(
         self, trials: list[Trial], best: int, candidate: int, chosen: IntVector
     ) -> dict[str, Any]:
-        by_accuracy = self.model.select == "accuracy"
-        scores = np.array(
-            [t.accuracy if by_accuracy else t.log_likelihood for t in trials]
-        )
+        scores = np.array([t.results[self.model.select] for t in trials])
         restarts = trials[best].restarts
         kept = list(zip(restarts, chosen, strict=True))
         iterations = [int(np.sum(~np.isnan(r.bounds[n]))) for r, n in kept]

@@ -29,7 +29,8 @@ def check_parameters(model: Any) -> None:
     require_one_of(model, "select", ("accuracy", "log_loss"))
     require_one_of(model, "dtype", ("float64", "float32"))
     require_integer(model, "n_restarts", low=1)
-    require_integer(model, "max_iter", low=1)
+    if model.max_iter is not None:
+        require_integer(model, "max_iter", low=1)
     require_in_range(model, "tol", low=0.0)
     require_in_range(
         model, "validation_fraction", low=0.0, high=0.9, hint="a share of the documents"

@@ -68,7 +68,7 @@ class ValidationScores:
 
     y_index: IntVector
     weight: FloatVector
-    _own: FloatMatrix | None = None
+    _own: Any = None
     _best: Any = None
     _best_class: Any = None
     _total: Any = None
@@ -87,11 +87,15 @@ class ValidationScores:
         np.maximum(self._best, joint, out=self._best)
         np.logaddexp(self._total, joint, out=self._total)
 
-    def results(self) -> tuple[FloatVector, FloatVector]:
-        """Accuracy and mean log P(y|x) of each candidate."""
-        share = self.weight / self.weight.sum()
+    def results(self) -> dict[str, FloatVector]:
+        """Accuracy, mean log P(y|x) and mean log P(x, y) of each candidate."""
         correct = self._best_class == self.y_index[:, None]
-        return share @ correct, share @ (self._own - self._total)
+        sums = {
+            "accuracy": self.weight @ correct,
+            "log_loss": self.weight @ (self._own - self._total),
+            "likelihood": self.weight @ self._own,
+        }
+        return {name: total / self.weight.sum() for name, total in sums.items()}
 
 
 @dataclass(frozen=True)

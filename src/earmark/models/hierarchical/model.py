@@ -67,8 +67,8 @@ class HierarchicalBayes(
         (Gaussian).
     n_restarts : int, default=50
         Random starts of each class. Start r of all classes is one candidate.
-    max_iter : int, default=10
-        Most iterations of a start.
+    max_iter : int or None, default=None
+        Most iterations of a start; None: 5 for multinomial nodes, 100 for Gaussian.
     tol : float, default=1e-5
         A start has converged when its bound changes by at most this share of itself.
     validation_fraction : float, default=0.1
@@ -76,7 +76,7 @@ class HierarchicalBayes(
         validation data. Equal documents stay together. Where the share comes to less
         than half a document in every class, the training documents themselves choose.
     select : {"accuracy", "log_loss"}, default="accuracy"
-        What is best on the validation data; the other one breaks ties.
+        What is best on the validation data; the likelihood log P(x, y) breaks ties.
     refit : bool, default=True
         Let the chosen start go on with the documents that ``fit`` held out. Given
         validation data are never learned.
@@ -160,7 +160,7 @@ class HierarchicalBayes(
         alpha: float | Sequence[float] = (0.03, 0.3, 3.0),
         var_floor: float = 1e-3,
         n_restarts: int = 50,
-        max_iter: int = 10,
+        max_iter: int | None = None,
         tol: float = 1e-5,
         validation_fraction: float = 0.1,
         select: Literal["accuracy", "log_loss"] = "accuracy",
