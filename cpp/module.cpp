@@ -11,5 +11,6 @@ NB_MODULE(_native, m) {
     bind_mlp(m);
     bind_sgd(m);
     bind_shuffle(m);
+    bind_mixture(m);
     bind_text(m);
 }

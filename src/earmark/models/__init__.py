@@ -5,6 +5,7 @@ from earmark.models.higher_order import (
     HigherOrderNaiveBayes,
     HigherOrderTransformer,
 )
+from earmark.models.hierarchical import HierarchicalBayes
 from earmark.models.hybrid import HybridBayes
 from earmark.models.mlp import MultilayerPerceptron
 from earmark.models.naive_bayes import (
@@ -22,6 +23,7 @@ __all__ = [
     "HigherOrderClassifier",
     "HigherOrderNaiveBayes",
     "HigherOrderTransformer",
+    "HierarchicalBayes",
     "HybridBayes",
     "MultilayerPerceptron",
     "MultinomialNaiveBayes",

@@ -77,6 +77,13 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "earmark.models.hybrid:HybridBayes",
     ),
     ModelSpec(
+        "hierarchical",
+        "hierarchical Bayes: classes made of sub-topics, found by repeated EM",
+        "counts",
+        "earmark.models.hierarchical.model:HierarchicalBayes",
+        passes=("random_state", "n_jobs", "verbose"),
+    ),
+    ModelSpec(
         "svm",
         "linear support vector machine on tf-idf (scikit-learn's LinearSVC)",
         "tfidf",
