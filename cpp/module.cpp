@@ -3,4 +3,5 @@
 
 NB_MODULE(_native, m) {
     m.doc() = "Compiled kernels of earmark; each has a plain twin in earmark.kernels.";
+    bind_unit_sums(m);
 }

@@ -6,10 +6,12 @@ from earmark.models.naive_bayes import (
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
+from earmark.models.rocchio import RocchioClassifier
 
 __all__ = [
     "BernoulliNaiveBayes",
     "ComplementNaiveBayes",
     "GaussianNaiveBayes",
     "MultinomialNaiveBayes",
+    "RocchioClassifier",
 ]

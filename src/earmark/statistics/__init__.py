@@ -2,5 +2,6 @@
 
 from earmark.statistics.class_moments import ClassMoments
 from earmark.statistics.class_statistics import ClassStatistics
+from earmark.statistics.unit_vector_sums import UnitVectorSums
 
-__all__ = ["ClassMoments", "ClassStatistics"]
+__all__ = ["ClassMoments", "ClassStatistics", "UnitVectorSums"]

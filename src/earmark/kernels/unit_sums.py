@@ -1,0 +1,94 @@
+"""Sums of unit vectors within each class, in whole multiples of 2**-40 (CS2).
+
+Lengths are summed exactly and rounded once, so that neither the order of a row's
+entries nor the choice of kernel shows in the result.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from earmark.kernels.backend import native
+from earmark.kernels.rows import canonical_rows, class_sums, scale_rows
+from earmark.typing import FloatVector, IntVector, SparseMatrix
+
+__all__ = ["UNIT", "class_unit_sums", "fixed_point_rows", "row_norms"]
+
+UNIT = 2.0**-40
+"""The grid that the entries of a unit vector are rounded to."""
+
+
+def row_norms(rows: SparseMatrix) -> FloatVector:
+    """Euclidean length of each row of a CSR; duplicate entries count as their sum."""
+    lib = native()
+    if lib is not None and rows.indices.dtype == np.int32:
+        data = rows.data.astype(np.float64, copy=False)
+        norms = lib.row_norms(
+            rows.indptr.astype(np.int64), rows.indices, data, rows.shape[1]
+        )
+        if norms is not None:
+            return np.asarray(norms)
+    rows = canonical_rows(rows)
+    data, bounds = rows.data.astype(np.float64), rows.indptr.tolist()
+    squares = (data * data).tolist()
+    sums = [math.fsum(squares[i:j]) for i, j in pairwise(bounds)]
+    return np.sqrt(np.asarray(sums, dtype=np.float64))
+
+
+def fixed_point_rows(rows: SparseMatrix) -> SparseMatrix:
+    """Unit rows of a canonical CSR, in whole numbers of ``UNIT``, as int64.
+
+    A row of zeros stays zero.
+    """
+    norm = row_norms(rows)
+    scale = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
+    steps = scale_rows(rows, scale)
+    steps.data = np.rint(steps.data * (1.0 / UNIT)).astype(np.int64)
+    return steps
+
+
+def class_unit_sums(
+    rows: SparseMatrix, y_index: IntVector, n_classes: int, weight: Any | None
+) -> SparseMatrix:
+    """Sum the fixed-point unit rows of each class -> CSR int64 (n_classes, n_features).
+
+    ``weight`` is None, int64 (the sum stays a multiple of each entry) or float64
+    (each product is rounded to the grid).
+    """
+    lib = native()
+    if lib is None or rows.indices.dtype != np.int32:
+        return _plain(canonical_rows(rows), y_index, n_classes, weight)
+    is_whole = weight is not None and weight.dtype.kind == "i"
+    is_real = weight is not None and not is_whole
+    found = lib.class_unit_sums(
+        rows.indptr.astype(np.int64),
+        rows.indices,
+        rows.data.astype(np.float64, copy=False),
+        y_index.astype(np.int64, copy=False),
+        weight if is_whole else np.empty(0, dtype=np.int64),
+        weight if is_real else np.empty(0),
+        n_classes,
+        rows.shape[1],
+    )
+    if found is None:  # a column stands twice in a row
+        return class_unit_sums(canonical_rows(rows), y_index, n_classes, weight)
+    indptr, indices, data = found
+    sums = sparse.csr_array((data, indices, indptr), shape=(n_classes, rows.shape[1]))
+    sums.has_canonical_format = True
+    return sums
+
+
+def _plain(
+    rows: SparseMatrix, y_index: IntVector, n_classes: int, weight: Any | None
+) -> SparseMatrix:
+    steps = fixed_point_rows(rows)
+    if weight is not None:
+        steps = scale_rows(steps, weight)
+        if weight.dtype.kind == "f":
+            steps.data = np.rint(steps.data).astype(np.int64)
+    return canonical_rows(class_sums(steps, y_index, n_classes))
