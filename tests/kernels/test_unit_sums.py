@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from earmark.kernels import unit_sums
-from earmark.kernels.unit_sums import UNIT, class_unit_sums, row_norms
+from earmark.kernels.rows import row_norms
+from earmark.kernels.unit_sums import UNIT, class_unit_sums
 
 
 def plain(function, *arguments):

@@ -49,10 +49,7 @@ def unit(X):
 def brute_prototypes(X, y, rest_weight):
     classes, V = np.unique(y), unit(X)
     return np.stack(
-        [
-            V[y == c].mean(axis=0) - rest_weight * V[y != c].mean(axis=0)
-            for c in classes
-        ]
+        [V[y == c].mean(axis=0) - rest_weight * V[y != c].mean(axis=0) for c in classes]
     )
 
 

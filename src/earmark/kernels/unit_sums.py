@@ -6,38 +6,19 @@ entries nor the choice of kernel shows in the result.
 
 from __future__ import annotations
 
-import math
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from earmark.kernels.backend import native
-from earmark.kernels.rows import canonical_rows, class_sums, scale_rows
-from earmark.typing import FloatVector, IntVector, SparseMatrix
+from earmark.kernels.rows import canonical_rows, class_sums, scale_rows, unit_rows
+from earmark.typing import IntVector, SparseMatrix
 
-__all__ = ["UNIT", "class_unit_sums", "fixed_point_rows", "row_norms"]
+__all__ = ["UNIT", "class_unit_sums", "fixed_point_rows"]
 
 UNIT = 2.0**-40
 """The grid that the entries of a unit vector are rounded to."""
-
-
-def row_norms(rows: SparseMatrix) -> FloatVector:
-    """Euclidean length of each row of a CSR; duplicate entries count as their sum."""
-    lib = native()
-    if lib is not None and rows.indices.dtype == np.int32:
-        data = rows.data.astype(np.float64, copy=False)
-        norms = lib.row_norms(
-            rows.indptr.astype(np.int64), rows.indices, data, rows.shape[1]
-        )
-        if norms is not None:
-            return np.asarray(norms)
-    rows = canonical_rows(rows)
-    data, bounds = rows.data.astype(np.float64), rows.indptr.tolist()
-    squares = (data * data).tolist()
-    sums = [math.fsum(squares[i:j]) for i, j in pairwise(bounds)]
-    return np.sqrt(np.asarray(sums, dtype=np.float64))
 
 
 def fixed_point_rows(rows: SparseMatrix) -> SparseMatrix:
@@ -45,9 +26,7 @@ def fixed_point_rows(rows: SparseMatrix) -> SparseMatrix:
 
     A row of zeros stays zero.
     """
-    norm = row_norms(rows)
-    scale = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
-    steps = scale_rows(rows, scale)
+    steps = unit_rows(rows)
     steps.data = np.rint(steps.data * (1.0 / UNIT)).astype(np.int64)
     return steps
 

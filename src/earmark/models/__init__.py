@@ -6,6 +6,7 @@ from earmark.models.naive_bayes import (
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
+from earmark.models.neighbors import NeighborsClassifier
 from earmark.models.rocchio import RocchioClassifier
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "ComplementNaiveBayes",
     "GaussianNaiveBayes",
     "MultinomialNaiveBayes",
+    "NeighborsClassifier",
     "RocchioClassifier",
 ]

@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from earmark._checks import require_in_range, require_one_of
 from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import canonical_rows, unit_rows
-from earmark.kernels.unit_sums import row_norms
+from earmark.kernels.rows import canonical_rows, row_norms, unit_rows
 from earmark.models._base import ScoreMatrixMixin, ScoreParts
 from earmark.models.rocchio.parts import nearest_parts, two_class_parts
 from earmark.models.rocchio.prototypes import Measures, prototypes
