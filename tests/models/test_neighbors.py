@@ -36,7 +36,7 @@ def test_example_14_2():
     similarity, position = model.kneighbors(BOOK[3:])
     assert position.tolist() == [[3]]
     assert_allclose(np.sqrt(2 - 2 * similarity), [[0.0]], atol=1e-7)
-    distance = np.sqrt(2 - 2 * (BOOK @ BOOK[3]))
+    distance = np.linalg.norm(BOOK - BOOK[3], axis=1)
     assert distance.round(2).tolist() == [1.41, 1.41, 1.41, 0.0]
     assert model.predict(BOOK[3:]).tolist() == ["other"]
 
