@@ -1,1 +1,38 @@
-"""documents."""
+"""What a document is and where documents come from.
+
+Files and folders (``read_documents``, ``iter_documents``), the corpus that is on
+every machine (``docstring_corpus``), the public benchmark corpora
+(``load_corpus``, ``fetch_corpus``, ``load_term_matrix``), and splits as index
+arrays (``official``, ``stratified_split``, ``nested_subsets``,
+``labelled_per_class``).
+"""
+
+from earmark.documents._corpus_files import corpus_names
+from earmark.documents.corpora import load_corpus, load_term_matrix
+from earmark.documents.docstrings import docstring_corpus
+from earmark.documents.document import Documents
+from earmark.documents.fetch import fetch_corpus
+from earmark.documents.order import warn_if_sorted
+from earmark.documents.readers import iter_documents, read_documents
+from earmark.documents.splits import (
+    labelled_per_class,
+    nested_subsets,
+    official,
+    stratified_split,
+)
+
+__all__ = [
+    "Documents",
+    "corpus_names",
+    "docstring_corpus",
+    "fetch_corpus",
+    "iter_documents",
+    "labelled_per_class",
+    "load_corpus",
+    "load_term_matrix",
+    "nested_subsets",
+    "official",
+    "read_documents",
+    "stratified_split",
+    "warn_if_sorted",
+]

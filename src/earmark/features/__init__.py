@@ -1,1 +1,5 @@
-"""features."""
+"""From documents to sparse rows: counting, weighting, selecting."""
+
+from earmark.features.word_counter import WordCounter
+
+__all__ = ["WordCounter"]

@@ -1,5 +1,6 @@
 """Classifiers on term counts and vectors, scikit-learn compatible."""
 
+from earmark.models.hybrid import HybridBayes
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
     ComplementNaiveBayes,
@@ -13,6 +14,7 @@ __all__ = [
     "BernoulliNaiveBayes",
     "ComplementNaiveBayes",
     "GaussianNaiveBayes",
+    "HybridBayes",
     "MultinomialNaiveBayes",
     "NeighborsClassifier",
     "RocchioClassifier",

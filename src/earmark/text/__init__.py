@@ -1,1 +1,1 @@
-"""text."""
+"""Strings to tokens: normalisation, analyzers, stop words, regions; no matrices."""

@@ -109,6 +109,12 @@ class BernoulliNaiveBayes(CountNaiveBayes):
             joint[met < self._certain.sum(axis=0)] = -np.inf
         return joint
 
+    def _linear_form(self) -> tuple[FloatMatrix, FloatVector, bool] | None:
+        form = super()._linear_form()
+        if form is None or self._certain is not None:
+            return None
+        return form[0], form[1], True
+
     def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """Present terms by log P(present), all absent terms as one item (AB3)."""
         parts = []

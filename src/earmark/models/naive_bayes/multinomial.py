@@ -6,9 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from earmark.kernels.rows import canonical_rows, presence, row_lengths
 from earmark.models.naive_bayes._count_model import CountNaiveBayes
 from earmark.models.naive_bayes._prior import log_or_minus_inf
-from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
+from earmark.typing import (
+    BoolVector,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    SparseMatrix,
+)
 
 __all__ = ["MultinomialNaiveBayes"]
 
@@ -74,22 +81,37 @@ class MultinomialNaiveBayes(CountNaiveBayes):
         self._weights = np.ascontiguousarray(log_phi.T)
 
     def _log_likelihood_without(
-        self, rows: SparseMatrix, own: IntVector, weight: FloatVector
+        self,
+        rows: SparseMatrix,
+        own: IntVector,
+        weight: FloatVector,
+        removed: SparseMatrix | None = None,
     ) -> FloatMatrix:
+        """Log P(x|c) of each row once it has left its own class (NB8).
+
+        ``removed`` holds the counts that leave with it, the row's own by default;
+        it must cover the row's terms.
+        """
         likelihood = np.asarray(rows @ self._weights, dtype=np.float64)
+        if removed is None:
+            gone, gone_tokens = rows.data, row_lengths(rows)
+        else:
+            gone = canonical_rows(presence(rows).multiply(removed)).data
+            gone_tokens = row_lengths(removed)
+        n_tokens = row_lengths(rows)
+        entries = np.repeat(own, np.diff(rows.indptr))
+        lost = np.repeat(weight, np.diff(rows.indptr)) * gone
         for c in np.unique(own):
-            mine = np.flatnonzero(own == c)
             tokens = self.statistics_.tokens[[c]].toarray()[0].astype(np.float64)
-            part = rows[mine]
-            lost = np.repeat(weight[mine], np.diff(part.indptr)) * part.data
-            left = np.maximum(tokens[part.indices] - lost, 0.0) + self.alpha
-            n_tokens = np.asarray(part.sum(axis=1)).ravel()
-            total = tokens.sum() - weight[mine] * n_tokens
-            total = np.maximum(total, 0.0) + self.alpha * rows.shape[1]
-            part.data = part.data * log_or_minus_inf(left)
+            mine, held = own == c, entries == c
+            left = np.maximum(tokens[rows.indices[held]] - lost[held], 0.0)
+            logs = rows.data[held] * log_or_minus_inf(left + self.alpha)
+            total = np.maximum(tokens.sum() - weight[mine] * gone_tokens[mine], 0.0)
+            total = total + self.alpha * rows.shape[1]
             log_total = np.log(np.where(total > 0, total, 1.0))
-            likelihood[mine, c] = np.asarray(part.sum(axis=1)).ravel()  # NB8
-            likelihood[mine, c] -= n_tokens * log_total
+            sums = np.add.reduceat(np.append(logs, 0.0), _starts(rows, mine))
+            sums[np.diff(rows.indptr)[mine] == 0] = 0.0
+            likelihood[mine, c] = sums - n_tokens[mine] * log_total
         return likelihood
 
     def __sklearn_tags__(self) -> Any:
@@ -97,3 +119,9 @@ class MultinomialNaiveBayes(CountNaiveBayes):
         tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True  # the checks' data are not counts
         return tags
+
+
+def _starts(rows: SparseMatrix, mine: BoolVector) -> IntVector:
+    """Where each chosen row begins among the chosen rows' entries."""
+    lengths = np.diff(rows.indptr)[mine]
+    return np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64)

@@ -1,0 +1,218 @@
+// Counting: documents -> rows of (term, count) -> compressed sparse rows.
+//
+// Each thread counts a contiguous part of the documents with a table of its
+// own. The tables are merged in the order of the parts, so that a term's number
+// is the rank of its first occurrence, however many threads worked.
+#pragma once
+
+#include "parallel.hpp"
+#include "text_terms.hpp"
+
+namespace text {
+
+struct Entry {
+    std::uint32_t id, count;
+};
+
+// Rows of entries in blocks that can be given back one by one.
+class Rows {
+  public:
+    void add(const std::vector<Entry>& row) {
+        if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < row.size()) {
+            blocks_.emplace_back();
+            blocks_.back().reserve(std::max(block_size, row.size()));
+            first_row_.push_back(lengths_.size());
+        }
+        blocks_.back().insert(blocks_.back().end(), row.begin(), row.end());
+        lengths_.push_back(row.size());
+        total_ += row.size();
+    }
+
+    std::size_t size() const { return lengths_.size(); }
+    std::uint64_t total() const { return total_; }
+    const std::vector<std::uint32_t>& lengths() const { return lengths_; }
+
+    // use(row number, entries, number of entries); `last` gives the memory back on the way.
+    template <typename Use> void each(bool last, Use use) {
+        for (std::size_t block = 0; block < blocks_.size(); ++block) {
+            const std::size_t end = block + 1 < blocks_.size() ? first_row_[block + 1] : lengths_.size();
+            const Entry* entries = blocks_[block].data();
+            for (std::size_t row = first_row_[block]; row < end; ++row) {
+                use(row, entries, lengths_[row]);
+                entries += lengths_[row];
+            }
+            if (last) std::vector<Entry>().swap(blocks_[block]);
+        }
+    }
+
+  private:
+    static constexpr std::size_t block_size = std::size_t(1) << 19;
+    std::vector<std::vector<Entry>> blocks_;
+    std::vector<std::size_t> first_row_; // of each block
+    std::vector<std::uint32_t> lengths_;
+    std::uint64_t total_ = 0;
+};
+
+// Counts one part of the documents.
+class PartCounter {
+  public:
+    PartCounter(const Scan& scan, const std::vector<std::string>& stop_words) : reader(scan, stop_words) {}
+
+    void document(const Text& t) {
+        if (base_ > 0x7FFFFFFF) { // before the marks run over
+            reader.symbols.clear_marks();
+            base_ = 0;
+        }
+        row_.clear();
+        reader.read(t, [this](std::uint32_t& mark, std::uint32_t id) {
+            // A mark above `base_` was set in this document and says where its entry is.
+            if (mark > base_) {
+                ++row_[mark - base_ - 1].count;
+            } else {
+                row_.push_back({id, 1});
+                mark = base_ + std::uint32_t(row_.size());
+            }
+        });
+        rows.add(row_);
+        base_ += row_.size();
+    }
+
+    TermReader reader;
+    Rows rows;
+
+  private:
+    std::vector<Entry> row_;
+    std::uint32_t base_ = 0;
+};
+
+// Sorts short lists of small distinct numbers by setting bits.
+class BitSorter {
+  public:
+    explicit BitSorter(std::size_t n) : bits_(n / 64 + 1), summary_(n / 4096 + 1), counts_(n) {}
+
+    void add(std::uint32_t id, std::uint32_t count) {
+        bits_[id >> 6] |= std::uint64_t(1) << (id & 63);
+        summary_[id >> 12] |= std::uint64_t(1) << ((id >> 6) & 63);
+        counts_[id] = count;
+    }
+
+    // use(id, count) in ascending order; forgets all on the way.
+    template <typename Use> void drain(Use use) {
+        for (std::size_t s = 0; s < summary_.size(); ++s) {
+            for (std::uint64_t words = summary_[s]; words; words &= words - 1) {
+                const std::size_t word = s * 64 + lowest_bit(words);
+                for (std::uint64_t bits = bits_[word]; bits; bits &= bits - 1) {
+                    const std::uint32_t id = word * 64 + lowest_bit(bits);
+                    use(id, counts_[id]);
+                }
+                bits_[word] = 0;
+            }
+            summary_[s] = 0;
+        }
+    }
+
+    // Walking the summary costs this many steps even for an empty list.
+    std::size_t cost() const { return summary_.size(); }
+
+  private:
+    std::vector<std::uint64_t> bits_, summary_;
+    std::vector<std::uint32_t> counts_;
+};
+
+// Calls use(id, count) for the entries of a row, by ascending id[entry].
+template <typename Use>
+void sorted_row(const Entry* entries, std::size_t n, const std::vector<std::uint32_t>& id, BitSorter& sorter,
+                std::vector<Entry>& buffer, Use use) {
+    auto number = [&](std::uint32_t local) { return id.empty() ? local : id[local]; };
+    if (n * 4 >= sorter.cost()) {
+        for (std::size_t k = 0; k < n; ++k) sorter.add(number(entries[k].id), entries[k].count);
+        sorter.drain(use);
+        return;
+    }
+    buffer.clear();
+    for (std::size_t k = 0; k < n; ++k) buffer.push_back({number(entries[k].id), entries[k].count});
+    std::sort(buffer.begin(), buffer.end(), [](const Entry& a, const Entry& b) { return a.id < b.id; });
+    for (const Entry& entry : buffer) use(entry.id, entry.count);
+}
+
+// The counts of a corpus: terms numbered by first occurrence, rows unsorted
+// until the caller has said which terms to keep and in which column.
+class Counted {
+  public:
+    Counted(const Texts& texts, const Scan& scan, const std::vector<std::string>& stop_words, std::size_t n_threads)
+        : terms_(scan), rows_(n_threads) {
+        const std::vector<std::size_t> bounds = texts.parts(n_threads);
+        std::vector<Symbols> symbols(n_threads);
+        run_parts(n_threads, [&](std::size_t part) {
+            PartCounter counter(scan, stop_words);
+            for (std::size_t row = bounds[part]; row < bounds[part + 1]; ++row) counter.document(texts[row]);
+            symbols[part] = std::move(counter.reader.symbols);
+            rows_[part] = std::move(counter.rows);
+        });
+        terms_.merge(symbols);
+        n_rows_ = texts.size();
+    }
+
+    std::size_t n_rows() const { return n_rows_; }
+    const Terms& terms() const { return terms_; }
+    std::uint64_t n_entries() const {
+        std::uint64_t total = 0;
+        for (const Rows& rows : rows_) total += rows.total();
+        return total;
+    }
+
+    // Documents with the term and occurrences of the term, by term number.
+    void frequencies(std::int64_t* documents, std::int64_t* occurrences) {
+        for (std::size_t part = 0; part < rows_.size(); ++part)
+            rows_[part].each(false, [&](std::size_t, const Entry* entries, std::size_t n) {
+                for (std::size_t k = 0; k < n; ++k) {
+                    const std::uint32_t term = terms_.number(part, entries[k].id);
+                    ++documents[term];
+                    occurrences[term] += entries[k].count;
+                }
+            });
+    }
+
+    // Write the rows: each by ascending term number, the term replaced by its
+    // column, terms with a negative column left out. `last` frees the rows on the way.
+    template <typename Index>
+    void fill(const std::int32_t* column, Index* indptr, Index* indices, std::int64_t* data, bool last) {
+        std::vector<std::uint64_t> first(rows_.size());
+        for (std::size_t part = 1; part < rows_.size(); ++part) first[part] = first[part - 1] + rows_[part - 1].size();
+        indptr[0] = 0;
+        const bool all_kept = std::none_of(column, column + terms_.size(), [](std::int32_t c) { return c < 0; });
+        run_parts(rows_.size(), [&](std::size_t part) { row_lengths(part, all_kept, column, indptr + first[part] + 1); });
+        for (std::size_t row = 0; row < n_rows_; ++row) indptr[row + 1] += indptr[row];
+        run_parts(rows_.size(), [&](std::size_t part) {
+            BitSorter sorter(terms_.size());
+            std::vector<Entry> buffer;
+            std::uint64_t at = indptr[first[part]];
+            rows_[part].each(last, [&](std::size_t, const Entry* entries, std::size_t n) {
+                sorted_row(entries, n, terms_.numbers(part), sorter, buffer, [&](std::uint32_t term, std::uint32_t count) {
+                    if (column[term] < 0) return;
+                    indices[at] = column[term];
+                    data[at++] = count;
+                });
+            });
+        });
+    }
+
+  private:
+    template <typename Index> void row_lengths(std::size_t part, bool all_kept, const std::int32_t* column, Index* lengths) {
+        if (all_kept) {
+            std::copy(rows_[part].lengths().begin(), rows_[part].lengths().end(), lengths);
+            return;
+        }
+        rows_[part].each(false, [&](std::size_t row, const Entry* entries, std::size_t n) {
+            Index kept = 0;
+            for (std::size_t k = 0; k < n; ++k) kept += column[terms_.number(part, entries[k].id)] >= 0;
+            lengths[row] = kept;
+        });
+    }
+
+    std::size_t n_rows_ = 0;
+    Terms terms_;
+    std::vector<Rows> rows_; // of each part
+};
+
+} // namespace text

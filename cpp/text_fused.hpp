@@ -1,0 +1,196 @@
+// Fused passes: documents straight to class sums, or to linear scores. No matrix
+// of documents is ever made.
+#pragma once
+
+#include "text_vocabulary.hpp"
+
+#include <cmath>
+#include <memory>
+
+namespace text {
+
+// Tokens and documents of one term in one class.
+struct ClassSum {
+    std::uint32_t id, last_document, documents;
+    std::uint64_t tokens;
+};
+
+// Sums of one part of the documents, class after class: tokens_cw, presence_cw (CS1).
+class PartSums {
+  public:
+    PartSums(const Scan& scan, const std::vector<std::string>& stop_words) : reader(scan, stop_words) {}
+
+    // Sum rows [begin, end) of the documents; y[row] is the class.
+    void add(const Texts& texts, const std::int64_t* y, std::size_t n_classes, std::size_t begin, std::size_t end) {
+        std::vector<std::size_t> start(n_classes + 1), rows(end - begin);
+        for (std::size_t row = begin; row < end; ++row) ++start[y[row] + 1];
+        std::partial_sum(start.begin(), start.end(), start.begin());
+        std::vector<std::size_t> at(start.begin(), start.end() - 1);
+        for (std::size_t row = begin; row < end; ++row) rows[at[y[row]]++] = row;
+        for (std::size_t c = 0; c < n_classes; ++c) {
+            first.push_back(sums.size());
+            for (std::size_t k = start[c]; k < start[c + 1]; ++k) document(texts[rows[k]], first.back());
+        }
+        first.push_back(sums.size());
+    }
+
+    TermReader reader;
+    std::vector<ClassSum> sums;
+    std::vector<std::size_t> first; // of each class, and the end
+
+  private:
+    void document(const Text& t, std::size_t class_start) {
+        ++document_;
+        reader.read(t, [this, class_start](std::uint32_t& mark, std::uint32_t id) {
+            // A mark above the start of the class was set in this class.
+            if (mark <= class_start) {
+                sums.push_back({id, document_, 1, 1});
+                mark = sums.size();
+                return;
+            }
+            ClassSum& sum = sums[mark - 1];
+            ++sum.tokens;
+            sum.documents += sum.last_document != document_;
+            sum.last_document = document_;
+        });
+        if (sums.size() > 0xF0000000) throw std::length_error("more than 2^32 class sums in one part");
+    }
+
+    std::uint32_t document_ = 0;
+};
+
+// Class x term sums over sorted terms.
+class ClassSums {
+  public:
+    ClassSums(const Texts& texts, const std::int64_t* y, std::size_t n_classes, const Scan& scan,
+              const std::vector<std::string>& stop_words, std::size_t n_threads)
+        : terms_(scan) {
+        const std::vector<std::size_t> bounds = texts.parts(n_threads);
+        std::vector<std::unique_ptr<PartSums>> parts(n_threads);
+        std::vector<Symbols> symbols(n_threads);
+        run_parts(n_threads, [&](std::size_t part) {
+            parts[part] = std::make_unique<PartSums>(scan, stop_words);
+            parts[part]->add(texts, y, n_classes, bounds[part], bounds[part + 1]);
+            symbols[part] = std::move(parts[part]->reader.symbols);
+        });
+        terms_.merge(symbols);
+        order_ = terms_.order();
+        add_up(parts, n_classes);
+    }
+
+    std::size_t n_terms() const { return order_.size(); }
+    void spell(std::size_t column, std::string& out) const { terms_.spell(order_[column], out); }
+
+    // Compressed rows, one a class; tokens and documents share the structure.
+    std::vector<std::int64_t> indptr;
+    std::vector<std::int32_t> indices;
+    std::vector<std::int64_t> tokens, documents;
+
+  private:
+    void add_up(const std::vector<std::unique_ptr<PartSums>>& parts, std::size_t n_classes) {
+        std::vector<std::uint32_t> column(n_terms());
+        for (std::uint32_t k = 0; k < n_terms(); ++k) column[order_[k]] = k;
+        std::vector<std::int64_t> all_tokens(n_terms()), all_documents(n_terms());
+        BitSorter sorter(n_terms());
+        indptr.push_back(0);
+        for (std::size_t c = 0; c < n_classes; ++c) {
+            for (std::size_t part = 0; part < parts.size(); ++part)
+                for (std::size_t k = parts[part]->first[c]; k < parts[part]->first[c + 1]; ++k) {
+                    const ClassSum& sum = parts[part]->sums[k];
+                    const std::uint32_t at = column[terms_.number(part, sum.id)];
+                    all_tokens[at] += sum.tokens;
+                    all_documents[at] += sum.documents;
+                    sorter.add(at, 0);
+                }
+            sorter.drain([&](std::uint32_t at, std::uint32_t) {
+                indices.push_back(at);
+                tokens.push_back(all_tokens[at]);
+                documents.push_back(all_documents[at]);
+                all_tokens[at] = all_documents[at] = 0;
+            });
+            indptr.push_back(indices.size());
+        }
+    }
+
+    Terms terms_;
+    std::vector<std::uint32_t> order_; // term number of each column
+};
+
+// ---- linear scores ------------------------------------------------------------
+
+enum class Tf : std::uint8_t { raw, binary, sublinear };
+enum class Norm : std::uint8_t { none, l2, l1 };
+
+// score_dk = sum_w x_dw W_wk / |x_d| + b_k, with x_dw = tf(count) idf_w.
+struct Linear {
+    Tf tf;
+    Norm norm;
+    const double* idf; // or nullptr
+    const double* weights; // (n_columns, n_outputs), row after row
+    const double* bias;    // (n_outputs,)
+    std::size_t n_outputs;
+};
+
+// Scores documents one by one; a document's sum runs over its distinct terms in
+// the order of their first occurrence, so that it does not depend on the threads.
+class Scorer {
+  public:
+    Scorer(const Vocabulary& vocabulary, const Linear& linear)
+        : reader_(vocabulary), counts_(vocabulary.n_columns()), linear_(linear) {}
+
+    // -> number of tokens that are in the vocabulary
+    std::int64_t score(const Text& t, double* out) {
+        touched_.clear();
+        reader_.read(t, [this](std::uint32_t column) {
+            if (counts_[column]++ == 0) touched_.push_back(column);
+        });
+        for (std::size_t k = 0; k < linear_.n_outputs; ++k) out[k] = 0.0;
+        std::int64_t n_tokens = 0;
+        double size = 0.0;
+        for (std::size_t t = 0; t < touched_.size(); ++t) {
+            if (t + 8 < touched_.size()) prefetch(linear_.weights + touched_[t + 8] * linear_.n_outputs);
+            const std::uint32_t column = touched_[t], count = counts_[column];
+            counts_[column] = 0;
+            n_tokens += count;
+            const double x = value(column, count);
+            size += linear_.norm == Norm::l2 ? x * x : std::fabs(x);
+            add(x, linear_.weights + std::size_t(column) * linear_.n_outputs, out);
+        }
+        finish(size, out);
+        return n_tokens;
+    }
+
+  private:
+    double value(std::uint32_t column, std::uint32_t count) const {
+        double x = count;
+        if (linear_.tf == Tf::binary) x = 1.0;
+        if (linear_.tf == Tf::sublinear) x = 1.0 + std::log(x);
+        return linear_.idf ? x * linear_.idf[column] : x;
+    }
+
+    void add(double x, const double* row, double* out) const {
+        for (std::size_t k = 0; k < linear_.n_outputs; ++k) out[k] += x * row[k];
+    }
+
+    void finish(double size, double* out) const {
+        double length = linear_.norm == Norm::none ? 1.0 : linear_.norm == Norm::l2 ? std::sqrt(size) : size;
+        if (length == 0.0) length = 1.0;
+        for (std::size_t k = 0; k < linear_.n_outputs; ++k) out[k] = out[k] / length + linear_.bias[k];
+    }
+
+    ColumnReader reader_;
+    std::vector<std::uint32_t> counts_, touched_;
+    Linear linear_;
+};
+
+inline void score_texts(const Texts& texts, const Vocabulary& vocabulary, const Linear& linear, double* scores,
+                        std::int64_t* n_tokens, std::size_t n_threads) {
+    const std::vector<std::size_t> bounds = texts.parts(n_threads);
+    run_parts(n_threads, [&](std::size_t part) {
+        Scorer scorer(vocabulary, linear);
+        for (std::size_t row = bounds[part]; row < bounds[part + 1]; ++row)
+            n_tokens[row] = scorer.score(texts[row], scores + row * linear.n_outputs);
+    });
+}
+
+} // namespace text

@@ -1,0 +1,270 @@
+// From a document to the spans of its terms, as lower-cased UTF-8.
+//
+// Three analyzers, each as scikit-learn defines it: words (runs of \w of a
+// least length), character n-grams, and character n-grams inside words.
+#pragma once
+
+#include "text_documents.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace text {
+
+enum class Analyzer : std::uint8_t { word, chars, chars_in_words };
+
+struct Scan {
+    Analyzer analyzer;
+    std::uint32_t min_n, max_n;  // n-gram range
+    std::uint32_t min_length;    // of a word, in code points
+};
+
+struct Span {
+    std::uint32_t start, length; // in bytes
+};
+
+// Bytes that may be read beyond the end of a term (see text_table.hpp).
+constexpr std::size_t over_read = 16;
+
+// ---- ASCII: flags and lower case without the Unicode tables ----------------
+
+inline bool ascii_word(std::uint32_t c) {
+    return (c | 0x20) - 'a' < 26u || c - '0' < 10u || c == '_';
+}
+inline bool ascii_space(std::uint32_t c) { return c - 9 < 5u || c - 0x1C < 5u; }
+inline std::uint32_t ascii_lower(std::uint32_t c) { return c - 'A' < 26u ? c + 32 : c; }
+
+// Lower-case 64 bytes of ASCII into `out`; bit k of the answer: byte k is in a word.
+inline std::uint64_t classify_64(const char* in, char* out, bool fold) {
+    std::uint64_t words = 0;
+#if defined(__SSE2__)
+    const __m128i a_upper = _mm_set1_epi8('A'), a = _mm_set1_epi8('a'), zero = _mm_set1_epi8('0');
+    const __m128i z_range = _mm_set1_epi8(25), nine_range = _mm_set1_epi8(9), line = _mm_set1_epi8('_');
+    const __m128i bit = _mm_set1_epi8(0x20), fold_bit = _mm_set1_epi8(fold ? 0x20 : 0);
+    // x <= r for unsigned bytes is min(x, r) == x.
+    auto within = [](__m128i x, __m128i r) { return _mm_cmpeq_epi8(_mm_min_epu8(x, r), x); };
+    for (int k = 0; k < 4; ++k) {
+        const __m128i c = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 16 * k));
+        const __m128i upper = within(_mm_sub_epi8(c, a_upper), z_range);
+        const __m128i letter = within(_mm_sub_epi8(_mm_or_si128(c, bit), a), z_range);
+        const __m128i digit = within(_mm_sub_epi8(c, zero), nine_range);
+        const __m128i word = _mm_or_si128(_mm_or_si128(letter, digit), _mm_cmpeq_epi8(c, line));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16 * k), _mm_add_epi8(c, _mm_and_si128(upper, fold_bit)));
+        words |= std::uint64_t(std::uint32_t(_mm_movemask_epi8(word))) << (16 * k);
+    }
+#else
+    for (int k = 0; k < 64; ++k) {
+        const unsigned char c = in[k];
+        out[k] = static_cast<char>(fold ? ascii_lower(c) : c);
+        words |= std::uint64_t(ascii_word(c)) << k;
+    }
+#endif
+    return words;
+}
+
+inline int lowest_bit(std::uint64_t bits) { return __builtin_ctzll(bits); }
+
+// ---- any text, one code point at a time -------------------------------------
+
+template <typename Unit, typename Use> void each_unit(const Text& t, Use use) {
+    const Unit* units = static_cast<const Unit*>(t.data);
+    for (std::uint64_t k = 0; k < t.length; ++k) use(std::uint32_t(units[k]));
+}
+
+// Call use(code point, flags) along the document, lower-cased where asked.
+template <typename Use> void each_code_point(const Text& t, Use use) {
+    const UnicodeTables& table = tables();
+    const bool fold = t.fold;
+    auto classified = [&](std::uint32_t c) {
+        if (c < 0x80) {
+            c = fold ? ascii_lower(c) : c;
+            use(c, std::uint8_t(ascii_word(c) ? is_word : ascii_space(c) ? is_space : 0));
+        } else {
+            c = fold ? table.lower(c) : c;
+            use(c, table.flags(c));
+        }
+    };
+    switch (t.kind) {
+    case Kind::ascii:
+    case Kind::latin1: return each_unit<std::uint8_t>(t, classified);
+    case Kind::ucs2: return each_unit<std::uint16_t>(t, classified);
+    case Kind::ucs4: return each_unit<std::uint32_t>(t, classified);
+    case Kind::utf8: break;
+    }
+    const unsigned char* p = static_cast<const unsigned char*>(t.data);
+    const unsigned char* const end = p + t.length;
+    while (p < end) classified(get_utf8(p));
+}
+
+// ---- the analyzers ----------------------------------------------------------
+
+// Turns documents into spans. `use(bytes, spans, n)` is called once a document
+// for words, and as often as needed for character n-grams.
+class Scanner {
+  public:
+    explicit Scanner(const Scan& scan) : scan_(scan) {}
+
+    template <typename Use> void run(const Text& t, Use use) {
+        spans_.clear();
+        if (scan_.analyzer == Analyzer::word) {
+            t.kind == Kind::ascii ? ascii_words(t) : words(t);
+        } else {
+            room(std::size_t(t.length) * 4 + 8);
+            scan_.analyzer == Analyzer::chars ? chars(t, use) : chars_in_words(t, use);
+        }
+        use(bytes_.data(), spans_.data(), spans_.size());
+    }
+
+  private:
+    static constexpr std::size_t batch = 4096; // character n-grams handed on at a time
+
+    void room(std::size_t n) {
+        if (bytes_.size() < n + 64 + over_read) bytes_.resize(n + n / 2 + 64 + over_read);
+    }
+
+    void ascii_words(const Text& t) {
+        const char* in = static_cast<const char*>(t.data);
+        const std::size_t n = t.length;
+        room(n);
+        if (edges_.size() < n + 2) edges_.resize(n + n / 2 + 2);
+        char* out = bytes_.data();
+        std::uint32_t* edge = edges_.data();
+        std::uint64_t before = 0; // was the byte before this block in a word?
+        auto take = [&](std::uint64_t words, std::uint32_t base) {
+            std::uint64_t changes = words ^ (words << 1 | before);
+            before = words >> 63;
+            for (; changes; changes &= changes - 1) *edge++ = base + lowest_bit(changes);
+        };
+        std::size_t k = 0;
+        for (; k + 64 <= n; k += 64) take(classify_64(in + k, out + k, t.fold), k);
+        if (k < n) {
+            char last[64] = {};
+            std::memcpy(last, in + k, n - k);
+            take(classify_64(last, out + k, t.fold), k);
+        }
+        if (before) *edge++ = n;
+        const std::size_t n_runs = (edge - edges_.data()) / 2;
+        spans_.resize(n_runs);
+        std::size_t kept = 0;
+        for (std::size_t run = 0; run < n_runs; ++run) {
+            const std::uint32_t start = edges_[2 * run], length = edges_[2 * run + 1] - start;
+            spans_[kept] = {start, length};
+            kept += length >= scan_.min_length;
+        }
+        spans_.resize(kept);
+    }
+
+    void words(const Text& t) {
+        room(std::size_t(t.length) * 4);
+        char* const base = bytes_.data();
+        char *out = base, *start = base;
+        std::uint32_t n_points = 0;
+        auto close = [&] {
+            if (n_points >= scan_.min_length) spans_.push_back({std::uint32_t(start - base), std::uint32_t(out - start)});
+            n_points = 0;
+            start = out;
+        };
+        each_code_point(t, [&](std::uint32_t c, std::uint8_t flags) {
+            if (flags & is_word) {
+                out = put_utf8(out, c);
+                ++n_points;
+            } else if (n_points) {
+                close();
+            }
+        });
+        if (n_points) close();
+    }
+
+    template <typename Use> void emit(std::size_t first, std::size_t last, Use& use) {
+        const std::uint32_t start = starts_[first];
+        spans_.push_back({start, starts_[last] - start});
+        if (spans_.size() == batch) {
+            use(bytes_.data(), spans_.data(), spans_.size());
+            spans_.clear();
+        }
+    }
+
+    // Every stretch of n characters; runs of two or more spaces became one blank.
+    template <typename Use> void chars(const Text& t, Use& use) {
+        char* const base = bytes_.data();
+        char* out = base;
+        starts_.clear();
+        std::uint32_t n_spaces = 0, space = 0;
+        auto put = [&](std::uint32_t c) {
+            starts_.push_back(out - base);
+            out = put_utf8(out, c);
+        };
+        auto end_spaces = [&] {
+            if (n_spaces) put(n_spaces == 1 ? space : ' ');
+            n_spaces = 0;
+        };
+        each_code_point(t, [&](std::uint32_t c, std::uint8_t flags) {
+            if (flags & is_space) {
+                ++n_spaces;
+                space = c;
+                return;
+            }
+            end_spaces();
+            put(c);
+        });
+        end_spaces();
+        starts_.push_back(out - base);
+        const std::size_t n_points = starts_.size() - 1;
+        for (std::size_t n = scan_.min_n; n <= std::min<std::size_t>(scan_.max_n, n_points); ++n)
+            for (std::size_t k = 0; k + n <= n_points; ++k) emit(k, k + n, use);
+    }
+
+    // The same inside each word, which gets a blank at both ends.
+    template <typename Use> void chars_in_words(const Text& t, Use& use) {
+        char* const base = bytes_.data();
+        char* out = base;
+        bool in_word = false;
+        auto put = [&](std::uint32_t c) {
+            starts_.push_back(out - base);
+            out = put_utf8(out, c);
+        };
+        auto close = [&] {
+            put(' ');
+            starts_.push_back(out - base);
+            word_ngrams(use);
+            in_word = false;
+        };
+        each_code_point(t, [&](std::uint32_t c, std::uint8_t flags) {
+            if (flags & is_space) {
+                if (in_word) close();
+                return;
+            }
+            if (!in_word) {
+                starts_.clear();
+                // Earlier words may still be waiting in spans_: write behind them.
+                put(' ');
+                in_word = true;
+            }
+            put(c);
+        });
+        if (in_word) close();
+    }
+
+    template <typename Use> void word_ngrams(Use& use) {
+        const std::size_t n_points = starts_.size() - 1;
+        for (std::size_t n = scan_.min_n; n <= scan_.max_n; ++n) {
+            emit(0, std::min(n, n_points), use);
+            for (std::size_t k = 1; k + n <= n_points; ++k) emit(k, k + n, use);
+            if (n >= n_points) break; // a short word counts once
+        }
+    }
+
+    Scan scan_;
+    std::vector<char> bytes_;
+    std::vector<std::uint32_t> edges_;
+    std::vector<std::uint32_t> starts_; // of code points in bytes_, and the end
+    std::vector<Span> spans_;
+};
+
+} // namespace text

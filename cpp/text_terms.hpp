@@ -1,0 +1,132 @@
+// From documents to numbered terms: reading one part, merging the parts.
+#pragma once
+
+#include "text_symbols.hpp"
+
+namespace text {
+
+constexpr std::size_t look_ahead = 32; // terms hashed and prefetched at a time
+
+// Looks up every term of a document in a growing table; calls use(mark, id) for
+// each term that counts, `mark` being four bytes of the term's own slot.
+class TermReader {
+  public:
+    TermReader(const Scan& scan, const std::vector<std::string>& stop_words)
+        : symbols(scan.analyzer == Analyzer::word ? scan.max_n : 1, stop_words), scan_(scan), scanner_(scan) {}
+
+    template <typename Use> void read(const Text& t, Use use) {
+        const bool counts_words = scan_.analyzer != Analyzer::word || scan_.min_n <= 1;
+        words_.clear();
+        scanner_.run(t, [&](const char* bytes, const Span* spans, std::size_t n) {
+            counts_words ? strings<true>(bytes, spans, n, use) : strings<false>(bytes, spans, n, use);
+        });
+        if (!symbols.has_pairs()) return;
+        grams_ = words_;
+        for (std::uint32_t n = 2; n <= scan_.max_n && n <= words_.size(); ++n) pairs(n, use);
+    }
+
+    Symbols symbols;
+
+  private:
+    template <bool counts, typename Use> void strings(const char* bytes, const Span* spans, std::size_t n, Use& use) {
+        Key keys[look_ahead];
+        for (std::size_t begin = 0; begin < n; begin += look_ahead) {
+            const std::size_t m = std::min(look_ahead, n - begin);
+            for (std::size_t k = 0; k < m; ++k) {
+                keys[k] = Key::of(bytes + spans[begin + k].start, spans[begin + k].length);
+                symbols.words().prefetch_slot(keys[k]);
+            }
+            for (std::size_t k = 0; k < m; ++k) {
+                Slot& slot = symbols.word(keys[k]);
+                if (slot.id == none) continue; // a stop word
+                if (counts) use(slot.mark, slot.id);
+                if (symbols.has_pairs()) words_.push_back(slot.id);
+            }
+        }
+    }
+
+    template <typename Use> void pairs(std::uint32_t n, Use& use) {
+        const std::size_t n_grams = words_.size() - n + 1;
+        const bool counts = n >= scan_.min_n;
+        std::uint64_t keys[look_ahead];
+        for (std::size_t begin = 0; begin < n_grams; begin += look_ahead) {
+            const std::size_t m = std::min(look_ahead, n_grams - begin);
+            for (std::size_t k = 0; k < m; ++k) {
+                keys[k] = PairTable::key(grams_[begin + k], words_[begin + k + n - 1]);
+                symbols.pairs(n).prefetch_slot(keys[k]);
+            }
+            for (std::size_t k = 0; k < m; ++k) {
+                PairSlot& slot = symbols.pair(n, keys[k]);
+                if (counts) use(slot.mark, slot.id);
+                grams_[begin + k] = slot.id;
+            }
+        }
+    }
+
+    Scan scan_;
+    Scanner scanner_;
+    std::vector<std::uint32_t> words_, grams_; // symbols at each place of the document
+};
+
+// The terms of all parts, numbered in the order of their first occurrence:
+// parts are merged in the order of the documents.
+class Terms {
+  public:
+    explicit Terms(const Scan& scan) : min_words_(scan.analyzer == Analyzer::word ? scan.min_n : 1) {}
+
+    // Takes the symbols over, one part after the other.
+    void merge(std::vector<Symbols>& parts) {
+        numbers_.resize(parts.size());
+        for (std::size_t part = 0; part < parts.size(); ++part) {
+            if (part == 0)
+                symbols_ = std::move(parts[0]);
+            else
+                numbers_[part] = symbols_.absorb(parts[part]);
+            parts[part] = Symbols();
+        }
+        symbols_.drop_slots();
+        leave_out_beginnings();
+    }
+
+    std::size_t size() const { return symbol_.size(); }
+
+    // Number of a part's own symbol; `numbers` is empty where they are the same.
+    std::uint32_t number(std::size_t part, std::uint32_t local) const {
+        return numbers_[part].empty() ? local : numbers_[part][local];
+    }
+    const std::vector<std::uint32_t>& numbers(std::size_t part) const { return numbers_[part]; }
+
+    // Term numbers in the order of the sorted terms.
+    std::vector<std::uint32_t> order() const {
+        std::vector<std::uint32_t> sorted = symbols_.sorted(min_words_);
+        if (!term_.empty())
+            for (std::uint32_t& id : sorted) id = term_[id];
+        return sorted;
+    }
+
+    void spell(std::uint32_t term, std::string& out) const { symbols_.spell(symbol_[term], out); }
+
+  private:
+    // Symbols that only serve as beginnings of n-grams are not terms.
+    void leave_out_beginnings() {
+        for (std::uint32_t id = 0; id < symbols_.size(); ++id)
+            if (symbols_.n_words(id) >= min_words_) symbol_.push_back(id);
+        if (symbol_.size() == symbols_.size()) return;
+        term_.assign(symbols_.size(), none);
+        for (std::uint32_t term = 0; term < symbol_.size(); ++term) term_[symbol_[term]] = term;
+        if (numbers_[0].empty()) {
+            numbers_[0].resize(symbols_.size());
+            std::iota(numbers_[0].begin(), numbers_[0].end(), 0);
+        }
+        for (auto& number : numbers_)
+            for (std::uint32_t& id : number) id = term_[id];
+    }
+
+    std::uint32_t min_words_;
+    Symbols symbols_;
+    std::vector<std::uint32_t> symbol_; // of each term
+    std::vector<std::uint32_t> term_;   // of each symbol; empty: the same numbers
+    std::vector<std::vector<std::uint32_t>> numbers_; // of each part: local symbol -> term
+};
+
+} // namespace text

@@ -1,0 +1,195 @@
+// A fixed vocabulary: documents -> columns, with the table shared by all threads.
+#pragma once
+
+#include "text_count.hpp"
+
+namespace text {
+
+class Vocabulary {
+  public:
+    // Term k of `terms` (UTF-8) is column k.
+    Vocabulary(const std::vector<std::string>& terms, const Scan& scan, const std::vector<std::string>& stop_words)
+        : scan_(scan), symbols_(scan.analyzer == Analyzer::word ? scan.max_n : 1, stop_words), n_columns_(terms.size()) {
+        std::string padded;
+        for (std::uint32_t column = 0; column < terms.size(); ++column) {
+            padded = terms[column];
+            padded.resize(padded.size() + over_read);
+            add(padded, terms[column].size(), column);
+        }
+    }
+
+    std::size_t n_columns() const { return n_columns_; }
+    const Scan& scan() const { return scan_; }
+    const StringTable& words() const { return symbols_.words(); }
+    const PairTable& pairs(std::uint32_t n) const { return symbols_.pairs(n); }
+    bool has_pairs() const { return symbols_.has_pairs(); }
+
+  private:
+    // The mark of a slot is its column + 1, or 0 for a mere beginning of an n-gram.
+    void add(const std::string& term, std::size_t length, std::uint32_t column) {
+        if (length == 0) return;
+        if (scan_.analyzer != Analyzer::word) {
+            symbols_.word(Key::of(term.data(), length)).mark = column + 1;
+            return;
+        }
+        std::vector<Span> words = split(term, length);
+        const std::uint32_t n = words.size();
+        if (n < scan_.min_n || n > scan_.max_n) return; // no document can have it
+        std::vector<std::uint32_t> ids;
+        for (const Span& word : words) {
+            if (word.length == 0) return;
+            Slot& slot = symbols_.word(Key::of(term.data() + word.start, word.length));
+            if (slot.id == none) return; // a stop word
+            if (n == 1) slot.mark = column + 1;
+            ids.push_back(slot.id);
+        }
+        std::uint32_t gram = ids[0];
+        for (std::uint32_t k = 2; k <= n; ++k) {
+            PairSlot& slot = symbols_.pair(k, PairTable::key(gram, ids[k - 1]));
+            if (k == n) slot.mark = column + 1;
+            gram = slot.id;
+        }
+    }
+
+    static std::vector<Span> split(const std::string& term, std::size_t length) {
+        std::vector<Span> words;
+        std::uint32_t start = 0;
+        for (std::uint32_t k = 0; k <= length; ++k) {
+            if (k < length && term[k] != ' ') continue;
+            words.push_back({start, k - start});
+            start = k + 1;
+        }
+        return words;
+    }
+
+    Scan scan_;
+    Symbols symbols_;
+    std::size_t n_columns_;
+};
+
+// Reads documents against a vocabulary: use(column) for each term that has one.
+class ColumnReader {
+  public:
+    explicit ColumnReader(const Vocabulary& vocabulary)
+        : vocabulary_(vocabulary), scan_(vocabulary.scan()), scanner_(vocabulary.scan()) {}
+
+    template <typename Use> void read(const Text& t, Use use) {
+        words_.clear();
+        scanner_.run(t, [&](const char* bytes, const Span* spans, std::size_t n) { strings(bytes, spans, n, use); });
+        if (!vocabulary_.has_pairs()) return;
+        grams_ = words_;
+        for (std::uint32_t n = 2; n <= scan_.max_n && n <= words_.size(); ++n) pairs(n, use);
+    }
+
+  private:
+    template <typename Use> void strings(const char* bytes, const Span* spans, std::size_t n, Use& use) {
+        const StringTable& table = vocabulary_.words();
+        Key keys[look_ahead];
+        for (std::size_t begin = 0; begin < n; begin += look_ahead) {
+            const std::size_t m = std::min(look_ahead, n - begin);
+            for (std::size_t k = 0; k < m; ++k) {
+                keys[k] = Key::of(bytes + spans[begin + k].start, spans[begin + k].length);
+                table.prefetch_slot(keys[k]);
+            }
+            for (std::size_t k = 0; k < m; ++k) {
+                const Slot* slot = table.find(keys[k]);
+                if (slot && slot->mark) use(slot->mark - 1);
+                if (!vocabulary_.has_pairs() || (slot && slot->id == none)) continue;
+                words_.push_back(slot ? slot->id : none);
+            }
+        }
+    }
+
+    template <typename Use> void pairs(std::uint32_t n, Use& use) {
+        const PairTable& table = vocabulary_.pairs(n);
+        const std::size_t n_grams = words_.size() - n + 1;
+        std::uint64_t keys[look_ahead];
+        for (std::size_t begin = 0; begin < n_grams; begin += look_ahead) {
+            const std::size_t m = std::min(look_ahead, n_grams - begin);
+            for (std::size_t k = 0; k < m; ++k) {
+                const std::uint32_t prefix = grams_[begin + k], word = words_[begin + k + n - 1];
+                keys[k] = prefix == none || word == none ? 0 : PairTable::key(prefix, word);
+                if (keys[k]) table.prefetch_slot(keys[k]);
+            }
+            for (std::size_t k = 0; k < m; ++k) {
+                const PairSlot* slot = keys[k] ? table.find(keys[k]) : nullptr;
+                if (slot && slot->mark) use(slot->mark - 1);
+                grams_[begin + k] = slot ? slot->id : none;
+            }
+        }
+    }
+
+    const Vocabulary& vocabulary_;
+    Scan scan_;
+    Scanner scanner_;
+    std::vector<std::uint32_t> words_, grams_; // symbols at each place; none: not in the vocabulary
+};
+
+// Counts columns of one document, then hands them out by ascending column.
+class ColumnCounter {
+  public:
+    explicit ColumnCounter(std::size_t n_columns) : counts_(n_columns), sorter_(n_columns) {}
+
+    void add(std::uint32_t column) {
+        if (counts_[column]++ == 0) touched_.push_back({column, 0});
+    }
+
+    // use(column, count); forgets all on the way.
+    template <typename Use> void drain(Use use) {
+        for (Entry& entry : touched_) {
+            entry.count = counts_[entry.id];
+            counts_[entry.id] = 0;
+        }
+        sorted_row(touched_.data(), touched_.size(), {}, sorter_, buffer_, use);
+        touched_.clear();
+    }
+
+  private:
+    std::vector<std::uint32_t> counts_;
+    std::vector<Entry> touched_, buffer_;
+    BitSorter sorter_;
+};
+
+// Counts of the columns of a vocabulary: rows sorted by column.
+class ColumnCounts {
+  public:
+    ColumnCounts(const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads) : rows_(n_threads) {
+        const std::vector<std::size_t> bounds = texts.parts(n_threads);
+        run_parts(n_threads, [&](std::size_t part) {
+            ColumnReader reader(vocabulary);
+            ColumnCounter counter(vocabulary.n_columns());
+            std::vector<Entry> row;
+            for (std::size_t k = bounds[part]; k < bounds[part + 1]; ++k) {
+                reader.read(texts[k], [&](std::uint32_t column) { counter.add(column); });
+                row.clear();
+                counter.drain([&](std::uint32_t column, std::uint32_t count) { row.push_back({column, count}); });
+                rows_[part].add(row);
+            }
+        });
+    }
+
+    std::uint64_t n_entries() const {
+        std::uint64_t total = 0;
+        for (const Rows& rows : rows_) total += rows.total();
+        return total;
+    }
+
+    // Once only: frees the rows.
+    template <typename Index> void fill(Index* indptr, Index* indices, std::int64_t* data) {
+        std::uint64_t at = 0;
+        *indptr++ = 0;
+        for (Rows& rows : rows_)
+            rows.each(true, [&](std::size_t, const Entry* entries, std::size_t n) {
+                for (std::size_t k = 0; k < n; ++k, ++at) {
+                    indices[at] = entries[k].id;
+                    data[at] = entries[k].count;
+                }
+                *indptr++ = at;
+            });
+    }
+
+  private:
+    std::vector<Rows> rows_;
+};
+
+} // namespace text

@@ -1,0 +1,217 @@
+"""Which columns hold the text, the label and the rest: asked for, or guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from earmark._checks import require_one_of
+from earmark.documents._places import fault, listed, near
+
+__all__ = ["LABEL_NAMES", "TEXT_NAMES", "Plan", "Request"]
+
+# The first name wins outright; of the others exactly one must be there.
+TEXT_NAMES = (
+    "text",
+    "body",
+    "content",
+    "message",
+    "review",
+    "sentence",
+    "document",
+)
+LABEL_NAMES = ("label", "labels", "class", "category", "target", "topic")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Column names after looking at the file.
+
+    ``regions`` is None when the text columns are joined to one text.
+    """
+
+    texts: tuple[str, ...]
+    regions: tuple[str, ...] | None
+    label: str | None
+    id: str | None
+    keep: tuple[str, ...]
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Every column to read, once each."""
+        single = (name for name in (self.label, self.id) if name is not None)
+        return tuple(dict.fromkeys((*self.texts, *single, *self.keep)))
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller asked for, before any file is opened."""
+
+    text: str | Sequence[str] | None = None
+    label: str | Literal[False] | None = None
+    regions: Sequence[str] | Mapping[str, str] | bool | None = None
+    id: str | None = None
+    keep: Sequence[str] | Literal["all"] = ()
+    multi_label: bool = False
+    separator: str = "|"
+    allow_unlabelled: bool = False
+    null_text: Literal["error", "empty"] = "error"
+
+    def __post_init__(self) -> None:
+        require_one_of(self, "null_text", ("error", "empty"))
+        if isinstance(self.regions, str):
+            raise TypeError(
+                f"regions must be a list of columns or a dict of region name to "
+                f"column, got the string {self.regions!r}; "
+                f"write regions=[{self.regions!r}]."
+            )
+        named = self.regions not in (None, True, False)
+        if named and self.text is not None:
+            raise ValueError(
+                "give the columns either by text= or by regions=, not by both; "
+                "regions=True makes each column of text= a region."
+            )
+        if named and not self.regions:
+            raise ValueError("regions= is empty; name at least one column.")
+        if self.regions is True and self.text is None:
+            raise ValueError("regions=True needs the columns in text=[...].")
+        if self.text is not None and not self.text:
+            raise ValueError("text= is empty; name at least one column.")
+        if self.multi_label and not self.separator:
+            raise ValueError("separator= must be at least one character.")
+
+    def resolve(
+        self,
+        names: Sequence[str],
+        strings: Sequence[str],
+        source: str,
+        *,
+        sparse: bool = False,
+    ) -> Plan:
+        """Choose the columns among ``names``; ``strings`` may hold text.
+
+        ``sparse`` says that rows may lack columns (JSON lines), so an absent
+        label column can mean that the first rows are unlabelled.
+        """
+        if self.id is not None:
+            _require_column(self.id, "id", names, source)
+        label = self._label(names, source, sparse=sparse)
+        taken = {label, self.id}
+        regions: tuple[str, ...] | None = None
+        if isinstance(self.regions, Mapping):
+            regions, texts = tuple(self.regions), tuple(self.regions.values())
+        elif self.regions and not isinstance(self.regions, bool):
+            regions = texts = tuple(self.regions)
+        elif self.text is not None:
+            texts = (self.text,) if isinstance(self.text, str) else tuple(self.text)
+            regions = texts if self.regions else None
+        else:
+            texts = (_guess_text(names, strings, taken, source),)
+        flag = "text" if self.text is not None else "regions"
+        for column in texts:
+            _require_column(column, flag, names, source)
+        keep = self._kept(names, {*texts, *taken}, source)
+        return Plan(texts, regions, label, self.id, keep)
+
+    def settled(self, plan: Plan) -> Request:
+        """The same request with ``plan``'s columns named: for the next part."""
+        columns: Sequence[str] | Mapping[str, str] = plan.texts
+        if plan.regions is not None:
+            columns = dict(zip(plan.regions, plan.texts, strict=True))
+        return replace(
+            self,
+            text=None if plan.regions is not None else plan.texts,
+            regions=None if plan.regions is None else columns,
+            label=False if plan.label is None else plan.label,
+            keep=plan.keep,
+        )
+
+    def _label(self, names: Sequence[str], source: str, *, sparse: bool) -> str | None:
+        if self.label is False:
+            return None
+        if self.label is None:
+            found = _guess(names, LABEL_NAMES, "label", source)
+            return None if found == self.id else found
+        if self.label not in names:
+            absent_is_unlabelled = sparse and self.allow_unlabelled
+            if not absent_is_unlabelled or near(self.label, names):
+                _require_column(self.label, "label", names, source)
+        return self.label
+
+    def _kept(
+        self, names: Sequence[str], used: set[str | None], source: str
+    ) -> tuple[str, ...]:
+        if self.keep == "all":
+            return tuple(name for name in names if name not in used)
+        for column in self.keep:
+            _require_column(column, "keep", names, source)
+        return tuple(self.keep)
+
+
+def _require_column(column: str, flag: str, names: Sequence[str], source: str) -> None:
+    """Raise unless ``column`` is there exactly once."""
+    count = names.count(column)
+    if count == 1:
+        return
+    if count > 1:
+        raise fault(
+            source,
+            f"expected one column {column!r}, the header has {count}; "
+            f"rename them so that each name stands once.",
+        )
+    slips = near(column, names)
+    hint = f" Did you mean {listed(slips)}?" if slips else ""
+    if len(names) == 1:
+        hint += _delimiter_hint(names[0])
+    raise fault(
+        source,
+        f"expected a column {column!r} (asked for by {flag}=), "
+        f"the columns are {listed(names)}.{hint}",
+    )
+
+
+def _delimiter_hint(header: str) -> str:
+    """A one-column header that holds separators was split by the wrong one."""
+    for delimiter in (";", "\t", "|", ","):
+        if delimiter in header:
+            return f" The header looks split by {delimiter!r}: give delimiter=."
+    return ""
+
+
+def _guess(
+    names: Sequence[str], candidates: Sequence[str], flag: str, source: str
+) -> str | None:
+    """The first candidate if it is there, else the only other one, else None."""
+    by_lower: dict[str, list[str]] = {}
+    for name in names:
+        by_lower.setdefault(name.strip().lower(), []).append(name)
+    best = by_lower.get(candidates[0], [])
+    found = best or [n for c in candidates[1:] for n in by_lower.get(c, [])]
+    if len(found) > 1:
+        raise fault(
+            source,
+            f"more than one column may be the {flag}: {listed(found)}; "
+            f"name one with {flag}= (--{flag} on the command line).",
+        )
+    return found[0] if found else None
+
+
+def _guess_text(
+    names: Sequence[str], strings: Sequence[str], taken: set[str | None], source: str
+) -> str:
+    """The text column by its name, or because no other column holds strings."""
+    free = [name for name in strings if name not in taken]
+    found = _guess(free, TEXT_NAMES, "text", source)
+    if found is not None:
+        return found
+    if len(free) == 1:
+        return free[0]
+    what = "several columns hold strings" if free else "no column holds strings"
+    hint = _delimiter_hint(names[0]) if len(names) == 1 else ""
+    raise fault(
+        source,
+        f"expected a column named {listed(TEXT_NAMES)} or one string column; "
+        f"{what} and the columns are {listed(names)}; "
+        f"name the text with text= (--text on the command line).{hint}",
+    )

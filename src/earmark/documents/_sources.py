@@ -1,0 +1,129 @@
+"""Which files a path means, and in which format they are."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from earmark.documents._folder import visible
+from earmark.documents._options import Format, ReadOptions
+from earmark.documents._places import fault, listed, near
+from earmark.documents._streams import STDIN
+from earmark.exceptions import DataError
+
+__all__ = ["Source", "find_sources"]
+
+_SUFFIXES: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_COMPRESSED = (".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file and its format; no path is stdin."""
+
+    path: Path | None
+    format: Format
+
+    def without_rows(self) -> DataError:
+        """The error for a source in which no data row was found."""
+        header = self.format in ("csv", "tsv", "parquet")
+        came = "the columns but no row" if header else "none: the file is empty"
+        return fault(
+            "stdin" if self.path is None else str(self.path),
+            f"expected data rows, got {came}; check that it was written completely.",
+        )
+
+
+def find_sources(
+    path: str | os.PathLike[str], options: ReadOptions
+) -> list[Source] | None:
+    """The files to read, or None for a folder of text files."""
+    if os.fspath(path) == STDIN:
+        if options.format is None or options.format == "parquet":
+            raise fault(
+                "stdin",
+                f"expected the format of the data, got {options.format!r}; give "
+                f"format='csv', 'tsv' or 'jsonl' (--format on the command line).",
+            )
+        return [Source(None, options.format)]
+    where = Path(path)
+    if where.is_dir():
+        return _parts(where, options)
+    if not where.exists():
+        raise _missing(where)
+    return [Source(where, _format(where, options))]
+
+
+def _format_by_suffix(path: Path) -> Format | None:
+    """The format that the suffixes name, compressed or not."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    return _SUFFIXES.get(suffixes[-1]) if suffixes else None
+
+
+def _format(path: Path, options: ReadOptions) -> Format:
+    """The format of one file, stated or by its suffix."""
+    found = options.format or _format_by_suffix(path)
+    if found is None:
+        hint = (
+            " A .json file must hold one object a line: then give format='jsonl'."
+            if ".json" in path.suffixes
+            else ""
+        )
+        raise fault(
+            str(path),
+            f"expected a file ending in {listed(_SUFFIXES)} (text formats also with "
+            f".gz or .zst); rename it or give format= (--format).{hint}",
+        )
+    if found == "parquet" and path.suffix.lower() in _COMPRESSED:
+        raise fault(
+            str(path),
+            "expected a Parquet file as it is, got a compressed one; decompress it "
+            "first (Parquet compresses inside the file).",
+        )
+    return found
+
+
+def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
+    """The data files of a directory, all of one format; None if it has none."""
+    files = [path for path in visible(folder) if path.is_file()]
+    by_format: dict[Format, list[Path]] = {}
+    for path in files:
+        kind = _format_by_suffix(path)
+        if kind is not None and options.format in (None, kind):
+            by_format.setdefault(kind, []).append(path)
+    if not by_format:
+        return None
+    if len(by_format) > 1:
+        raise fault(
+            str(folder),
+            f"expected parts of one format, got {listed(by_format)}; "
+            f"say which to read with format= (--format).",
+        )
+    return [
+        Source(path, _format(path, options))
+        for paths in by_format.values()
+        for path in paths
+    ]
+
+
+def _missing(path: Path) -> DataError:
+    """The file is not there; perhaps a neighbour is meant."""
+    parent = path.parent
+    if not parent.is_dir():
+        return fault(str(path), f"there is no folder {str(parent)!r}; check the path.")
+    try:
+        slips = near(path.name, (entry.name for entry in parent.iterdir()))
+    except OSError:
+        slips = []
+    hint = f" (did you mean {listed(slips)}?)" if slips else ""
+    return fault(str(path), f"there is no such file{hint}; check the path.")

@@ -1,0 +1,166 @@
+"""From a file or stdin to lines of text, with exact places for bad bytes."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from earmark._optional import require
+from earmark.documents._places import fault
+from earmark.exceptions import DataError
+
+__all__ = ["STDIN", "TextSource", "decode", "open_text", "text_encoding"]
+
+STDIN = "-"
+# Larger than the default of 8 kB: fewer calls a gigabyte, still small memory.
+_CHUNK = 1 << 16
+
+
+class _CountedBytes(io.BufferedIOBase):
+    """A byte stream that knows how much it gave and stops at a NUL byte."""
+
+    def __init__(
+        self, pull: Callable[[int], bytes], name: str, *, refuse_nul: bool
+    ) -> None:
+        self.pull = pull
+        self.name = name
+        self.refuse_nul = refuse_nul
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """The next chunk; its size is ours to choose."""
+        try:
+            chunk = self.pull(_CHUNK)
+        except (EOFError, OSError, zlib.error) as error:
+            raise fault(
+                self.name,
+                f"the file cannot be read on after {self.count} bytes of data "
+                f"({error}); it is cut off or damaged, get it again.",
+            ) from error
+        self.count += len(chunk)
+        if self.refuse_nul and b"\0" in chunk:
+            at = chunk.index(b"\0")
+            raise UnicodeDecodeError("utf-8", chunk, at, at + 1, "NUL byte")
+        return chunk
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return self.read1()
+
+
+class TextSource:
+    """Lines of one file: iterate ``lines``; ``undecodable`` explains a failure."""
+
+    def __init__(
+        self,
+        pull: Callable[[int], bytes],
+        name: str,
+        encoding: str,
+        newline: str | None,
+    ) -> None:
+        self.name = name
+        self.encoding = encoding
+        self.bytes = _CountedBytes(pull, name, refuse_nul=not _is_wide(encoding))
+        # Typed as BinaryIO in the stubs; any BufferedIOBase serves.
+        buffer: Any = self.bytes
+        self.lines = io.TextIOWrapper(buffer, encoding=encoding, newline=newline)
+
+    def undecodable(self, error: UnicodeDecodeError, lines_read: int) -> DataError:
+        """The message for ``error``, met after ``lines_read`` whole lines."""
+        # error.object ends where the stream stands, whatever the decoder kept back.
+        offset = self.bytes.count - len(error.object) + error.start
+        return bad_bytes(self.name, self.encoding, error, offset, lines_read)
+
+
+def bad_bytes(
+    name: str, encoding: str, error: UnicodeDecodeError, offset: int, lines_read: int
+) -> DataError:
+    """A byte that is no text in ``encoding``: where it is and what to try."""
+    line = lines_read + error.object.count(b"\n", 0, error.start) + 1
+    place = f"byte {offset} (0x{error.object[error.start]:02x})"
+    if error.reason == "NUL byte":
+        return fault(
+            name,
+            f"expected text, got a NUL byte at {place}; the file is binary, or "
+            f"UTF-16: then give encoding='utf-16'.",
+            line=line,
+        )
+    return fault(
+        name,
+        f"expected {encoding.removesuffix('-sig')} text, got {place}: {error.reason}; "
+        f"give the file's encoding, perhaps encoding={_likely(error)!r}.",
+        line=line,
+    )
+
+
+def _likely(error: UnicodeDecodeError) -> str:
+    """An encoding to try after UTF-8 failed."""
+    data = error.object
+    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return "utf-16"
+    # C1 controls are no text in latin-1; in cp1252 they are quotes and dashes.
+    around = data[error.start : error.start + 2000]
+    return "cp1252" if any(0x80 <= byte < 0xA0 for byte in around) else "latin-1"
+
+
+def text_encoding(encoding: str | None) -> str:
+    """The codec to use: UTF-8 unless stated; a byte-order mark is taken off."""
+    if encoding is None:
+        return "utf-8-sig"
+    try:
+        codec = codecs.lookup(encoding)
+        "".encode(encoding)
+    except LookupError as error:
+        raise ValueError(
+            f"encoding must be a text encoding that Python knows, such as 'utf-8', "
+            f"'latin-1', 'cp1252' or 'utf-16', got {encoding!r}."
+        ) from error
+    return "utf-8-sig" if codec.name == "utf-8" else encoding
+
+
+def _is_wide(encoding: str) -> bool:
+    """Whether plain letters contain NUL bytes in this encoding."""
+    return codecs.lookup(encoding).name.startswith(("utf-16", "utf-32"))
+
+
+def decode(data: bytes, name: str, encoding: str) -> str:
+    """A whole small file as text."""
+    try:
+        if b"\0" in data and not _is_wide(encoding):
+            at = data.index(b"\0")
+            raise UnicodeDecodeError(encoding, data, at, at + 1, "NUL byte")
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise bad_bytes(name, encoding, error, error.start, 0) from error
+
+
+@contextmanager
+def open_text(
+    path: Path | None, encoding: str, newline: str | None
+) -> Iterator[TextSource]:
+    """Lines of ``path`` (None: stdin), decompressed by its last suffix."""
+    if path is None:
+        # read1 gives what a slow pipe has, instead of waiting for a full chunk.
+        stdin: Any = sys.stdin.buffer
+        yield TextSource(stdin.read1, "stdin", encoding, newline)
+        return
+    with _open_bytes(path) as stream:
+        yield TextSource(stream.read, str(path), encoding, newline)
+
+
+def _open_bytes(path: Path) -> Any:
+    """A byte stream of the decompressed file."""
+    suffix = path.suffix.lower()
+    if suffix == ".zst":
+        arrow = require("pyarrow", f"read {path.name} (zstd compression)")
+        return arrow.input_stream(str(path), compression="zstd")
+    return gzip.open(path) if suffix == ".gz" else path.open("rb")

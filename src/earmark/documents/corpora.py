@@ -1,0 +1,177 @@
+"""The public benchmark corpora by name: found on disk, checked, never redistributed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from earmark._optional import require
+from earmark.documents._catalogue import CORPORA, Corpus
+from earmark.documents._corpus_files import find_corpus, find_file
+from earmark.documents._places import listed
+from earmark.documents.document import Documents, Texts
+from earmark.exceptions import DataError
+from earmark.typing import SparseMatrix
+
+__all__ = ["load_corpus", "load_term_matrix"]
+
+
+def load_corpus(
+    name: str,
+    split: Literal["train", "test"] | None = None,
+    *,
+    regions: Sequence[str] | None = None,
+    verify: bool = True,
+) -> Documents:
+    """Load a benchmark corpus from ``EARMARK_DATA`` or the cache of ``fetch_corpus``.
+
+    The files are public research corpora under their own terms; earmark brings
+    none of them and never downloads one unless ``fetch_corpus`` is called.
+    Several are sorted by label: shuffle before anything that depends on order.
+
+    Parameters
+    ----------
+    name : str
+        One of ``corpus_names()``, such as "20newsgroups", "r8" or "imdb".
+    split : {"train", "test"} or None, default=None
+        A part of the official split. None: all documents, with the part of each
+        in ``columns["split"]`` where there is an official split.
+    regions : list of str, default=None
+        Columns to keep apart as regions, such as ["subject", "body"].
+    verify : bool, default=True
+        Compare each file's SHA-256 with the published one, once a process.
+
+    Returns
+    -------
+    documents : Documents
+        Labels are str, or lists of str for reuters21578. ``columns`` has every
+        further column of the files. cora and citeseer have no text: theirs is
+        "w12 w45 ...", the numbers of the terms; see ``load_term_matrix``.
+        20newsgroups-original is subject and body, since the headers in its column
+        "text" name the class.
+
+    Examples
+    --------
+    >>> from earmark.documents import load_corpus
+    >>> train = load_corpus("r8", "train")  # doctest: +SKIP
+    >>> len(train)  # doctest: +SKIP
+    5485
+
+    """
+    name, corpus = find_corpus(name)
+    parts = dict(corpus.parts)
+    if split is not None:
+        if split not in parts:
+            raise DataError(
+                f"corpus {name!r} has no part {split!r}, it has {listed(parts)}; load "
+                f"it whole and use earmark.documents.stratified_split."
+            )
+        parts = {split: parts[split]}
+    columns: dict[str, list[Any]] = {}
+    for part, file in parts.items():
+        table = _read(find_file(name, corpus, file, verify=verify))
+        # A column that one part lacks (such as r52's origin) is None there.
+        n_before, n_rows = len(columns.get("label", ())), len(table["label"])
+        table["split"] = [part] * n_rows
+        for column in dict.fromkeys((*columns, *table)):
+            values = columns.setdefault(column, [None] * n_before)
+            values.extend(table.get(column, [None] * n_rows))
+    if "all" in parts:
+        del columns["split"]
+    return _documents(name, corpus, columns, regions)
+
+
+def _documents(
+    name: str,
+    corpus: Corpus,
+    columns: dict[str, list[Any]],
+    regions: Sequence[str] | None,
+) -> Documents:
+    """Put the columns of the files in their places."""
+    texts: Texts
+    if regions is not None:
+        usable = [
+            column
+            for column, values in columns.items()
+            if column not in ("label", "id", "split") and isinstance(values[0], str)
+        ]
+        for region in regions:
+            if region not in usable:
+                raise DataError(
+                    f"corpus {name!r} has no text column {region!r} to be a region, "
+                    f"it has {listed(usable)}."
+                )
+        texts = {region: columns[region] for region in regions}
+    elif corpus.n_terms is not None:
+        texts = [" ".join(f"w{t}" for t in row) for row in columns["terms"]]
+    elif len(corpus.texts) == 1:
+        texts = columns.pop(corpus.texts[0])
+    else:
+        cells = zip(*(columns[column] for column in corpus.texts), strict=True)
+        texts = ["\n".join(cell) for cell in cells]
+    labels, ids = columns.pop("label"), columns.pop("id", None)
+    rows = range(1, len(labels) + 1)
+    return Documents(texts, labels, ids, rows, name, columns)
+
+
+def load_term_matrix(
+    name: str, *, verify: bool = True
+) -> tuple[SparseMatrix, list[str]]:
+    """Binary document-term matrix and labels of "cora" or "citeseer".
+
+    Parameters
+    ----------
+    name : {"cora", "citeseer"}
+        The corpus.
+    verify : bool, default=True
+        As in ``load_corpus``.
+
+    Returns
+    -------
+    X : csr_array of shape (n_documents, n_terms), int64
+        1 where the document holds the term.
+    labels : list of str
+        One label a document.
+
+    Examples
+    --------
+    >>> from earmark.documents import load_term_matrix
+    >>> X, labels = load_term_matrix("cora")  # doctest: +SKIP
+    >>> X.shape  # doctest: +SKIP
+    (2708, 1433)
+
+    """
+    # Reading files must not wait for SciPy.
+    from scipy import sparse
+
+    name, corpus = find_corpus(name)
+    if corpus.n_terms is None:
+        have = [key for key, value in CORPORA.items() if value.n_terms is not None]
+        raise DataError(
+            f"corpus {name!r} has no term matrix, {listed(have)} have; "
+            f"use load_corpus and a WordCounter."
+        )
+    documents = load_corpus(name, verify=verify)
+    terms = documents.columns["terms"]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in terms])])
+    indices = np.fromiter((t for row in terms for t in row), dtype=np.int32)
+    data = np.ones(len(indices), dtype=np.int64)
+    shape = (len(terms), corpus.n_terms)
+    X = sparse.csr_array((data, indices, indptr.astype(np.int32)), shape=shape)
+    X.sort_indices()
+    labels = documents.labels
+    return X, [] if labels is None else labels
+
+
+def _read(path: Path) -> dict[str, list[Any]]:
+    """All columns of a corpus file."""
+    parquet = require("pyarrow.parquet", f"read the corpus file {path.name}")
+    arrow = require("pyarrow", f"read the corpus file {path.name}")
+    try:
+        table = parquet.read_table(path)
+    except (arrow.ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read ({error}); get it again.") from error
+    return {name: table.column(name).to_pylist() for name in table.column_names}

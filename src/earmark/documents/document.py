@@ -1,0 +1,137 @@
+"""Documents: what a reader returns. Plain data, no methods that compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from earmark.exceptions import DataError
+
+__all__ = ["Documents", "Texts", "concatenate"]
+
+Texts: TypeAlias = list[str] | dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Texts with what is known about them, one entry a document everywhere.
+
+    Parameters
+    ----------
+    texts : list of str, or dict of region name to list of str
+        The documents; a dict when regions (title, body, ...) were asked for.
+    labels : list or None
+        None when the source has no labels. An entry is a str, a list of str for
+        multi-label data, or None for an unlabelled document.
+    ids : list or None
+        What the ``id`` column holds; for folders the file's path in the folder.
+    rows : sequence of int
+        Data row of each document in its source, counted from 1.
+    source : str
+        File, folder or corpus the documents come from.
+    columns : dict of str to list
+        Further columns that were kept.
+
+    Examples
+    --------
+    >>> documents = Documents(["good", "bad", "so so"], labels=["pos", "neg", None])
+    >>> len(documents), documents.regions
+    (3, ())
+    >>> documents.take([1]).texts
+    ['bad']
+
+    """
+
+    texts: Texts
+    labels: list[Any] | None = None
+    ids: list[Any] | None = None
+    rows: Sequence[int] = ()
+    source: str = ""
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n_documents = len(self)
+        parts = self.texts if isinstance(self.texts, dict) else {}
+        lists: dict[str, Sequence[Any] | None] = {
+            **{f"texts[{name!r}]": part for name, part in parts.items()},
+            "labels": self.labels,
+            "ids": self.ids,
+            "rows": self.rows or None,
+            **{f"columns[{name!r}]": kept for name, kept in self.columns.items()},
+        }
+        for name, values in lists.items():
+            if values is not None and len(values) != n_documents:
+                raise DataError(
+                    f"Documents.{name} must have one entry a document, "
+                    f"got {len(values)} for {n_documents} documents."
+                )
+
+    def __len__(self) -> int:
+        if isinstance(self.texts, dict):
+            return len(next(iter(self.texts.values()), []))
+        return len(self.texts)
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """Names of the regions; empty when each document is one text."""
+        return tuple(self.texts) if isinstance(self.texts, dict) else ()
+
+    def take(self, indices: Iterable[int]) -> Documents:
+        """The documents at ``indices``, in that order."""
+        chosen = [int(index) for index in indices]
+
+        def pick(values: Sequence[Any]) -> list[Any]:
+            return [values[index] for index in chosen]
+
+        return Documents(
+            texts={name: pick(part) for name, part in self.texts.items()}
+            if isinstance(self.texts, dict)
+            else pick(self.texts),
+            labels=None if self.labels is None else pick(self.labels),
+            ids=None if self.ids is None else pick(self.ids),
+            rows=pick(self.rows) if self.rows else (),
+            source=self.source,
+            columns={name: pick(values) for name, values in self.columns.items()},
+        )
+
+    def joined(self, separator: str = "\n") -> list[str]:
+        """One text a document: its regions joined, or the text itself."""
+        if isinstance(self.texts, dict):
+            parts = zip(*self.texts.values(), strict=True)
+            return [separator.join(part) for part in parts]
+        return self.texts
+
+    def where(self, index: int) -> str:
+        """The place of one document, for messages."""
+        if not self.rows:
+            return f"document {index} of {self.source or 'the input'}"
+        return f"{self.source}, row {self.rows[index]}"
+
+
+def concatenate(batches: Iterable[Documents], source: str) -> Documents:
+    """One Documents of all the batches; rows are numbered through."""
+    texts: Texts = []
+    labels: list[Any] | None = None
+    ids: list[Any] | None = None
+    columns: dict[str, list[Any]] = {}
+    n_documents = 0
+    for batch in batches:
+        if n_documents == 0:
+            texts = {name: [] for name in batch.regions} if batch.regions else []
+            labels = None if batch.labels is None else []
+            ids = None if batch.ids is None else []
+            columns = {name: [] for name in batch.columns}
+        if isinstance(texts, dict) and isinstance(batch.texts, dict):
+            for name, part in texts.items():
+                part.extend(batch.texts[name])
+        elif isinstance(texts, list) and isinstance(batch.texts, list):
+            texts.extend(batch.texts)
+        if labels is not None and batch.labels is not None:
+            labels.extend(batch.labels)
+        if ids is not None and batch.ids is not None:
+            ids.extend(batch.ids)
+        for name, values in columns.items():
+            values.extend(batch.columns[name])
+        n_documents += len(batch)
+    return Documents(texts, labels, ids, range(1, n_documents + 1), source, columns)

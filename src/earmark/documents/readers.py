@@ -1,0 +1,269 @@
+"""Files and folders of documents: read at once, or in batches of bounded memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from earmark.documents._cells import IdRegister, Table, to_documents
+from earmark.documents._columns import Request
+from earmark.documents._csv import csv_tables
+from earmark.documents._folder import folder_documents
+from earmark.documents._jsonl import jsonl_tables
+from earmark.documents._options import Format, ReadOptions
+from earmark.documents._parquet import parquet_tables
+from earmark.documents._sources import Source, find_sources
+from earmark.documents._streams import open_text
+from earmark.documents.document import Documents, concatenate
+
+__all__ = ["iter_documents", "read_documents"]
+
+
+def read_documents(
+    path: str | os.PathLike[str],
+    text: str | Sequence[str] | None = None,
+    label: str | Literal[False] | None = None,
+    regions: Sequence[str] | Mapping[str, str] | bool | None = None,
+    *,
+    id: str | None = None,  # noqa: A002
+    keep: Sequence[str] | Literal["all"] = (),
+    multi_label: bool = False,
+    separator: str = "|",
+    allow_unlabelled: bool = False,
+    null_text: Literal["error", "empty"] = "error",
+    format: Format | None = None,  # noqa: A002
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = '"',
+    names: Sequence[str] | None = None,
+    pattern: str = "*.txt",
+    field_limit: int = 1 << 24,
+    batch_size: int = 4096,
+) -> Documents:
+    r"""Read all documents of a file or folder.
+
+    Formats go by the suffix: .csv, .tsv, .jsonl (.ndjson), .parquet (.pq), the
+    text formats also with .gz or .zst behind. A directory is either parts of one
+    of these formats (read in the order of their names) or one sub-folder per
+    label with text files. "-" is stdin. Parquet and .zst need pyarrow
+    (``pip install 'earmark[io]'``).
+
+    Whatever is wrong with the data raises ``DataError``, which names the file,
+    the data row (from 1, without the header), the line and the column.
+
+    Parameters
+    ----------
+    path : str or path
+        File, folder, or "-" for stdin.
+    text : str or list of str, default=None
+        Text column. Several columns are joined by a line break, or become
+        regions with ``regions=True``. None: the column named text, or the only
+        one named body, content, message, review, sentence or document, or the
+        only column of strings.
+    label : str, False or None, default=None
+        Label column. None: the column named label, or the only one named labels,
+        class, category, target or topic, or no labels. False: read no labels.
+        Labels become strings in every format (3 and 3.0 are "3", true is "true"),
+        so that the same data give the same classes from CSV and from Parquet.
+    regions : list of str, dict of region name to column, or True, default=None
+        Keep these columns apart as regions; ``texts`` is then a dict.
+    id : str, default=None
+        Column that names each document; an id that comes twice is an error.
+    keep : list of str or "all", default=()
+        Further columns to bring along in ``columns``.
+    multi_label : bool, default=False
+        Labels are sets: lists in JSON and Parquet; in a CSV cell a JSON list or
+        labels between ``separator``. An empty list is a document with no label
+        that applies, an empty cell one that is unlabelled.
+    separator : str, default="|"
+        What stands between the labels of a cell.
+    allow_unlabelled : bool, default=False
+        Read a missing or blank label as None instead of refusing the row.
+    null_text : {"error", "empty"}, default="error"
+        What a null in a text column is. An empty string is always a legal text.
+    format : {"csv", "tsv", "jsonl", "parquet"}, default=None
+        Overrides the suffix; needed for stdin.
+    encoding : str, default=None
+        Encoding of text files. None is UTF-8, with or without byte-order mark.
+    delimiter : str, default=None
+        Between CSV fields. None is a comma, or a tab for .tsv.
+    quote : str or None, default='"'
+        Quote of CSV fields; None if quotes are ordinary characters.
+    names : list of str, default=None
+        Column names of a CSV file that has no header.
+    pattern : str, default="*.txt"
+        Which files of a folder are documents.
+    field_limit : int, default=16777216
+        Longest CSV field in characters; stops a quote that is never closed.
+    batch_size : int, default=4096
+        Rows read and checked together.
+
+    Returns
+    -------
+    documents : Documents
+        Texts, labels, ids and kept columns. In a directory of parts the rows are
+        numbered through.
+
+    See Also
+    --------
+    iter_documents : The same in batches, for files larger than memory.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from earmark.documents import read_documents
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "reviews.csv")
+    >>> _ = path.write_text('review,class\n"good, very good",pos\nbad,neg\n')
+    >>> documents = read_documents(path)
+    >>> documents.texts, documents.labels
+    (['good, very good', 'bad'], ['pos', 'neg'])
+    >>> folder.cleanup()
+
+    """
+    batches = iter_documents(
+        path,
+        text,
+        label,
+        regions,
+        id=id,
+        keep=keep,
+        multi_label=multi_label,
+        separator=separator,
+        allow_unlabelled=allow_unlabelled,
+        null_text=null_text,
+        format=format,
+        encoding=encoding,
+        delimiter=delimiter,
+        quote=quote,
+        names=names,
+        pattern=pattern,
+        field_limit=field_limit,
+        batch_size=batch_size,
+        unique_ids=True,
+    )
+    return concatenate(batches, os.fspath(path))
+
+
+def iter_documents(
+    path: str | os.PathLike[str],
+    text: str | Sequence[str] | None = None,
+    label: str | Literal[False] | None = None,
+    regions: Sequence[str] | Mapping[str, str] | bool | None = None,
+    *,
+    id: str | None = None,  # noqa: A002
+    keep: Sequence[str] | Literal["all"] = (),
+    multi_label: bool = False,
+    separator: str = "|",
+    allow_unlabelled: bool = False,
+    null_text: Literal["error", "empty"] = "error",
+    format: Format | None = None,  # noqa: A002
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = '"',
+    names: Sequence[str] | None = None,
+    pattern: str = "*.txt",
+    field_limit: int = 1 << 24,
+    batch_size: int = 4096,
+    batch_bytes: int = 1 << 24,
+    unique_ids: bool = False,
+) -> Iterator[Documents]:
+    r"""Read documents in batches: memory holds one batch, however long the file.
+
+    Takes what ``read_documents`` takes, and two more. Arguments are checked and
+    files looked up at once; the data are read as the batches are asked for. In a
+    directory of parts a batch never spans two files, and its ``source`` and
+    ``rows`` are the part's own.
+
+    Parameters
+    ----------
+    path, text, label, regions, id, keep, multi_label, separator, allow_unlabelled, \
+null_text, format, encoding, delimiter, quote, names, pattern, field_limit
+        As in ``read_documents``.
+    batch_size : int, default=4096
+        Most documents in a batch.
+    batch_bytes : int, default=16777216
+        A batch of a text format also ends after about so many bytes.
+    unique_ids : bool, default=False
+        Refuse an id that came before. It costs memory for every id read.
+
+    Yields
+    ------
+    documents : Documents
+        At least one document each.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from earmark.documents import iter_documents
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "lines.jsonl")
+    >>> _ = path.write_text('{"text": "one"}\n{"text": "two"}\n{"text": "three"}\n')
+    >>> [batch.texts for batch in iter_documents(path, batch_size=2)]
+    [['one', 'two'], ['three']]
+    >>> folder.cleanup()
+
+    """
+    request = Request(
+        text=text,
+        label=label,
+        regions=regions,
+        id=id,
+        keep=keep,
+        multi_label=multi_label,
+        separator=separator,
+        allow_unlabelled=allow_unlabelled,
+        null_text=null_text,
+    )
+    options = ReadOptions(
+        format=format,
+        encoding=encoding,
+        delimiter=delimiter,
+        quote=quote,
+        names=names,
+        pattern=pattern,
+        field_limit=field_limit,
+        batch_size=batch_size,
+        batch_bytes=batch_bytes,
+    )
+    register = IdRegister() if unique_ids and id is not None else None
+    sources = find_sources(path, options)
+    if sources is None:
+        return folder_documents(Path(path), request, options)
+    return _from_sources(sources, request, options, register)
+
+
+def _from_sources(
+    sources: list[Source],
+    request: Request,
+    options: ReadOptions,
+    register: IdRegister | None,
+) -> Iterator[Documents]:
+    """The batches of all parts; the first part settles the columns."""
+    n_documents = 0
+    for source in sources:
+        for table in _tables(source, request, options):
+            if n_documents == 0:
+                request = request.settled(table.plan)
+            batch = to_documents(table, request, register)
+            n_documents += len(batch)
+            yield batch
+    if n_documents == 0:
+        raise sources[0].without_rows()
+
+
+def _tables(source: Source, request: Request, options: ReadOptions) -> Iterator[Table]:
+    """Raw batches of one file by its format."""
+    if source.format == "parquet":
+        assert source.path is not None
+        yield from parquet_tables(source.path, request, options)
+    elif source.format == "jsonl":
+        with open_text(source.path, options.codec, None) as stream:
+            yield from jsonl_tables(stream, request, options)
+    else:
+        delimiter = options.delimiter or ("\t" if source.format == "tsv" else ",")
+        # newline="" leaves the line breaks inside quoted fields as they are.
+        with open_text(source.path, options.codec, "") as stream:
+            yield from csv_tables(stream, request, options, delimiter)

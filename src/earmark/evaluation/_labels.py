@@ -1,0 +1,157 @@
+"""Labels at the door: plain Python values, None for an abstention, lists for any-of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from earmark.exceptions import DataError
+from earmark.typing import FloatMatrix, IntVector
+
+__all__ = [
+    "as_labels",
+    "as_probabilities",
+    "check_equal_length",
+    "check_true_labels",
+    "class_list",
+    "confidence_and_choice",
+    "index_of",
+    "is_multi_label",
+    "label_sets",
+    "plain",
+]
+
+_MANY = (list, tuple, set, frozenset, np.ndarray)
+
+
+def plain(value: Any) -> Any:
+    """A numpy scalar as the Python value it stands for; NaN and None as None."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value != value:
+        return None
+    return value
+
+
+def as_labels(y: Any) -> list[Any]:
+    """Any column of labels (list, array, Series, Arrow) as a list of plain values."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(y, method):
+            y = getattr(y, method)()
+            break
+    return [value if isinstance(value, _MANY) else plain(value) for value in y]
+
+
+def check_equal_length(**columns: Any) -> int:
+    """Raise unless all named columns are equally long; return that length."""
+    lengths = {
+        name: column.shape[0] if hasattr(column, "shape") else len(column)
+        for name, column in columns.items()
+        if column is not None
+    }
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise DataError(
+            f"one entry per document is expected in each column, got {listed}; "
+            "check that they come from the same split."
+        )
+    return int(next(iter(lengths.values())))
+
+
+def check_true_labels(y_true: Sequence[Any]) -> None:
+    """Raise where a true label is missing."""
+    for row, label in enumerate(y_true):
+        if label is None:
+            raise DataError(
+                f"y_true must hold a label for every document, got None in row {row}; "
+                "leave documents without a label out of the evaluation."
+            )
+
+
+def is_multi_label(y: Any) -> bool:
+    """Whether each document carries a set of labels, not one."""
+    if sparse.issparse(y) or (isinstance(y, np.ndarray) and y.ndim == 2):
+        return True
+    return any(isinstance(value, _MANY) for value in as_labels(y))
+
+
+def label_sets(
+    y: Any, classes: Sequence[Any] | None = None
+) -> list[frozenset[Any] | None]:
+    """Lists of labels, or an indicator matrix, as sets; None is an abstention."""
+    if sparse.issparse(y):
+        y = y.toarray()
+    if isinstance(y, np.ndarray) and y.ndim == 2:
+        names = list(range(y.shape[1])) if classes is None else list(classes)
+        if len(names) != y.shape[1]:
+            raise DataError(
+                f"an indicator matrix needs one column per class, got {y.shape[1]} "
+                f"columns for {len(names)} classes."
+            )
+        return [frozenset(plain(names[c]) for c in np.flatnonzero(row)) for row in y]
+    sets: list[frozenset[Any] | None] = []
+    for value in as_labels(y):
+        if value is None:
+            sets.append(None)
+        elif isinstance(value, _MANY):
+            sets.append(frozenset(plain(label) for label in value))
+        else:
+            sets.append(frozenset([value]))
+    return sets
+
+
+def class_list(*columns: Iterable[Any], classes: Any = None) -> tuple[Any, ...]:
+    """The given classes, then any others seen in the columns; sorted where possible."""
+    given = [] if classes is None else as_labels(classes)
+    seen = {label for column in columns for label in column if label is not None}
+    rest = list(seen.difference(given))
+    try:
+        rest.sort()
+    except TypeError:  # labels of several types
+        rest.sort(key=lambda label: (type(label).__name__, str(label)))
+    return (*given, *rest)
+
+
+def index_of(labels: Sequence[Any], classes: Sequence[Any]) -> IntVector:
+    """Position of each label in classes; -1 for None and for labels not there."""
+    position = {label: number for number, label in enumerate(classes)}
+    return np.fromiter(
+        (-1 if label is None else position.get(label, -1) for label in labels),
+        dtype=np.int64,
+        count=len(labels),
+    )
+
+
+def as_probabilities(proba: Any, n_classes: int, *, one_of: bool = True) -> FloatMatrix:
+    """Check a matrix of probabilities (n_documents, n_classes) and return it."""
+    matrix = np.asarray(proba, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] != n_classes:
+        raise DataError(
+            f"proba must be of shape (n_documents, {n_classes}), one column per class, "
+            f"got shape {matrix.shape}."
+        )
+    bad = ~np.isfinite(matrix) | (matrix < 0) | (matrix > 1 + 1e-9)
+    if bad.any():
+        row = int(np.flatnonzero(bad.any(axis=1))[0])
+        raise DataError(
+            f"proba must lie in [0, 1], got {matrix[row].tolist()} in row {row}; "
+            "exponentiate log-probabilities first."
+        )
+    if one_of and len(matrix):
+        off = np.abs(matrix.sum(axis=1) - 1)
+        if off.max() > 1e-3:
+            row = int(off.argmax())
+            raise DataError(
+                f"the rows of proba must add up to 1, got {matrix[row].sum():.4g} "
+                f"in row {row}; for several labels a document pass label lists."
+            )
+    return matrix
+
+
+def confidence_and_choice(proba: FloatMatrix) -> tuple[FloatMatrix, IntVector]:
+    """HY5: max_c P(c|d) and its class, per document."""
+    choice = proba.argmax(axis=1)
+    return proba[np.arange(len(proba)), choice], choice.astype(np.int64)

@@ -1,0 +1,224 @@
+"""The confusion matrix, with a column for the documents left unanswered (VS5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark.evaluation._labels import (
+    as_labels,
+    check_equal_length,
+    check_true_labels,
+    class_list,
+    index_of,
+)
+from earmark.evaluation.rates import Averages, ClassScores, averages, score_classes
+from earmark.exceptions import DataError
+from earmark.typing import ArrayLike, FloatVector, IntVector
+
+__all__ = ["ConfusedPair", "ConfusionMatrix"]
+
+
+@dataclass(frozen=True)
+class ConfusedPair:
+    """Documents of one class that were taken for another.
+
+    ``examples`` are positions of such documents, the most confident first.
+    """
+
+    true: Any
+    predicted: Any
+    count: int
+    share: float
+    examples: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "true": self.true,
+            "predicted": self.predicted,
+            "count": self.count,
+            "share": self.share,
+            "examples": list(self.examples),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionMatrix:
+    """Counts of documents by true and predicted class; build with from_predictions.
+
+    Attributes
+    ----------
+    classes : tuple
+        The labels, in the order of rows and columns.
+    counts : ndarray of shape (n_classes, n_classes)
+        Row: true class. Column: predicted class.
+    abstained : ndarray of shape (n_classes,)
+        Documents of each true class that got no answer.
+    true_index, predicted_index : ndarray of shape (n_documents,)
+        Row and column of every document; a column of -1 is an abstention.
+    confidence : ndarray of shape (n_documents,) or None
+        How sure the classifier was, if it was given.
+
+    Examples
+    --------
+    >>> found = ConfusionMatrix.from_predictions(
+    ...     ["a", "a", "b", "b"], ["a", "b", "b", None]
+    ... )
+    >>> found.counts.tolist(), found.abstained.tolist()
+    ([[1, 1], [0, 1]], [0, 1])
+    >>> round(found.accuracy, 3), found.coverage
+    (0.667, 0.75)
+
+    """
+
+    classes: tuple[Any, ...]
+    counts: NDArray[np.int64]
+    abstained: IntVector
+    true_index: IntVector
+    predicted_index: IntVector
+    confidence: FloatVector | None = None
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        classes: ArrayLike | None = None,
+        confidence: ArrayLike | None = None,
+    ) -> ConfusionMatrix:
+        """Count predictions against the truth.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_documents,)
+            True labels.
+        y_pred : array-like of shape (n_documents,)
+            Predicted labels; None where the classifier abstained.
+        classes : array-like of shape (n_classes,), optional
+            Order of rows and columns. Labels seen but not listed come after.
+        confidence : array-like of shape (n_documents,), optional
+            Puts the most confident documents first among the examples.
+
+        """
+        truth, answers = as_labels(y_true), as_labels(y_pred)
+        if not truth:
+            raise DataError(
+                "a confusion matrix needs at least one document, got none; "
+                "check the test part."
+            )
+        sure = None if confidence is None else np.asarray(confidence, np.float64)
+        check_equal_length(y_true=truth, y_pred=answers, confidence=sure)
+        check_true_labels(truth)
+        labels = class_list(truth, answers, classes=classes)
+        row, column = index_of(truth, labels), index_of(answers, labels)
+        size = len(labels)
+        cell = row * (size + 1) + np.where(column < 0, size, column)
+        table = np.bincount(cell, minlength=size * (size + 1)).reshape(size, size + 1)
+        return cls(labels, table[:, :size], table[:, size], row, column, sure)
+
+    @property
+    def n_documents(self) -> int:
+        """All documents, answered or not."""
+        return len(self.true_index)
+
+    @property
+    def n_answered(self) -> int:
+        """Documents that got an answer."""
+        return int(self.counts.sum())
+
+    @property
+    def n_correct(self) -> int:
+        """Documents that got the right answer."""
+        return int(np.trace(self.counts))
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right answers among the answers given; NaN without answers."""
+        return self.n_correct / self.n_answered if self.n_answered else float("nan")
+
+    @property
+    def coverage(self) -> float:
+        """Share of documents that got an answer."""
+        return self.n_answered / self.n_documents
+
+    @property
+    def per_class(self) -> tuple[ClassScores, ...]:
+        """Precision, recall and F1 per class.
+
+        Precision looks at the answers given; an unanswered document counts
+        against the recall of its class.
+        """
+        return score_classes(
+            self.classes,
+            self.counts.diagonal(),
+            self.counts.sum(axis=0),
+            self.counts.sum(axis=1) + self.abstained,
+        )
+
+    @property
+    def micro(self) -> Averages:
+        """Averages over documents."""
+        return averages(self.per_class)[0]
+
+    @property
+    def macro(self) -> Averages:
+        """Averages over classes."""
+        return averages(self.per_class)[1]
+
+    def examples(self, true: Any, predicted: Any, top: int | None = None) -> IntVector:
+        """Positions of the documents of one cell; ``predicted=None``: unanswered."""
+        row, column = index_of([true, predicted], self.classes)
+        if row < 0 or (column < 0 and predicted is not None):
+            missing = true if row < 0 else predicted
+            raise DataError(
+                f"{missing!r} is not among the {len(self.classes)} classes of this "
+                "confusion matrix."
+            )
+        return self._cell(int(row), int(column))[:top]
+
+    def most_confused(self, top: int = 10, n_examples: int = 3) -> list[ConfusedPair]:
+        """The off-diagonal cells with most documents, largest first."""
+        errors = self.counts.copy()
+        np.fill_diagonal(errors, 0)
+        flat = errors.ravel()
+        order = np.argsort(-flat, kind="stable")[:top]
+        order = order[flat[order] > 0]
+        support = self.counts.sum(axis=1) + self.abstained
+        size = len(self.classes)
+        return [
+            ConfusedPair(
+                true=self.classes[row],
+                predicted=self.classes[column],
+                count=int(errors[row, column]),
+                share=float(errors[row, column] / support[row]),
+                examples=tuple(self._cell(row, column)[:n_examples].tolist()),
+            )
+            for row, column in (divmod(int(cell), size) for cell in order)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "classes": list(self.classes),
+            "counts": self.counts.tolist(),
+            "abstained": self.abstained.tolist(),
+            "accuracy": None if not self.n_answered else self.accuracy,
+            "coverage": self.coverage,
+            "n_documents": self.n_documents,
+            "micro": self.micro.to_dict(),
+            "macro": self.macro.to_dict(),
+            "per_class": [scores.to_dict() for scores in self.per_class],
+            "most_confused": [pair.to_dict() for pair in self.most_confused()],
+        }
+
+    def _cell(self, row: int, column: int) -> IntVector:
+        inside = (self.true_index == row) & (self.predicted_index == column)
+        found = np.flatnonzero(inside)
+        if self.confidence is not None:
+            found = found[np.argsort(-self.confidence[found], kind="stable")]
+        return found.astype(np.int64)

@@ -1,0 +1,232 @@
+"""The report as one HTML page: template, charts, examples, nothing from outside."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from earmark.evaluation.confusion import ConfusionMatrix
+from earmark.evaluation.report.charts import (
+    coverage_chart,
+    learning_chart,
+    reliability_chart,
+)
+from earmark.evaluation.report.examples import cell_members, cut, example_documents
+from earmark.evaluation.report.words import TARGETS, percent
+
+if TYPE_CHECKING:
+    from earmark.evaluation.report.report import Report
+
+__all__ = ["render_page"]
+
+_MAX_CLASSES = 40  # rows of the confusion matrix
+_MAX_ERRORS = 50  # suspected label errors listed
+_MAX_TERMS = 15
+
+
+def render_page(report: Report) -> str:
+    """Fill the template; everything that comes from data is escaped by it."""
+    script, style = _asset("report.js"), _asset("report.css")
+    matrix = _matrix(report.confusion) if report.confusion is not None else None
+    examples = ""
+    if report.confusion is not None and matrix is not None and report.texts:
+        examples = example_documents(
+            report, cell_members(report.confusion, matrix["shown"])
+        )
+    digest = hashlib.sha256(script.encode()).digest()
+    page: str = _template().render(
+        report=report,
+        style=style,
+        script=script,
+        # Only this very script may run: a script in a document could not, even
+        # if it were not escaped.
+        script_hash=base64.b64encode(digest).decode(),
+        examples=examples,
+        matrix=matrix,
+        tiles=_tiles(report),
+        classes=_class_rows(report),
+        coverage=_coverage(report),
+        reliability=reliability_chart(report.reliability)
+        if report.reliability is not None
+        else None,
+        learning=learning_chart(report.learning_curve)
+        if report.learning_curve is not None
+        else None,
+        terms=_terms(report),
+        nodes=_nodes(report),
+        label_errors=_label_errors(report),
+        percent=percent,
+        n_label_errors=len(report.label_errors or ()),
+    )
+    return page
+
+
+@functools.cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    environment.filters["kept"] = _keep_units
+    return environment.from_string(_asset("report.html.j2"))
+
+
+def _keep_units(text: object) -> str:
+    """Text whose per cent signs are not torn from their numbers."""
+    return str(text).replace(" %", "\u00a0%")
+
+
+@functools.cache
+def _asset(name: str) -> str:
+    folder = resources.files("earmark.evaluation.report") / "assets"
+    return (folder / name).read_text(encoding="utf-8")
+
+
+def _tiles(report: Report) -> list[tuple[str, str, str]]:
+    """The few figures at the top: value, what it is, remark."""
+    tiles: list[tuple[str, str, str]] = []
+    if report.confusion is not None:
+        matrix = report.confusion
+        if matrix.n_answered:
+            remark = f"{matrix.n_correct:,} of {matrix.n_answered:,} answers"
+            tiles.append((percent(matrix.accuracy), "right answers", remark))
+        if matrix.n_answered < matrix.n_documents:
+            remark = f"{matrix.n_documents - matrix.n_answered:,} left unanswered"
+            tiles.append((percent(matrix.coverage), "answered", remark))
+        remark = "mean over classes of F1"
+        tiles.append((f"{matrix.macro.f1:.3f}", "macro F1", remark))
+    if report.multi_label is not None:
+        scores = report.multi_label
+        tiles.append((f"{scores.micro.f1:.3f}", "micro F1", "over label decisions"))
+        tiles.append((f"{scores.macro.f1:.3f}", "macro F1", "mean over labels"))
+        remark = "documents with every label right"
+        tiles.append((percent(scores.subset_accuracy), "whole sets right", remark))
+    if report.coverage is not None:
+        share = report.coverage.coverage_at(0.95)
+        remark = "answered when 95 % must be right"
+        tiles.append((percent(share), "coverage at 95 %", remark))
+    if report.reliability is not None:
+        remark = f"calibration error {report.reliability.ece:.3f}"
+        tiles.append((f"{report.reliability.log_loss:.3f}", "log loss", remark))
+    return tiles
+
+
+def _matrix(matrix: ConfusionMatrix) -> dict[str, Any]:
+    """Rows of cells; for many classes only those with most mistakes."""
+    wrong = matrix.counts.copy()
+    np.fill_diagonal(wrong, 0)
+    shown = list(range(len(matrix.classes)))
+    if len(shown) > _MAX_CLASSES:
+        mistakes = wrong.sum(axis=0) + wrong.sum(axis=1)
+        shown = sorted(np.argsort(-mistakes, kind="stable")[:_MAX_CLASSES].tolist())
+    support = np.maximum(matrix.counts.sum(axis=1) + matrix.abstained, 1)
+    rows = []
+    for place, row in enumerate(shown):
+        cells = [
+            _cell(matrix, row, int(matrix.counts[row, c]), support[row], place, at, c)
+            for at, c in enumerate(shown)
+        ]
+        gone = int(matrix.abstained[row])
+        cells.append(_cell(matrix, row, gone, support[row], place, -1, -1))
+        rows.append({"label": str(matrix.classes[row]), "cells": cells})
+    return {
+        "shown": shown,
+        "labels": [str(matrix.classes[c]) for c in shown],
+        "rows": rows,
+        "abstained": bool(matrix.abstained.any()),
+        "total": len(matrix.classes),
+    }
+
+
+def _cell(
+    matrix: ConfusionMatrix,
+    row: int,
+    count: int,
+    support: int,
+    place: int,
+    at: int,
+    column: int,
+) -> dict[str, Any]:
+    true = str(matrix.classes[row])
+    said = "left unanswered" if column < 0 else f"taken for {matrix.classes[column]}"
+    if column == row:
+        said = "recognised"
+    kind = "abstained" if column < 0 else ("right" if column == row else "wrong")
+    return {
+        "count": count,
+        "key": f"{place},{at}",
+        "kind": kind,
+        "shade": round(100 * (count / support) ** 0.5) if count else 0,
+        "title": f"{true}: {count:,} {said} ({percent(count / support)})",
+    }
+
+
+def _class_rows(report: Report) -> list[Any]:
+    scores = report.confusion or report.multi_label
+    return [] if scores is None else list(scores.per_class)
+
+
+def _coverage(report: Report) -> dict[str, Any] | None:
+    curve = report.coverage
+    if curve is None or not len(curve.coverage):
+        return None
+    rows = [
+        (
+            percent(target),
+            percent(curve.coverage_at(target)),
+            curve.threshold_at(target),
+        )
+        for target in TARGETS
+    ]
+    chosen = None
+    if report.threshold is not None:
+        share, right = curve.at_threshold(report.threshold)
+        chosen = {"threshold": report.threshold, "coverage": share, "accuracy": right}
+    return {
+        "chart": coverage_chart(curve, report.threshold),
+        "rows": rows,
+        "area": curve.area,
+        "chosen": chosen,
+    }
+
+
+def _weighted(terms: Any) -> list[tuple[str, int, str]]:
+    """Term, strength in per cent of the strongest, weight as text."""
+    listed = [(str(term), float(weight)) for term, weight in list(terms)[:_MAX_TERMS]]
+    most = max((abs(weight) for _, weight in listed), default=0.0) or 1.0
+    return [
+        (term, round(100 * abs(weight) / most), f"{weight:.3g}")
+        for term, weight in listed
+    ]
+
+
+def _terms(report: Report) -> list[tuple[str, list[tuple[str, int, str]]]]:
+    found = report.top_terms or {}
+    return [(str(label), _weighted(terms)) for label, terms in found.items()]
+
+
+def _nodes(report: Report) -> list[tuple[str, list[Any]]]:
+    found = report.hidden_nodes or {}
+    return [
+        (str(label), [(percent(share), _weighted(terms)) for share, terms in nodes])
+        for label, nodes in found.items()
+    ]
+
+
+def _label_errors(report: Report) -> list[dict[str, Any]]:
+    return [
+        {
+            "index": error.index,
+            "given": str(error.given),
+            "suggested": str(error.suggested),
+            "margin": f"{error.margin:.1f}",
+            "text": None if error.text is None else cut(str(error.text), 240),
+        }
+        for error in list(report.label_errors or ())[:_MAX_ERRORS]
+    ]

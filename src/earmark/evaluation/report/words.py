@@ -1,0 +1,166 @@
+"""The summary of a report in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from earmark.evaluation.intervals import wilson_interval
+
+if TYPE_CHECKING:
+    from earmark.evaluation.report.report import Report
+
+__all__ = ["TARGETS", "percent", "summary_sentences"]
+
+TARGETS = (0.9, 0.95, 0.99)
+
+
+def percent(share: float) -> str:
+    """0.8472 -> "84.7 %"."""
+    return f"{100 * share:.1f} %"
+
+
+def summary_sentences(report: Report) -> list[str]:
+    """What a reader should know first, one sentence an entry."""
+    found: list[str] = []
+    if report.confusion is not None:
+        found += _one_of(report)
+    if report.multi_label is not None:
+        found += _any_of(report)
+    if report.coverage is not None:
+        found += _coverage(report)
+    if report.reliability is not None:
+        found.append(_calibration(report))
+    if report.confusion is not None:
+        found += _confusions(report)
+    if report.label_errors:
+        found.append(
+            f"{len(report.label_errors):,} documents look as if they carried "
+            "the wrong label; they are listed below, the most suspicious first."
+        )
+    if report.learning_curve is not None:
+        found.append(report.learning_curve.advice)
+    found += list(report.notes)
+    return found
+
+
+def _one_of(report: Report) -> list[str]:
+    matrix = report.confusion
+    assert matrix is not None
+    head = f"{_count(matrix.n_documents, 'document')} in {len(matrix.classes)} classes"
+    if matrix.n_answered == 0:
+        return [f"{head}: none was answered, the classifier abstained on all of them."]
+    low, high = wilson_interval(matrix.n_correct, matrix.n_answered)
+    right = (
+        f"{percent(matrix.accuracy)} of the answers are right "
+        f"(95 % interval {percent(low)} to {percent(high)})"
+    )
+    if matrix.n_answered < matrix.n_documents:
+        found = [f"{head}: {percent(matrix.coverage)} were answered, and {right}."]
+    else:
+        found = [f"{head}: {right}."]
+    support = matrix.counts.sum(axis=1) + matrix.abstained
+    largest = int(support.argmax())
+    share = support[largest] / matrix.n_documents
+    found.append(
+        f"For comparison: always answering {_name(matrix.classes[largest])}, "
+        f"the most frequent class, would be right in {percent(share)}."
+    )
+    return found
+
+
+def _any_of(report: Report) -> list[str]:
+    scores = report.multi_label
+    assert scores is not None
+    head = f"{_count(scores.n_documents, 'document')}, {len(scores.classes)} labels"
+    answered = ""
+    if scores.n_answered < scores.n_documents:
+        answered = f"{percent(scores.coverage)} of the documents were answered; "
+    found = [
+        f"{head}: {answered}of the labels given, {percent(scores.micro.precision)} are "
+        f"right, and {percent(scores.micro.recall)} of the true labels are found "
+        f"(F1 {scores.micro.f1:.3f} over decisions, {scores.macro.f1:.3f} as a mean "
+        "over labels).",
+        f"The whole set of labels is right for {percent(scores.subset_accuracy)} of "
+        "the answered documents.",
+    ]
+    weak = min((s for s in scores.per_class if s.support), key=lambda s: s.f1)
+    found.append(
+        f"The label that is hardest to find is {_name(weak.label)} (F1 {weak.f1:.2f}, "
+        f"{_count(weak.support, 'document')})."
+    )
+    return found
+
+
+def _coverage(report: Report) -> list[str]:
+    curve = report.coverage
+    assert curve is not None
+    found: list[str] = []
+    abstains = report.confusion is not None and report.confusion.abstained.any()
+    if report.threshold is not None and abstains:
+        found.append(f"It answers from a confidence of {report.threshold:.3f} on.")
+    elif report.threshold is not None:
+        share, accuracy = curve.at_threshold(report.threshold)
+        right = (
+            "" if accuracy is None else f", and {percent(accuracy)} of those are right"
+        )
+        found.append(
+            f"Answering only from a confidence of {report.threshold:.3f} on would "
+            f"answer {percent(share)} of the documents{right}."
+        )
+    full = float(curve.accuracy[-1]) if len(curve.accuracy) else 0.0
+    target = next((t for t in (0.95, 0.99) if t > full), None)
+    if target is not None:
+        share = curve.coverage_at(target)
+        if share > 0:
+            found.append(
+                f"Of its most confident {percent(share)} of the answers, "
+                f"{100 * target:.0f} % are right."
+            )
+        else:
+            found.append(
+                f"No threshold makes {100 * target:.0f} % of the answers right."
+            )
+    return found
+
+
+def _calibration(report: Report) -> str:
+    figures = report.reliability
+    assert figures is not None
+    points = 100 * abs(figures.bias)
+    tail = (
+        f"expected calibration error {figures.ece:.3f}, log loss {figures.log_loss:.3f}"
+    )
+    if points < 1:
+        return f"Its stated confidence can be taken at its word on average ({tail})."
+    way = "too high" if figures.bias > 0 else "too low"
+    return f"Its stated confidence is {points:.1f} points {way} on average ({tail})."
+
+
+def _confusions(report: Report) -> list[str]:
+    matrix = report.confusion
+    assert matrix is not None
+    found: list[str] = []
+    pairs = matrix.most_confused(top=1)
+    if pairs:
+        pair = pairs[0]
+        found.append(
+            f"The most frequent mistake: {_name(pair.true)} taken for "
+            f"{_name(pair.predicted)} ({pair.count:,} times, {percent(pair.share)} of "
+            f"the documents of {_name(pair.true)})."
+        )
+    seen = [s for s in matrix.per_class if s.support]
+    weak = min(seen, key=lambda s: s.f1)
+    if len(seen) > 2 and matrix.n_answered and weak.f1 < 1:
+        found.append(
+            f"The class that is hardest to find is {_name(weak.label)} (F1 "
+            f"{weak.f1:.2f}, {_count(weak.support, 'document')})."
+        )
+    return found
+
+
+def _name(label: object) -> str:
+    return f"“{label}”"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

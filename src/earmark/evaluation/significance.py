@@ -1,0 +1,154 @@
+"""Is A really better than B? Paired tests and the correction for asking often."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from earmark.evaluation._labels import check_equal_length
+from earmark.exceptions import DataError
+from earmark.typing import ArrayLike, FloatVector
+
+__all__ = [
+    "PairedTest",
+    "corrected_resampled_t",
+    "holm",
+    "mcnemar_exact",
+    "wilcoxon_signed_rank",
+]
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """Result of a paired test: the mean difference and its two-sided p-value."""
+
+    name: str
+    difference: float
+    p_value: float
+    n: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def corrected_resampled_t(
+    scores_a: ArrayLike, scores_b: ArrayLike, *, n_train: int, n_test: int
+) -> PairedTest:
+    """T test over repeated splits, corrected for their overlap.
+
+    The training sets of repeated splits share most documents, so the plain
+    paired t test finds differences that are not there. The variance is enlarged
+    by n_test / n_train (Nadeau & Bengio 2003).
+
+    Parameters
+    ----------
+    scores_a, scores_b : array-like of shape (n_splits,)
+        Scores of both classifiers on the same splits.
+    n_train, n_test : int
+        Documents in the training and in the test part of a split.
+
+    References
+    ----------
+    C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine
+    Learning 52.
+
+    Examples
+    --------
+    >>> test = corrected_resampled_t([0.8, 0.82, 0.81], [0.7, 0.74, 0.7],
+    ...                              n_train=70, n_test=30)
+    >>> round(test.difference, 3), round(test.p_value, 3)
+    (0.097, 0.018)
+
+    """
+    change = _differences(scores_a, scores_b)
+    n_splits = len(change)
+    if n_splits < 2:
+        raise DataError(
+            f"the corrected resampled t test needs at least 2 splits, got {n_splits}; "
+            "repeat the split, or use mcnemar_exact for one test set."
+        )
+    mean, spread = float(change.mean()), float(change.var(ddof=1))
+    if spread == 0.0:
+        p_value = 1.0 if mean == 0.0 else 0.0
+    else:
+        t = mean / np.sqrt((1 / n_splits + n_test / n_train) * spread)
+        p_value = float(2 * stats.t.sf(abs(t), n_splits - 1))
+    return PairedTest("corrected resampled t", mean, p_value, n_splits)
+
+
+def mcnemar_exact(correct_a: ArrayLike, correct_b: ArrayLike) -> PairedTest:
+    """McNemar's exact test of two classifiers on one test set.
+
+    Looks only at the documents that exactly one of the two gets right: under no
+    difference each is a fair coin.
+
+    Examples
+    --------
+    >>> test = mcnemar_exact([1, 1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0, 0])
+    >>> test.p_value
+    0.03125
+
+    """
+    a, b = np.asarray(correct_a, dtype=bool), np.asarray(correct_b, dtype=bool)
+    n = check_equal_length(correct_a=a, correct_b=b)
+    only_a, only_b = int(np.sum(a & ~b)), int(np.sum(b & ~a))
+    apart = only_a + only_b
+    p_value = 1.0
+    if apart:
+        p_value = float(stats.binomtest(only_a, apart).pvalue)
+    return PairedTest("McNemar, exact", (only_a - only_b) / max(n, 1), p_value, n)
+
+
+def wilcoxon_signed_rank(scores_a: ArrayLike, scores_b: ArrayLike) -> PairedTest:
+    """Wilcoxon's signed-rank test of two classifiers over several data sets.
+
+    References
+    ----------
+    J. Demšar (2006). Statistical comparisons of classifiers over multiple data
+    sets. Journal of Machine Learning Research 7.
+
+    Examples
+    --------
+    >>> test = wilcoxon_signed_rank([9, 8, 7, 6, 8], [8, 7, 5, 5, 6])
+    >>> test.p_value
+    0.0625
+
+    """
+    change = _differences(scores_a, scores_b)
+    p_value = 1.0
+    if np.any(change != 0):
+        # Differences are compared as measured: rounding makes ties of equal ones.
+        p_value = float(stats.wilcoxon(np.round(change, 12)).pvalue)
+    return PairedTest(
+        "Wilcoxon signed rank", float(change.mean()), p_value, len(change)
+    )
+
+
+def holm(p_values: ArrayLike) -> FloatVector:
+    """Holm's adjusted p-values: below alpha they hold together with that confidence.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p, kind="stable")
+    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted
+
+
+def _differences(scores_a: ArrayLike, scores_b: ArrayLike) -> FloatVector:
+    a = np.asarray(scores_a, dtype=np.float64)
+    b = np.asarray(scores_b, dtype=np.float64)
+    if not check_equal_length(scores_a=a, scores_b=b):
+        raise DataError("a paired test needs scores, got none.")
+    difference: FloatVector = a - b
+    return difference

@@ -1,0 +1,135 @@
+"""Raw documents straight to class sums or scores, with a counter's analysis.
+
+For linear models on counts: the matrix of documents is never made, so memory
+grows with the vocabulary only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from earmark.features.word_counter import WordCounter
+from earmark.kernels import text_fused, text_fused_plain
+from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
+
+__all__ = ["count_by_class", "score_texts"]
+
+
+def count_by_class(
+    counter: WordCounter, documents: Any, y_index: IntVector, n_classes: int
+) -> tuple[list[str], SparseMatrix, SparseMatrix]:
+    """Tokens and documents of every term in every class (CS1), unpruned.
+
+    Parameters
+    ----------
+    counter : WordCounter
+        How documents become terms; need not be fitted. Its pruning and its
+        vocabulary are not applied.
+    documents : sequence of str
+        Any container that ``WordCounter.fit`` takes.
+    y_index : ndarray of shape (n_documents,)
+        Class of each document, 0 .. n_classes - 1.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    terms : list of str
+        Sorted.
+    tokens, presence : csr_array of shape (n_classes, n_terms)
+        Occurrences of the term, and documents with the term; int64, exact.
+
+    Examples
+    --------
+    >>> terms, tokens, presence = count_by_class(
+    ...     WordCounter(), ["to be to", "be it"], np.array([0, 1]), 2
+    ... )
+    >>> terms
+    ['be', 'it', 'to']
+    >>> tokens.toarray()
+    array([[1, 0, 2],
+           [1, 1, 0]])
+
+    """
+    y_index = np.asarray(y_index, dtype=np.int64)
+    scan = counter._scan()
+    if scan is None:
+        tokens = counter._token_lists(documents)
+        parts = text_fused_plain.class_sums(tokens, y_index, n_classes)
+    else:
+        texts = counter._read_for_kernel(documents)
+        n_threads = counter._n_threads()
+        parts = text_fused.count_by_class(texts, y_index, n_classes, scan, n_threads)
+    terms, indptr, indices, *counts = parts
+    shape = (n_classes, len(terms))
+    tokens, presence = (
+        sparse.csr_array((data, indices, indptr), shape=shape) for data in counts
+    )
+    return terms, tokens, presence
+
+
+def score_texts(
+    counter: WordCounter,
+    documents: Any,
+    weights: FloatMatrix,
+    bias: FloatVector,
+    *,
+    tf: str = "raw",
+    idf: FloatVector | None = None,
+    norm: str | None = None,
+) -> tuple[FloatMatrix, IntVector]:
+    """Linear scores of raw documents, without their matrix.
+
+    Parameters
+    ----------
+    counter : WordCounter
+        Fitted, or with a given vocabulary.
+    documents : sequence of str
+        Any container that ``WordCounter.transform`` takes.
+    weights : ndarray of shape (n_terms, n_outputs)
+        One row for each column of the counter.
+    bias : ndarray of shape (n_outputs,)
+        Added to every score.
+    tf : {"raw", "binary", "sublinear"}, default="raw"
+        The count, 1, or 1 + ln(count). A counter with ``binary=True`` counts 1.
+    idf : ndarray of shape (n_terms,), default=None
+        Factor of each term.
+    norm : {"l1", "l2"}, default=None
+        Divide the weighted counts by their length; an empty document stays empty.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_documents, n_outputs)
+        Equal to those of the matrix to rounding.
+    n_tokens : ndarray of shape (n_documents,)
+        Tokens of the document that are in the vocabulary.
+
+    Examples
+    --------
+    >>> counter = WordCounter(vocabulary=["be", "to"])
+    >>> score_texts(counter, ["to be to"], np.array([[1.0], [10.0]]), np.array([0.5]))
+    (array([[21.5]]), array([3]))
+
+    """
+    counter._check_vocabulary()
+    if counter.binary:
+        tf = "binary"
+    scan = counter._scan()
+    if scan is None:
+        tokens = counter._token_lists(documents)
+        return text_fused_plain.linear_scores(
+            tokens, counter.vocabulary_, weights, bias, tf, idf, norm
+        )
+    return text_fused.score_texts(
+        counter._read_for_kernel(documents),
+        counter._term_table(),
+        weights,
+        bias,
+        tf=tf,
+        idf=idf,
+        norm=norm,
+        n_threads=counter._n_threads(),
+    )

@@ -1,0 +1,329 @@
+"""Count the words of documents, exactly as scikit-learn counts them, faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_array
+
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.features._analysis import AnalysisMixin
+from earmark.features._pruning import check_pruning, merge_seen, prunes, term_mask
+from earmark.features._vocabulary import (
+    EMPTY_VOCABULARY,
+    checked_vocabulary,
+    warn_of_upper_case,
+)
+from earmark.kernels.text import (
+    Counts,
+    TermTable,
+    count_columns,
+    count_terms,
+    count_tokens,
+)
+from earmark.kernels.text_plain import count_columns as count_token_columns
+from earmark.text.containers import as_texts
+from earmark.text.tokens import WORD_PATTERN
+from earmark.typing import IntVector, Labels, SparseMatrix
+
+__all__ = ["WordCounter"]
+
+# What partial_fit keeps of the terms that pruning leaves out.
+_SEEN = ("n_documents_", "seen_terms_", "seen_document_count_", "seen_token_count_")
+
+
+class WordCounter(AnalysisMixin, BaseEstimator):
+    r"""Turn documents into a sparse matrix of term counts.
+
+    Parameters and results are those of scikit-learn's ``CountVectorizer``, bit
+    for bit: the vocabulary, the order of entries in a row, the types. The usual
+    settings run in compiled code, many times faster, on ``n_jobs`` threads; a
+    callable ``analyzer``, ``tokenizer``, ``preprocessor`` or ``strip_accents`` or
+    an unusual ``token_pattern`` takes the plain path with the same answer.
+
+    Two things are stricter: a document that is not a ``str`` is an error that
+    names its row, and so is a generator that was already used up.
+
+    Parameters
+    ----------
+    input : {"content", "filename", "file"}, default="content"
+        Whether documents are texts, paths of files, or open files.
+    encoding : str, default="utf-8"
+        Of the bytes read from files.
+    decode_error : {"strict", "ignore", "replace"}, default="strict"
+        What to do with bytes that are not in that encoding.
+    strip_accents : {"ascii", "unicode"} or callable, default=None
+        Remove accents after lower-casing.
+    lowercase : bool, default=True
+        Convert to lower case first.
+    preprocessor, tokenizer : callable, default=None
+        Replace the step before, or the step of, finding words.
+    stop_words : "english" or list of str, default=None
+        Words to leave out before n-grams are made.
+    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+        What a word is.
+    ngram_range : (int, int), default=(1, 1)
+        Least and most number of words (or characters) of a term.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        What terms are made of.
+    max_df, min_df : float in [0, 1] or int, default=1.0 and 1
+        Leave out terms in more, or in fewer, documents: a share or a number.
+    max_features : int, default=None
+        Keep only so many terms, the most frequent.
+    vocabulary : mapping or iterable, default=None
+        The terms and their columns, fixed beforehand.
+    binary : bool, default=False
+        Write 1 for every count above 0.
+    dtype : type, default=np.int64
+        Of the matrix.
+    n_jobs : int, default=None
+        Threads; None means 1, -1 all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    vocabulary_ : dict of str to int
+        Column of each term.
+    fixed_vocabulary_ : bool
+        Whether the vocabulary was given.
+
+    Examples
+    --------
+    >>> counter = WordCounter()
+    >>> counter.fit_transform(["to be or not", "to be"]).toarray()
+    array([[1, 1, 1, 1],
+           [1, 0, 0, 1]])
+    >>> counter.get_feature_names_out()
+    array(['be', 'not', 'or', 'to'], dtype=object)
+
+    """
+
+    # Derived from the rest at need; neither pickled nor saved.
+    _transient = ("_table",)
+
+    def __init__(
+        self,
+        *,
+        input: str = "content",  # noqa: A002
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: str | Callable[[str], str] | None = None,
+        lowercase: bool = True,
+        preprocessor: Callable[[Any], str] | None = None,
+        tokenizer: Callable[[str], list[str]] | None = None,
+        stop_words: str | list[str] | None = None,
+        token_pattern: str | None = WORD_PATTERN,
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: str | Callable[[Any], list[str]] = "word",
+        max_df: float | int = 1.0,
+        min_df: float | int = 1,
+        max_features: int | None = None,
+        vocabulary: Mapping[str, int] | Iterable[str] | None = None,
+        binary: bool = False,
+        dtype: Any = np.int64,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.input = input
+        self.encoding = encoding
+        self.decode_error = decode_error
+        self.strip_accents = strip_accents
+        self.lowercase = lowercase
+        self.preprocessor = preprocessor
+        self.tokenizer = tokenizer
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.ngram_range = ngram_range
+        self.analyzer = analyzer
+        self.max_df = max_df
+        self.min_df = min_df
+        self.max_features = max_features
+        self.vocabulary = vocabulary
+        self.binary = binary
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+
+    def fit(self, raw_documents: Any, y: object = None) -> Self:
+        """Learn the vocabulary of the documents."""
+        self._start()
+        if not self.fixed_vocabulary_:
+            self._learn(self._count(raw_documents))
+        elif self.input == "content" and not callable(self.analyzer):
+            as_texts(raw_documents)
+        return self
+
+    def fit_transform(self, raw_documents: Any, y: object = None) -> SparseMatrix:
+        """Learn the vocabulary and return the counts (n_documents, n_terms)."""
+        self._start()
+        if self.fixed_vocabulary_:
+            return self.transform(raw_documents)
+        counts = self._count(raw_documents)
+        columns = self._learn(counts)
+        return self._matrix(counts.matrix(columns))
+
+    def transform(self, raw_documents: Any) -> SparseMatrix:
+        """Counts of the known terms (n_documents, n_terms)."""
+        self._check_vocabulary()
+        scan = self._scan()
+        if scan is None:
+            tokens = self._token_lists(raw_documents)
+            return self._matrix(count_token_columns(tokens, self.vocabulary_))
+        texts = self._read_for_kernel(raw_documents)
+        return self._matrix(count_columns(texts, self._term_table(), self._n_threads()))
+
+    def partial_fit(self, raw_documents: Any, y: object = None) -> Self:
+        """Add the terms of more documents; columns are sorted anew.
+
+        After any number of calls the vocabulary is that of one ``fit`` on all the
+        documents together, pruning included.
+        """
+        if not hasattr(self, "vocabulary_"):
+            self._start()
+        if self.fixed_vocabulary_:
+            return self
+        continues = hasattr(self, "seen_terms_")
+        if prunes(self) and hasattr(self, "vocabulary_") and not continues:
+            raise NotSupportedError(
+                "WordCounter.partial_fit cannot follow fit when min_df, max_df or "
+                "max_features leave terms out, since their counts are gone; "
+                "use partial_fit from the first documents on."
+            )
+        counts = self._count(raw_documents)
+        terms = counts.terms(np.ones(counts.n_terms, dtype=bool))
+        if prunes(self):
+            kept = self._add_seen(terms, counts)
+        else:
+            kept = sorted({*getattr(self, "vocabulary_", ()), *terms})
+        if not kept:
+            raise DataError(EMPTY_VOCABULARY)
+        self.vocabulary_ = {term: column for column, term in enumerate(kept)}
+        return self
+
+    def inverse_transform(self, X: Any) -> list[Labels]:
+        """The terms with a non-zero count, document by document."""
+        self._check_vocabulary()
+        X = sparse.csr_array(check_array(X, accept_sparse="csr"))
+        names = np.array(self._names())
+        rows = (X[[row]].nonzero()[-1] for row in range(X.shape[0]))
+        return [names[columns].ravel() for columns in rows]
+
+    def get_feature_names_out(self, input_features: object = None) -> Labels:
+        """The terms in the order of the columns."""
+        self._check_vocabulary()
+        return np.asarray(self._names(), dtype=object)
+
+    def _start(self) -> None:
+        """Check the parameters and forget what was learned."""
+        self._check_analysis()
+        check_pruning(self)
+        self.fixed_vocabulary_ = self.vocabulary is not None
+        if self.fixed_vocabulary_:
+            self.vocabulary_ = checked_vocabulary(self)
+            warn_of_upper_case(self)
+            return
+        for name in ("vocabulary_", *_SEEN):
+            self.__dict__.pop(name, None)
+
+    def _count(self, raw_documents: Any) -> Counts:
+        """Count all terms, by the kernel where it knows the parameters."""
+        scan = self._scan()
+        if scan is None:
+            return count_tokens(self._token_lists(raw_documents))
+        texts = self._read_for_kernel(raw_documents)
+        return count_terms(texts, scan, self._n_threads())
+
+    def _add_seen(self, terms: list[str], counts: Counts) -> list[str]:
+        """Add to the counts of all terms seen so far -> the terms to keep, sorted."""
+        n_documents = getattr(self, "n_documents_", 0) + counts.n_rows
+        seen, documents, occurrences = merge_seen(
+            tuple(getattr(self, name, ()) for name in _SEEN[1:]),
+            (terms, *counts.frequencies()),
+        )
+        totals = documents if self.binary else occurrences
+        if np.issubdtype(self.dtype, np.floating):
+            totals = totals.astype(self.dtype)
+        mask = term_mask(self, n_documents, documents, totals)
+        self.n_documents_, self.seen_terms_ = n_documents, seen
+        self.seen_document_count_, self.seen_token_count_ = documents, occurrences
+        return [seen[k] for k in np.flatnonzero(mask)]
+
+    def _learn(self, counts: Counts) -> NDArray[np.int32]:
+        """Set the vocabulary -> column of each counted term, -1 where left out."""
+        if counts.n_terms == 0:
+            raise DataError(EMPTY_VOCABULARY)
+        order = counts.order()
+        kept = np.ones(counts.n_terms, dtype=bool)  # in the order of the sorted terms
+        if prunes(self):
+            documents, occurrences = (f[order] for f in counts.frequencies())
+            totals = self._totals(counts, order, documents, occurrences)
+            kept = term_mask(self, counts.n_rows, documents, totals)
+        columns = np.full(counts.n_terms, -1, dtype=np.int32)
+        columns[order[kept]] = np.arange(kept.sum(), dtype=np.int32)
+        terms = counts.terms(columns >= 0)
+        self.vocabulary_ = dict(zip(terms, columns[columns >= 0].tolist(), strict=True))
+        return columns
+
+    def _totals(
+        self, counts: Counts, order: IntVector, documents: IntVector, total: IntVector
+    ) -> Any:
+        """Sum of each column as the matrix would give it, for max_features."""
+        if np.dtype(self.dtype) == np.int64:
+            return documents if self.binary else total
+        columns = np.empty(counts.n_terms, dtype=np.int32)
+        columns[order] = np.arange(counts.n_terms, dtype=np.int32)
+        every = self._matrix(counts.matrix(columns, last=False), counts.n_terms)
+        return np.asarray(every.sum(axis=0)).ravel()
+
+    def _matrix(
+        self, parts: tuple[Any, Any, IntVector], n_terms: int | None = None
+    ) -> SparseMatrix:
+        """CSR parts -> the container that scikit-learn is configured to return."""
+        indptr, indices, data = parts
+        if self.binary:
+            data.fill(1)
+        if n_terms is None:
+            n_terms = len(self.vocabulary_)
+        as_array = get_config().get("sparse_interface", "spmatrix") == "sparray"
+        container = sparse.csr_array if as_array else sparse.csr_matrix
+        shape = (len(indptr) - 1, n_terms)
+        data = data.astype(self.dtype, copy=False)
+        return container((data, indices, indptr), shape=shape)
+
+    def _check_vocabulary(self) -> None:
+        if not hasattr(self, "vocabulary_"):
+            if self.vocabulary is None:
+                raise NotFittedError(
+                    f"{type(self).__name__} is not fitted: vocabulary not fitted or "
+                    "provided; call fit first."
+                )
+            self._start()
+
+    def _names(self) -> list[str]:
+        return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
+
+    def _term_table(self) -> TermTable:
+        """The vocabulary for the kernel, kept until vocabulary or parameters change."""
+        scan = self._scan()
+        assert scan is not None
+        vocabulary, table = self.__dict__.get("_table", (None, None))
+        if vocabulary is not self.vocabulary_ or table.scan != scan:
+            table = TermTable(self._names(), scan)
+            self._table = (self.vocabulary_, table)
+        assert isinstance(table, TermTable)
+        return table
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {key: v for key, v in state.items() if key not in self._transient}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags

@@ -1,0 +1,96 @@
+"""Documents straight to class sums or to linear scores, without a matrix between.
+
+The compiled passes need memory for the terms, not for the documents; their
+results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from earmark.kernels import text_fused_plain
+from earmark.kernels.backend import native
+from earmark.kernels.text import (
+    Documents,
+    Scan,
+    TermTable,
+    native_scan,
+    native_texts,
+    plain_analyzer,
+)
+from earmark.typing import FloatMatrix, FloatVector, IntVector
+
+__all__ = ["count_by_class", "score_texts"]
+
+_TF = {"raw": 0, "binary": 1, "sublinear": 2}
+_NORM = {None: 0, "l2": 1, "l1": 2}
+
+
+def count_by_class(
+    documents: Documents,
+    y_index: IntVector,
+    n_classes: int,
+    scan: Scan,
+    n_threads: int = 1,
+) -> tuple[list[str], IntVector, IntVector, IntVector, IntVector]:
+    """Class sums of raw text (CS1), unpruned.
+
+    Returns the sorted terms and the parts of two CSR matrices (n_classes, n_terms)
+    of one structure: indptr, indices, token counts, document counts.
+    """
+    lib = native()
+    if lib is None:
+        tokens = map(plain_analyzer(scan), documents)
+        return text_fused_plain.class_sums(tokens, y_index, n_classes)
+    sums = lib.ClassSums(
+        native_texts(lib, documents, scan),
+        np.ascontiguousarray(y_index, dtype=np.int64),
+        n_classes,
+        native_scan(lib, scan),
+        sorted(scan.stop_words),
+        n_threads,
+    )
+    indptr = np.empty(n_classes + 1, dtype=np.int64)
+    indices = np.empty(sums.n_entries, dtype=np.int32)
+    tokens, presence = np.empty((2, sums.n_entries), dtype=np.int64)
+    sums.fill(indptr, indices, tokens, presence)
+    return sums.terms(), indptr, indices, tokens, presence
+
+
+def score_texts(
+    documents: Documents,
+    table: TermTable,
+    weights: FloatMatrix,
+    bias: FloatVector,
+    *,
+    tf: str = "raw",
+    idf: FloatVector | None = None,
+    norm: str | None = None,
+    n_threads: int = 1,
+) -> tuple[FloatMatrix, IntVector]:
+    """Linear scores of raw text, and how many tokens of each document were known.
+
+    score_dk = sum_w x_dw weights_wk / |x_d| + bias_k with x_dw = tf(count) idf_w;
+    ``tf`` is "raw", "binary" or "sublinear" (1 + ln count), ``norm`` None, "l1", "l2".
+    """
+    lib = native()
+    if lib is None:
+        tokens = map(plain_analyzer(table.scan), documents)
+        return text_fused_plain.linear_scores(
+            tokens, table.plain(), weights, bias, tf, idf, norm
+        )
+    scores = np.empty((len(documents), len(bias)), dtype=np.float64)
+    n_tokens = np.empty(len(documents), dtype=np.int64)
+    lib.score_texts(
+        native_texts(lib, documents, table.scan),
+        table.native(lib),
+        _TF[tf],
+        _NORM[norm],
+        idf,
+        np.ascontiguousarray(weights, dtype=np.float64),
+        np.ascontiguousarray(bias, dtype=np.float64),
+        scores,
+        n_tokens,
+        n_threads,
+    )
+    return scores, n_tokens

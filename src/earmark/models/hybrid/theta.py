@@ -1,0 +1,93 @@
+"""The discriminative part of the hybrid: region weights and class biases (HY2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import optimize
+
+from earmark.kernels.logspace import logsumexp_rows
+from earmark.typing import FloatMatrix, FloatVector, IntVector
+
+__all__ = ["fit_theta", "negative_log_likelihood", "region_scores"]
+
+
+def region_scores(
+    features: Sequence[FloatMatrix], weight: FloatVector, bias: FloatVector
+) -> FloatMatrix:
+    """θ_0c + Σ_r θ_r b_rc for each document (HY2)."""
+    scores = np.tile(bias, (features[0].shape[0], 1))
+    for theta, values in zip(weight, features, strict=True):
+        scores += theta * values
+    return scores
+
+
+def negative_log_likelihood(
+    theta: FloatVector,
+    features: Sequence[FloatMatrix],
+    own: IntVector,
+    sample_weight: FloatVector,
+    l2: float,
+) -> tuple[float, FloatVector]:
+    """Conditional negative log-likelihood with l2/2 |θ_r|², and its gradient.
+
+    ``theta`` holds the R region weights, then the K biases.
+    """
+    n_regions = len(features)
+    weight, bias = theta[:n_regions], theta[n_regions:]
+    scores = region_scores(features, weight, bias)
+    rows = np.arange(len(own))
+    log_total = logsumexp_rows(scores)
+    loss = float(sample_weight @ (log_total - scores[rows, own]))
+    residual = np.exp(scores - log_total[:, None])
+    residual[rows, own] -= 1.0
+    residual *= sample_weight[:, None]
+    slope = [float(np.vdot(residual, values)) for values in features]
+    gradient = np.concatenate([slope, residual.sum(axis=0)])
+    gradient[:n_regions] += l2 * weight
+    return loss + 0.5 * l2 * float(weight @ weight), gradient
+
+
+def fit_theta(
+    features: Sequence[FloatMatrix],
+    own: IntVector,
+    sample_weight: FloatVector,
+    l2: float,
+) -> tuple[FloatVector, FloatVector, float]:
+    """Maximise the conditional likelihood of the documents (HY3).
+
+    minimise   Σ_d s_d (−log P_θ(y_d | x_d)) + l2/2 Σ_r (θ_r σ_r)²
+    with       P_θ(c | x) ∝ exp(θ_0c + Σ_r θ_r b_rc(x)),  Σ_c θ_0c = 0
+
+    convex in θ. σ_r is the spread of region r's features, so that the penalty
+    does not depend on their units. Returns the region weights, the biases, and
+    the mean log loss at the optimum.
+    """
+    # A constant added to all classes of a document changes no probability:
+    # centring the features conditions the problem.
+    centred = [values - values.mean(axis=1, keepdims=True) for values in features]
+    spread = np.array([_spread(values, sample_weight) for values in centred])
+    scaled = [values / s for values, s in zip(centred, spread, strict=True)]
+    n_classes = features[0].shape[1]
+    start = np.zeros(len(features) + n_classes)
+    found = optimize.minimize(
+        negative_log_likelihood,
+        start,
+        args=(scaled, own, sample_weight, l2),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 500, "ftol": 1e-12, "gtol": 1e-7 * sample_weight.sum()},
+    )
+    weight = found.x[: len(features)] / spread
+    bias = found.x[len(features) :]
+    loss, _ = negative_log_likelihood(found.x, scaled, own, sample_weight, 0.0)
+    return weight, bias - bias.mean(), loss / float(sample_weight.sum())
+
+
+def _spread(values: FloatMatrix, sample_weight: FloatVector) -> float:
+    """Root mean square of the features; 1 where a region says nothing."""
+    mean_square = float(sample_weight @ (values**2).mean(axis=1)) / float(
+        sample_weight.sum()
+    )
+    return float(np.sqrt(mean_square)) if mean_square > 0 else 1.0

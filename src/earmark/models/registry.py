@@ -1,0 +1,98 @@
+"""Model names -> estimators: read by TextClassifier and the command line."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["MODELS", "BuildOptions", "ModelSpec", "get_spec"]
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """What TextClassifier passes on to whichever estimator it builds."""
+
+    blocks: Any = None
+    """Region number of each column, or None for a single region."""
+    class_weight: Any = None
+    random_state: int | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """One name of ``TextClassifier(model=...)``."""
+
+    name: str
+    summary: str
+    """One line for ``earmark train --help`` and the docs."""
+    features: str
+    """What the model is fed by default: "counts", "binary" or "tfidf"."""
+    estimator: str
+    """Where the class is defined, as ``module:Class``; imported at first use."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Constructor parameters that differ from the estimator's defaults."""
+    passes: tuple[str, ...] = ()
+    """Which of BuildOptions the constructor takes."""
+    class_weight_by: str = "sample"
+    """"statistics" (class sums are scaled), "parameter" or "sample" weights."""
+
+    def build(self, options: BuildOptions) -> Any:
+        """A new estimator."""
+        module, _, name = self.estimator.partition(":")
+        make: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        passed = {key: getattr(options, key) for key in self.passes}
+        return make(**{**self.parameters, **passed})
+
+
+def _named(*specs: ModelSpec) -> dict[str, ModelSpec]:
+    return {spec.name: spec for spec in specs}
+
+
+MODELS: Mapping[str, ModelSpec] = _named(
+    ModelSpec(
+        "multinomial",
+        "multinomial naive Bayes: quick, exact updates, a strong first model",
+        "counts",
+        "earmark.models.naive_bayes.multinomial:MultinomialNaiveBayes",
+        class_weight_by="statistics",
+    ),
+    ModelSpec(
+        "bernoulli",
+        "Bernoulli naive Bayes: present and absent words count",
+        "binary",
+        "earmark.models.naive_bayes.bernoulli:BernoulliNaiveBayes",
+        class_weight_by="statistics",
+    ),
+    ModelSpec(
+        "complement",
+        "complement naive Bayes: steadier when class sizes differ",
+        "counts",
+        "earmark.models.naive_bayes.complement:ComplementNaiveBayes",
+        {"alpha": 0.3},
+        class_weight_by="statistics",
+    ),
+    ModelSpec(
+        "svm",
+        "linear support vector machine on tf-idf (scikit-learn's LinearSVC)",
+        "tfidf",
+        "sklearn.svm:LinearSVC",
+        passes=("class_weight", "random_state"),
+        class_weight_by="parameter",
+    ),
+)
+
+
+def get_spec(name: str) -> ModelSpec:
+    """The model of that name, or an error that lists the names."""
+    try:
+        return MODELS[name]
+    except KeyError:
+        listed = ", ".join(["auto", *MODELS])
+        raise ValueError(
+            f"TextClassifier.model must be an estimator or one of {listed}; "
+            f"got {name!r}."
+        ) from None

@@ -1,0 +1,145 @@
+"""Write a file whole or not at all: temporary file, fsync, rename, fsync folder.
+
+A save that is killed leaves its temporary file behind; the next save to the same
+target removes it. A live save holds a lock on its temporary file, so that saves at
+the same time do not remove each other's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows: an open file cannot be removed, which serves as lock
+    fcntl = None
+
+__all__ = ["write_atomically"]
+
+_PIECE = 2**24
+
+
+def write_atomically(
+    path: str | os.PathLike[str], pieces: Iterable[bytes | memoryview]
+) -> None:
+    """Replace the file ``path`` by ``pieces``, or leave it as it was."""
+    target = Path(os.path.realpath(path))
+    _check_target(target)
+    _remove_leftovers(target)
+    descriptor, temporary = _create(target)
+    try:
+        try:
+            _keep_mode(descriptor, target)
+            for piece in pieces:
+                _write_all(descriptor, memoryview(piece))
+            os.fsync(descriptor)
+            os.replace(temporary, target)
+        finally:
+            os.close(descriptor)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(target.parent)
+
+
+def _check_target(target: Path) -> None:
+    """Raise the plain error for a target that cannot be written."""
+    if target.is_dir():
+        raise IsADirectoryError(
+            errno.EISDIR, "this is a folder; name a file in it", str(target)
+        )
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            errno.ENOENT,
+            "the folder of this file does not exist; create it first",
+            str(target),
+        )
+    if target.exists() and not target.is_file():
+        raise OSError(
+            errno.EINVAL, "this is no regular file; name another", str(target)
+        )
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise PermissionError(
+            errno.EACCES,
+            "no permission to create files in the folder of this file",
+            str(target),
+        )
+
+
+def _prefix(target: Path) -> str:
+    """What the names of all temporary files of this target begin with."""
+    digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()
+    return f".earmark-{digest[:16]}-"
+
+
+def _create(target: Path) -> tuple[int, Path]:
+    """A new locked temporary file beside the target; its mode honours the umask."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        name = f"{_prefix(target)}{secrets.token_hex(8)}.tmp"
+        temporary = target.parent / name
+        descriptor = os.open(temporary, flags, 0o666)
+        if fcntl is None:
+            return descriptor, temporary
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        # Another save may have taken it for a leftover before we held the lock.
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, temporary
+        os.close(descriptor)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove temporary files of this target that no live save holds."""
+    prefix = _prefix(target)
+    for entry in list(os.scandir(target.parent)):
+        if entry.name.startswith(prefix) and entry.name.endswith(".tmp"):
+            with contextlib.suppress(OSError):
+                _remove_if_dead(entry.path)
+
+
+def _remove_if_dead(leftover: str) -> None:
+    if fcntl is None:
+        os.unlink(leftover)
+        return
+    descriptor = os.open(leftover, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(leftover)
+    finally:
+        os.close(descriptor)
+
+
+def _keep_mode(descriptor: int, target: Path) -> None:
+    """A file that is replaced keeps its permission bits."""
+    if hasattr(os, "fchmod"):
+        with contextlib.suppress(FileNotFoundError):
+            os.fchmod(descriptor, stat.S_IMODE(os.stat(target).st_mode))
+
+
+def _write_all(descriptor: int, data: memoryview) -> None:
+    """Write every byte; a single write may take fewer than it was given."""
+    done = 0
+    while done < len(data):
+        done += os.write(descriptor, data[done : done + _PIECE])
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself survive a power cut, where the system can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

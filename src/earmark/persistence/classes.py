@@ -1,0 +1,93 @@
+"""The closed class table: which classes a model file may name.
+
+The callers' table comes first; beside it stand the linear scikit-learn models below,
+imported only when one of them is saved or named by a file. A name from a file is
+only ever looked up here.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator, Mapping
+
+__all__ = ["SKLEARN_LINEAR", "class_name", "find_class", "is_attribute", "transient"]
+
+# Attributes of scikit-learn models that are no data and are rebuilt when needed.
+_SKLEARN_TRANSIENT = {
+    "sklearn.SGDClassifier": frozenset({"_loss_function_"}),
+}
+_NEVER_STORED = frozenset({"_sklearn_version"})
+
+
+class _LinearModels(Mapping[str, type]):
+    """Name in the file -> scikit-learn class, imported at first look-up."""
+
+    _names = (
+        "sklearn.LabelBinarizer",  # a part of RidgeClassifier
+        "sklearn.LinearSVC",
+        "sklearn.LogisticRegression",
+        "sklearn.RidgeClassifier",
+        "sklearn.SGDClassifier",
+    )
+
+    def __getitem__(self, name: str) -> type:
+        if name not in self._names:
+            raise KeyError(name)
+        from sklearn import linear_model, preprocessing, svm
+
+        classes: dict[str, type] = {
+            "sklearn.LabelBinarizer": preprocessing.LabelBinarizer,
+            "sklearn.LinearSVC": svm.LinearSVC,
+            "sklearn.LogisticRegression": linear_model.LogisticRegression,
+            "sklearn.RidgeClassifier": linear_model.RidgeClassifier,
+            "sklearn.SGDClassifier": linear_model.SGDClassifier,
+        }
+        return classes[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+SKLEARN_LINEAR: Mapping[str, type] = _LinearModels()
+
+
+def find_class(name: str, table: Mapping[str, type]) -> type | None:
+    """The class a file means by ``name``; None if the name is not in the table."""
+    if name in table:
+        return table[name]
+    return SKLEARN_LINEAR.get(name)
+
+
+def class_name(kind: type, table: Mapping[str, type]) -> str | None:
+    """The name of a class in the file; None if the class is not in the table."""
+    for name, candidate in table.items():
+        if candidate is kind:
+            return name
+    name = f"sklearn.{kind.__name__}"
+    if kind.__module__.startswith("sklearn.") and name in SKLEARN_LINEAR:
+        return name if SKLEARN_LINEAR[name] is kind else None
+    return None
+
+
+def transient(kind: type, name: str) -> frozenset[str]:
+    """Attributes that are not stored: ``_transient`` of the class and its bases."""
+    found = set(_NEVER_STORED | _SKLEARN_TRANSIENT.get(name, frozenset()))
+    for base in kind.__mro__:
+        found.update(vars(base).get("_transient", ()))
+    return frozenset(found)
+
+
+def is_attribute(name: object) -> bool:
+    """Whether a file may set an attribute of this name."""
+    return (
+        isinstance(name, str)
+        and name.isidentifier()
+        and not keyword.iskeyword(name)
+        and not name.startswith("__")
+    )

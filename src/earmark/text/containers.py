@@ -1,0 +1,141 @@
+"""Whatever holds documents -> a list of strings or Arrow buffers, checked by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from earmark._optional import require
+from earmark.exceptions import DataError, MissingDependencyError
+from earmark.kernels.text import ArrowText, Documents
+
+__all__ = ["as_list", "as_texts"]
+
+
+def as_texts(documents: Any) -> Documents:
+    """Documents as a list of ``str`` or, without a copy, as Arrow buffers.
+
+    Takes a list, tuple or other iterable of strings, a NumPy array, a pandas or
+    polars Series, a pyarrow Array or ChunkedArray. Anything in it that is not a
+    string raises DataError with the number of the row.
+
+    Examples
+    --------
+    >>> as_texts(("a b", "c"))
+    ['a b', 'c']
+
+    """
+    arrow = _as_arrow(documents)
+    if arrow is not None:
+        return arrow
+    items = as_list(documents)
+    if not set(map(type, items)) <= {str}:
+        for row, item in enumerate(items):
+            if not isinstance(item, str):
+                raise DataError(_not_text(row, item))
+    return items
+
+
+def as_list(documents: Any) -> list[Any]:
+    """The documents as a list, whatever they are; one flat container only."""
+    if isinstance(documents, str | bytes):
+        raise DataError(
+            "Iterable over raw text documents expected, a single string received; "
+            "put it in a list: [text]."
+        )
+    if isinstance(documents, Mapping) or getattr(documents, "ndim", 1) != 1:
+        shape = getattr(documents, "shape", type(documents).__name__)
+        raise DataError(
+            f"documents must be one column of texts, got {shape}; "
+            "select the text column first."
+        )
+    if isinstance(documents, list):
+        return documents
+    if hasattr(documents, "to_pylist"):  # pyarrow
+        return list(documents.to_pylist())
+    if hasattr(documents, "tolist"):  # numpy, pandas
+        return list(documents.tolist())
+    if hasattr(documents, "to_list"):  # polars
+        return list(documents.to_list())
+    if not isinstance(documents, Iterable):
+        raise DataError(
+            "documents must be a list, array, Series or Arrow column of texts, "
+            f"got {type(documents).__name__}."
+        )
+    items = list(documents)
+    if not items and isinstance(documents, Iterator):
+        raise DataError(
+            "the iterator over documents was empty: a generator can be read only "
+            "once; make a list of it to use it again."
+        )
+    return items
+
+
+def _not_text(row: int, item: Any) -> str:
+    if item is None or item is np.nan or item != item:
+        hint = "fill missing texts with '' or drop the rows"
+    elif isinstance(item, bytes):
+        hint = "decode the bytes first, for instance with .decode('utf-8')"
+    else:
+        hint = "convert the column to text first"
+    kind = "a missing value" if item is None or item != item else type(item).__name__
+    return f"document {row}: expected a str, got {kind} ({item!r:.60}); {hint}."
+
+
+def _as_arrow(documents: Any) -> ArrowText | None:
+    """Buffers of an Arrow column of strings, or None when it is something else."""
+    if type(documents) in (list, tuple) or isinstance(documents, np.ndarray):
+        return None
+    if not type(documents).__module__.startswith("pyarrow"):
+        documents = _series_to_arrow(documents)
+        if documents is None:
+            return None
+    pa = require("pyarrow", "read Arrow columns")
+    if not isinstance(documents, pa.Array | pa.ChunkedArray):
+        return None
+    kind = documents.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if str(kind) not in ("string", "large_string", "string_view"):
+            return None
+        documents = documents.cast(pa.large_string())
+    return _arrow_text(documents)
+
+
+def _series_to_arrow(documents: Any) -> Any | None:
+    """A Series that is Arrow inside, as pyarrow; None for all others."""
+    series = nw.from_native(documents, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series) or series.dtype != nw.String:
+        return None
+    arrow_inside = series.implementation.is_polars() or "pyarrow" in str(
+        getattr(documents, "dtype", "")
+    )
+    if not arrow_inside:
+        return None
+    try:
+        require("pyarrow", "read Arrow columns")
+    except MissingDependencyError:
+        return None
+    return series.to_arrow()
+
+
+def _arrow_text(column: Any) -> ArrowText:
+    """The buffers behind a string or large_string column; nulls are an error."""
+    if column.null_count:
+        row = int(column.is_null().to_numpy(zero_copy_only=False).argmax())
+        raise DataError(_not_text(row, None))
+    chunks = []
+    for chunk in getattr(column, "chunks", [column]):
+        _, offsets, data = chunk.buffers()
+        kind = np.int32 if str(chunk.type) == "string" else np.int64
+        if len(chunk) == 0:
+            continue
+        bounds = np.frombuffer(offsets, dtype=kind)
+        bounds = bounds[chunk.offset : chunk.offset + len(chunk) + 1]
+        blob = np.frombuffer(b"" if data is None else data, dtype=np.uint8)
+        chunks.append((bounds, blob))
+    return ArrowText(tuple(chunks))

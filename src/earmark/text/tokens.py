@@ -1,0 +1,115 @@
+"""Analyzers as plain callables: a document in, its list of terms out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from earmark.kernels.text_plain import char_ngrams, char_ngrams_in_words, word_ngrams
+from earmark.text.normalize import strip_accents_ascii, strip_accents_unicode
+
+__all__ = [
+    "WORD_PATTERN",
+    "make_analyzer",
+    "make_preprocessor",
+    "make_tokenizer",
+    "words_of_least_length",
+]
+
+WORD_PATTERN = r"(?u)\b\w\w+\b"
+
+# Runs of word characters, however they are written: the least length of a run.
+_PLAIN_PATTERN = re.compile(r"(?:\(\?u\))?(?:\\b)?((?:\\w)*)\\w\+(?:\\b)?")
+
+
+def words_of_least_length(token_pattern: str) -> int | None:
+    r"""Least word length when the pattern means "runs of word characters", else None.
+
+    Examples
+    --------
+    >>> words_of_least_length(r"(?u)\b\w\w+\b"), words_of_least_length(r"\w+")
+    (2, 1)
+    >>> words_of_least_length(r"[a-z]+") is None
+    True
+
+    """
+    match = _PLAIN_PATTERN.fullmatch(token_pattern)
+    return None if match is None else len(match[1]) // 2 + 1
+
+
+def make_preprocessor(
+    lowercase: bool, strip_accents: str | Callable[[str], str] | None
+) -> Callable[[str], str]:
+    """Lower-case, then strip accents: "ascii", "unicode", a callable, or None."""
+    strip: Callable[[str], str] | None
+    if strip_accents is None or callable(strip_accents):
+        strip = strip_accents
+    elif strip_accents == "ascii":
+        strip = strip_accents_ascii
+    elif strip_accents == "unicode":
+        strip = strip_accents_unicode
+    else:
+        raise ValueError(
+            "strip_accents must be 'ascii', 'unicode', a callable or None, "
+            f"got {strip_accents!r}."
+        )
+
+    def preprocess(text: str) -> str:
+        if lowercase:
+            text = text.lower()
+        return text if strip is None else strip(text)
+
+    return preprocess
+
+
+def make_tokenizer(token_pattern: str) -> Callable[[str], list[str]]:
+    r"""All matches of the pattern; at most one group, which is then the token.
+
+    Examples
+    --------
+    >>> make_tokenizer(r"#(\w+)")("a #tag and #more")
+    ['tag', 'more']
+
+    """
+    pattern = re.compile(token_pattern)
+    if pattern.groups > 1:
+        raise ValueError(
+            f"token_pattern must have at most 1 capturing group, got {pattern.groups} "
+            f"in {token_pattern!r}; write the others as (?:...)."
+        )
+    return pattern.findall
+
+
+def make_analyzer(
+    unit: str,
+    ngram_range: tuple[int, int],
+    preprocess: Callable[[str], str],
+    tokenize: Callable[[str], Sequence[str]] | None = None,
+    stop_words: frozenset[str] | None = None,
+) -> Callable[[str], list[str]]:
+    """Preprocess, split into words or characters, drop stop words, make n-grams.
+
+    Examples
+    --------
+    >>> analyze = make_analyzer("word", (1, 2), str.lower, str.split)
+    >>> analyze("To be")
+    ['to', 'be', 'to be']
+
+    """
+    min_n, max_n = ngram_range
+    if unit == "char":
+        return lambda text: char_ngrams(preprocess(text), min_n, max_n)
+    if unit == "char_wb":
+        return lambda text: char_ngrams_in_words(preprocess(text), min_n, max_n)
+    assert tokenize is not None
+
+    def analyze(text: str) -> list[str]:
+        words: Iterable[Any] = tokenize(preprocess(text))
+        if stop_words:
+            words = [word for word in words if word not in stop_words]
+        if max_n == 1:
+            return list(words)
+        return word_ngrams(list(words), min_n, max_n)
+
+    return analyze

@@ -1,0 +1,35 @@
+"""The cache folder follows the environment; files are written whole or not at all."""
+
+import os
+from pathlib import Path
+
+from earmark.documents import _cache
+
+
+def test_folder_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("EARMARK_CACHE", str(tmp_path / "own"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert _cache.cache_folder() == tmp_path / "own"
+    monkeypatch.delenv("EARMARK_CACHE")
+    assert _cache.cache_folder() == tmp_path / "xdg" / "earmark"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr("sys.platform", "linux")
+    assert _cache.cache_folder() == Path.home() / ".cache" / "earmark"
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert _cache.cache_folder() == Path.home() / "Library" / "Caches" / "earmark"
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert _cache.cache_folder() == tmp_path / "local" / "earmark" / "Cache"
+
+
+def test_failed_write_leaves_the_old_file_and_no_other(monkeypatch, tmp_path):
+    path = tmp_path / "deep" / "file"
+    assert _cache.write_whole(path, b"old")
+
+    def fail(descriptor):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    assert not _cache.write_whole(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(path.parent.iterdir()) == [path]

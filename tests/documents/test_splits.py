@@ -1,0 +1,153 @@
+"""Splits: every index once, classes in proportion, nested, and repeatable."""
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from earmark.documents import (
+    Documents,
+    labelled_per_class,
+    nested_subsets,
+    official,
+    stratified_split,
+)
+from earmark.exceptions import DataError
+
+LABELS = st.lists(st.sampled_from("abcde"), min_size=2, max_size=60)
+
+
+@given(y=LABELS, share=st.floats(0.05, 0.95), seed=st.integers(0, 2**32 - 1))
+def test_stratified_split_covers_all_and_keeps_proportions(y, share, seed):
+    n_test = min(max(1, round(share * len(y))), len(y) - 1)
+    train, test = stratified_split(y, n_test, seed)
+    assert sorted([*train, *test]) == list(range(len(y)))
+    assert len(test) == n_test
+    whole, part = Counter(y), Counter(y[i] for i in test)
+    for label, count in whole.items():
+        quota = count * n_test / len(y)
+        if n_test <= len(y) - len(whole):
+            # A class gives up at most its share rounded, and keeps one in train.
+            assert part[label] <= count - 1
+        if all(other * n_test >= len(y) for other in whole.values()):
+            assert abs(part[label] - quota) <= len(whole)
+
+
+def test_stratified_split_is_exact_where_it_can_be():
+    y = ["a"] * 60 + ["b"] * 30 + ["c"] * 10
+    train, test = stratified_split(y, 0.1, random_state=3)
+    assert Counter(y[i] for i in test) == {"a": 6, "b": 3, "c": 1}
+    assert Counter(y[i] for i in train) == {"a": 54, "b": 27, "c": 9}
+
+
+def test_largest_remainders_get_the_last_places():
+    y = ["a"] * 7 + ["b"] * 6 + ["c"] * 2
+    # Quotas 2.33, 2.0, 0.67: the floor leaves one place, c has most left over.
+    _, test = stratified_split(y, 5, random_state=0)
+    assert Counter(y[i] for i in test) == {"a": 2, "b": 2, "c": 1}
+
+
+def test_class_of_one_document_stays_in_train():
+    y = ["rare"] + ["a"] * 10 + ["b"] * 10
+    for seed in range(20):
+        train, _ = stratified_split(y, 0.5, seed)
+        assert 0 in train
+
+
+@pytest.mark.parametrize("size", [0.0, 1.0, 0, 4, -1, 1.5, True, "half"])
+def test_senseless_test_size_is_refused(size):
+    with pytest.raises(ValueError, match="test_size must"):
+        stratified_split(["a", "b", "a", "b"], size)
+
+
+@given(
+    y=LABELS,
+    sizes=st.lists(st.floats(0.01, 1.0), min_size=1, max_size=5),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_smaller_subsets_lie_in_larger_ones_with_classes_in_proportion(y, sizes, seed):
+    subsets = nested_subsets(y, sizes, seed)
+    by_size = sorted((set(s.tolist()) for s in subsets), key=len)
+    assert all(a <= b for a, b in pairwise(by_size))
+    whole = Counter(y)
+    for size, subset in zip(sizes, subsets, strict=True):
+        assert len(subset) == max(1, round(size * len(y)))
+        assert len(set(subset.tolist())) == len(subset)
+        found = Counter(y[i] for i in subset)
+        if len(subset) >= len(whole):
+            assert set(found) == set(whole)
+        for label, count in whole.items():
+            # The cut falls at one place along the curve for every class.
+            others = [found[o] / whole[o] for o in whole]
+            assert found[label] / count <= min(others) + 1 / count + 1 / min(
+                whole[o] for o in whole
+            )
+
+
+def test_subset_sizes_may_be_numbers_in_any_order():
+    large, small = nested_subsets(["a", "b"] * 10, [10, 4], random_state=1)
+    assert (len(large), len(small)) == (10, 4)
+    assert set(small.tolist()) <= set(large.tolist())
+    assert Counter(i % 2 for i in small.tolist()) == {0: 2, 1: 2}
+    with pytest.raises(ValueError, match=r"sizes must be .* in \[1, 4\] .*, got 9"):
+        nested_subsets(["a", "b"] * 2, [9])
+
+
+@given(y=LABELS, n=st.integers(1, 10), seed=st.integers(0, 2**32 - 1))
+def test_labelled_per_class_takes_n_of_each_and_leaves_the_rest(y, n, seed):
+    labelled, pool = labelled_per_class(y, n, seed)
+    assert sorted([*labelled, *pool]) == list(range(len(y)))
+    expected = {label: min(n, count) for label, count in Counter(y).items()}
+    assert Counter(y[i] for i in labelled) == expected
+    more, _ = labelled_per_class(y, n + 1, seed)
+    assert set(labelled.tolist()) <= set(more.tolist())
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, True])
+def test_senseless_number_of_labels_is_refused(n):
+    with pytest.raises(ValueError, match="n must be a whole number >= 1"):
+        labelled_per_class(["a", "b"], n)
+
+
+def test_same_seed_same_split_and_other_seed_another():
+    y = np.array(["a", "b", "c"] * 30)
+    for function, argument in [
+        (stratified_split, 0.3),
+        (labelled_per_class, 5),
+        (nested_subsets, [20, 40]),
+    ]:
+        one, two, other = (function(y, argument, seed) for seed in (7, 7, 8))
+        for left, right in zip(one, two, strict=True):
+            np.testing.assert_array_equal(left, right)
+            assert left.dtype == np.int64
+        assert any(not np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_order_of_the_indices_is_shuffled():
+    train, test = stratified_split(["a"] * 50 + ["b"] * 50, 0.5, random_state=0)
+    assert train.tolist() != sorted(train.tolist())
+    assert test.tolist() != sorted(test.tolist())
+
+
+def test_label_sets_are_strata_whatever_their_order():
+    y = [["a", "b"], ["b", "a"]] * 5 + [[]] * 10
+    labelled, _ = labelled_per_class(y, 2, random_state=0)
+    assert len(labelled) == 4
+
+
+def test_unlabelled_documents_have_no_stratum():
+    with pytest.raises(DataError, match="got None at index 1; leave the unlabelled"):
+        stratified_split(["a", None], 1)
+    with pytest.raises(DataError, match="expected at least one document"):
+        labelled_per_class([], 1)
+
+
+def test_official_split_follows_the_column():
+    documents = Documents(list("abc"), columns={"split": ["train", "test", "train"]})
+    train, test = official(documents)
+    assert (train.tolist(), test.tolist()) == ([0, 2], [1])
+    with pytest.raises(DataError, match=r"sms: expected a column 'split' .*stratified"):
+        official(Documents(["a"], source="sms"))

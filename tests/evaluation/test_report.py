@@ -1,0 +1,173 @@
+"""Report: words, JSON, one safe and small page, written whole."""
+
+import json
+import os
+import re
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from earmark.evaluation import Report, suspected_label_errors
+from earmark.exceptions import DataError
+
+HOSTILE = "</script><script>document.title='taken'</script><img src=http://x.test/a>"
+
+
+@pytest.fixture
+def parts():
+    rng = np.random.default_rng(0)
+    names = ["arts", "law", "<b>trade</b>"]
+    proba = rng.dirichlet([0.4, 0.4, 0.4], size=120)
+    y = [names[rng.choice(3, p=row)] for row in proba]
+    answers = [names[c] if p > 0.6 else None for c, p in _best(proba)]
+    texts = [f"document {n} {HOSTILE}" for n in range(120)]
+    errors = suspected_label_errors(y, np.log(proba), names, texts=texts)
+    return {
+        "y_true": y,
+        "y_pred": answers,
+        "proba": proba,
+        "classes": names,
+        "texts": texts,
+        "threshold": 0.6,
+        "title": f"A title {HOSTILE}",
+        "top_terms": {name: [(HOSTILE, 2.0), ("word", 1.0)] for name in names},
+        "hidden_nodes": {"law": [(0.7, [("court", 1.0)]), (0.3, [("tax", 1.0)])]},
+        "label_errors": errors,
+        "timing": {"fitting, s": 0.25},
+        "fingerprint": {"data": HOSTILE},
+        "notes": ["A note."],
+    }
+
+
+def _best(proba):
+    return zip(proba.argmax(axis=1), proba.max(axis=1), strict=True)
+
+
+def build(parts, **changes):
+    return Report.from_predictions(**{**parts, **changes})
+
+
+def test_summary_says_what_was_answered_and_how_right_it_was(parts):
+    report = build(parts)
+    matrix = report.confusion
+    first = report.sentences[0]
+    assert first.startswith("120 documents in 3 classes: ")
+    assert f"{100 * matrix.coverage:.1f} % were answered" in first
+    assert f"{100 * matrix.accuracy:.1f} % of the answers are right" in first
+    assert "It answers from a confidence of 0.600 on." in report.sentences
+    assert report.sentences[-1] == "A note."
+
+
+def test_terminal_text_has_a_row_per_class_and_its_confusions(parts):
+    text = str(build(parts))
+    assert re.search(r"^law +\d\.\d{3} +\d\.\d{3} +\d\.\d{3} +\d+$", text, re.M)
+    assert "taken for" in text
+    assert "macro average" in text
+    assert "law 70.0 %: court" in text
+
+
+def test_json_can_be_read_back_and_holds_no_text(parts):
+    report = build(parts)
+    content = json.loads(report.to_json())
+    assert content["confusion"]["accuracy"] == report.confusion.accuracy
+    assert content["reliability"]["log_loss"] == report.reliability.log_loss
+    assert content["coverage"]["area"] == report.coverage.area
+    assert "document 5 " not in report.to_json()
+
+
+def test_curve_looks_at_all_documents_also_when_some_were_not_answered(parts):
+    assert build(parts).coverage.coverage[-1] == 1.0
+
+
+def test_page_escapes_everything_that_comes_from_data(parts):
+    page = build(parts).to_html()
+    assert "<script>document" not in page
+    assert "<img" not in page
+    assert "<b>trade" not in page
+    assert page.count("<script") == 2
+    assert page.count("</script>") == 2
+
+
+def test_page_asks_nothing_of_the_network(parts):
+    page = build(parts, title="Plain", texts=None, fingerprint=None, top_terms=None,
+                 label_errors=None).to_html()  # fmt: skip
+    assert not re.search(r"(https?:)?//[a-z]", page.replace("text/html", ""))
+    assert "default-src 'none'" in page
+
+
+def test_parts_without_data_are_left_out(parts):
+    page = Report.from_predictions(["a", "b"], ["a", "a"]).to_html()
+    sections = re.findall(r'<section id="([a-z-]+)"', page)
+    assert sections == ["summary", "confusion", "classes"]
+    full = re.findall(r'<section id="([a-z-]+)"', build(parts).to_html())
+    assert full == [
+        "summary", "confusion", "confidence", "classes", "words", "nodes",
+        "label-errors", "identity",
+    ]  # fmt: skip
+
+
+def test_page_stays_small_with_many_classes_and_long_documents():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 90, 6000).astype(str)
+    z = rng.integers(0, 90, 6000).astype(str)
+    texts = ["字<&" * 4000] * 6000
+    report = Report.from_predictions(y, z, texts=texts)
+    page = report.to_html()
+    assert len(page.encode()) < 3_000_000
+    assert "The 40 of 90 classes with most mistakes." in page
+
+
+def test_several_labels_a_document_are_reported(parts):
+    report = Report.from_predictions(
+        [["a"], ["a", "b"], []], [["a"], ["b"], None],
+        proba=[[0.9, 0.1], [0.4, 0.8], [0.2, 0.1]], classes=["a", "b"],
+    )  # fmt: skip
+    assert report.confusion is None
+    assert "66.7 % of the documents were answered" in report.sentences[0]
+    assert report.multi_label.subset_accuracy == 0.5
+    assert 'id="classes"' in report.to_html()
+    assert "micro average" in str(report)
+
+
+def test_report_of_an_estimator_uses_its_probabilities():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]] * 5)
+    y = np.array(["a", "a", "b", "b"] * 5)
+    report = Report.from_estimator(LogisticRegression().fit(X, y), X, y, title="Fit")
+    assert report.coverage is not None
+    assert report.title == "Fit"
+
+
+def test_abstaining_on_everything_is_said_in_words(tmp_path):
+    report = Report.from_predictions(["a", "b"], [None, None])
+    assert "none was answered" in report.sentences[0]
+    report.to_html(tmp_path / "report.html")
+
+
+def test_same_predictions_give_the_same_bytes(parts):
+    assert build(parts).to_html() == build(parts).to_html()
+
+
+def test_failed_write_leaves_the_old_file(parts, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        build(parts).to_html(path)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_lone_surrogates_can_be_written(tmp_path):
+    report = Report.from_predictions(["a"], ["b"], texts=["bad \ud800 text"])
+    report.to_html(tmp_path / "r.html")
+    assert "bad ? text" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_probabilities_without_classes_are_refused():
+    with pytest.raises(DataError, match="proba needs classes"):
+        Report.from_predictions(["a"], ["a"], proba=[[1.0]])
