@@ -37,8 +37,6 @@ class ModelSpec:
     """Constructor parameters that differ from the estimator's defaults."""
     passes: tuple[str, ...] = ()
     """Which of BuildOptions the constructor takes."""
-    class_weight_by: str = "sample"
-    """"statistics" (class sums are scaled), "parameter" or "sample" weights."""
 
     def build(self, options: BuildOptions) -> Any:
         """A new estimator."""
@@ -58,14 +56,12 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "multinomial naive Bayes: quick, exact updates, a strong first model",
         "counts",
         "earmark.models.naive_bayes.multinomial:MultinomialNaiveBayes",
-        class_weight_by="statistics",
     ),
     ModelSpec(
         "bernoulli",
         "Bernoulli naive Bayes: present and absent words count",
         "binary",
         "earmark.models.naive_bayes.bernoulli:BernoulliNaiveBayes",
-        class_weight_by="statistics",
     ),
     ModelSpec(
         "complement",
@@ -73,7 +69,12 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "counts",
         "earmark.models.naive_bayes.complement:ComplementNaiveBayes",
         {"alpha": 0.3},
-        class_weight_by="statistics",
+    ),
+    ModelSpec(
+        "hybrid",
+        "hybrid Bayes: naive Bayes in each region, weighed leave-one-out",
+        "counts",
+        "earmark.models.hybrid:HybridBayes",
     ),
     ModelSpec(
         "svm",
@@ -81,7 +82,6 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "tfidf",
         "sklearn.svm:LinearSVC",
         passes=("class_weight", "random_state"),
-        class_weight_by="parameter",
     ),
 )
 

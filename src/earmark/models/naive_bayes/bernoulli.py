@@ -87,7 +87,7 @@ class BernoulliNaiveBayes(CountNaiveBayes):
     def _derive(self) -> None:
         docs = self.statistics_.docs.astype(np.float64)
         self.class_log_prior_ = self._log_prior(docs)
-        held = self.statistics_.dense_tokens()
+        held = self.statistics_.dense_presence()
         log_total = np.log(_positive(docs + 2 * self.alpha))[:, None]
         log_present = log_or_minus_inf(held + self.alpha) - log_total  # NB2
         missing = np.maximum(docs[:, None] - held, 0.0) + self.alpha
@@ -134,7 +134,7 @@ class BernoulliNaiveBayes(CountNaiveBayes):
         )
         docs = self.statistics_.docs.astype(np.float64)
         for c in np.unique(own):
-            held = self.statistics_.tokens[[c]].toarray()[0].astype(np.float64)
+            held = self.statistics_.presence[[c]].toarray()[0].astype(np.float64)
             for w in np.unique(weight[own == c]):
                 mine = np.flatnonzero((own == c) & (weight == w))
                 likelihood[mine, c] = self._own_likelihood_without(

@@ -1,0 +1,102 @@
+"""Texts of one or several regions -> one sparse matrix, region after region."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+
+from earmark.features import TfidfWeighting, WordCounter
+from earmark.pipeline.inputs import SINGLE, RegionTexts
+from earmark.typing import IntVector, SparseMatrix
+
+__all__ = ["RegionFeatures", "make_counter"]
+
+
+def make_counter(features: Any, n_jobs: int | None) -> Any:
+    """The vectorizer that ``TextClassifier.features`` asks for, unfitted."""
+    if features is None:
+        return WordCounter(n_jobs=n_jobs)
+    if isinstance(features, Mapping):
+        return WordCounter(**{"n_jobs": n_jobs, **features})
+    if not hasattr(features, "fit_transform") or not hasattr(features, "transform"):
+        raise TypeError(
+            "TextClassifier.features must be None, a dict of WordCounter parameters "
+            f"or a vectorizer with fit_transform and transform, got {features!r}."
+        )
+    return features
+
+
+class RegionFeatures(BaseEstimator):
+    """One vectorizer (and weighting) for each region, their columns side by side.
+
+    Parameters
+    ----------
+    counter : vectorizer
+        Copied for each region.
+    weighting : TfidfWeighting or None
+        Copied for each region and applied to its counts; None keeps counts.
+
+    """
+
+    def __init__(self, counter: Any, weighting: TfidfWeighting | None = None) -> None:
+        self.counter = counter
+        self.weighting = weighting
+
+    def fit_transform(self, texts: RegionTexts, unlabelled: Any = None) -> SparseMatrix:
+        """Learn vocabularies and weights; the matrix of ``texts``.
+
+        Vocabulary and document frequencies are learned from ``texts`` and the
+        ``unlabelled`` texts together.
+        """
+        self.regions_ = list(texts)
+        self.counters_ = [clone(self.counter) for _ in self.regions_]
+        self.weightings_ = [
+            None if self.weighting is None else clone(self.weighting)
+            for _ in self.regions_
+        ]
+        n_labelled = len(next(iter(texts.values())))
+        parts = []
+        for i, region in enumerate(self.regions_):
+            column = texts[region]
+            if unlabelled is not None:
+                column = [*column, *unlabelled[region]]
+            part = self.counters_[i].fit_transform(column)
+            weighting = self.weightings_[i]
+            if weighting is not None:
+                part = weighting.fit(part).transform(part)
+            parts.append(part[:n_labelled] if unlabelled is not None else part)
+        self.widths_ = [int(part.shape[1]) for part in parts]
+        return _side_by_side(parts)
+
+    def transform(self, texts: RegionTexts) -> SparseMatrix:
+        """The matrix of new texts; a region that is missing counts as empty."""
+        n_texts = len(next(iter(texts.values())))
+        parts = []
+        for i, region in enumerate(self.regions_):
+            part = self.counters_[i].transform(texts.get(region, [""] * n_texts))
+            weighting = self.weightings_[i]
+            parts.append(part if weighting is None else weighting.transform(part))
+        return _side_by_side(parts)
+
+    @property
+    def blocks_(self) -> IntVector:
+        """Region number of each column."""
+        return np.repeat(np.arange(len(self.widths_)), self.widths_)
+
+    def describe(self, column: int) -> tuple[str, str | None]:
+        """Term and region of a column; the region is None when there is only one."""
+        starts = np.concatenate(([0], np.cumsum(self.widths_)))
+        i = bisect_right(starts.tolist(), column) - 1
+        names = self.counters_[i].get_feature_names_out()
+        region = self.regions_[i]
+        shown = None if self.regions_ == [SINGLE] else region
+        return str(names[column - int(starts[i])]), shown
+
+
+def _side_by_side(parts: list[SparseMatrix]) -> SparseMatrix:
+    return parts[0].tocsr() if len(parts) == 1 else sparse.hstack(parts, format="csr")
