@@ -14,7 +14,8 @@ def nearest_parts(
     unit: SparseMatrix, weights: FloatMatrix, offset: FloatVector, shares: FloatVector
 ) -> list[ScoreParts]:
     """The plain rule: score = unit @ weights + offset; shares for an empty document."""
-    said = linear_parts(unit, weights, {"length of the prototype": offset})
+    constants = {"length of the prototype": offset} if offset.any() else {}
+    said = linear_parts(unit, weights, constants)
     return [
         parts
         if len(parts.columns)
