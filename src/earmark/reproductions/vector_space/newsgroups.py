@@ -59,7 +59,7 @@ def feature_selection(
             row: dict[str, Any] = {"score": score, "terms": size}
             for name, model in {
                 "Rocchio": RocchioClassifier(metric="cosine"),
-                "kNN": NeighborsClassifier(30, random_state=0),
+                "kNN, k = 10": NeighborsClassifier(10, random_state=0),
             }.items():
                 predicted = model.fit(kept, y).predict(kept_test)
                 row[name] = float(np.mean(predicted == y_test))

@@ -88,9 +88,10 @@ def measured(
     n_sets: int,
     output: str = "auto",
     size: int = 200,
+    seed: int = 0,
 ) -> dict[str, float]:
     """Bias and variance of one model on one problem; training sets of ``size``."""
-    points, _, chance = problem(1000, np.random.default_rng(1))
+    points, _, chance = problem(1000, np.random.default_rng(seed + 1))
 
     def draw(rng: np.random.Generator) -> tuple[Any, Any]:
         drawn, label, _ = problem(size, rng)
@@ -105,6 +106,7 @@ def measured(
         classes=[0, 1],
         n_sets=n_sets,
         output=output,
+        random_state=seed,
     )
     return decomposed.to_dict()
 
