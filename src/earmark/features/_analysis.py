@@ -13,6 +13,7 @@ from earmark._checks import require_one_of
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.kernels.text import Documents, Scan
 from earmark.text.containers import as_list, as_texts
+from earmark.text.scripts import unspaced_share
 from earmark.text.stopwords import stop_word_set
 from earmark.text.tokens import (
     WORD_PATTERN,
@@ -141,6 +142,19 @@ class AnalysisMixin:
         analyzer = self.analyzer
         analyze = analyzer if callable(analyzer) else self._text_analyzer()
         return map(analyze, self._read(documents))
+
+    def _warn_of_unspaced(self, texts: Documents) -> None:
+        """Say so when words are looked for in text without spaces."""
+        share = unspaced_share(texts)
+        if share >= 0.5:
+            warnings.warn(
+                f"{type(self).__name__}: {share:.0%} of the letters belong to scripts "
+                "written without spaces (Chinese, Japanese, Thai, ...), so whole "
+                "phrases become one word; use analyzer='char' with "
+                "ngram_range=(1, 2), or give a tokenizer.",
+                EarmarkWarning,
+                stacklevel=4,
+            )
 
     def _n_threads(self) -> int:
         return int(joblib.effective_n_jobs(self.n_jobs))
