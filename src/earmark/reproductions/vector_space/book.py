@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -87,9 +88,7 @@ def examples() -> dict[str, Any]:
 def distortion() -> dict[str, float]:
     """Exercise 14.1: angles whose distortion angle / sin(angle) is 1.01, 1.05, 1.1."""
     return {
-        str(ratio): float(
-            brentq(lambda a, r=ratio: a / np.sin(a) - r, 1e-6, 3.0)  # type: ignore[misc]
-        )
+        str(ratio): float(brentq(lambda a, r=ratio: a / np.sin(a) - r, 1e-6, 3.0))
         for ratio in (1.01, 1.05, 1.1)
     }
 
@@ -115,7 +114,7 @@ def similarity_measures() -> dict[str, Any]:
     """Exercise 14.6: which of a, b, c is nearest to x, by three measures."""
     x = np.array([2.0, 2.0])
     vectors = {"a": (0.5, 1.5), "b": (4.0, 4.0), "c": (8.0, 6.0)}
-    measures = {
+    measures: dict[str, Callable[[FloatVector], Any]] = {
         "dot product": lambda v: v @ x,
         "cosine": lambda v: v @ x / np.linalg.norm(v) / np.linalg.norm(x),
         "Euclidean distance": lambda v: -np.linalg.norm(v - x),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,14 +32,12 @@ def vectors(
 def corpus(name: str, most: int | None = None, seed: int = 0) -> Split:
     """A corpus with its official split as vectors, shuffled, at most ``most`` each."""
     rng = np.random.default_rng(seed)
-    texts, labels = [], []
-    for part in ("train", "test"):
-        documents = load_corpus(name, part)  # type: ignore[arg-type]
-        order = rng.permutation(len(documents))[:most]
-        texts.append([documents.texts[i] for i in order])
-        labels.append(np.array([documents.labels[i] for i in order]))
-    X, test = vectors(*texts)
-    return X, labels[0], test, labels[1]
+    parts = [
+        documents.take(rng.permutation(len(documents))[:most].tolist())
+        for documents in (load_corpus(name, "train"), load_corpus(name, "test"))
+    ]
+    X, test = vectors(*(cast("list[str]", part.texts) for part in parts))
+    return X, np.array(parts[0].labels), test, np.array(parts[1].labels)
 
 
 def f1_table(scores: Any) -> dict[str, Any]:

@@ -57,10 +57,11 @@ def feature_selection(
             selector = TermSelector(score=score, k=size).fit(X, y)
             kept, kept_test = selector.transform(X), selector.transform(test)
             row: dict[str, Any] = {"score": score, "terms": size}
-            for name, model in {
+            models: dict[str, Any] = {
                 "Rocchio": RocchioClassifier(metric="cosine"),
                 "kNN, k = 10": NeighborsClassifier(10, random_state=0),
-            }.items():
+            }
+            for name, model in models.items():
                 predicted = model.fit(kept, y).predict(kept_test)
                 row[name] = float(np.mean(predicted == y_test))
             rows.append(row)

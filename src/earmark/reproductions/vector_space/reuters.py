@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.metrics import average_precision_score
@@ -49,13 +49,15 @@ class Reuters:
     """The ModApte split as vectors and label lists, stories without a topic too."""
 
     def __init__(self, most: int | None = None, seed: int = 0) -> None:
-        parts = [load_corpus("reuters21578", part) for part in ("train", "test")]
         rng = np.random.default_rng(seed)
-        chosen = [rng.permutation(len(part))[:most] for part in parts]
         parts = [
-            part.take(rows.tolist()) for part, rows in zip(parts, chosen, strict=True)
+            part.take(rng.permutation(len(part))[:most].tolist())
+            for part in (
+                load_corpus("reuters21578", "train"),
+                load_corpus("reuters21578", "test"),
+            )
         ]
-        self.X, self.test = vectors(*(part.texts for part in parts))
+        self.X, self.test = vectors(*(cast("list[str]", part.texts) for part in parts))
         self.y, self.y_test = (_lists(part.labels) for part in parts)
         seen = [Counter(c for each in y for c in each) for y in (self.y, self.y_test)]
         self.ninety = tuple(sorted(seen[0].keys() & seen[1].keys()))
@@ -102,7 +104,7 @@ def routing(data: Reuters, progress: Progress) -> dict[str, Any]:
         member, truth = (
             np.array([label in each for each in y]) for y in (data.y, data.y_test)
         )
-        models = {
+        models: dict[str, Any] = {
             "Rocchio": RocchioClassifier(metric="cosine", temperature=0.02),
             "kNN": NeighborsClassifier(K, random_state=0),
         }
@@ -143,10 +145,11 @@ def confusion(data: Reuters) -> dict[str, Any]:
         _labelled(rows, single(labels))
         for rows, labels in ((data.X, data.y), (data.test, data.y_test))
     )
-    for name, model in {
+    models: dict[str, Any] = {
         "Rocchio": RocchioClassifier(metric="cosine"),
         "kNN": NeighborsClassifier("auto", random_state=0),
-    }.items():
+    }
+    for name, model in models.items():
         matrix = ConfusionMatrix.from_predictions(
             y_test, model.fit(X, y).predict(test), classes=list(SIX)
         )
