@@ -25,3 +25,6 @@ void bind_dual(nb::module_& m);
 void bind_mlp(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_shuffle(nb::module_& m);
+void bind_postings(nb::module_& m);
+void bind_text(nb::module_& m);
+void bind_unit_sums(nb::module_& m);

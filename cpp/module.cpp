@@ -12,5 +12,7 @@ NB_MODULE(_native, m) {
     bind_sgd(m);
     bind_shuffle(m);
     bind_mixture(m);
+    bind_postings(m);
     bind_text(m);
+    bind_unit_sums(m);
 }

@@ -15,6 +15,8 @@ from earmark.models.naive_bayes import (
     MultinomialNaiveBayes,
 )
 from earmark.models.softmax import SoftmaxRegression
+from earmark.models.neighbors import NeighborsClassifier
+from earmark.models.rocchio import RocchioClassifier
 
 __all__ = [
     "BernoulliNaiveBayes",
@@ -28,4 +30,6 @@ __all__ = [
     "MultilayerPerceptron",
     "MultinomialNaiveBayes",
     "SoftmaxRegression",
+    "NeighborsClassifier",
+    "RocchioClassifier",
 ]

@@ -84,6 +84,21 @@ MODELS: Mapping[str, ModelSpec] = _named(
         passes=("random_state", "n_jobs", "verbose"),
     ),
     ModelSpec(
+        "rocchio",
+        "Rocchio: the class with the nearest prototype; exact updates, very quick",
+        "tfidf",
+        "earmark.models.rocchio:RocchioClassifier",
+        {"metric": "cosine"},
+    ),
+    ModelSpec(
+        "knn",
+        "k nearest neighbours by cosine: shows the documents that decided",
+        "tfidf",
+        "earmark.models.neighbors:NeighborsClassifier",
+        {"n_neighbors": "auto"},
+        passes=("random_state", "n_jobs"),
+    ),
+    ModelSpec(
         "svm",
         "linear support vector machine on tf-idf (scikit-learn's LinearSVC)",
         "tfidf",
