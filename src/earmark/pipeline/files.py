@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from earmark import decision, features, models, statistics
 from earmark.exceptions import ModelFormatError
-from earmark.models.hybrid.regions import GenerativeRegion
+from earmark.models.hybrid.statistics import RegionStatistics
 from earmark.persistence import load_model, save_model
 from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
+from earmark.text.preparation import TextPreparation
 
 if TYPE_CHECKING:
     from earmark.pipeline.text_classifier import TextClassifier
@@ -28,9 +29,10 @@ _INTERNAL = (
     AnyOfEngine,
     ConfidenceEvidence,
     CountEngine,
-    GenerativeRegion,
     MatrixEngine,
     RegionFeatures,
+    RegionStatistics,
+    TextPreparation,
 )
 
 
