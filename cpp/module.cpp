@@ -3,5 +3,6 @@
 
 NB_MODULE(_native, m) {
     m.doc() = "Compiled kernels of earmark; each has a plain twin in earmark.kernels.";
+    bind_cooccurrence(m);
     bind_text(m);
 }

@@ -1,0 +1,156 @@
+"""From few labels and a pool to students: the recipe, top to bottom (SS3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from earmark.kernels.logspace import log_normalize
+from earmark.models.semi_supervised._em import naive_bayes_em
+from earmark.models.semi_supervised.students import LinearStudent
+from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, SparseMatrix
+
+__all__ = [
+    "LONG",
+    "SHORT",
+    "SHORT_TEXT",
+    "Learned",
+    "Material",
+    "Recipe",
+    "learn",
+    "total_scores",
+]
+
+# Mean tokens a document below which texts count as short.
+SHORT_TEXT = 50.0
+# All views together speak with the weight of three.
+_VIEWS_WEIGHT = 3.0
+# A document counts as at most so many independent tokens in the Bayes step (SS2).
+_EVIDENCE = 10.0
+_ALPHA = 0.1
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What differs between long and short texts."""
+
+    name: str
+    views: tuple[str, ...]
+    n_steps: int
+    """Rounds of naive Bayes over the pool."""
+    pool_weight: float
+    """What a pool document counts there."""
+    table_weight: float = 0.0
+    """Weight of a second student, on the word-table views."""
+    supervised_weight: float = 0.0
+    """Weight of the model that saw labelled documents only."""
+
+
+LONG = Recipe("long texts", ("tfidf", "lsa", "ppmi"), n_steps=1, pool_weight=0.5)
+SHORT = Recipe(
+    "short texts",
+    ("tfidf", "ppmi-full", "ppmi-unit", "subword"),
+    n_steps=10,
+    pool_weight=0.2,
+    table_weight=0.5,
+    supervised_weight=0.5,
+)
+
+
+@dataclass(frozen=True)
+class Material:
+    """The same documents, labelled ones first, in every form the recipe needs."""
+
+    views: Mapping[str, Matrix]
+    """View name -> features, for the voters."""
+    students: Mapping[str, tuple[Matrix, float]]
+    """Student name -> its features and its weight in the sum."""
+    terms: SparseMatrix
+    """ln(1 + tf), for naive Bayes."""
+
+    def take(self, rows: IntVector) -> Material:
+        """Some of the documents."""
+        return Material(
+            {name: matrix[rows] for name, matrix in self.views.items()},
+            {name: (m[rows], weight) for name, (m, weight) in self.students.items()},
+            self.terms[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Students, and how the classes share the labelled documents and the pool."""
+
+    students: dict[str, LinearStudent]
+    class_share: FloatVector
+    pool_confidence: float
+    """Mean confidence of the labels given to the pool."""
+
+
+def learn(
+    material: Material,
+    y: IntVector,
+    n_classes: int,
+    recipe: Recipe,
+    *,
+    student: Any = None,
+    voter: Any = None,
+    label_weight: FloatVector | None = None,
+) -> Learned:
+    """Let the views label the pool together, then train the students on all.
+
+    y has the class numbers of the first ``len(y)`` documents; the rest is the pool.
+    """
+    n_labelled = len(y)
+    weight = np.ones(n_labelled) if label_weight is None else label_weight
+    # Each view votes on the pool with a model of its own.
+    voters = {
+        name: LinearStudent(voter).fit(view[:n_labelled], y, weight)
+        for name, view in material.views.items()
+    }
+    votes = sum(
+        voters[name].log_probabilities(view[n_labelled:])
+        for name, view in material.views.items()
+    )
+    evidence = _VIEWS_WEIGHT / len(voters) * votes
+    # Naive Bayes, started by the votes and anchored to them, looks at all words.
+    posterior = naive_bayes_em(
+        material.terms[:n_labelled],
+        y,
+        material.terms[n_labelled:],
+        np.exp(log_normalize(2.0 * evidence)),
+        weight=recipe.pool_weight,
+        alpha=_ALPHA,
+        evidence=_EVIDENCE,
+        anchor=evidence,
+        max_iter=recipe.n_steps,
+        sample_weight=weight,
+    ).posterior
+    # The whole pool with hard labels; how sure they are is their weight.
+    confidence = posterior.max(axis=1)
+    labels = np.concatenate([y, posterior.argmax(axis=1)])
+    label_factor = min(5.0, 1.0 + 0.2 * len(confidence) / n_labelled)
+    weights = np.concatenate([label_factor * weight, 0.3 * confidence])
+    is_labelled = np.arange(len(labels)) < n_labelled
+    students = {
+        name: LinearStudent(student).fit(features, labels, weights, is_labelled)
+        for name, (features, _) in material.students.items()
+        if name != "supervised"
+    }
+    if "supervised" in material.students:
+        students["supervised"] = voters["tfidf"]
+    share = np.bincount(y, minlength=n_classes) + posterior.sum(axis=0)
+    return Learned(students, share / share.sum(), float(confidence.mean()))
+
+
+def total_scores(
+    learned: Learned, material: Material, prior_correction: float
+) -> FloatMatrix:
+    """Weighted sum of the students' scores, less a little of the class shares."""
+    total: Any = -prior_correction * np.log(learned.class_share)
+    for name, (features, weight) in material.students.items():
+        total = total + weight * learned.students[name].log_probabilities(features)
+    return np.asarray(total)
