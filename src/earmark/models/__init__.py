@@ -7,6 +7,10 @@ from earmark.models.naive_bayes import (
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
+from earmark.models.semi_supervised import (
+    SemiSupervisedClassifier,
+    SemiSupervisedNaiveBayes,
+)
 
 __all__ = [
     "BernoulliNaiveBayes",
@@ -14,4 +18,6 @@ __all__ = [
     "GaussianNaiveBayes",
     "HybridBayes",
     "MultinomialNaiveBayes",
+    "SemiSupervisedClassifier",
+    "SemiSupervisedNaiveBayes",
 ]

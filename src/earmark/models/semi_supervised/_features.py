@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ def make_view(view: Any, n_components: int, terms: Any, seed: int) -> Any:
     """A view by name, or the transformer that was given."""
     if not isinstance(view, str):
         return view
-    size = {"n_components": n_components, "random_state": seed}
-    makers = {
-        "tfidf": lambda: TfidfView(),
+    size: dict[str, Any] = {"n_components": n_components, "random_state": seed}
+    makers: dict[str, Callable[[], Any]] = {
+        "tfidf": TfidfView,
         "lsa": lambda: LsaView(**size),
         "ppmi": lambda: PpmiView(**size),
         "ppmi-full": lambda: PpmiView(exponent=1.0, **size),
@@ -107,30 +108,35 @@ class RecipeFeatures(BaseEstimator):
             seen["encoder"] = self.encoder_.transform(self.encoded(X))
         terms = canonical_rows(X[:, self.words_]).copy()
         terms.data = np.log1p(terms.data)
-        return Material(seen, self._students(X, words, seen, recipe), terms)
+        students = self._students(X, words, seen)
+        if not recipe.supervised_weight:
+            del students["supervised"]
+        return Material(seen, students, terms)
 
-    def students(self, X: SparseMatrix, recipe: Recipe) -> Any:
-        """What each student looks at, with its weight, for new documents."""
+    def students(self, X: SparseMatrix) -> dict[str, Matrix]:
+        """What each student looks at, for new documents."""
         words = self.words(X)
         seen = {name: view.transform(words) for name, view in self.tables_.items()}
         if self.encoder_ is not None:
             seen["encoder"] = self.encoder_.transform(self.encoded(X))
-        return self._students(X, words, seen, recipe)
+        return self._students(X, words, seen)
 
     def _students(
-        self, X: SparseMatrix, words: SparseMatrix, seen: dict[str, Any], recipe: Recipe
-    ) -> dict[str, tuple[Matrix, float]]:
-        found: dict[str, tuple[Matrix, float]] = {"words": (words, 1.0)}
-        if self.phrase_weighting_ is not None:
-            phrases = self.phrase_weighting_.transform(X[:, self.phrases_])
-            both = sparse.hstack([words, phrases], format="csr") / np.sqrt(2.0)
-            found["words"] = (canonical_rows(both), 1.0)
+        self, X: SparseMatrix, words: SparseMatrix, seen: dict[str, Any]
+    ) -> dict[str, Matrix]:
+        found: dict[str, Matrix] = {"words": self.words_and_phrases(X, words)}
         if self.tables_:
             tables = np.hstack([seen[name] for name in self.tables_])
-            tables /= np.sqrt(len(self.tables_))
-            found["tables"] = (tables, recipe.table_weight)
+            found["tables"] = tables / np.sqrt(len(self.tables_))
         if self.encoder_ is not None:
-            found["encoder"] = (seen["encoder"], 0.5)
-        if recipe.supervised_weight:
-            found["supervised"] = (words, recipe.supervised_weight)
+            found["encoder"] = seen["encoder"]
+        found["supervised"] = words
         return found
+
+    def words_and_phrases(self, X: SparseMatrix, words: SparseMatrix) -> SparseMatrix:
+        """Tf-idf of words, and of phrases beside them where there are some."""
+        if self.phrase_weighting_ is None:
+            return words
+        phrases = self.phrase_weighting_.transform(X[:, self.phrases_])
+        both = sparse.hstack([words, phrases], format="csr")
+        return canonical_rows(both / np.sqrt(2.0))

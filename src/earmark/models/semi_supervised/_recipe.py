@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ __all__ = [
     "Material",
     "Recipe",
     "learn",
+    "prior_offset",
     "total_scores",
 ]
 
@@ -47,6 +48,18 @@ class Recipe:
     """Weight of a second student, on the word-table views."""
     supervised_weight: float = 0.0
     """Weight of the model that saw labelled documents only."""
+    encoder_weight: float = 0.5
+    """Weight of a student on an encoder's vectors, where there is one."""
+
+    def student_weights(self, students: Iterable[str]) -> dict[str, float]:
+        """What each student counts in the sum of scores."""
+        weights = {
+            "words": 1.0,
+            "tables": self.table_weight,
+            "encoder": self.encoder_weight,
+            "supervised": self.supervised_weight,
+        }
+        return {name: weights[name] for name in students}
 
 
 LONG = Recipe("long texts", ("tfidf", "lsa", "ppmi"), n_steps=1, pool_weight=0.5)
@@ -66,8 +79,8 @@ class Material:
 
     views: Mapping[str, Matrix]
     """View name -> features, for the voters."""
-    students: Mapping[str, tuple[Matrix, float]]
-    """Student name -> its features and its weight in the sum."""
+    students: Mapping[str, Matrix]
+    """Student name -> features."""
     terms: SparseMatrix
     """ln(1 + tf), for naive Bayes."""
 
@@ -75,7 +88,7 @@ class Material:
         """Some of the documents."""
         return Material(
             {name: matrix[rows] for name, matrix in self.views.items()},
-            {name: (m[rows], weight) for name, (m, weight) in self.students.items()},
+            {name: matrix[rows] for name, matrix in self.students.items()},
             self.terms[rows],
         )
 
@@ -111,11 +124,11 @@ def learn(
         name: LinearStudent(voter).fit(view[:n_labelled], y, weight)
         for name, view in material.views.items()
     }
-    votes = sum(
+    votes = [
         voters[name].log_probabilities(view[n_labelled:])
         for name, view in material.views.items()
-    )
-    evidence = _VIEWS_WEIGHT / len(voters) * votes
+    ]
+    evidence = _VIEWS_WEIGHT * np.mean(votes, axis=0)
     # Naive Bayes, started by the votes and anchored to them, looks at all words.
     posterior = naive_bayes_em(
         material.terms[:n_labelled],
@@ -136,21 +149,28 @@ def learn(
     weights = np.concatenate([label_factor * weight, 0.3 * confidence])
     is_labelled = np.arange(len(labels)) < n_labelled
     students = {
-        name: LinearStudent(student).fit(features, labels, weights, is_labelled)
-        for name, (features, _) in material.students.items()
-        if name != "supervised"
+        name: voters["tfidf"]
+        if name == "supervised"
+        else LinearStudent(student).fit(features, labels, weights, is_labelled)
+        for name, features in material.students.items()
     }
-    if "supervised" in material.students:
-        students["supervised"] = voters["tfidf"]
     share = np.bincount(y, minlength=n_classes) + posterior.sum(axis=0)
     return Learned(students, share / share.sum(), float(confidence.mean()))
 
 
 def total_scores(
-    learned: Learned, material: Material, prior_correction: float
+    students: Mapping[str, LinearStudent],
+    weights: Mapping[str, float],
+    features: Mapping[str, Matrix],
+    offset: FloatVector,
 ) -> FloatMatrix:
-    """Weighted sum of the students' scores, less a little of the class shares."""
-    total: Any = -prior_correction * np.log(learned.class_share)
-    for name, (features, weight) in material.students.items():
-        total = total + weight * learned.students[name].log_probabilities(features)
-    return np.asarray(total)
+    """Weighted sum of the students' scores, and an offset for each class."""
+    return offset + sum(
+        weights[name] * student.scores(features[name])
+        for name, student in students.items()
+    )
+
+
+def prior_offset(class_share: FloatVector, correction: float) -> FloatVector:
+    """Take a little of a class's share off, so that rare ones are not swallowed."""
+    return np.asarray(-correction * np.log(class_share))

@@ -122,7 +122,8 @@ class LsaView(WordTableView):
 
     def _word_vectors(self, X: SparseMatrix) -> FloatTable:
         rows = X.astype(np.float32)
-        return leading_vectors(rows, self.n_components, 2, self.random_state)[0]
+        vectors, _ = leading_vectors(rows, self.n_components, 2, self.random_state)
+        return np.asarray(vectors)
 
 
 class PpmiView(WordTableView):
