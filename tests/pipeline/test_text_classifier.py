@@ -18,9 +18,42 @@ from earmark.models import HybridBayes
 from earmark.models.registry import MODELS
 
 WORDS = {
-    "sport": ["goal", "match", "team", "score", "win", "player", "league", "ball", "season", "coach"],
-    "trade": ["price", "stock", "market", "share", "bank", "profit", "tax", "export", "oil", "deal"],
-    "music": ["song", "album", "band", "guitar", "chorus", "piano", "opera", "tune", "concert", "drum"],
+    "sport": [
+        "goal",
+        "match",
+        "team",
+        "score",
+        "win",
+        "player",
+        "league",
+        "ball",
+        "season",
+        "coach",
+    ],
+    "trade": [
+        "price",
+        "stock",
+        "market",
+        "share",
+        "bank",
+        "profit",
+        "tax",
+        "export",
+        "oil",
+        "deal",
+    ],
+    "music": [
+        "song",
+        "album",
+        "band",
+        "guitar",
+        "chorus",
+        "piano",
+        "opera",
+        "tune",
+        "concert",
+        "drum",
+    ],
 }
 COMMON = ["the", "a", "of", "and", "to", "in", "is", "was", "for", "with"]
 
@@ -70,7 +103,9 @@ def test_every_model_learns_explains_and_round_trips(name, rng, tmp_path):
     assert name in model.summary()
 
 
-@pytest.mark.parametrize("name", ["multinomial", "bernoulli", "complement", "svm", "hybrid"])
+@pytest.mark.parametrize(
+    "name", ["multinomial", "bernoulli", "complement", "svm", "hybrid"]
+)
 def test_contributions_add_up_to_the_score_gap(name, rng):
     texts, y = corpus(rng)
     model = TextClassifier(name).fit(texts, y)
@@ -96,7 +131,7 @@ def test_updating_equals_fitting_on_all_and_forgetting_undoes_it(name, rng, tmp_
     classes = ["music", "sport", "trade"]
     part = TextClassifier(name).partial_fit(texts[:50], y[:50], classes=classes)
     part.save(tmp_path / "before")
-    part.partial_fit(texts[50:] + ["entirely new words"], [*y[50:], "music"])
+    part.partial_fit([*texts[50:], "entirely new words"], [*y[50:], "music"])
     part.forget(["entirely new words"], ["music"])
     part.save(tmp_path / "all")
     whole = TextClassifier(name).partial_fit(texts, y)
@@ -111,7 +146,7 @@ def test_forgetting_too_much_changes_nothing(rng):
     texts, y = corpus(rng)
     model = TextClassifier("multinomial").fit(texts, y)
     before = model.predict_proba(texts)
-    with pytest.raises(DataError, match="more than was learned|unknown term"):
+    with pytest.raises(DataError, match=r"more than was learned|unknown term"):
         model.forget(["never seen words"], ["music"])
     assert_array_equal(model.predict_proba(texts), before)
 
@@ -303,3 +338,86 @@ def test_missing_column_is_named(rng):
     model = TextClassifier("multinomial", regions=["title", "body"])
     with pytest.raises(DataError, match=r"lacks the column\(s\) \['body'\]"):
         model.fit({"title": ["a b"]}, [0])
+
+
+def test_several_labels_a_document(rng, tmp_path):
+    texts, y = corpus(rng)
+    other, z = corpus(rng)
+    both = [f"{a} {b}" for a, b in zip(texts, other, strict=True)]
+    labels = [sorted({a, b}) for a, b in zip(y, z, strict=True)]
+    for name in ("multinomial", "svm", "auto"):
+        model = TextClassifier(name, random_state=0).fit(both, labels)
+        assert model.is_multi_label_
+        right = [
+            p == tuple(t) for p, t in zip(model.predict(both), labels, strict=True)
+        ]
+        assert np.mean(right) > 0.8
+    found = model.explain(both[:3])
+    for one in found:
+        total = sum(t.contribution for t in one.terms) + sum(one.constants.values())
+        assert_allclose(total, one.score, atol=1e-9)
+    assert "sport" in str(model.report(both, labels))
+    model.save(tmp_path / "m.earmark")
+    twin = earmark.load(tmp_path / "m.earmark")
+    assert twin.predict(both).tolist() == model.predict(both).tolist()
+
+
+def test_labels_and_lists_of_labels_do_not_mix():
+    with pytest.raises(DataError, match="row 1: expected a list of labels"):
+        TextClassifier("svm").fit(["a b", "c d"], [["x"], "y"])
+    with pytest.raises(DataError, match="row 1: expected one label, got the list"):
+        TextClassifier("svm", multi_label=False).fit(["a b", "c d"], ["x", ["y"]])
+
+
+def noisy(rng, n_documents):
+    texts, y = corpus(rng, n_documents, length=3)
+    return texts, y
+
+
+def test_max_error_abstains_with_an_estimate_and_says_so(rng):
+    texts, y = noisy(rng, 300)
+    model = TextClassifier("multinomial", max_error=0.05).fit(texts, y)
+    test, truth = noisy(rng, 600)
+    decision = model.decide(test)
+    answered = ~decision.abstained
+    assert 0.1 < answered.mean() < 1.0
+    assert np.mean(decision.labels[answered] == truth[answered]) > 0.9
+    assert model.predict(test)[decision.abstained].tolist() == [None] * int(
+        decision.abstained.sum()
+    )
+    assert "estimate" in model.summary()
+
+
+def test_calibration_documents_make_it_a_guarantee(rng):
+    texts, y = noisy(rng, 300)
+    model = TextClassifier("multinomial", max_error=0.1)
+    model.fit(texts, y, calibration=corpus(rng, 600, length=8))
+    assert model.threshold_.guaranteed
+    assert "95 % confidence" in model.summary()
+
+
+def test_too_few_calibration_documents_abstain_on_everything(rng):
+    texts, y = noisy(rng, 300)
+    model = TextClassifier("multinomial", max_error=0.05)
+    model.fit(texts, y, calibration=corpus(rng, 20))
+    assert model.decide(texts).abstained.all()
+    assert "more labelled documents are needed" in model.summary()
+
+
+def test_max_error_without_evidence_says_what_to_do(rng):
+    texts, y = noisy(rng, 60)
+    model = TextClassifier("multinomial").fit(texts, y)
+    model.set_params(max_error=0.05)
+    with pytest.raises(DataError, match="measure_confidence"):
+        model.predict(texts)
+    model.measure_confidence(texts, y)
+    assert len(model.predict(texts)) == 60
+
+
+def test_evidence_travels_with_the_file(rng, tmp_path):
+    texts, y = noisy(rng, 300)
+    TextClassifier("svm", max_error=0.1).fit(texts, y).save(tmp_path / "m.earmark")
+    twin = earmark.load(tmp_path / "m.earmark")
+    strict = twin.decide(texts).abstained.mean()
+    twin.set_params(max_error=0.3)
+    assert twin.decide(texts).abstained.mean() < strict

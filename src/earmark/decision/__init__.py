@@ -1,1 +1,29 @@
-"""decision."""
+"""Scores to actions: answer, abstain, or give any number of labels."""
+
+from earmark.decision.abstaining import AbstainingClassifier
+from earmark.decision.any_of import AnyOfClassifier
+from earmark.decision.calibration import (
+    IsotonicCalibrator,
+    PlattCalibrator,
+    TemperatureCalibrator,
+)
+from earmark.decision.decision import Decision
+from earmark.decision.guarantee import (
+    Threshold,
+    estimated_threshold,
+    guaranteed_threshold,
+    smallest_sample,
+)
+
+__all__ = [
+    "AbstainingClassifier",
+    "AnyOfClassifier",
+    "Decision",
+    "IsotonicCalibrator",
+    "PlattCalibrator",
+    "TemperatureCalibrator",
+    "Threshold",
+    "estimated_threshold",
+    "guaranteed_threshold",
+    "smallest_sample",
+]

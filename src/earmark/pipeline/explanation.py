@@ -85,6 +85,7 @@ def explain_parts(
     confidence: float,
     describe: Callable[[int], tuple[str, str | None]],
     top: int,
+    against_runner_up: bool = True,
 ) -> Explanation:
     """Evidence for class number ``label`` against the best other class.
 
@@ -93,7 +94,7 @@ def explain_parts(
     totals = parts.terms.sum(axis=0)
     for value in parts.constants.values():
         totals = totals + value
-    others = [c for c in range(len(classes)) if c != label]
+    others = [c for c in range(len(classes)) if c != label and against_runner_up]
     runner_up = max(others, key=lambda c: totals[c]) if others else None
 
     def gap(values: Any) -> Any:

@@ -11,6 +11,8 @@ from earmark import decision, features, models, statistics
 from earmark.exceptions import ModelFormatError
 from earmark.models.hybrid.regions import GenerativeRegion
 from earmark.persistence import load_model, save_model
+from earmark.pipeline.any_of_engine import AnyOfEngine
+from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
@@ -22,7 +24,14 @@ __all__ = ["class_table", "load", "save_classifier"]
 
 
 # Parts of a classifier that are not public but are stored.
-_INTERNAL = (CountEngine, GenerativeRegion, MatrixEngine, RegionFeatures)
+_INTERNAL = (
+    AnyOfEngine,
+    ConfidenceEvidence,
+    CountEngine,
+    GenerativeRegion,
+    MatrixEngine,
+    RegionFeatures,
+)
 
 
 @cache
@@ -30,10 +39,7 @@ def class_table() -> Mapping[str, type]:
     """Every class that a model file may name."""
     from earmark.pipeline.text_classifier import TextClassifier
 
-    table: dict[str, type] = {
-        cls.__name__: cls
-        for cls in (TextClassifier, *_INTERNAL)
-    }
+    table: dict[str, type] = {cls.__name__: cls for cls in (TextClassifier, *_INTERNAL)}
     for package in (decision, features, models, statistics):
         for name in getattr(package, "__all__", ()):
             public = getattr(package, name)

@@ -31,7 +31,7 @@ def take(texts: RegionTexts, rows: IntVector) -> RegionTexts:
     """Some documents, by ascending number."""
     if len(rows) == n_documents(texts):
         return texts
-    taken = {}
+    taken: RegionTexts = {}
     for name, column in texts.items():
         items = column if isinstance(column, list) else list(column)
         taken[name] = [items[i] for i in rows]
@@ -70,11 +70,11 @@ def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:
         raise DataError(
             f"{where} lacks the column(s) {missing!r}; it has {list(columns)!r}."
         )
-    texts = {n: _strings(columns[n], f"{where}[{n!r}]", empty=True) for n in names}
-    lengths = {name: len(column) for name, column in texts.items()}
+    found = {n: _strings(columns[n], f"{where}[{n!r}]", empty=True) for n in names}
+    lengths = {name: len(column) for name, column in found.items()}
     if len(set(lengths.values())) != 1:
         raise DataError(f"the columns of {where} differ in length: {lengths!r}.")
-    return texts
+    return found
 
 
 def _columns(X: Any) -> Mapping[str, Any] | None:

@@ -94,7 +94,8 @@ def _labels(given: list[Any], rows: list[int]) -> Labels:
         odd = next(i for i, v in enumerate(given) if type(v) is not type(given[0]))
         raise DataError(
             f"y, row {rows[odd]}: label {given[odd]!r} is a "
-            f"{type(given[odd]).__name__} while {given[0]!r} is a {type(given[0]).__name__}; use one type."
+            f"{type(given[odd]).__name__} while {given[0]!r} is a "
+            f"{type(given[0]).__name__}; use one type."
         )
     labels = np.asarray(given)
     if labels.ndim != 1 or labels.dtype.kind not in "biufUO":
@@ -106,5 +107,6 @@ def _labels(given: list[Any], rows: list[int]) -> Labels:
 
 def _label_lists(given: list[Any]) -> Labels:
     lists = np.empty(len(given), dtype=object)
-    lists[:] = [tuple(sorted({*v})) for v in given]
+    for row, labels in enumerate(given):  # slice assignment would unpack tuples
+        lists[row] = tuple(sorted({*labels}))
     return lists

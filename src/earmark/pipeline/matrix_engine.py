@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from earmark.decision.calibration import TemperatureCalibrator
+from earmark.decision.decision import Decision
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.models._base import ScoreParts, linear_parts
 from earmark.pipeline.cross_fit import cross_scores
@@ -23,7 +24,21 @@ from earmark.pipeline.scores import (
 )
 from earmark.typing import FloatMatrix, Labels, SparseMatrix
 
-__all__ = ["MatrixEngine"]
+__all__ = ["MatrixEngine", "score_parts"]
+
+
+def score_parts(model: Any, X: SparseMatrix) -> list[ScoreParts]:
+    """The scores of each document, taken apart, for a model that is a sum."""
+    if hasattr(model, "_score_parts"):
+        parts: list[ScoreParts] = model._score_parts(X)
+        return parts
+    form = linear_form(model)
+    if form is None:
+        raise NotSupportedError(
+            f"{type(model).__name__} is not a sum over terms, so it cannot be "
+            "explained term by term."
+        )
+    return linear_parts(X, form[0], {"bias": form[1]})
 
 
 class MatrixEngine:
@@ -53,6 +68,8 @@ class MatrixEngine:
         self.estimator = estimator
         self.class_weight = class_weight
         self.random_state = random_state
+
+    multi_label = False
 
     def fit(
         self,
@@ -139,19 +156,13 @@ class MatrixEngine:
             return log_probabilities(self.model_, X)
         return self.calibrator_.transform(class_scores(self.model_, X))
 
+    def decide(self, texts: RegionTexts) -> Decision:
+        """Only where a document may have several labels."""
+        raise NotSupportedError("this model gives one label a document.")
+
     def parts(self, texts: RegionTexts) -> list[ScoreParts]:
         """The scores of each document, taken apart."""
-        X = self.matrix(texts)
-        if hasattr(self.model_, "_score_parts"):
-            parts: list[ScoreParts] = self.model_._score_parts(X)
-            return parts
-        form = linear_form(self.model_)
-        if form is None:
-            raise NotSupportedError(
-                f"{type(self.model_).__name__} is not a sum over terms, so it cannot "
-                "be explained term by term."
-            )
-        return linear_parts(X, form[0], {"bias": form[1]})
+        return score_parts(self.model_, self.matrix(texts))
 
     def leave_one_out(
         self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None

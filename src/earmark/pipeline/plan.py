@@ -46,8 +46,11 @@ def make_plan(
 ) -> Plan:
     """The engine for the model asked for, or the choice of ``model="auto"``."""
     unused = _unused(n_documents(pool))
+    if target.multi_label and model == "auto":
+        engine = build_engine("svm", features, options, True)
+        return Plan(engine, "svm", ["the default for several labels a document"])
     if model != "auto":
-        engine = build_engine(model, features, options)
+        engine = build_engine(model, features, options, target.multi_label)
         return Plan(engine, model_name(model), ["chosen by you", *unused])
     scores = {
         name: _cross_validated(name, features, options, texts, target.labels)

@@ -56,4 +56,5 @@ def kept_columns(counter: WordCounter, statistics: ClassStatistics) -> IntVector
 
 def fixed_counter(counter: WordCounter, terms: Any) -> WordCounter:
     """The same counter on a vocabulary that is already known."""
-    return clone(counter).set_params(vocabulary=list(terms))
+    fixed: WordCounter = clone(counter).set_params(vocabulary=list(terms))
+    return fixed

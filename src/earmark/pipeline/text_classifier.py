@@ -9,15 +9,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from earmark._checks import require_in_range
 from earmark.decision.decision import Decision
-from earmark.evaluation import Report
+from earmark.decision.guarantee import Threshold
 from earmark.exceptions import DataError
 from earmark.models.registry import BuildOptions
-from earmark.pipeline.build import build_engine
-from earmark.pipeline.explanation import Explanation, explain_parts
+from earmark.pipeline.build import Engine, build_engine
+from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.files import save_classifier
 from earmark.pipeline.inputs import (
-    SINGLE,
     RegionTexts,
     as_region_texts,
     n_documents,
@@ -25,14 +25,14 @@ from earmark.pipeline.inputs import (
 )
 from earmark.pipeline.labels import Target, as_target
 from earmark.pipeline.plan import make_plan, model_name
-from earmark.pipeline.telling import telling_terms
+from earmark.pipeline.telling import TellingMixin
 from earmark.statistics._inputs import checked_weights
 from earmark.typing import FloatMatrix, IntVector, Labels
 
 __all__ = ["TextClassifier"]
 
 
-class TextClassifier(ClassifierMixin, BaseEstimator):
+class TextClassifier(TellingMixin, ClassifierMixin, BaseEstimator):
     """Classify raw text: read, count, fit, decide, explain, save.
 
     Parameters
@@ -71,6 +71,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     array(['spam'], dtype='<U4')
 
     """
+
+    engine_: Engine
+    classes_: Labels
+    evidence_: ConfidenceEvidence | None
 
     def __init__(
         self,
@@ -142,6 +146,35 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         held_out = self._pair(validation, "validation")
         plan.engine.fit(labelled, target.labels, weight, pool, held_out)
         self._adopt(plan.engine, plan.name, plan.reasons)
+        if calibration is not None:
+            pair = self._pair(calibration, "calibration")
+            assert pair is not None
+            self.evidence_ = ConfidenceEvidence.from_calibration(
+                self.engine_, labelled, pair
+            )
+        elif self.max_error is not None and not target.multi_label:
+            self.measure_confidence(X, y, sample_weight)
+        return self
+
+    def measure_confidence(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Estimate how right the answers are, from the documents it was fitted on.
+
+        Each document is judged by the model without it: leave-one-out where that
+        is exact, else in folds. ``max_error`` then works on an estimate; only
+        ``fit(..., calibration=...)`` gives a guarantee.
+        """
+        check_is_fitted(self)
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        weight = _labelled_weights(sample_weight, target, n_documents(texts))
+        name = self.model_name_ if isinstance(self.model, str) else self.model
+        self.evidence_ = ConfidenceEvidence.from_training(
+            self.engine_,
+            lambda: build_engine(name, self.features, self._options()),
+            take(texts, target.labelled),
+            target.labels,
+            weight,
+        )
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -164,6 +197,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             self._adopt(engine, model_name(name), ["updated document by document"])
         else:
             self.engine_.partial_fit(texts, target.labels, classes)
+            self.evidence_ = None
         return self
 
     def forget(self, X: Any, y: Any) -> Self:
@@ -172,6 +206,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
         self.engine_.forget(texts, target.labels)
+        self.evidence_ = None
         return self
 
     # -- answering -------------------------------------------------------------
@@ -186,7 +221,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def decide(self, X: Any) -> Decision:
         """Labels, confidences, probabilities and abstentions in one value."""
-        return self._decided(np.exp(self.predict_log_proba(X)))
+        check_is_fitted(self)
+        return self._decided(self._texts(X))
 
     def predict_proba(self, X: Any) -> FloatMatrix:
         """Probability of each class, (n_documents, n_classes)."""
@@ -202,33 +238,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         scores = self.engine_.scores(self._texts(X))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def explain(self, X: Any, top: int = 10) -> list[Explanation]:
-        """The evidence behind each label; ``top`` limits what ``str()`` shows.
-
-        Contributions add up to the label's score minus the runner-up's.
-        """
-        check_is_fitted(self)
-        texts = self._texts(X)
-        proba = np.exp(self.engine_.log_probabilities(texts))
-        described: dict[int, tuple[str, str | None]] = {}
-
-        def describe(column: int) -> tuple[str, str | None]:
-            if column not in described:
-                described[column] = self.engine_.describe(column)
-            return described[column]
-
-        return [
-            explain_parts(
-                parts,
-                classes=self.classes_,
-                label=int(row.argmax()),
-                confidence=float(row.max()),
-                describe=describe,
-                top=top,
-            )
-            for parts, row in zip(self.engine_.parts(texts), proba, strict=True)
-        ]
 
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> FloatMatrix:
         """Log posteriors of training documents, each as if not trained on.
@@ -251,42 +260,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             raise DataError(f"label must be one of {known!r}, got {label!r}.")
         column = self.predict_log_proba(X)[:, known.index(label)]
         return np.argsort(-column, kind="stable")
-
-    # -- telling ---------------------------------------------------------------
-
-    def report(self, X: Any, y: Any, **parts: Any) -> Report:
-        """What is right and wrong on texts X with true labels y."""
-        check_is_fitted(self)
-        texts = self._texts(X)
-        target = as_target(y, n_documents(texts), self.multi_label)
-        texts = take(texts, target.labelled)
-        proba = np.exp(self.engine_.log_probabilities(texts))
-        shown = ["\n".join(row) for row in zip(*texts.values(), strict=True)]
-        return Report.from_predictions(
-            target.labels,
-            self._decided(proba).labels,
-            proba=None if target.multi_label else proba,
-            classes=self.classes_,
-            texts=shown,
-            top_terms=self.telling_terms(),
-            **parts,
-        )
-
-    def telling_terms(self, top: int = 10) -> dict[Any, list[tuple[str, float]]] | None:
-        """The terms that speak most for each class, where the model is linear."""
-        check_is_fitted(self)
-        return telling_terms(self.engine_, self.classes_, top)
-
-    @property
-    def region_names_(self) -> list[str] | None:
-        """The regions the model was trained on; None for a single text."""
-        names = self.engine_.region_names
-        return None if names == [SINGLE] else names
-
-    def summary(self) -> str:
-        """What was chosen, why, and what was used, in plain words."""
-        check_is_fitted(self)
-        return "\n".join([f"model: {self.model_name_}", *self.reasons_])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier to one file, whole or not at all."""
@@ -320,12 +293,42 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         target = as_target(pair[1], n_documents(texts), self.multi_label)
         return take(texts, target.labelled), target.labels
 
-    def _decided(self, proba: FloatMatrix) -> Decision:
-        best = proba.argmax(axis=1)
+    @property
+    def threshold_(self) -> Threshold | None:
+        """From which confidence on it answers; None when it always does.
+
+        Says in words what is promised: ``print(classifier.threshold_.words)``.
+        """
+        check_is_fitted(self)
+        if self.max_error is None:
+            return None
+        require_in_range(self, "max_error", low=0.0, high=1.0, open_low=True)
+        require_in_range(self, "confidence", low=0.0, high=1.0, open_low=True)
+        if self.evidence_ is None:
+            raise DataError(
+                "max_error needs to know how right the answers are: fit with "
+                "max_error set, with calibration=(X, y), or call measure_confidence "
+                "with the training documents."
+            )
+        return self.evidence_.threshold(self.max_error, self.confidence)
+
+    def _decided(self, texts: RegionTexts) -> Decision:
+        if self.is_multi_label_:
+            return self.engine_.decide(texts)
+        proba = np.exp(self.engine_.log_probabilities(texts))
+        labels: Labels = self.classes_[proba.argmax(axis=1)]
+        confidence = proba.max(axis=1)
+        threshold = self.threshold_
+        if threshold is None:
+            abstained = np.zeros(len(proba), dtype=bool)
+        else:
+            abstained = confidence < threshold.value
+            labels = labels.astype(object)
+            labels[abstained] = None
         return Decision(
-            labels=self.classes_[best],
-            confidence=proba.max(axis=1),
-            abstained=np.zeros(len(proba), dtype=bool),
+            labels=labels,
+            confidence=confidence,
+            abstained=abstained,
             scores=proba,
             classes=self.classes_,
         )
@@ -342,6 +345,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.engine_ = engine
         self.classes_ = engine.classes_
         self.model_name_ = name
+        self.evidence_ = None
         self.reasons_ = reasons
 
     def __sklearn_tags__(self) -> Any:

@@ -22,7 +22,7 @@ def load_for(path: Path, max_error: float | None = None) -> Any:
         )
     classifier = load(path)
     if max_error is not None:
-        classifier.set_max_error(max_error)
+        classifier.set_params(max_error=max_error)
     return classifier
 
 

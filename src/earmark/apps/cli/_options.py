@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -45,7 +45,7 @@ Encoding = Annotated[
     typer.Option("--encoding", metavar="NAME", help="Encoding of a text file [utf-8]."),
 ]
 Format = Annotated[
-    str | None,
+    Literal["csv", "tsv", "jsonl", "parquet"] | None,
     typer.Option("--format", metavar="NAME", help="csv, tsv or jsonl, for stdin (-)."),
 ]
 AsJson = Annotated[

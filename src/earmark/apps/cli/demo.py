@@ -35,7 +35,7 @@ def run(
 
     started = time.perf_counter()
     corpus = docstring_corpus()
-    y = corpus.labels
+    y: list[str] = corpus.labels or []
     typer.echo(
         f"The task: from which of {len(set(y))} Python packages is a docstring? "
         f"{len(corpus):,} documents,\nbut only {labels} labels for each package."

@@ -96,6 +96,9 @@ def run(
     )
     with status(f"learning from {len(documents):,} documents"):
         classifier.fit(documents.texts, documents.labels, unlabelled=pool)
+    if max_error is None and not classifier.is_multi_label_:
+        with status("estimating how right it is"):
+            classifier.measure_confidence(documents.texts, documents.labels)
     classifier.columns_ = {"text": text, "label": label}
     classifier.save(out)
     seconds = time.perf_counter() - started
