@@ -19,6 +19,8 @@ class BuildOptions:
     class_weight: Any = None
     random_state: int | None = None
     n_jobs: int | None = None
+    encoder: Any = None
+    """From a list of texts to an array of vectors, for the models that use one."""
     verbose: int = 0
 
 
@@ -75,6 +77,13 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "hybrid Bayes: naive Bayes in each region, weighed leave-one-out",
         "counts",
         "earmark.models.hybrid:HybridBayes",
+    ),
+    ModelSpec(
+        "semi-supervised",
+        "few labels and many documents without: views label the pool, students learn",
+        "counts",
+        "earmark.models.semi_supervised:SemiSupervisedClassifier",
+        passes=("random_state",),
     ),
     ModelSpec(
         "svm",

@@ -13,7 +13,7 @@ from earmark.typing import FloatMatrix, FloatVector, IntVector
 __all__ = ["cross_fitted", "fit_scale"]
 
 # Pseudo-documents that hold the scale at 1 when labels are very few.
-_PRIOR_STRENGTH = 5.0
+_PRIOR_STRENGTH = 2.0
 
 
 def cross_fitted(

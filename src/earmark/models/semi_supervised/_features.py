@@ -72,11 +72,11 @@ class RecipeFeatures(BaseEstimator):
         self.words_ = words if len(words) else np.flatnonzero(self.kinds == WORD)
         self.phrases_ = np.flatnonzero(self.kinds == PHRASE)
         self.vectors_ = np.flatnonzero(self.kinds == VECTOR)
-        self.word_weighting_ = TfidfWeighting.sublinear().fit(X[:, self.words_])
+        self.word_weighting_ = TfidfWeighting().fit(X[:, self.words_])
         self.phrase_weighting_ = None
         if len(self.phrases_):
             phrases = X[:, self.phrases_]
-            self.phrase_weighting_ = TfidfWeighting.sublinear().fit(phrases)
+            self.phrase_weighting_ = TfidfWeighting().fit(phrases)
         self.tables_: dict[str, WordTableView] = {}
         self.encoder_: VectorView | None = None
         if len(self.vectors_):

@@ -112,10 +112,12 @@ def learn(
     student: Any = None,
     voter: Any = None,
     label_weight: FloatVector | None = None,
+    pool_factor: float = 1.0,
 ) -> Learned:
     """Let the views label the pool together, then train the students on all.
 
     y has the class numbers of the first ``len(y)`` documents; the rest is the pool.
+    Each document there stands for ``pool_factor`` documents, if it is a sample.
     """
     n_labelled = len(y)
     weight = np.ones(n_labelled) if label_weight is None else label_weight
@@ -135,7 +137,7 @@ def learn(
         y,
         material.terms[n_labelled:],
         np.exp(log_normalize(2.0 * evidence)),
-        weight=recipe.pool_weight,
+        weight=recipe.pool_weight * pool_factor,
         alpha=_ALPHA,
         evidence=_EVIDENCE,
         anchor=evidence,
@@ -145,8 +147,10 @@ def learn(
     # The whole pool with hard labels; how sure they are is their weight.
     confidence = posterior.max(axis=1)
     labels = np.concatenate([y, posterior.argmax(axis=1)])
-    label_factor = min(5.0, 1.0 + 0.2 * len(confidence) / n_labelled)
-    weights = np.concatenate([label_factor * weight, 0.3 * confidence])
+    n_pool = pool_factor * len(confidence)
+    label_factor = min(5.0, 1.0 + 0.2 * n_pool / n_labelled)
+    pool_weights = 0.3 * pool_factor * confidence
+    weights = np.concatenate([label_factor * weight, pool_weights])
     is_labelled = np.arange(len(labels)) < n_labelled
     students = {
         name: voters["tfidf"]
@@ -154,7 +158,7 @@ def learn(
         else LinearStudent(student).fit(features, labels, weights, is_labelled)
         for name, features in material.students.items()
     }
-    share = np.bincount(y, minlength=n_classes) + posterior.sum(axis=0)
+    share = np.bincount(y, minlength=n_classes) + pool_factor * posterior.sum(axis=0)
     return Learned(students, share / share.sum(), float(confidence.mean()))
 
 

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
 from earmark._checks import require_in_range, require_integer
 from earmark.exceptions import DataError
@@ -35,6 +36,7 @@ from earmark.models.semi_supervised._recipe import (
 from earmark.models.semi_supervised._targets import checked_few_labels
 from earmark.models.semi_supervised.students import LinearStudent
 from earmark.typing import (
+    BoolVector,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -192,6 +194,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
         self.student_weights_ = {"words": 1.0}
         self.class_share_ = np.full(len(self.classes_), 1.0 / len(self.classes_))
         self.scale_ = 1.0
+        self._unseen: tuple[Any, Any] | None = None
         return self
 
     def _fit_pool(self, X: Matrix, y: IntVector, label_weight: Any) -> Self:
@@ -209,7 +212,12 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
         return self
 
     def _learned(
-        self, material: Material, y: IntVector, recipe: Recipe, label_weight: Any
+        self,
+        material: Material,
+        y: IntVector,
+        recipe: Recipe,
+        label_weight: Any,
+        pool_factor: float = 1.0,
     ) -> Learned:
         return learn(
             material,
@@ -219,6 +227,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
             student=_chosen(self.student),
             voter=_chosen(self.voter),
             label_weight=label_weight,
+            pool_factor=pool_factor,
         )
 
     def _chosen_recipe(self, X: Matrix) -> Recipe:
@@ -260,6 +269,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
 
         Classes weigh as in the pool, which the labels need not resemble.
         """
+        self._unseen = None
         if not self.calibration_folds:
             return 1.0
         n_labelled = len(y)
@@ -271,7 +281,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
         def score_without(kept: IntVector, held_out: IntVector) -> FloatMatrix:
             weight = None if label_weight is None else np.asarray(label_weight)[kept]
             part = material.take(np.concatenate([kept, pool]))
-            again = self._learned(part, y[kept], recipe, weight)
+            again = self._learned(part, y[kept], recipe, weight, n_pool / size)
             return total_scores(
                 again.students,
                 self.student_weights_,
@@ -284,7 +294,19 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
         )
         drawn = np.bincount(y[rows], minlength=len(self.classes_)) / max(len(rows), 1)
         weight = learned.class_share[y[rows]] / drawn[y[rows]]
-        return fit_scale(scores, y[rows], weight)
+        scale = fit_scale(scores, y[rows], weight)
+        if len(rows):
+            proba = np.exp(log_normalize(scale * scores))
+            self._unseen = (proba.max(axis=1), proba.argmax(axis=1) == y[rows])
+        return scale
+
+    def unseen_answers(self) -> tuple[FloatVector, BoolVector] | None:
+        """Confidence and correctness on labelled documents held out in turn.
+
+        None where no document was held out: too few labels, or no pool.
+        """
+        check_is_fitted(self)
+        return self._unseen
 
     # -- answering ---------------------------------------------------------------
 
