@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from earmark.models.registry import BuildOptions
-from earmark.models.semi_supervised import pool_is_useful
+from earmark.models.semi_supervised import MIN_POOL, MIN_POOL_RATIO, pool_is_useful
 from earmark.pipeline.build import Engine, build_engine
 from earmark.pipeline.choice import Trial, better_than, try_models
 from earmark.pipeline.inputs import RegionTexts, n_documents
@@ -55,15 +55,17 @@ def make_plan(
         engine = build_engine(name, features, options, True)
         return Plan(engine, model_name(name), reasons)
     useful = pool_is_useful(len(target.labels), n_pool)
+    left_out = [] if useful else _too_small(n_pool)
     if model == _SEMI and not useful:
         model = "auto"  # below the guard the pool is ignored
+        left_out.append(f"so {_SEMI} learning, asked for, is the same as none")
     if model != "auto":
         engine = build_engine(model, features, options)
         told = _used(n_pool) if isinstance(engine, SemiEngine) else _unused(n_pool)
         return Plan(engine, model_name(model), ["chosen by you", *told])
     trials = try_models(features, options, texts, target.labels)
     if not useful:
-        return _best_supervised(trials, features, options, _too_small(n_pool))
+        return _best_supervised(trials, features, options, left_out)
     return _with_pool(trials, features, options, texts, target, pool, weight)
 
 
@@ -133,6 +135,6 @@ def _too_small(n_pool: int) -> list[str]:
     if not n_pool:
         return []
     return [
-        f"{n_pool:,} unlabelled documents were not used: they help from 500 on, and "
-        "if there are two for each labelled one"
+        f"{n_pool:,} unlabelled documents were not used: they help from "
+        f"{MIN_POOL} on, and if there are {MIN_POOL_RATIO:.0f} for each labelled one"
     ]
