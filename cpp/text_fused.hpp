@@ -136,21 +136,19 @@ struct Linear {
 class Scorer {
   public:
     Scorer(const Vocabulary& vocabulary, const Linear& linear)
-        : reader_(vocabulary), counts_(vocabulary.n_columns()), linear_(linear) {}
+        : reader_(vocabulary), counter_(vocabulary.n_columns()), linear_(linear) {}
 
     // -> number of tokens that are in the vocabulary
     std::int64_t score(const Text& t, double* out) {
-        touched_.clear();
-        reader_.read(t, [this](std::uint32_t column) {
-            if (counts_[column]++ == 0) touched_.push_back(column);
-        });
+        reader_.read(t, [this](const std::uint32_t* columns, std::size_t n) { counter_.add(columns, n); });
+        std::size_t n;
+        const Entry* entries = counter_.take(n);
         for (std::size_t k = 0; k < linear_.n_outputs; ++k) out[k] = 0.0;
         std::int64_t n_tokens = 0;
         double size = 0.0;
-        for (std::size_t t = 0; t < touched_.size(); ++t) {
-            if (t + 8 < touched_.size()) prefetch(linear_.weights + touched_[t + 8] * linear_.n_outputs);
-            const std::uint32_t column = touched_[t], count = counts_[column];
-            counts_[column] = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            if (k + 8 < n) prefetch(linear_.weights + entries[k + 8].id * linear_.n_outputs);
+            const auto [column, count] = entries[k];
             n_tokens += count;
             const double x = value(column, count);
             size += linear_.norm == Norm::l2 ? x * x : std::fabs(x);
@@ -179,7 +177,7 @@ class Scorer {
     }
 
     ColumnReader reader_;
-    std::vector<std::uint32_t> counts_, touched_;
+    ColumnCounter counter_;
     Linear linear_;
 };
 

@@ -196,3 +196,19 @@ def test_help_imports_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_compare_keeps_the_baselines_in_the_table(data):
+    args = ("--label", "kind", "--models", "multinomial", "--repeats", "2")
+    code, stdout, _ = run("compare", data, *args)
+    assert code == 0
+    for name in ("multinomial", "svm", "complement", "tf-idf + LR"):
+        assert name in stdout
+    found = json.loads(run("compare", data, *args, "--json")[1])
+    assert {one["name"] for one in found["classifiers"]} >= {"multinomial", "svm"}
+
+
+def test_fetch_names_the_corpora_and_the_missing_address(monkeypatch):
+    monkeypatch.delenv("EARMARK_DATA_URL", raising=False)
+    assert run("fetch", "nonsense")[0] == 2
+    assert "EARMARK_DATA_URL" in run("fetch", "sms")[2]

@@ -16,6 +16,7 @@ from earmark import TextClassifier
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.models import HybridBayes
 from earmark.models.registry import MODELS
+from earmark.pipeline.scores import class_scores
 
 WORDS = {
     "sport": [
@@ -421,3 +422,15 @@ def test_evidence_travels_with_the_file(rng, tmp_path):
     strict = twin.decide(texts).abstained.mean()
     twin.set_params(max_error=0.3)
     assert twin.decide(texts).abstained.mean() < strict
+
+
+@pytest.mark.parametrize("name", ["svm", "hybrid", "multinomial", "bernoulli"])
+def test_fused_and_matrix_paths_agree(name, rng):
+    texts, y = corpus(rng)
+    data = {"title": [t[:20] for t in texts], "body": texts}
+    for X in (texts, data):
+        model = TextClassifier(name, random_state=0).fit(X, y)
+        engine = model.engine_
+        raw = model._texts(X)
+        slow = class_scores(engine.model_, engine.matrix(raw))
+        assert_allclose(engine.scores(raw), slow, rtol=1e-12, atol=1e-12)

@@ -15,7 +15,7 @@ from earmark.features.word_counter import WordCounter
 from earmark.kernels import text_fused, text_fused_plain
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = ["count_by_class", "score_texts"]
+__all__ = ["count_by_class", "learn_vocabulary", "score_texts"]
 
 
 def count_by_class(
@@ -69,6 +69,39 @@ def count_by_class(
         sparse.csr_array((data, indices, indptr), shape=shape) for data in counts
     )
     return terms, tokens, presence
+
+
+def learn_vocabulary(
+    counter: WordCounter,
+    terms: list[str],
+    tokens: SparseMatrix,
+    presence: SparseMatrix,
+    n_documents: int,
+) -> IntVector:
+    """Fit the counter to what ``count_by_class`` returned; its pruning applies.
+
+    Afterwards the counter has the vocabulary that ``fit`` on the same documents
+    gives. Returns the places of the kept terms among ``terms``, ascending.
+
+    Examples
+    --------
+    >>> counter = WordCounter(min_df=2)
+    >>> texts = ["to be", "be it"]
+    >>> sums = count_by_class(counter, texts, np.array([0, 1]), 2)
+    >>> learn_vocabulary(counter, *sums, n_documents=2), counter.vocabulary_
+    (array([0]), {'be': 0})
+
+    """
+    if counter.vocabulary is not None:
+        raise ValueError(
+            "learn_vocabulary needs a counter that learns its vocabulary, got one with "
+            "a given vocabulary; take the columns of its terms instead."
+        )
+    counter._start()
+    documents, occurrences = (
+        np.asarray(m.sum(axis=0), dtype=np.int64).ravel() for m in (presence, tokens)
+    )
+    return counter._learn_frequencies(terms, documents, occurrences, n_documents)
 
 
 def score_texts(

@@ -196,12 +196,12 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         counts = self._count(raw_documents)
         terms = counts.terms(np.ones(counts.n_terms, dtype=bool))
         if prunes(self):
-            kept = self._add_seen(terms, counts)
-        else:
-            kept = sorted({*getattr(self, "vocabulary_", ()), *terms})
-        if not kept:
+            self._add_seen(terms, counts)
+            return self
+        known = sorted({*getattr(self, "vocabulary_", ()), *terms})
+        if not known:
             raise DataError(EMPTY_VOCABULARY)
-        self.vocabulary_ = {term: column for column, term in enumerate(kept)}
+        self.vocabulary_ = {term: column for column, term in enumerate(known)}
         return self
 
     def inverse_transform(self, X: Any) -> list[Labels]:
@@ -237,20 +237,32 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         texts = self._read_for_kernel(raw_documents)
         return count_terms(texts, scan, self._n_threads())
 
-    def _add_seen(self, terms: list[str], counts: Counts) -> list[str]:
-        """Add to the counts of all terms seen so far -> the terms to keep, sorted."""
+    def _add_seen(self, terms: list[str], counts: Counts) -> None:
+        """Add to the counts of all terms seen so far, and prune anew."""
         n_documents = getattr(self, "n_documents_", 0) + counts.n_rows
-        seen, documents, occurrences = merge_seen(
+        seen = merge_seen(
             tuple(getattr(self, name, ()) for name in _SEEN[1:]),
             (terms, *counts.frequencies()),
         )
-        totals = documents if self.binary else occurrences
-        if np.issubdtype(self.dtype, np.floating):
-            totals = totals.astype(self.dtype)
-        mask = term_mask(self, n_documents, documents, totals)
-        self.n_documents_, self.seen_terms_ = n_documents, seen
-        self.seen_document_count_, self.seen_token_count_ = documents, occurrences
-        return [seen[k] for k in np.flatnonzero(mask)]
+        self._learn_frequencies(*seen, n_documents)
+        self.n_documents_ = n_documents
+        self.seen_terms_, self.seen_document_count_, self.seen_token_count_ = seen
+
+    def _learn_frequencies(
+        self, terms: list[str], documents: IntVector, total: IntVector, n_documents: int
+    ) -> IntVector:
+        """Set the vocabulary from counts of sorted terms -> places of those kept."""
+        kept = np.arange(len(terms))
+        if prunes(self):
+            totals: Any = documents if self.binary else total
+            if np.issubdtype(self.dtype, np.floating):
+                totals = totals.astype(self.dtype)
+            kept = np.flatnonzero(term_mask(self, n_documents, documents, totals))
+        if not len(kept):
+            raise DataError(EMPTY_VOCABULARY)
+        names = (terms[k] for k in kept.tolist())
+        self.vocabulary_ = {term: column for column, term in enumerate(names)}
+        return kept
 
     def _learn(self, counts: Counts) -> NDArray[np.int32]:
         """Set the vocabulary -> column of each counted term, -1 where left out."""
@@ -304,7 +316,9 @@ class WordCounter(AnalysisMixin, BaseEstimator):
             self._start()
 
     def _names(self) -> list[str]:
-        return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
+        names = list(self.vocabulary_)
+        columns = np.fromiter(self.vocabulary_.values(), dtype=np.intp)
+        return [names[k] for k in np.argsort(columns).tolist()]
 
     def _term_table(self) -> TermTable:
         """The vocabulary for the kernel, kept until vocabulary or parameters change."""

@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import Decision
 from earmark.exceptions import DataError, NotSupportedError
+from earmark.kernels.logspace import log_normalize
 from earmark.models._base import ScoreParts, linear_parts
 from earmark.pipeline.cross_fit import cross_scores
 from earmark.pipeline.inputs import RegionTexts
@@ -21,6 +22,7 @@ from earmark.pipeline.scores import (
     has_probabilities,
     linear_form,
     log_probabilities,
+    scores_are_logits,
 )
 from earmark.typing import FloatMatrix, Labels, SparseMatrix
 
@@ -146,15 +148,30 @@ class MatrixEngine:
         return self.features.transform(texts)
 
     def scores(self, texts: RegionTexts) -> FloatMatrix:
-        """The model's own class scores, (n_documents, n_classes)."""
+        """The model's own class scores, (n_documents, n_classes).
+
+        For a linear model tokens go straight to scores, without a matrix.
+        """
+        fused = self._fused_scores(texts)
+        if fused is not None:
+            return fused
         return class_scores(self.model_, self.matrix(texts))
+
+    def _fused_scores(self, texts: RegionTexts) -> FloatMatrix | None:
+        form = linear_form(self.model_)
+        if form is None:
+            return None
+        return self.features.linear_scores(texts, *form)
 
     def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
         """Log class probabilities, calibrated where the model has none."""
-        X = self.matrix(texts)
-        if self.calibrator_ is None:
-            return log_probabilities(self.model_, X)
-        return self.calibrator_.transform(class_scores(self.model_, X))
+        if self.calibrator_ is not None:
+            return self.calibrator_.transform(self.scores(texts))
+        if scores_are_logits(self.model_):
+            fused = self._fused_scores(texts)
+            if fused is not None:
+                return log_normalize(fused)
+        return log_probabilities(self.model_, self.matrix(texts))
 
     def decide(self, texts: RegionTexts) -> Decision:
         """Only where a document may have several labels."""

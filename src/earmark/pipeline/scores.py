@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from earmark.kernels.logspace import log_normalize
 from earmark.models._base import ClassScoresMixin
@@ -16,6 +17,7 @@ __all__ = [
     "has_probabilities",
     "linear_form",
     "log_probabilities",
+    "scores_are_logits",
 ]
 
 
@@ -50,6 +52,13 @@ def linear_form(estimator: Any) -> tuple[FloatMatrix, FloatVector] | None:
         weights = np.concatenate([-weights, weights]) / 2.0
         bias = np.array([-bias[0], bias[0]]) / 2.0
     return np.ascontiguousarray(weights.T), bias
+
+
+def scores_are_logits(estimator: Any) -> bool:
+    """Whether the softmax of the class scores gives the probabilities."""
+    return isinstance(estimator, LogisticRegression) or getattr(
+        estimator, "_scores_are_logits", False
+    )
 
 
 def class_scores(estimator: Any, X: MatrixLike) -> FloatMatrix:
