@@ -18,3 +18,6 @@ template <typename T> using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb:
 
 void bind_cooccurrence(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_dual(nb::module_& m);
+void bind_sgd(nb::module_& m);
+void bind_shuffle(nb::module_& m);

@@ -4,5 +4,8 @@
 NB_MODULE(_native, m) {
     m.doc() = "Compiled kernels of earmark; each has a plain twin in earmark.kernels.";
     bind_cooccurrence(m);
+    bind_dual(m);
+    bind_sgd(m);
+    bind_shuffle(m);
     bind_text(m);
 }

@@ -17,6 +17,7 @@ __all__ = [
     "row_lengths",
     "row_numbers",
     "scale_rows",
+    "squared_lengths",
     "unit_rows",
 ]
 
@@ -83,11 +84,16 @@ def scale_rows(X: SparseMatrix, factor: FloatVector) -> SparseMatrix:
     return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
-def unit_rows(X: SparseMatrix) -> SparseMatrix:
-    """Scale rows of a canonical CSR to unit Euclidean length; zero rows stay zero."""
+def squared_lengths(X: SparseMatrix) -> FloatVector:
+    """Sum of squares of each row of a CSR matrix."""
     squares = sparse.csr_array(
         (X.data.astype(np.float64) ** 2, X.indices, X.indptr), shape=X.shape
     )
-    norm = np.sqrt(row_lengths(squares))
+    return row_lengths(squares)
+
+
+def unit_rows(X: SparseMatrix) -> SparseMatrix:
+    """Scale rows of a canonical CSR to unit Euclidean length; zero rows stay zero."""
+    norm = np.sqrt(squared_lengths(X))
     scale = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
     return scale_rows(X, scale)

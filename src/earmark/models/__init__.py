@@ -11,6 +11,7 @@ from earmark.models.semi_supervised import (
     SemiSupervisedClassifier,
     SemiSupervisedNaiveBayes,
 )
+from earmark.models.softmax import SoftmaxRegression
 
 __all__ = [
     "BernoulliNaiveBayes",
@@ -20,4 +21,5 @@ __all__ = [
     "MultinomialNaiveBayes",
     "SemiSupervisedClassifier",
     "SemiSupervisedNaiveBayes",
+    "SoftmaxRegression",
 ]
