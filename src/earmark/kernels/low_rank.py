@@ -26,25 +26,28 @@ def right_singular_vectors(
     """V (n_columns, rank) and the singular values of a matrix known by its products.
 
     ``times(Q)`` is M @ Q and ``transposed_times(Q)`` is M.T @ Q. A random block is
-    pushed through M.T M ``n_power`` times and made orthonormal in between; the
-    small problem that is left is solved exactly (Halko, Martinsson and Tropp,
-    2011, algorithm 4.4). Signs are fixed: the largest entry of each vector is
-    positive. Same seed, same bytes.
+    pushed through M, then ``n_power`` times through M M.T, made orthonormal in
+    between; the small problem that is left is solved exactly (Halko, Martinsson
+    and Tropp, 2011, algorithm 4.4). Signs are fixed: the largest entry of each
+    vector is positive. Same seed, same bytes.
     """
     rng = np.random.default_rng(seed)
     width = min(rank + _OVERSAMPLING, n_columns)
     block = rng.standard_normal((n_columns, width), dtype=np.float32)
+    basis = _orthonormal(times(block))
     for _ in range(n_power):
-        block = _orthonormal(transposed_times(_orthonormal(times(block))))
-    image = times(block)
-    # image = M Q; its right singular vectors, turned back by Q, are those of M.
+        basis = _orthonormal(times(transposed_times(basis)))
+    # M is nearly Q (M.T Q).T: its right singular vectors are the left ones of M.T Q.
+    image = transposed_times(basis)
     gram = (image.T @ image).astype(np.float64)
-    values, vectors = linalg.eigh(gram)
-    best = np.argsort(-values, kind="stable")[:rank]
-    right = block @ vectors[:, best].astype(np.float32)
+    squares, vectors = linalg.eigh(gram)
+    best = np.argsort(-squares, kind="stable")[:rank]
+    values = np.sqrt(np.maximum(squares[best], 0.0)).astype(np.float32)
+    right = image @ vectors[:, best].astype(np.float32)
+    right /= np.where(values > 0, values, 1.0)
     largest = np.abs(right).argmax(axis=0)
     right *= np.sign(right[largest, np.arange(right.shape[1])])
-    return right, np.sqrt(np.maximum(values[best], 0.0)).astype(np.float32)
+    return right, values
 
 
 def _orthonormal(block: NDArray[np.float32]) -> Any:

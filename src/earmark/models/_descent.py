@@ -206,7 +206,9 @@ class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
                 array[...] = value
         self._finish()
 
-    def _orders(self, visits: Visits) -> Iterator[tuple[IntVector, tuple[float, float]]]:
+    def _orders(
+        self, visits: Visits
+    ) -> Iterator[tuple[IntVector, tuple[float, float]]]:
         """The rows of each pass, and the stretch of the training it makes up."""
         n_passes = self._n_passes(len(visits))
         for epoch in range(n_passes):

@@ -86,6 +86,14 @@ MODELS: Mapping[str, ModelSpec] = _named(
         passes=("random_state",),
     ),
     ModelSpec(
+        "softmax",
+        "softmax regression (multi-class logistic regression) on tf-idf",
+        "tfidf",
+        "earmark.models.softmax:SoftmaxRegression",
+        {"solver": "dual", "C": 10.0},
+        passes=("class_weight", "random_state"),
+    ),
+    ModelSpec(
         "svm",
         "linear support vector machine on tf-idf (scikit-learn's LinearSVC)",
         "tfidf",

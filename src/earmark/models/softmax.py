@@ -323,7 +323,9 @@ class SoftmaxRegression(DescentClassifier):
         settle(state, steps)
         return loss
 
-    def _orders(self, visits: Visits) -> Iterator[tuple[IntVector, tuple[float, float]]]:
+    def _orders(
+        self, visits: Visits
+    ) -> Iterator[tuple[IntVector, tuple[float, float]]]:
         if self.n_batches is None:
             yield from super()._orders(visits)
             return

@@ -97,7 +97,7 @@ class RecipeFeatures(BaseEstimator):
     ) -> Material:
         """Fit the views on all documents; keep those that a student looks through."""
         words = self.words(X)
-        seen = {name: view.fit(words).transform(words) for name, view in views.items()}
+        seen = {name: view.fit_transform(words) for name, view in views.items()}
         if recipe.table_weight:
             self.tables_ = {
                 name: view

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.linear_model import LogisticRegression
 
 from earmark.kernels.logspace import log_normalize
+from earmark.models.softmax import SoftmaxRegression
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix
 
 __all__ = ["LinearStudent", "softmax_regression"]
@@ -17,7 +17,7 @@ __all__ = ["LinearStudent", "softmax_regression"]
 
 def softmax_regression(C: float = 10.0) -> Any:
     """The linear classifier of every voter and student: L2 softmax regression."""
-    return LogisticRegression(C=C, tol=1e-3, max_iter=300)
+    return SoftmaxRegression(solver="dual", C=C, tol=1e-3)
 
 
 class LinearStudent(BaseEstimator):

@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 FloatTable = NDArray[np.float32]
+_NEVER = np.float32(1e-30)
 
 
 class TfidfView(TransformerMixin, BaseEstimator):
@@ -81,19 +82,23 @@ class WordTableView(TransformerMixin, BaseEstimator, ABC):
 
     def fit(self, X: SparseMatrix, y: object = None) -> Self:
         """Learn word vectors, and the mean document, from tf-idf rows."""
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: SparseMatrix, y: object = None) -> Any:
+        """Learn, and give the vectors of the same documents."""
         self.table_ = np.ascontiguousarray(self._word_vectors(X), dtype=np.float32)
         self.mean_ = np.zeros(self.table_.shape[1])
-        if self.centred:
-            self.mean_ = self.transform(X).mean(axis=0)
-        return self
+        vectors = unit(X @ self.table_)
+        if not self.centred:
+            return vectors
+        self.mean_ = vectors.mean(axis=0)
+        return unit(vectors - self.mean_)
 
     def transform(self, X: SparseMatrix) -> Any:
         """Unit document vectors, (n_documents, n_components)."""
-        return self.from_sums(X @ self.table_)
-
-    def from_sums(self, sums: Any) -> Any:
-        """Document vectors from the plain sums of word vectors."""
-        return unit(unit(sums) - self.mean_) if self.centred else unit(sums)
+        vectors = unit(X @ self.table_)
+        return unit(vectors - self.mean_) if self.centred else vectors
 
 
 def unit(vectors: Any) -> Any:
@@ -164,7 +169,8 @@ class PpmiView(WordTableView):
 
     def _word_vectors(self, X: SparseMatrix) -> FloatTable:
         df = np.bincount(X.indices, minlength=X.shape[1])
-        chosen = np.sort(np.argsort(-df, kind="stable")[: self.n_terms])
+        # The most frequent first: the pairs met most often then lie close together.
+        chosen = np.argsort(-df, kind="stable")[: self.n_terms]
         M = ppmi(pair_counts(canonical_rows(X[:, chosen])))
         V, S = leading_vectors(M, self.n_components, 2, self.random_state)
         words = V * S**self.exponent
@@ -231,9 +237,11 @@ def leading_vectors(M: Any, rank: int, n_power: int, seed: int) -> Any:
 def ppmi(together: FloatTable) -> FloatTable:
     """max(0, ln(C_ij * sum C / (C_i * C_j))), in place of the pair counts C."""
     totals = together.sum(axis=1, dtype=np.float64)
-    logs = np.log(np.where(totals > 0, totals, 1.0))
-    overall = np.log(max(float(totals.sum()), 1.0))
+    logs = np.log(np.where(totals > 0, totals, 1.0)).astype(np.float32)
+    overall = np.float32(np.log(max(float(totals.sum()), 1.0)))
     for i, row in enumerate(together):
-        seen = row > 0
-        row[seen] = np.log(row[seen]) + (overall - logs[i] - logs[seen])
-    return np.maximum(together, 0.0, out=together)
+        # A pair that never meets gets a large negative number, and so 0 in the end.
+        np.log(np.maximum(row, _NEVER, out=row), out=row)
+        row += (overall - logs[i]) - logs
+        np.maximum(row, 0.0, out=row)
+    return together
