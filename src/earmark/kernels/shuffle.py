@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from earmark.kernels.backend import native
 from earmark.typing import FloatVector, IntVector, SparseMatrix
 
-__all__ = ["Visits", "csr_parts", "fingerprints", "distinct_documents", "uniforms"]
+__all__ = ["Visits", "csr_parts", "distinct_documents", "fingerprints", "uniforms"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows
-from earmark.typing import IntVector, Labels, Matrix, MatrixLike
+from earmark.typing import BoolVector, IntVector, Labels, Matrix, MatrixLike
 
 __all__ = ["checked_few_labels"]
 
@@ -32,8 +32,7 @@ def checked_few_labels(
     if missing.any() and values.ndim == 1:
         if missing.all():
             raise DataError("y holds no label at all; label a few of each class.")
-        labels = values.copy()
-        labels[missing] = values[~missing][0]
+        labels = _filled(values, missing)
     X, labels = validate_data(
         estimator, X, labels, accept_sparse="csr", dtype=np.float64
     )
@@ -45,3 +44,13 @@ def checked_few_labels(
             f"{np.unique(labels[labelled]).tolist()!r}."
         )
     return canonical_rows(X), labels, labelled
+
+
+def _filled(values: Labels, missing: BoolVector) -> Labels:
+    """The labels in their own type, any of them in place of the missing."""
+    given = values[~missing].tolist()
+    is_text = [isinstance(label, str) for label in given]
+    if any(is_text) != all(is_text):
+        raise DataError("y mixes texts and other labels; use one type.")
+    first = given[0]
+    return np.asarray([first if label is None else label for label in values.tolist()])

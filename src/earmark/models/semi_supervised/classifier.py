@@ -87,7 +87,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
     n_components : int, default=100
         Length of the dense views' vectors.
     min_df : int, default=2
-        Words in fewer documents are left out.
+        Words in fewer documents are left out, if the pool is used.
     terms : sequence of str or None, default=None
         The term of each column; needed by the view "subword", which is left out
         without it.
@@ -124,7 +124,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
     >>> y = np.array(["a", "b", None, None], dtype=object)
     >>> model = SemiSupervisedClassifier().fit(X, y)
     >>> model.predict([[1, 0, 0]])
-    array(['a'], dtype=object)
+    array(['a'], dtype='<U1')
     >>> model.recipe_  # a pool of two documents is not worth using
     'labelled documents only'
 
@@ -187,7 +187,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
     def _fit_labelled(self, X: Matrix, y: IntVector, label_weight: Any) -> Self:
         """The student on the labelled documents alone."""
         self.recipe_ = "labelled documents only"
-        self.features_ = RecipeFeatures(self._kinds(X), self.min_df).fit(X)
+        self.features_ = RecipeFeatures(self._kinds(X), min_df=1).fit(X)
         words = self.features_.words(X)
         student = LinearStudent(_chosen(self.student)).fit(words, y, label_weight)
         self.students_ = {"words": student}

@@ -67,7 +67,7 @@ class SemiSupervisedNaiveBayes(ClassifierMixin, JointLogLikelihoodMixin, BaseEst
     >>> X = [[2, 0, 0], [0, 2, 0], [1, 0, 3], [0, 0, 1]]
     >>> y = np.array(["a", "b", None, None], dtype=object)
     >>> SemiSupervisedNaiveBayes().fit(X, y).predict([[0, 0, 1]])
-    array(['a'], dtype=object)
+    array(['a'], dtype='<U1')
 
     """
 
