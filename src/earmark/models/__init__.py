@@ -14,6 +14,10 @@ from earmark.models.naive_bayes import (
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
+from earmark.models.semi_supervised import (
+    SemiSupervisedClassifier,
+    SemiSupervisedNaiveBayes,
+)
 from earmark.models.softmax import SoftmaxRegression
 from earmark.models.neighbors import NeighborsClassifier
 from earmark.models.rocchio import RocchioClassifier
@@ -29,6 +33,8 @@ __all__ = [
     "HybridBayes",
     "MultilayerPerceptron",
     "MultinomialNaiveBayes",
+    "SemiSupervisedClassifier",
+    "SemiSupervisedNaiveBayes",
     "SoftmaxRegression",
     "NeighborsClassifier",
     "RocchioClassifier",
