@@ -76,7 +76,7 @@ class PlainCounts:
         for row in self._rows:
             terms = list(row)
             documents[terms] += 1
-            occurrences[terms] += list(row.values())
+            occurrences[terms] += np.fromiter(row.values(), np.int64, len(row))
         return documents, occurrences
 
     def order(self) -> IntVector:
