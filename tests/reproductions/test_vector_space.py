@@ -94,7 +94,7 @@ def test_fewer_neighbours_mean_less_bias_and_more_variance():
                     problem,
                     NeighborsClassifier(k, vote="majority", random_state=0),
                     plane.lifted,
-                    n_sets=20,
+                    n_sets=12,
                     n_test=200,
                     seed=seed,
                 )
