@@ -104,7 +104,6 @@ def recipe(draw: Draw, branch: str = "auto") -> dict[str, float]:
 def literature(draw: Draw) -> dict[str, dict[str, float]]:
     """EM, label spreading and self-training, as the literature has them."""
     counts, tfidf, test_counts, test_tfidf = draw.matrices()
-    n = len(draw.y)
     none = np.full(len(draw.pool), None, dtype=object)
     mixed = np.concatenate([draw.y.astype(object), none])
     em = SemiSupervisedNaiveBayes(alpha=0.1).fit(counts, mixed)

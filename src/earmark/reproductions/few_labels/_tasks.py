@@ -85,8 +85,8 @@ def _newsgroups(name: str) -> Task:
     parts: list[Any] = []
     for split in ("train", "test"):
         documents = load_corpus("20newsgroups", split, regions=["subject", "body"])
-        columns = documents.texts
-        rows = zip(columns["subject"], columns["body"], strict=True)  # type: ignore[call-overload,index]
+        columns: Any = documents.texts
+        rows = zip(columns["subject"], columns["body"], strict=True)
         parts += [["\n".join(row) for row in rows], np.asarray(documents.labels)]
     return Task(name, *parts)
 
@@ -170,11 +170,10 @@ def _docstrings(name: str) -> Task:
     texts: Any = documents.texts
     columns = texts.values() if isinstance(texts, Mapping) else (texts,)
     joined = ["\n".join(row) for row in zip(*columns, strict=True)]
-    labels, sizes = np.unique(np.asarray(documents.labels), return_counts=True)
-    rows = np.flatnonzero(np.isin(documents.labels, labels[sizes >= 100]))
-    kept = [joined[i] for i in rows], np.asarray(documents.labels)[rows]
-    texts, y = _some(*kept, 9000)
-    return _parts(name, texts, y, 0.3)
+    y = np.asarray(documents.labels)
+    labels, sizes = np.unique(y, return_counts=True)
+    rows = np.flatnonzero(np.isin(y, labels[sizes >= 100]))
+    return _parts(name, *_some([joined[i] for i in rows], y[rows], 9000), 0.3)
 
 
 def _term_numbers(corpus: str) -> Callable[[str], Task]:
