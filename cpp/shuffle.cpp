@@ -1,18 +1,12 @@
-// Fingerprints of documents: 64 bits that depend on their terms and nothing else.
+// Fingerprints of documents, and random numbers by counter.
 #include "bindings.hpp"
+#include "random.hpp"
 
 #include <cstring>
 
 namespace {
 
-// The finaliser of the SplitMix64 generator: every bit of the result depends on
-// every bit of the argument.
-inline std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-}
-
+// 64 bits for each row that depend on its terms and nothing else.
 void fingerprints(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data, Out<std::uint64_t> out) {
     nb::gil_scoped_release release;
     for (std::size_t row = 0; row < out.shape(0); ++row) {
@@ -20,13 +14,21 @@ void fingerprints(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> 
         for (std::int64_t p = indptr.data()[row]; p < indptr.data()[row + 1]; ++p) {
             std::uint64_t bits;
             std::memcpy(&bits, data.data() + p, sizeof bits);
-            const auto term = static_cast<std::uint64_t>(indices.data()[p]) + 1;
-            sum += mix(bits + term * 0x9e3779b97f4a7c15ULL);
+            sum += mix_bits(bits + (static_cast<std::uint64_t>(indices.data()[p]) + 1) * kGolden);
         }
-        out.data()[row] = mix(sum);
+        out.data()[row] = mix_bits(sum);
     }
+}
+
+void uniforms(std::uint64_t seed, std::uint64_t step, Out<double> out) {
+    nb::gil_scoped_release release;
+    const std::uint64_t key = counter_key(seed, step);
+    for (std::size_t i = 0; i < out.shape(0); ++i) out.data()[i] = uniform_at(key, i);
 }
 
 }  // namespace
 
-void bind_shuffle(nb::module_& m) { m.def("fingerprints", &fingerprints); }
+void bind_shuffle(nb::module_& m) {
+    m.def("fingerprints", &fingerprints);
+    m.def("uniforms", &uniforms);
+}

@@ -139,6 +139,21 @@ def test_regions_are_remembered_from_training(tmp_path):
     assert len(stdout.splitlines()) == 13
 
 
+def test_mail_and_text_options_reach_the_model(tmp_path):
+    data = tmp_path / "d.jsonl"
+    rows = [{"text": f"Subject: {t}s\n\nroom 12 {t}", "kind": k} for t, k in ROWS]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = tmp_path / "m.earmark"
+    args = ("--label", "kind", "--model", "hybrid", "--email")
+    code, stdout, _ = run(
+        "train", data, *args, "--stem", "english", "--substitute", "number", "-o", model
+    )
+    assert code == 0
+    assert "subject" in stdout
+    shown = run("explain", model, rows[0]["text"], "--json")[1]
+    assert {"NUMBER", "room"} <= {t["term"] for t in json.loads(shown)["terms"]}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -212,3 +227,14 @@ def test_fetch_names_the_corpora_and_the_missing_address(monkeypatch):
     monkeypatch.delenv("EARMARK_DATA_URL", raising=False)
     assert run("fetch", "nonsense")[0] == 2
     assert "EARMARK_DATA_URL" in run("fetch", "sms")[2]
+
+
+def test_check_names_conflicts_and_suspected_label_errors(tmp_path):
+    path = tmp_path / "odd.csv"
+    rows = [*ROWS, ("the cat sat on the mat", "vehicle")]
+    path.write_text("text,kind\n" + "".join(f"{t},{k}\n" for t, k in rows))
+    code, stdout, _ = run("check", path, "--label", "kind")
+    assert code == 0
+    assert "row 13: vehicle, rather animal" in stdout
+    found = json.loads(run("check", path, "--label", "kind", "--json")[1])
+    assert "conflict" in {one["kind"] for one in found["findings"]}

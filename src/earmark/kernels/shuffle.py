@@ -94,6 +94,11 @@ def distinct_documents(
 
 def uniforms(seed: int, step: int, n_values: int) -> FloatVector:
     """Numbers in [0, 1) by counter: the same for the same seed, step and place."""
+    lib = native()
+    if lib is not None:
+        out = np.empty(n_values)
+        lib.uniforms(seed % 2**64, step % 2**64, out)
+        return out
     counter = np.arange(1, n_values + 1, dtype=np.uint64) * _GOLDEN + _key(seed, step)
     return (_mix(counter) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 

@@ -1,10 +1,10 @@
 """Softmax regression to its optimum, by dual coordinate ascent.
 
-    minimise over W, b   sum_d c_d (-log y_d,t(d)) + |W|^2 / 2,   y_d = softmax(W'x_d + b)
+    minimise over W, b   sum_d c_d (-log y_d,t(d)) + |W|^2 / 2
 
-with c_d = C s_d. The dual has a distribution a_d over the classes for each document and
-W = sum_d c_d x_d (t_d - a_d)'; at the optimum a_d = y_d. One visit solves for one a_d
-exactly, all others held:
+with y_d = softmax(W'x_d + b) and c_d = C s_d. The dual has a distribution a_d over the
+classes for each document and W = sum_d c_d x_d (t_d - a_d)'; at the optimum a_d = y_d.
+One visit solves for one a_d exactly, all others held:
 
     log a + q (a - a_old) = scores - nu,   sum a = 1,   q = c_d |x_d|^2
 

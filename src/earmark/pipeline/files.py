@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from earmark import decision, features, models, statistics
 from earmark.exceptions import ModelFormatError
-from earmark.models.hybrid.regions import GenerativeRegion
+from earmark.models.hybrid.statistics import RegionStatistics
 from earmark.models.semi_supervised._features import RecipeFeatures
 from earmark.models.semi_supervised.students import LinearStudent
 from earmark.models.semi_supervised.views import (
@@ -25,6 +25,7 @@ from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
+from earmark.text.preparation import TextPreparation
 from earmark.pipeline.semi_engine import SemiEngine
 from earmark.pipeline.semi_features import SemiFeatures
 
@@ -39,13 +40,14 @@ _INTERNAL = (
     AnyOfEngine,
     ConfidenceEvidence,
     CountEngine,
-    GenerativeRegion,
     MatrixEngine,
     LinearStudent,
     LsaView,
     PpmiView,
     RecipeFeatures,
     RegionFeatures,
+    RegionStatistics,
+    TextPreparation,
     SemiEngine,
     SemiFeatures,
     SubwordView,

@@ -45,7 +45,9 @@ class TextClassifier(TellingMixin, ClassifierMixin, BaseEstimator):
         and body of a mail, or a function from a text to a dict of regions.
     features : None, dict or vectorizer, default=None
         Parameters of ``WordCounter``, such as ``{"ngram_range": (1, 2)}``, or a
-        vectorizer of your own. None counts words.
+        vectorizer of your own. None counts words. A dict may also hold
+        ``"substitutions": ("number", "address")``, which puts one token for every
+        number and mail address, and ``"stemmer": "english"``.
     class_weight : None, "balanced" or dict, default=None
         Factor on the documents of each class.
     random_state : int or None, default=None
