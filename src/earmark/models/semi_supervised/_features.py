@@ -58,19 +58,24 @@ class RecipeFeatures(BaseEstimator):
         WORD, PHRASE or VECTOR for each column.
     min_df : int
         Words in fewer documents are left out.
+    phrases : bool
+        Whether to use the columns of phrases.
 
     """
 
-    def __init__(self, kinds: IntVector, min_df: int = 2) -> None:
+    def __init__(
+        self, kinds: IntVector, min_df: int = 2, phrases: bool = False
+    ) -> None:
         self.kinds = kinds
         self.min_df = min_df
+        self.phrases = phrases
 
     def fit(self, X: SparseMatrix) -> RecipeFeatures:
         """Choose the words and learn the weights of words and phrases."""
         df = np.bincount(X.indices, minlength=X.shape[1])
         words = np.flatnonzero((self.kinds == WORD) & (df >= self.min_df))
         self.words_ = words if len(words) else np.flatnonzero(self.kinds == WORD)
-        self.phrases_ = np.flatnonzero(self.kinds == PHRASE)
+        self.phrases_ = np.flatnonzero((self.kinds == PHRASE) & self.phrases)
         self.vectors_ = np.flatnonzero(self.kinds == VECTOR)
         self.word_weighting_ = TfidfWeighting().fit(X[:, self.words_])
         self.phrase_weighting_ = None

@@ -48,6 +48,8 @@ class Recipe:
     """Weight of a second student, on the word-table views."""
     supervised_weight: float = 0.0
     """Weight of the model that saw labelled documents only."""
+    phrases: bool = False
+    """Whether the student sees phrases beside words."""
     encoder_weight: float = 0.5
     """Weight of a student on an encoder's vectors, where there is one."""
 
@@ -70,6 +72,7 @@ SHORT = Recipe(
     pool_weight=0.2,
     table_weight=0.5,
     supervised_weight=0.5,
+    phrases=True,
 )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from earmark._checks import require_in_range, require_integer
+from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
@@ -70,6 +71,10 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
         What learns from the labels given to the pool.
     voter : "softmax" or linear classifier, default="softmax"
         What learns from the labelled documents in each view.
+    recipe : {"auto", "long", "short"}, default="auto"
+        The settings for long or short texts; "auto" takes those for short texts
+        below a mean of 50 counted words a document. Short texts get more steps, a
+        second student on word vectors, and phrases where there are some.
     n_steps : int or None, default=None
         Steps of naive Bayes over the pool; None is 1 for long, 10 for short texts.
     pool_weight : float or None, default=None
@@ -136,6 +141,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
         student: Any = "softmax",
         *,
         voter: Any = "softmax",
+        recipe: str = "auto",
         n_steps: int | None = None,
         pool_weight: float | None = None,
         prior_correction: float = 0.2,
@@ -151,6 +157,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
         self.views = views
         self.student = student
         self.voter = voter
+        self.recipe = recipe
         self.n_steps = n_steps
         self.pool_weight = pool_weight
         self.prior_correction = prior_correction
@@ -199,9 +206,10 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
 
     def _fit_pool(self, X: Matrix, y: IntVector, label_weight: Any) -> Self:
         """The recipe; the labelled documents are the first rows of X (SS3)."""
-        self.features_ = RecipeFeatures(self._kinds(X), self.min_df).fit(X)
         recipe = self._chosen_recipe(X)
         self.recipe_ = recipe.name
+        made = RecipeFeatures(self._kinds(X), self.min_df, recipe.phrases)
+        self.features_ = made.fit(X)
         views = self._made_views(recipe)
         material = self.features_.material(X, views, recipe)
         learned = self._learned(material, y, recipe, label_weight)
@@ -233,17 +241,19 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
     def _chosen_recipe(self, X: Matrix) -> Recipe:
         """Long or short by mean tokens a document; views and steps as asked for."""
         tokens = X[:, np.flatnonzero(self._kinds(X) == WORD)].sum() / X.shape[0]
-        recipe = SHORT if tokens < SHORT_TEXT else LONG
+        is_short = tokens < SHORT_TEXT if self.recipe == "auto" else None
+        recipe = SHORT if is_short or self.recipe == "short" else LONG
         wanted = recipe.views if isinstance(self.views, str) else tuple(self.views)
         if isinstance(self.views, str) and self.terms is None:
             wanted = tuple(name for name in wanted if name != "subword")
-        return Recipe(
-            recipe.name,
-            wanted,
-            recipe.n_steps if self.n_steps is None else self.n_steps,
-            recipe.pool_weight if self.pool_weight is None else self.pool_weight,
-            recipe.table_weight,
-            recipe.supervised_weight if "tfidf" in wanted else 0.0,
+        return replace(
+            recipe,
+            views=wanted,
+            n_steps=recipe.n_steps if self.n_steps is None else self.n_steps,
+            pool_weight=(
+                recipe.pool_weight if self.pool_weight is None else self.pool_weight
+            ),
+            supervised_weight=recipe.supervised_weight if "tfidf" in wanted else 0.0,
         )
 
     def _made_views(self, recipe: Recipe) -> dict[str, Any]:
@@ -351,6 +361,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
     def _check_parameters(self) -> None:
         require_in_range(self, "prior_correction", low=0.0)
         require_in_range(self, "min_pool_ratio", low=0.0)
+        require_one_of(self, "recipe", ("auto", "long", "short"))
         require_integer(self, "min_pool", low=1)
         require_integer(self, "calibration_folds", low=0)
         require_integer(self, "n_components", low=1)
