@@ -7,6 +7,7 @@ NB_MODULE(_native, m) {
     bind_paths(m);
     bind_pure_paths(m);
     bind_third_order(m);
+    bind_cooccurrence(m);
     bind_dual(m);
     bind_mlp(m);
     bind_sgd(m);

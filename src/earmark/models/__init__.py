@@ -16,6 +16,10 @@ from earmark.models.naive_bayes import (
 )
 from earmark.models.neighbors import NeighborsClassifier
 from earmark.models.rocchio import RocchioClassifier
+from earmark.models.semi_supervised import (
+    SemiSupervisedClassifier,
+    SemiSupervisedNaiveBayes,
+)
 from earmark.models.softmax import SoftmaxRegression
 
 __all__ = [
@@ -31,5 +35,7 @@ __all__ = [
     "MultinomialNaiveBayes",
     "NeighborsClassifier",
     "RocchioClassifier",
+    "SemiSupervisedClassifier",
+    "SemiSupervisedNaiveBayes",
     "SoftmaxRegression",
 ]
