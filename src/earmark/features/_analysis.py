@@ -103,7 +103,7 @@ class AnalysisMixin:
             if self.tokenizer is not None or self.token_pattern is None:
                 return None
             min_length = words_of_least_length(self.token_pattern)
-        if min_length is None or self.ngram_range[0] < 1:
+        if min_length is None:
             return None
         stops = self.get_stop_words() if self.analyzer == "word" else None
         return Scan(
@@ -174,10 +174,10 @@ class AnalysisMixin:
             require_one_of(self, "analyzer", ("word", "char", "char_wb"))
         make_preprocessor(self.lowercase, self.strip_accents)
         min_n, max_n = self.ngram_range
-        if min_n > max_n:
+        if not 1 <= min_n <= max_n:
             raise ValueError(
-                f"{type(self).__name__}.ngram_range must be (least, most) with least "
-                f"<= most, got {self.ngram_range}."
+                f"{type(self).__name__}.ngram_range must be (least, most) with 1 <= "
+                f"least <= most, got {self.ngram_range}."
             )
         for name, reason in self._unused_parameters():
             warnings.warn(
