@@ -98,6 +98,13 @@ class BitSorter {
         counts_[id] = count;
     }
 
+    // Add to the count instead of setting it.
+    void increase(std::uint32_t id, std::uint32_t by) {
+        bits_[id >> 6] |= std::uint64_t(1) << (id & 63);
+        summary_[id >> 12] |= std::uint64_t(1) << ((id >> 6) & 63);
+        counts_[id] += by;
+    }
+
     // use(id, count) in ascending order; forgets all on the way.
     template <typename Use> void drain(Use use) {
         for (std::size_t s = 0; s < summary_.size(); ++s) {
@@ -106,6 +113,7 @@ class BitSorter {
                 for (std::uint64_t bits = bits_[word]; bits; bits &= bits - 1) {
                     const std::uint32_t id = word * 64 + lowest_bit(bits);
                     use(id, counts_[id]);
+                    counts_[id] = 0;
                 }
                 bits_[word] = 0;
             }
@@ -118,7 +126,7 @@ class BitSorter {
 
   private:
     std::vector<std::uint64_t> bits_, summary_;
-    std::vector<std::uint32_t> counts_;
+    ZeroArray<std::uint32_t> counts_;
 };
 
 // Calls use(id, count) for the entries of a row, by ascending id[entry].

@@ -44,19 +44,31 @@ class PartSums {
         reader.read(t, [this, class_start](std::uint32_t& mark, std::uint32_t id) {
             // A mark above the start of the class was set in this class.
             if (mark <= class_start) {
-                sums.push_back({id, document_, 1, 1});
+                sums.push_back({id, 0, 0, 0});
                 mark = sums.size();
-                return;
             }
-            ClassSum& sum = sums[mark - 1];
-            ++sum.tokens;
-            sum.documents += sum.last_document != document_;
-            sum.last_document = document_;
+            // Ask for the sum now and add to it later, when it is in the cache.
+            prefetch(&sums[mark - 1]);
+            waiting_[n_waiting_++] = mark - 1;
+            if (n_waiting_ == look_ahead) add_waiting();
         });
+        add_waiting();
         if (sums.size() > 0xF0000000) throw std::length_error("more than 2^32 class sums in one part");
     }
 
-    std::uint32_t document_ = 0;
+    void add_waiting() {
+        for (std::size_t k = 0; k < n_waiting_; ++k) {
+            ClassSum& sum = sums[waiting_[k]];
+            ++sum.tokens;
+            sum.documents += sum.last_document != document_;
+            sum.last_document = document_;
+        }
+        n_waiting_ = 0;
+    }
+
+    std::uint32_t document_ = 0; // counts from 1
+    std::uint32_t waiting_[look_ahead];
+    std::size_t n_waiting_ = 0;
 };
 
 // Class x term sums over sorted terms.
@@ -118,7 +130,7 @@ class ClassSums {
 
 // ---- linear scores ------------------------------------------------------------
 
-enum class Tf : std::uint8_t { raw, binary, sublinear };
+enum class Tf : std::uint8_t { raw, binary, sublinear, logarithm };
 enum class Norm : std::uint8_t { none, l2, l1 };
 
 // score_dk = sum_w x_dw W_wk / |x_d| + b_k, with x_dw = tf(count) idf_w.
@@ -163,6 +175,7 @@ class Scorer {
         double x = count;
         if (linear_.tf == Tf::binary) x = 1.0;
         if (linear_.tf == Tf::sublinear) x = 1.0 + std::log(x);
+        if (linear_.tf == Tf::logarithm) x = 1.0 + std::log10(x);
         return linear_.idf ? x * linear_.idf[column] : x;
     }
 

@@ -166,10 +166,39 @@ class ColumnCounter {
     std::size_t size_ = 0;
 };
 
-// Counts of the columns of a vocabulary: rows sorted by column.
-class ColumnCounts {
+// Rows of (column, count), kept in parts until they are copied to arrays.
+class RowMatrix {
   public:
-    ColumnCounts(const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads) : rows_(n_threads) {
+    std::uint64_t n_entries() const {
+        std::uint64_t total = 0;
+        for (const Rows& rows : rows_) total += rows.total();
+        return total;
+    }
+
+    // Once only: frees the rows.
+    template <typename Index> void fill(Index* indptr, Index* indices, std::int64_t* data) {
+        std::uint64_t at = 0;
+        *indptr++ = 0;
+        for (Rows& rows : rows_)
+            rows.each(true, [&](std::size_t, const Entry* entries, std::size_t n) {
+                for (std::size_t k = 0; k < n; ++k, ++at) {
+                    indices[at] = entries[k].id;
+                    data[at] = static_cast<std::int32_t>(entries[k].count);
+                }
+                *indptr++ = at;
+            });
+    }
+
+  protected:
+    explicit RowMatrix(std::size_t n_parts) : rows_(n_parts) {}
+
+    std::vector<Rows> rows_;
+};
+
+// Counts of the columns of a vocabulary: rows sorted by column.
+class ColumnCounts : public RowMatrix {
+  public:
+    ColumnCounts(const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads) : RowMatrix(n_threads) {
         const std::vector<std::size_t> bounds = texts.parts(n_threads);
         run_parts(n_threads, [&](std::size_t part) {
             ColumnReader reader(vocabulary);
@@ -187,29 +216,6 @@ class ColumnCounts {
             }
         });
     }
-
-    std::uint64_t n_entries() const {
-        std::uint64_t total = 0;
-        for (const Rows& rows : rows_) total += rows.total();
-        return total;
-    }
-
-    // Once only: frees the rows.
-    template <typename Index> void fill(Index* indptr, Index* indices, std::int64_t* data) {
-        std::uint64_t at = 0;
-        *indptr++ = 0;
-        for (Rows& rows : rows_)
-            rows.each(true, [&](std::size_t, const Entry* entries, std::size_t n) {
-                for (std::size_t k = 0; k < n; ++k, ++at) {
-                    indices[at] = entries[k].id;
-                    data[at] = entries[k].count;
-                }
-                *indptr++ = at;
-            });
-    }
-
-  private:
-    std::vector<Rows> rows_;
 };
 
 } // namespace text

@@ -139,6 +139,21 @@ def test_regions_are_remembered_from_training(tmp_path):
     assert len(stdout.splitlines()) == 13
 
 
+def test_mail_and_text_options_reach_the_model(tmp_path):
+    data = tmp_path / "d.jsonl"
+    rows = [{"text": f"Subject: {t}s\n\nroom 12 {t}", "kind": k} for t, k in ROWS]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = tmp_path / "m.earmark"
+    args = ("--label", "kind", "--model", "hybrid", "--email")
+    code, stdout, _ = run(
+        "train", data, *args, "--stem", "english", "--substitute", "number", "-o", model
+    )
+    assert code == 0
+    assert "subject" in stdout
+    shown = run("explain", model, rows[0]["text"], "--json")[1]
+    assert {"NUMBER", "room"} <= {t["term"] for t in json.loads(shown)["terms"]}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -196,3 +211,30 @@ def test_help_imports_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_compare_keeps_the_baselines_in_the_table(data):
+    args = ("--label", "kind", "--models", "multinomial", "--repeats", "2")
+    code, stdout, _ = run("compare", data, *args)
+    assert code == 0
+    for name in ("multinomial", "svm", "complement", "tf-idf + LR"):
+        assert name in stdout
+    found = json.loads(run("compare", data, *args, "--json")[1])
+    assert {one["name"] for one in found["classifiers"]} >= {"multinomial", "svm"}
+
+
+def test_fetch_names_the_corpora_and_the_missing_address(monkeypatch):
+    monkeypatch.delenv("EARMARK_DATA_URL", raising=False)
+    assert run("fetch", "nonsense")[0] == 2
+    assert "EARMARK_DATA_URL" in run("fetch", "sms")[2]
+
+
+def test_check_names_conflicts_and_suspected_label_errors(tmp_path):
+    path = tmp_path / "odd.csv"
+    rows = [*ROWS, ("the cat sat on the mat", "vehicle")]
+    path.write_text("text,kind\n" + "".join(f"{t},{k}\n" for t, k in rows))
+    code, stdout, _ = run("check", path, "--label", "kind")
+    assert code == 0
+    assert "row 13: vehicle, rather animal" in stdout
+    found = json.loads(run("check", path, "--label", "kind", "--json")[1])
+    assert "conflict" in {one["kind"] for one in found["findings"]}

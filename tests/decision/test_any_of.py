@@ -150,3 +150,10 @@ def test_no_labels_and_one_class_are_refused():
         AnyOfClassifier(LogisticRegression()).fit([[1], [2]], ["a", "a"])
     with pytest.raises(ValueError, match="metric must be one of 'f1', 'precision'"):
         AnyOfClassifier(LogisticRegression(), metric="f2").fit([[1]], [["a"]])
+
+
+def test_a_label_is_never_given_where_its_probability_is_zero():
+    scores = np.array([3.0, 1.0, -np.inf, -np.inf, -np.inf])
+    positive = np.array([False, False, True, True, True])
+    assert best_cut(scores, positive) > -np.inf
+    assert best_cut(np.full(5, -np.inf), positive) > 1e300

@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features._analysis import AnalysisMixin
+from earmark.features._containers import csr_container
 from earmark.features._pruning import check_pruning, merge_seen, prunes, term_mask
 from earmark.features._vocabulary import (
     EMPTY_VOCABULARY,
@@ -67,7 +67,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         Replace the step before, or the step of, finding words.
     stop_words : "english" or list of str, default=None
         Words to leave out before n-grams are made.
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
         What a word is.
     ngram_range : (int, int), default=(1, 1)
         Least and most number of words (or characters) of a term.
@@ -235,6 +235,8 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         if scan is None:
             return count_tokens(self._token_lists(raw_documents))
         texts = self._read_for_kernel(raw_documents)
+        if self.analyzer == "word":
+            self._warn_of_unspaced(texts)
         return count_terms(texts, scan, self._n_threads())
 
     def _add_seen(self, terms: list[str], counts: Counts) -> None:
@@ -300,11 +302,9 @@ class WordCounter(AnalysisMixin, BaseEstimator):
             data.fill(1)
         if n_terms is None:
             n_terms = len(self.vocabulary_)
-        as_array = get_config().get("sparse_interface", "spmatrix") == "sparray"
-        container = sparse.csr_array if as_array else sparse.csr_matrix
         shape = (len(indptr) - 1, n_terms)
         data = data.astype(self.dtype, copy=False)
-        return container((data, indices, indptr), shape=shape)
+        return csr_container()((data, indices, indptr), shape=shape)
 
     def _check_vocabulary(self) -> None:
         if not hasattr(self, "vocabulary_"):
@@ -339,5 +339,4 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
-        tags.no_validation = True
         return tags

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["MODELS", "BuildOptions", "ModelSpec", "get_spec"]
+__all__ = ["MODELS", "BuildOptions", "ModelSpec", "get_spec", "wanted_features"]
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class BuildOptions:
     class_weight: Any = None
     random_state: int | None = None
     n_jobs: int | None = None
+    encoder: Any = None
+    """From a list of texts to an array of vectors, for the models that use one."""
     verbose: int = 0
 
 
@@ -84,6 +86,36 @@ MODELS: Mapping[str, ModelSpec] = _named(
         passes=("random_state", "n_jobs", "verbose"),
     ),
     ModelSpec(
+        "rocchio",
+        "Rocchio: the class with the nearest prototype; exact updates, very quick",
+        "tfidf",
+        "earmark.models.rocchio:RocchioClassifier",
+        {"metric": "cosine"},
+    ),
+    ModelSpec(
+        "knn",
+        "k nearest neighbours by cosine: shows the documents that decided",
+        "tfidf",
+        "earmark.models.neighbors:NeighborsClassifier",
+        {"n_neighbors": "auto"},
+        passes=("random_state", "n_jobs"),
+    ),
+    ModelSpec(
+        "semi-supervised",
+        "few labels and many documents without: views label the pool, students learn",
+        "counts",
+        "earmark.models.semi_supervised:SemiSupervisedClassifier",
+        passes=("random_state",),
+    ),
+    ModelSpec(
+        "softmax",
+        "softmax regression (multi-class logistic regression) on tf-idf",
+        "tfidf",
+        "earmark.models.softmax:SoftmaxRegression",
+        {"solver": "dual", "C": 10.0},
+        passes=("class_weight", "random_state"),
+    ),
+    ModelSpec(
         "svm",
         "linear support vector machine on tf-idf (scikit-learn's LinearSVC)",
         "tfidf",
@@ -103,3 +135,13 @@ def get_spec(name: str) -> ModelSpec:
             f"TextClassifier.model must be an estimator or one of {listed}; "
             f"got {name!r}."
         ) from None
+
+
+def wanted_features(estimator: Any) -> str:
+    """What an estimator is fed: as the model of its class says, else "tfidf"."""
+    kind = type(estimator)
+    for spec in MODELS.values():
+        module, _, name = spec.estimator.partition(":")
+        if kind.__name__ == name and kind.__module__.startswith(module):
+            return spec.features
+    return "tfidf"

@@ -13,12 +13,18 @@ from sklearn.base import BaseEstimator, clone
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.features.fused import score_texts
 from earmark.pipeline.inputs import SINGLE, RegionTexts
+from earmark.text.preparation import TextPreparation
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 __all__ = ["RegionFeatures", "make_counter"]
 
 # Variants of TfidfWeighting that the fused pass computes, by its names for them.
-_FUSED_TF = {"natural": "raw", "boolean": "binary", "sublinear": "sublinear"}
+_FUSED_TF = {
+    "natural": "raw",
+    "boolean": "binary",
+    "sublinear": "sublinear",
+    "logarithm": "logarithm",
+}
 _FUSED_NORM = {None: None, "cosine": "l2", "share": "l1"}
 
 
@@ -27,13 +33,32 @@ def make_counter(features: Any, n_jobs: int | None) -> Any:
     if features is None:
         return WordCounter(n_jobs=n_jobs)
     if isinstance(features, Mapping):
-        return WordCounter(**{"n_jobs": n_jobs, **features})
+        return WordCounter(**{"n_jobs": n_jobs, **_prepared(dict(features))})
     if not hasattr(features, "fit_transform") or not hasattr(features, "transform"):
         raise TypeError(
             "TextClassifier.features must be None, a dict of WordCounter parameters "
             f"or a vectorizer with fit_transform and transform, got {features!r}."
         )
     return features
+
+
+def _prepared(options: dict[str, Any]) -> dict[str, Any]:
+    """WordCounter parameters; ``substitutions`` and ``stemmer`` become one step."""
+    named = {name: options.pop(name, None) for name in ("substitutions", "stemmer")}
+    if not any(named.values()):
+        return options
+    if options.get("preprocessor") is not None:
+        raise ValueError(
+            "TextClassifier.features must not have both a preprocessor and "
+            "substitutions or a stemmer; put them into the preprocessor."
+        )
+    shared = ("stop_words", "lowercase", "strip_accents")
+    given = {name: options[name] for name in shared if name in options}
+    named["substitutions"] = named["substitutions"] or ()
+    for done in ("lowercase", "strip_accents"):
+        options.pop(done, None)
+    step = TextPreparation(**named, **given)
+    return {**options, "preprocessor": step, "lowercase": False}
 
 
 class RegionFeatures(BaseEstimator):
@@ -45,12 +70,20 @@ class RegionFeatures(BaseEstimator):
         Copied for each region.
     weighting : TfidfWeighting or None
         Copied for each region and applied to its counts; None keeps counts.
+    shared : bool, default=False
+        Give every region the terms of all of them, in the same order.
 
     """
 
-    def __init__(self, counter: Any, weighting: TfidfWeighting | None = None) -> None:
+    def __init__(
+        self,
+        counter: Any,
+        weighting: TfidfWeighting | None = None,
+        shared: bool = False,
+    ) -> None:
         self.counter = counter
         self.weighting = weighting
+        self.shared = shared
 
     def fit_transform(self, texts: RegionTexts, unlabelled: Any = None) -> SparseMatrix:
         """Learn vocabularies and weights; the matrix of ``texts``.
@@ -59,32 +92,51 @@ class RegionFeatures(BaseEstimator):
         ``unlabelled`` texts together.
         """
         self.regions_ = list(texts)
-        self.counters_ = [clone(self.counter) for _ in self.regions_]
-        self.weightings_ = [
-            None if self.weighting is None else clone(self.weighting)
-            for _ in self.regions_
-        ]
         n_labelled = len(next(iter(texts.values())))
-        parts = []
-        for i, region in enumerate(self.regions_):
-            column = texts[region]
-            if unlabelled is not None:
-                column = [*column, *unlabelled[region]]
-            part = self.counters_[i].fit_transform(column)
-            weighting = self.weightings_[i]
+        columns = {
+            region: column if unlabelled is None else [*column, *unlabelled[region]]
+            for region, column in texts.items()
+        }
+        self.counters_, parts = self._counted(columns)
+        self.weightings_ = [
+            None if self.weighting is None else clone(self.weighting) for _ in parts
+        ]
+        for i, weighting in enumerate(self.weightings_):
             if weighting is not None:
-                part = weighting.fit(part).transform(part)
-            parts.append(part[:n_labelled] if unlabelled is not None else part)
+                parts[i] = weighting.fit(parts[i]).transform(parts[i])
         self.widths_ = [int(part.shape[1]) for part in parts]
-        return _side_by_side(parts)
+        return _side_by_side([part[:n_labelled] for part in parts])
+
+    def _counted(self, columns: RegionTexts) -> tuple[list[Any], list[SparseMatrix]]:
+        """Fitted counters and counts; a region without any text gets no column."""
+        if self.shared:
+            counter = clone(self.counter)
+            counter.fit([text for column in columns.values() for text in column])
+            parts = [counter.transform(column) for column in columns.values()]
+            return [counter] * len(parts), parts
+        counters, parts = [], []
+        for column in columns.values():
+            silent = len(columns) > 1 and not any(text.strip() for text in column)
+            counter = None if silent else clone(self.counter)
+            counters.append(counter)
+            parts.append(
+                _no_columns(len(column))
+                if counter is None
+                else counter.fit_transform(column)
+            )
+        return counters, parts
 
     def transform(self, texts: RegionTexts) -> SparseMatrix:
         """The matrix of new texts; a region that is missing counts as empty."""
         n_texts = len(next(iter(texts.values())))
         parts = []
-        for i, region in enumerate(self.regions_):
-            part = self.counters_[i].transform(texts.get(region, [""] * n_texts))
-            weighting = self.weightings_[i]
+        for region, counter, weighting in zip(
+            self.regions_, self.counters_, self.weightings_, strict=True
+        ):
+            column = texts.get(region, [""] * n_texts)
+            part = (
+                _no_columns(n_texts) if counter is None else counter.transform(column)
+            )
             parts.append(part if weighting is None else weighting.transform(part))
         return _side_by_side(parts)
 
@@ -143,6 +195,10 @@ def _fused_options(
         "idf": None if weighting.idf == "none" else weighting.idf_,
         "norm": _FUSED_NORM[weighting.norm],
     }
+
+
+def _no_columns(n_texts: int) -> SparseMatrix:
+    return sparse.csr_array((n_texts, 0), dtype=np.int64)
 
 
 def _side_by_side(parts: list[SparseMatrix]) -> SparseMatrix:

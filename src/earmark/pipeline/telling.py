@@ -137,6 +137,9 @@ class TellingMixin:
             )
         if self.threshold_ is not None:
             lines.append(self.threshold_.words)
+        table = getattr(getattr(self.engine_, "model_", None), "region_table", None)
+        if table is not None and len(self.engine_.region_names) > 1:
+            lines.append(table(self.engine_.region_names))
         return "\n".join(lines)
 
 

@@ -28,6 +28,8 @@ def as_texts(documents: Any) -> Documents:
     ['a b', 'c']
 
     """
+    if isinstance(documents, ArrowText):
+        return documents
     arrow = _as_arrow(documents)
     if arrow is not None:
         return arrow

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["replace_numbers_and_addresses", "split_mail"]
+__all__ = ["ADDRESS", "NUMBER", "replace_numbers_and_addresses", "split_mail"]
 
 _HEADER = re.compile(r"([!-9;-~]+):[ \t]*(.*)")
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg)\s*:\s*)+", re.IGNORECASE)
-_ADDRESS = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
-_NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:[.,:/-]\d+)*(?![\w])")
+ADDRESS = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
+NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:[.,:/-]\d+)*(?![\w])")
 
 
 def split_mail(text: str) -> dict[str, str]:
@@ -55,4 +55,4 @@ def replace_numbers_and_addresses(text: str) -> str:
     'write to EMAILADDR by NUMBER, room NUMBER'
 
     """
-    return _NUMBER.sub("NUMBER", _ADDRESS.sub("EMAILADDR", text))
+    return NUMBER.sub("NUMBER", ADDRESS.sub("EMAILADDR", text))

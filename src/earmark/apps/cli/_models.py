@@ -32,7 +32,8 @@ def _columns(classifier: Any, text: str | None) -> dict[str, Any]:
         text = getattr(classifier, "columns_", {}).get("text")
     if text is not None:
         return column_list(text)
-    regions = classifier.region_names_
+    mail = classifier.regions == "email"
+    regions = None if mail else classifier.region_names_
     return {} if regions is None else {"regions": regions}
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "Model",
     "TextColumns",
     "column_list",
+    "text_options",
 ]
 
 DATA_HELP = (
@@ -59,3 +60,13 @@ def column_list(text: str | None) -> dict[str, Any]:
         return {}
     names = [name.strip() for name in text.split(",") if name.strip()]
     return {"text": names[0]} if len(names) == 1 else {"regions": names}
+
+
+def text_options(stem: str | None, substitute: str | None) -> dict[str, Any] | None:
+    """``TextClassifier.features`` for the options --stem and --substitute."""
+    found: dict[str, Any] = {}
+    if stem:
+        found["stemmer"] = stem
+    if substitute:
+        found["substitutions"] = [s.strip() for s in substitute.split(",") if s.strip()]
+    return found or None

@@ -33,7 +33,7 @@ def run(
 
     classifier = load_for(model)
     document = sys.stdin.read() if text == "-" else text
-    names = classifier.region_names_
+    names = None if classifier.regions == "email" else classifier.region_names_
     # Without region columns the whole text stands in every region's place once.
     texts = [document] if names is None else {name: [document] for name in names}
     (explanation,) = classifier.explain(texts, top=top)

@@ -13,7 +13,18 @@ from typing import Annotated
 import typer
 
 from earmark import __version__
-from earmark.apps.cli import demo, evaluate, explain, info, predict, reproduce, train
+from earmark.apps.cli import (
+    check,
+    compare,
+    demo,
+    evaluate,
+    explain,
+    fetch,
+    info,
+    predict,
+    reproduce,
+    train,
+)
 from earmark.exceptions import EarmarkError
 
 __all__ = ["app", "main"]
@@ -55,7 +66,18 @@ def _root(
     pass
 
 
-for _command in (demo, train, predict, evaluate, explain, info, reproduce):
+for _command in (
+    demo,
+    train,
+    predict,
+    evaluate,
+    compare,
+    check,
+    explain,
+    info,
+    fetch,
+    reproduce,
+):
     app.command(name=_command.NAME, help=_command.HELP)(_command.run)
 
 

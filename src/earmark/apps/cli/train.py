@@ -54,6 +54,20 @@ def run(
     class_weight: Annotated[
         str | None, typer.Option(metavar="balanced", help="Weigh classes equally.")
     ] = None,
+    email: Annotated[
+        bool,
+        typer.Option("--email", help="Texts are mails: subject and body are regions."),
+    ] = False,
+    stem: Annotated[
+        str | None,
+        typer.Option(metavar="LANGUAGE", help="Count stems, such as of english."),
+    ] = None,
+    substitute: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND[,KIND]", help="One token for every number, address (mail)."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of whatever is random.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Threads for counting.")] = 1,
     encoding: options.Encoding = None,
@@ -88,6 +102,8 @@ def run(
             ).texts
     classifier = TextClassifier(
         model,
+        regions="email" if email else None,
+        features=options.text_options(stem, substitute),
         multi_label=multi_label or "auto",
         max_error=max_error,
         class_weight=class_weight,
