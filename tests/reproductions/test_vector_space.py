@@ -94,7 +94,8 @@ def test_fewer_neighbours_mean_less_bias_and_more_variance():
                     problem,
                     NeighborsClassifier(k, vote="majority", random_state=0),
                     plane.lifted,
-                    n_sets=8,
+                    n_sets=12,
+                    n_test=200,
                     seed=seed,
                 )
                 for k in (51, 11, 1)
@@ -119,8 +120,9 @@ def test_linear_models_have_more_bias_and_less_variance_on_the_enclave(
 ):
     nearest = NeighborsClassifier(1, random_state=0)
     for seed in SEEDS:
-        straight = tradeoff.measured(plane.enclave, linear, represent, 8, seed=seed)
-        local = tradeoff.measured(plane.enclave, nearest, plane.lifted, 8, seed=seed)
+        few = {"n_sets": 8, "n_test": 300, "seed": seed}
+        straight = tradeoff.measured(plane.enclave, linear, represent, **few)
+        local = tradeoff.measured(plane.enclave, nearest, plane.lifted, **few)
         for loss in ("", "zero_one_"):
             assert straight[f"{loss}bias"] > local[f"{loss}bias"]
             assert straight[f"{loss}variance"] < local[f"{loss}variance"]
@@ -128,10 +130,10 @@ def test_linear_models_have_more_bias_and_less_variance_on_the_enclave(
 
 def test_points_of_the_plane_keep_their_neighbours_on_the_sphere(rng):
     points = rng.uniform(size=(200, 2))
-    model = NeighborsClassifier(1).fit(plane.lifted(points), np.arange(200))
+    model = NeighborsClassifier(1).fit(plane.lifted(points), np.arange(200) % 2)
     test = rng.uniform(size=(100, 2))
     flat = np.linalg.norm(test[:, None] - points, axis=2).argmin(axis=1)
-    assert np.mean(model.predict(plane.lifted(test)) == flat) > 0.95
+    assert np.mean(model.kneighbors(plane.lifted(test))[1][:, 0] == flat) > 0.97
 
 
 def test_rocchio_fails_on_two_clusters_and_neighbours_do_not(rng):

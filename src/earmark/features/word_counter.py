@@ -67,7 +67,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         Replace the step before, or the step of, finding words.
     stop_words : "english" or list of str, default=None
         Words to leave out before n-grams are made.
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
         What a word is.
     ngram_range : (int, int), default=(1, 1)
         Least and most number of words (or characters) of a term.

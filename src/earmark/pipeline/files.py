@@ -25,9 +25,9 @@ from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
-from earmark.text.preparation import TextPreparation
 from earmark.pipeline.semi_engine import SemiEngine
 from earmark.pipeline.semi_features import SemiFeatures
+from earmark.text.preparation import TextPreparation
 
 if TYPE_CHECKING:
     from earmark.pipeline.text_classifier import TextClassifier

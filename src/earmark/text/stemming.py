@@ -12,13 +12,13 @@ __all__ = ["StemmedWords"]
 
 
 class StemmedWords:
-    """A tokenizer for ``WordCounter``: the words of a text, stemmed.
+    r"""A tokenizer for ``WordCounter``: the words of a text, stemmed.
 
     Parameters
     ----------
     language : str, default="english"
         Name of a Snowball stemmer; "porter" is the classic one.
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
         What a word is.
 
     Notes
@@ -48,7 +48,7 @@ class StemmedWords:
         return stems
 
     def _stemmer(self) -> Any:
-        """This thread's stemmer."""
+        """The stemmer of the thread that asks."""
         stemmer = getattr(self._local, "stemmer", None)
         if stemmer is None:
             module = require("Stemmer", "stem words")

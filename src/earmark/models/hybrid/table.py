@@ -23,7 +23,9 @@ def region_table(
     A word of a region of length n adds θ/n of its evidence: that, at the mean
     length, is what two regions are compared by.
     """
-    each = weight / length if normalize else weight
+    each = weight
+    if normalize:
+        each = np.divide(weight, length, out=np.zeros(len(weight)), where=length > 0)
     width = max(len("region"), *(len(name) for name in names))
     lines = [f"{'region':<{width}}  {'weight':>9}  {'length':>9}  {'per word':>9}"]
     lines += [

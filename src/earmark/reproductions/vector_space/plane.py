@@ -15,8 +15,8 @@ from earmark.typing import BoolVector, FloatMatrix, IntVector
 
 __all__ = ["OnSphere", "enclave", "linear_with_noise", "multimodal", "three_classes"]
 
-# Points of [0, 1] x [0, 1] span about 11 degrees: distances are true to 1 percent.
-_SCALE = 0.2
+# Points of [0, 1] x [0, 1] span about 3 degrees: distances are true to 1 in 1000.
+_SCALE = 0.05
 
 
 class OnSphere:
@@ -60,7 +60,7 @@ def multimodal(rng: np.random.Generator) -> tuple[FloatMatrix, Any]:
     points = [
         rng.normal((0.2, 0.75), 0.05, (25, 2)),
         rng.normal((0.8, 0.75), 0.05, (25, 2)),
-        rng.normal((0.5, 0.45), 0.1, (50, 2)),
+        rng.normal((0.5, 0.65), 0.08, (50, 2)),
     ]
     return np.vstack(points), np.repeat(["a", "b"], 50)
 

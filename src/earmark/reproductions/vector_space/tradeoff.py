@@ -88,10 +88,11 @@ def measured(
     n_sets: int,
     output: str = "auto",
     size: int = 200,
+    n_test: int = 1000,
     seed: int = 0,
 ) -> dict[str, float]:
     """Bias and variance of one model on one problem; training sets of ``size``."""
-    points, _, chance = problem(1000, np.random.default_rng(seed + 1))
+    points, _, chance = problem(n_test, np.random.default_rng(seed + 1))
 
     def draw(rng: np.random.Generator) -> tuple[Any, Any]:
         drawn, label, _ = problem(size, rng)
