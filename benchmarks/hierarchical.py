@@ -21,7 +21,7 @@ from typing import Any
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 from scipy import sparse
 
 from earmark.documents import load_corpus

@@ -73,7 +73,11 @@ class MultinomialProblem(NodeProblem):
     def document_rows(self, X: SparseMatrix) -> DocumentRows:
         """Counts by this class's columns; all unseen terms in the last one."""
         matrix = sparse.csr_array(
-            (X.data.astype(self._events.dtype), self._place[X.indices], X.indptr.copy()),
+            (
+                X.data.astype(self._events.dtype),
+                self._place[X.indices],
+                X.indptr.copy(),
+            ),
             shape=(X.shape[0], len(self._terms) + 1),
         )
         matrix.sort_indices()
