@@ -17,6 +17,7 @@ import argparse
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +36,7 @@ from earmark.models import BernoulliNaiveBayes, MultinomialNaiveBayes
 MAX_ERROR = 0.05
 N_TRAIN = 300
 N_TEST = 5_000
+N_ORACLE = 200  # repetitions in which the oracle's coverage is looked up as well
 N_POOL = 40  # sets of test documents, one drawn per repetition
 
 
@@ -48,13 +50,14 @@ class Tally:
     coverage: list[float] = field(default_factory=list)
     oracle: list[float] = field(default_factory=list)
 
-    def add(self, coverage: float, error: float, oracle: float) -> None:
+    def add(self, coverage: float, error: float, oracle: float | None) -> None:
         """Count one repetition."""
         self.repeats += 1
         self.answered += coverage > 0
         self.broken += coverage > 0 and error > MAX_ERROR
         self.coverage.append(coverage)
-        self.oracle.append(oracle)
+        if oracle is not None:
+            self.oracle.append(oracle)
 
     @property
     def row(self) -> str:
@@ -143,17 +146,24 @@ class Population:
         if not isinstance(source, Numbers):
             self.X = sparse.csr_array(self.X)
 
+        self.last: Any = (None, None)
+
     def scored(self, model):
-        """Confidence and probability of being wrong, most confident first."""
+        """Confidence and summed probability of being wrong, most confident first."""
+        if self.last[0] is model:
+            return self.last[1]
         scores = read_scores(model, self.X)
         wrong = 1 - self.posterior[np.arange(N_TEST), scores.choice]
         order = np.argsort(-scores.confidence, kind="stable")
-        return scores.confidence[order], wrong[order].cumsum()
+        self.last = model, (scores.confidence[order], wrong[order].cumsum())
+        return self.last[1]
 
 
-def judged(scored, threshold):
-    """True coverage and error of the answers, and the oracle's coverage."""
-    confidence, wrong = scored
+def judged(test, model, threshold, with_oracle):
+    """True coverage and error of the answers, and the oracle's coverage or None."""
+    if threshold == np.inf and not with_oracle:
+        return 0.0, 0.0, None
+    confidence, wrong = test.scored(model)
     n_given = int(np.count_nonzero(confidence >= threshold))
     error = float(wrong[n_given - 1] / n_given) if n_given else 0.0
     good = np.flatnonzero(wrong <= MAX_ERROR * np.arange(1, N_TEST + 1))
@@ -172,7 +182,7 @@ def with_duplicates(rng, X, y, share=0.3):
     return X, y
 
 
-def repetition(rng, name, n, test, shifted, tallies):
+def repetition(rng, name, n, test, shifted, tallies, with_oracle):
     base, source = MODELS[name]
     X_train, y_train = source().draw(rng, N_TRAIN)
     X_cal, y_cal = source().draw(rng, n)
@@ -180,25 +190,26 @@ def repetition(rng, name, n, test, shifted, tallies):
     wrapped.fit(X_train, y_train, calibration=(X_cal, y_cal))
     model = wrapped.base_
     value = wrapped.raw_threshold_[0]
-    scored = test.scored(model)
-    tallies["guaranteed"].add(*judged(scored, value))
-    tallies["shifted test set"].add(*judged(shifted.scored(model), value))
+    tallies["guaranteed"].add(*judged(test, model, value, with_oracle))
+    tallies["shifted test set"].add(*judged(shifted, model, value, with_oracle))
 
     X_dup, y_dup = with_duplicates(rng, X_cal, y_cal)
     scores = read_scores(model, X_dup)
     right = model.classes_[scores.choice] == y_dup
     loose = guaranteed_threshold(scores.confidence, right, MAX_ERROR)
-    tallies["30 % duplicates, not grouped"].add(*judged(scored, loose.value))
+    found = judged(test, model, loose.value, with_oracle)
+    tallies["30 % duplicates, not grouped"].add(*found)
     wrapped.fit(X_train, y_train, calibration=(X_dup, y_dup))
-    value = wrapped.raw_threshold_[0]
-    tallies["30 % duplicates, grouped"].add(*judged(scored, value))
+    found = judged(test, model, wrapped.raw_threshold_[0], with_oracle)
+    tallies["30 % duplicates, grouped"].add(*found)
 
     if hasattr(base, "leave_one_out"):  # fitted on the n documents themselves
         whole = clone(base).fit(X_cal, y_cal)
         scores = scores_from_log_proba(whole.leave_one_out(X_cal, y_cal))
         right = whole.classes_[scores.choice] == y_cal
-        found = estimated_threshold(scores.confidence, right, MAX_ERROR)
-        tallies["leave-one-out estimate"].add(*judged(test.scored(whole), found.value))
+        value = estimated_threshold(scores.confidence, right, MAX_ERROR).value
+        found = judged(test, whole, value, with_oracle)
+        tallies["leave-one-out estimate"].add(*found)
 
 
 KINDS = (
@@ -218,7 +229,8 @@ def simulate(name, n, repeats, seed):
     tests = [Population(source(), rng) for _ in range(N_POOL)]
     shifted = Population(source(shift=0.25), rng)
     for number in range(repeats):
-        repetition(rng, name, n, tests[number % N_POOL], shifted, tallies)
+        test = tests[number % N_POOL]
+        repetition(rng, name, n, test, shifted, tallies, number < N_ORACLE)
     return tallies
 
 

@@ -9,14 +9,15 @@
 //     docs[rh] = sum_d s_d m_drh,  lengths[rh] = sum_d s_d m_drh n_d     (HB5)
 //     bound[r] = sum_d s_d log sum_h exp(a_drh)          (max_h when hard)
 //
-// Columns lie in tiles of whole mixtures, [tile][term][column], 8 or a multiple of 32
-// columns wide: the rows of a tile's frequent terms stay in the cache, and no
-// responsibility outlives its document. Every operation on columns is elementwise, so the
+// Columns lie in tiles of whole mixtures, [tile][term][column], some 32 columns wide: the
+// rows of a tile's frequent terms stay in the cache, and no responsibility outlives its
+// document. Every operation on columns is elementwise, so the
 // result of a column does not depend on its neighbours, the tile or the instruction set.
 #include "bindings.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -27,6 +28,7 @@ namespace {
 #define WIDEST
 #endif
 #define INLINED static inline __attribute__((always_inline))
+#define INLINED_LAMBDA __attribute__((always_inline))
 
 constexpr int64_t kAhead = 8; // entries between a prefetch and its use
 
@@ -74,11 +76,13 @@ INLINED void score(const Rows<F> &x, int64_t d, const F *table, int64_t stride, 
 template <int W, typename F>
 INLINED void scatter(const Rows<F> &x, int64_t d, const F *m, int64_t stride, F *table) {
     const int64_t last = x.start[x.n];
+    F share[W]; // a copy that cannot overlap the table: the loop below vectorises
+    for (int j = 0; j < W; j++) share[j] = m[j];
     for (int64_t k = x.start[d]; k < x.start[d + 1]; k++) {
         if (k + kAhead < last) fetch<W>(table + x.term[k + kAhead] * stride);
         F *row = table + x.term[k] * stride;
         const F count = x.count[k];
-        for (int j = 0; j < W; j++) row[j] += count * m[j];
+        for (int j = 0; j < W; j++) row[j] += count * share[j];
     }
 }
 
@@ -121,7 +125,11 @@ template <typename F> struct FromWeights {
                          int64_t d, F *a, double *bound) {
         const F *tile = p.table + t * s.terms * s.width;
         std::copy(p.offset + t * s.width, p.offset + (t + 1) * s.width, a);
-        for (int64_t j = 0; j < s.width; j += W) score<W>(x, d, tile + j, s.width, a + j);
+        if (s.width == W) {
+            score<W>(x, d, tile, W, a);
+        } else {
+            for (int64_t j = 0; j < s.width; j += W) score<W>(x, d, tile + j, s.width, a + j);
+        }
         for (int64_t r = 0; r < s.in_tile(t); r++) {
             F *mixture = a + r * s.nodes;
             const double best = p.hard ? harden(mixture, s.nodes) : soften(mixture, s.nodes);
@@ -167,8 +175,12 @@ INLINED void pass(const Rows<F> &x, const Tiles &s, const Source &source, const 
                 m[j] = static_cast<F>(mass);
             }
             std::fill(m.begin() + used, m.end(), F(0));
-            for (int64_t j = 0; j < s.width; j += W)
-                scatter<W>(x, d, m.data() + j, s.width, sums + j);
+            if (s.width == W) {
+                scatter<W>(x, d, m.data(), W, sums);
+            } else {
+                for (int64_t j = 0; j < s.width; j += W)
+                    scatter<W>(x, d, m.data() + j, s.width, sums + j);
+            }
         }
     }
 }
@@ -187,14 +199,25 @@ INLINED void evidence(const Rows<F> &x, const Tiles &s, const FromWeights<F> &p,
         }
 }
 
+// Calls `run` with the tile width as a constant; very wide tiles go 32 at a time.
+template <typename Run> INLINED void by_width(int64_t width, Run run) {
+    switch (width) {
+    case 8: return run(std::integral_constant<int, 8>{});
+    case 16: return run(std::integral_constant<int, 16>{});
+    case 36: return run(std::integral_constant<int, 36>{});
+    case 40: return run(std::integral_constant<int, 40>{});
+    default: return run(std::integral_constant<int, 32>{});
+    }
+}
+
 // The hot pass is compiled for several instruction sets; the machine's best one serves.
 WIDEST void step(const Rows<double> &x, const Tiles &s, const FromWeights<double> &p,
                  const Totals<double> &out) {
-    s.width == 8 ? pass<8>(x, s, p, out) : pass<32>(x, s, p, out);
+    by_width(s.width, [&](auto w) INLINED_LAMBDA { pass<decltype(w)::value>(x, s, p, out); });
 }
 WIDEST void step(const Rows<float> &x, const Tiles &s, const FromWeights<float> &p,
                  const Totals<float> &out) {
-    s.width == 8 ? pass<8>(x, s, p, out) : pass<32>(x, s, p, out);
+    by_width(s.width, [&](auto w) INLINED_LAMBDA { pass<decltype(w)::value>(x, s, p, out); });
 }
 
 template <typename F>
@@ -234,7 +257,7 @@ void mixture_start(In<int64_t> start, In<int32_t> term, In<F> count, In<double> 
     nb::gil_scoped_release unlocked;
     const FromSeeds<F> source{seeds.data(), keys.data()};
     const Totals<F> out{sums.data(), docs.data(), lengths.data(), nullptr};
-    s.width == 8 ? pass<8>(x, s, source, out) : pass<32>(x, s, source, out);
+    by_width(s.width, [&](auto w) { pass<decltype(w)::value>(x, s, source, out); });
 }
 
 template <typename F>
@@ -244,7 +267,7 @@ void mixture_evidence(In<int64_t> start, In<int32_t> term, In<F> count, In<doubl
     const auto s = tiles_of<F>(table, out.shape(1), nodes);
     nb::gil_scoped_release unlocked;
     const FromWeights<F> p{table.data(), offset.data(), false};
-    s.width == 8 ? evidence<8>(x, s, p, out.data()) : evidence<32>(x, s, p, out.data());
+    by_width(s.width, [&](auto w) { evidence<decltype(w)::value>(x, s, p, out.data()); });
 }
 
 } // namespace

@@ -27,7 +27,9 @@ __all__ = [
     "mixture_step",
 ]
 
-_NARROW, _WIDE = 8, 32
+# Tile widths that the compiled passes know; wider tiles are multiples of 32. A tile
+# costs about as much as 24 columns, beside its own.
+_WIDTHS, _WIDE, _TILE_COST = (32, 36, 40, 16, 8), 32, 24
 _PLAIN_ROWS = 512
 
 
@@ -61,8 +63,7 @@ class DocumentRows:
 class Tiling:
     """How R mixtures of H nodes lie in tiles of columns, (tile, term, column).
 
-    A tile holds whole mixtures and is 8 or a multiple of 32 columns wide; what is
-    left over at its end stays unused.
+    A tile holds whole mixtures; what is left over at its end stays unused.
     """
 
     n_mixtures: int
@@ -71,9 +72,10 @@ class Tiling:
     @property
     def width(self) -> int:
         """Columns of a tile."""
-        if self.n_mixtures * self.n_nodes <= _NARROW:
-            return _NARROW
-        return -(-self.n_nodes // _WIDE) * _WIDE
+        fitting = [width for width in _WIDTHS if width >= self.n_nodes]
+        if not fitting:
+            return -(-self.n_nodes // _WIDE) * _WIDE
+        return min(fitting, key=self._cost)
 
     @property
     def per_tile(self) -> int:
@@ -105,6 +107,11 @@ class Tiling:
     def pack_nodes(self, nodes: NDArray[Any]) -> NDArray[Any]:
         """One value for each node (R, H) -> (n_tiles, 1, width)."""
         return self.pack(nodes[None])
+
+    def _cost(self, width: int) -> int:
+        """What a pass costs with tiles of this width."""
+        n_tiles = -(-self.n_mixtures // (width // self.n_nodes))
+        return n_tiles * (width + _TILE_COST)
 
     def _tiles(self) -> list[tuple[slice, int]]:
         """The mixtures of each tile and how many columns they use."""

@@ -42,8 +42,8 @@ class MultinomialProblem(NodeProblem):
     """EM for multinomial nodes (HB3-HB5), on the terms that the class holds.
 
     Terms the class never saw share one column: each of them has the same
-    probability in a node. Columns are ordered by falling document frequency, so that
-    frequent terms share the cache.
+    probability in a node. Columns are ordered by falling document frequency, in each
+    row too, so that frequent terms share the cache.
     """
 
     def __init__(
@@ -73,9 +73,14 @@ class MultinomialProblem(NodeProblem):
     def document_rows(self, X: SparseMatrix) -> DocumentRows:
         """Counts by this class's columns; all unseen terms in the last one."""
         matrix = sparse.csr_array(
-            (X.data.astype(self._events.dtype), self._place[X.indices], X.indptr),
+            (
+                X.data.astype(self._events.dtype),
+                self._place[X.indices],
+                X.indptr.copy(),
+            ),
             shape=(X.shape[0], len(self._terms) + 1),
         )
+        matrix.sort_indices()
         return DocumentRows.of(matrix, np.ones(X.shape[0]), row_lengths(X))
 
     def maximize(self, totals: MixtureTotals) -> NodeParams:

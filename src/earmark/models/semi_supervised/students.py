@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
 
 from earmark.kernels.logspace import log_normalize
 from earmark.models.softmax import SoftmaxRegression
@@ -55,7 +57,10 @@ class LinearStudent(BaseEstimator):
         used, dense = _used_columns(X)
         estimator = softmax_regression() if self.estimator is None else self.estimator
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        model = clone(estimator).fit(dense, y, **given)
+        with warnings.catch_warnings():
+            # A last digit of the optimum is of no account here.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = clone(estimator).fit(dense, y, **given)
         weights, offsets = _linear_form(model)
         self.offsets_ = offsets
         self.weights_ = np.zeros((X.shape[1], len(offsets)))

@@ -18,7 +18,15 @@ from earmark.models import HybridBayes, MultinomialNaiveBayes
 from earmark.reproductions.hybrid.pairs import Part
 from earmark.typing import FloatMatrix, Labels, Matrix
 
-__all__ = ["ALPHAS", "HONEST", "METHODS", "Answer", "one_region", "tuned"]
+__all__ = [
+    "ALPHAS",
+    "HONEST",
+    "METHODS",
+    "Answer",
+    "best_setting",
+    "one_region",
+    "tuned",
+]
 
 # Tried by leave-one-out, on training documents only.
 ALPHAS = (0.01, 0.1, 1.0)
@@ -27,28 +35,29 @@ Answer = tuple[Labels, FloatMatrix | None]
 """Predicted labels, and probabilities where the method has them."""
 
 
-def tuned(
+def best_setting(
     estimator: Any, grid: Mapping[str, Sequence[float]], X: Matrix, y: Any
 ) -> Any:
-    """The estimator with the setting that does best on a third of the training part.
+    """The estimator, unfitted, with the value that does best on a third of X.
 
-    It is then fitted on all of the training part; ties go to the earlier value.
+    Ties go to the earlier value.
     """
     ((name, values),) = grid.items()
-    if len(values) == 1:
-        return clone(estimator).set_params(**{name: values[0]}).fit(X, y)
+    models = [clone(estimator).set_params(**{name: v}) for v in values]
+    if len(models) == 1:
+        return models[0]
     rest, held = train_test_split(
         np.arange(len(y)), test_size=1 / 3, random_state=0, stratify=y
     )
-    scores = [
-        clone(estimator)
-        .set_params(**{name: v})
-        .fit(X[rest], y[rest])
-        .score(X[held], y[held])
-        for v in values
-    ]
-    best = values[int(np.argmax(scores))]
-    return clone(estimator).set_params(**{name: best}).fit(X, y)
+    scores = [clone(m).fit(X[rest], y[rest]).score(X[held], y[held]) for m in models]
+    return models[int(np.argmax(scores))]
+
+
+def tuned(
+    estimator: Any, grid: Mapping[str, Sequence[float]], X: Matrix, y: Any
+) -> Any:
+    """The estimator with its best setting, fitted on all of the training part."""
+    return best_setting(estimator, grid, X, y).fit(X, y)
 
 
 def _answer(model: Any, X: Matrix) -> Answer:

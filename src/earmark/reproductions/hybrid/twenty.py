@@ -19,7 +19,7 @@ from earmark.evaluation import accuracy_coverage, mcnemar_exact, reliability
 from earmark.features import WordCounter
 from earmark.models import HybridBayes, MultinomialNaiveBayes
 from earmark.reproductions._common import Progress
-from earmark.reproductions.hybrid.methods import tuned
+from earmark.reproductions.hybrid.methods import best_setting, tuned
 from earmark.reproductions.hybrid.pairs import REGIONS, Part
 from earmark.typing import BoolVector, Matrix
 
@@ -134,10 +134,12 @@ def _own(**options: Any) -> Callable[[_News], Any]:
 
 def _baseline(estimator: Any, grid: Any, calibrate: bool = False) -> Any:
     def run(news: _News) -> Any:
-        model = tuned(estimator, grid, news.train.whole, news.train.y)
+        X, y = news.train.whole, news.train.y
         if calibrate:
-            wrapped = CalibratedClassifierCV(model, cv=3, ensemble=False)
-            model = wrapped.fit(news.train.whole, news.train.y)
+            chosen = best_setting(estimator, grid, X, y)
+            model = CalibratedClassifierCV(chosen, cv=3, ensemble=False).fit(X, y)
+        else:
+            model = tuned(estimator, grid, X, y)
         return _answer(model, news.test.whole)
 
     return run
@@ -162,11 +164,11 @@ _METHODS: Mapping[str, Callable[[_News], Any]] = {
         _tfidf(LinearSVC()), {"linearsvc__C": (0.3, 1.0)}, calibrate=True
     ),
     "tf-idf + logistic regression": _baseline(
-        _tfidf(LogisticRegression(max_iter=100, tol=1e-2)),
+        _tfidf(LogisticRegression(tol=1e-3)),
         {"logisticregression__C": (10.0,)},
     ),
     "tf-idf + logistic regression, calibrated": _baseline(
-        _tfidf(LogisticRegression(max_iter=100, tol=1e-2)),
+        _tfidf(LogisticRegression(tol=1e-3)),
         {"logisticregression__C": (10.0,)},
         calibrate=True,
     ),
