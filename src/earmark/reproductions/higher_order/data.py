@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from earmark._optional import require
-from earmark.documents import load_corpus, load_term_matrix
+from earmark.documents import Documents, load_corpus, load_term_matrix
 from earmark.features import TermSelector, WordCounter
 from earmark.text.stopwords import stop_word_set
 from earmark.typing import IntVector, Labels, SparseMatrix
@@ -73,8 +73,9 @@ def load_data_sets(seed: int = 0) -> list[DataSet]:
     X, topics = load_term_matrix("cora")
     area = np.array(topics)
     six = np.flatnonzero(area != "Rule_Learning")
+    messages = load_corpus("20newsgroups-original")
     return [
-        *(_newsgroups(name, seed) for name in GROUPS),
+        *(_newsgroups(messages, name, seed) for name in GROUPS),
         citeseer,
         DataSet("Cora", X, area),
         DataSet("Cora, six classes", X[six], area[six]),
@@ -83,10 +84,13 @@ def load_data_sets(seed: int = 0) -> list[DataSet]:
 
 def milder_religion(seed: int = 0) -> DataSet:
     """RELIGION without the messages posted to two of its own three classes only."""
-    return _newsgroups("RELIGION", seed, among=GROUPS["RELIGION"])
+    messages = load_corpus("20newsgroups-original")
+    return _newsgroups(messages, "RELIGION", seed, among=GROUPS["RELIGION"])
 
 
-def _newsgroups(name: str, seed: int, among: tuple[str, ...] | None = None) -> DataSet:
+def _newsgroups(
+    messages: Documents, name: str, seed: int, among: tuple[str, ...] | None = None
+) -> DataSet:
     """Messages without cross-postings, prepared.
 
     A cross-posting is a message posted to two of the twenty groups (or of those
@@ -94,7 +98,6 @@ def _newsgroups(name: str, seed: int, among: tuple[str, ...] | None = None) -> D
     taken, and more than 500 of every other class. Dropping every message with a
     second group of any name would leave 169 of talk.politics.misc.
     """
-    messages = load_corpus("20newsgroups-original")
     labels = np.array(messages.labels)
     known = set(labels.tolist() if among is None else among)
     rows = [
