@@ -86,6 +86,20 @@ MODELS: Mapping[str, ModelSpec] = _named(
         passes=("random_state", "n_jobs", "verbose"),
     ),
     ModelSpec(
+        "higher-order",
+        "higher-order naive Bayes: words linked across documents; for few labels",
+        "binary",
+        "earmark.models.higher_order:HigherOrderNaiveBayes",
+        {"keep_documents": True},
+    ),
+    ModelSpec(
+        "higher-order-svm",
+        "linear SVM on words weighted by higher-order paths, one class against one",
+        "binary",
+        "earmark.models.higher_order:HigherOrderClassifier",
+        passes=("random_state", "n_jobs"),
+    ),
+    ModelSpec(
         "rocchio",
         "Rocchio: the class with the nearest prototype; exact updates, very quick",
         "tfidf",
