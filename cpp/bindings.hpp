@@ -16,6 +16,7 @@ template <typename T> using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb:
 
 // One function a topic, defined in cpp/<topic>.cpp and called in module.cpp.
 
+void bind_svm(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_dual(nb::module_& m);
 void bind_mlp(nb::module_& m);

@@ -7,5 +7,6 @@ NB_MODULE(_native, m) {
     bind_mlp(m);
     bind_sgd(m);
     bind_shuffle(m);
+    bind_svm(m);
     bind_text(m);
 }

@@ -8,9 +8,11 @@ from earmark.models.naive_bayes import (
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
+from earmark.models.nbsvm import NBSVM
 from earmark.models.softmax import SoftmaxRegression
 
 __all__ = [
+    "NBSVM",
     "BernoulliNaiveBayes",
     "ComplementNaiveBayes",
     "GaussianNaiveBayes",
