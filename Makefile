@@ -41,10 +41,10 @@ $(UV):
 
 # The package itself, editable, with the compiled kernels where a compiler works.
 $(VENV)/base.stamp: $(UV) $(SOURCES)
-	$(UV) pip install --quiet --python $(BIN)/python "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
-	$(UV) pip install --quiet --python $(BIN)/python --no-build-isolation --reinstall-package earmark -e ".[io,plot]"
+	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --reinstall-package earmark -e ".[io,plot]"
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/base.stamp
-	$(UV) pip install --quiet --python $(BIN)/python --no-build-isolation --group dev -e ".[io,stem,plot]"
+	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --group dev -e ".[io,stem,plot]"
 	@touch $@

@@ -1,6 +1,7 @@
 // Bindings of the text kernels: documents, counting, vocabularies.
 #include "bindings.hpp"
 #include "text_fused.hpp"
+#include "text_hash.hpp"
 
 #include <nanobind/stl/optional.h>
 
@@ -67,7 +68,7 @@ void fill_counted(Counted& self, In<std::int32_t> column, Out<Index> indptr, Out
     self.fill(column.data(), indptr.data(), indices.data(), data.data(), last);
 }
 
-template <typename Index> void fill_columns(ColumnCounts& self, Out<Index> indptr, Out<Index> indices, Out<std::int64_t> data) {
+template <typename Index> void fill_rows(RowMatrix& self, Out<Index> indptr, Out<Index> indices, Out<std::int64_t> data) {
     nb::gil_scoped_release release;
     self.fill(indptr.data(), indices.data(), data.data());
 }
@@ -109,15 +110,22 @@ void bind_vocabulary(nb::module_& m) {
                  new (self) Vocabulary(utf8_list(terms), scan, utf8_list(stop_words));
              })
         .def_prop_ro("n_columns", &Vocabulary::n_columns);
-    nb::class_<ColumnCounts>(m, "ColumnCounts")
-        .def("__init__",
-             [](ColumnCounts* self, const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads) {
-                 nb::gil_scoped_release release;
-                 new (self) ColumnCounts(texts, vocabulary, n_threads);
-             })
-        .def_prop_ro("n_entries", &ColumnCounts::n_entries)
-        .def("fill", &fill_columns<std::int32_t>)
-        .def("fill", &fill_columns<std::int64_t>);
+    nb::class_<RowMatrix>(m, "RowMatrix")
+        .def_prop_ro("n_entries", &RowMatrix::n_entries)
+        .def("fill", &fill_rows<std::int32_t>)
+        .def("fill", &fill_rows<std::int64_t>);
+    nb::class_<ColumnCounts, RowMatrix>(m, "ColumnCounts")
+        .def("__init__", [](ColumnCounts* self, const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads) {
+            nb::gil_scoped_release release;
+            new (self) ColumnCounts(texts, vocabulary, n_threads);
+        });
+    nb::class_<HashedCounts, RowMatrix>(m, "HashedCounts")
+        .def("__init__", [](HashedCounts* self, const Texts& texts, const Scan& scan, nb::list stop_words,
+                            std::uint32_t n_columns, bool signs, std::size_t n_threads) {
+            const std::vector<std::string> stops = utf8_list(stop_words);
+            nb::gil_scoped_release release;
+            new (self) HashedCounts(texts, scan, stops, {n_columns, signs}, n_threads);
+        });
 }
 
 void bind_fused(nb::module_& m) {
@@ -168,6 +176,7 @@ void bind_text(nb::module_& m) {
     nb::class_<Scan>(m, "Scan").def("__init__", [](Scan* self, int analyzer, std::uint32_t min_n, std::uint32_t max_n, std::uint32_t min_length) {
         new (self) Scan(make_scan(analyzer, min_n, max_n, min_length));
     });
+    m.def("murmurhash3", [](nb::bytes data) { return murmur3(data.c_str(), data.size()); });
     bind_counted(m);
     bind_vocabulary(m);
     bind_fused(m);

@@ -17,15 +17,15 @@ struct Entry {
 // Rows of entries in blocks that can be given back one by one.
 class Rows {
   public:
-    void add(const std::vector<Entry>& row) {
-        if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < row.size()) {
+    void add(const Entry* row, std::size_t n) {
+        if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < n) {
             blocks_.emplace_back();
-            blocks_.back().reserve(std::max(block_size, row.size()));
+            blocks_.back().reserve(std::max(block_size, n));
             first_row_.push_back(lengths_.size());
         }
-        blocks_.back().insert(blocks_.back().end(), row.begin(), row.end());
-        lengths_.push_back(row.size());
-        total_ += row.size();
+        blocks_.back().insert(blocks_.back().end(), row, row + n);
+        lengths_.push_back(n);
+        total_ += n;
     }
 
     std::size_t size() const { return lengths_.size(); }
@@ -63,26 +63,28 @@ class PartCounter {
             reader.symbols.clear_marks();
             base_ = 0;
         }
-        row_.clear();
+        size_ = 0;
         reader.read(t, [this](std::uint32_t& mark, std::uint32_t id) {
-            // A mark above `base_` was set in this document and says where its entry is.
-            if (mark > base_) {
-                ++row_[mark - base_ - 1].count;
-            } else {
-                row_.push_back({id, 1});
-                mark = base_ + std::uint32_t(row_.size());
-            }
+            // A mark above `base_` was set in this document and says where its entry
+            // is. Whether it was is a coin toss: no branch on it.
+            if (size_ == row_.size()) row_.resize(2 * size_ + 64);
+            const bool is_new = mark <= base_;
+            row_[size_] = {id, 0};
+            const std::uint32_t at = is_new ? size_ : mark - base_ - 1;
+            ++row_[at].count;
+            mark = base_ + at + 1;
+            size_ += is_new;
         });
-        rows.add(row_);
-        base_ += row_.size();
+        rows.add(row_.data(), size_);
+        base_ += size_;
     }
 
     TermReader reader;
     Rows rows;
 
   private:
-    std::vector<Entry> row_;
-    std::uint32_t base_ = 0;
+    std::vector<Entry> row_; // the first size_ count
+    std::uint32_t size_ = 0, base_ = 0;
 };
 
 // Sorts short lists of small distinct numbers by setting bits.
@@ -96,6 +98,13 @@ class BitSorter {
         counts_[id] = count;
     }
 
+    // Add to the count instead of setting it.
+    void increase(std::uint32_t id, std::uint32_t by) {
+        bits_[id >> 6] |= std::uint64_t(1) << (id & 63);
+        summary_[id >> 12] |= std::uint64_t(1) << ((id >> 6) & 63);
+        counts_[id] += by;
+    }
+
     // use(id, count) in ascending order; forgets all on the way.
     template <typename Use> void drain(Use use) {
         for (std::size_t s = 0; s < summary_.size(); ++s) {
@@ -104,6 +113,7 @@ class BitSorter {
                 for (std::uint64_t bits = bits_[word]; bits; bits &= bits - 1) {
                     const std::uint32_t id = word * 64 + lowest_bit(bits);
                     use(id, counts_[id]);
+                    counts_[id] = 0;
                 }
                 bits_[word] = 0;
             }
@@ -116,7 +126,7 @@ class BitSorter {
 
   private:
     std::vector<std::uint64_t> bits_, summary_;
-    std::vector<std::uint32_t> counts_;
+    ZeroArray<std::uint32_t> counts_;
 };
 
 // Calls use(id, count) for the entries of a row, by ascending id[entry].

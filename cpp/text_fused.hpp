@@ -44,19 +44,31 @@ class PartSums {
         reader.read(t, [this, class_start](std::uint32_t& mark, std::uint32_t id) {
             // A mark above the start of the class was set in this class.
             if (mark <= class_start) {
-                sums.push_back({id, document_, 1, 1});
+                sums.push_back({id, 0, 0, 0});
                 mark = sums.size();
-                return;
             }
-            ClassSum& sum = sums[mark - 1];
-            ++sum.tokens;
-            sum.documents += sum.last_document != document_;
-            sum.last_document = document_;
+            // Ask for the sum now and add to it later, when it is in the cache.
+            prefetch(&sums[mark - 1]);
+            waiting_[n_waiting_++] = mark - 1;
+            if (n_waiting_ == look_ahead) add_waiting();
         });
+        add_waiting();
         if (sums.size() > 0xF0000000) throw std::length_error("more than 2^32 class sums in one part");
     }
 
-    std::uint32_t document_ = 0;
+    void add_waiting() {
+        for (std::size_t k = 0; k < n_waiting_; ++k) {
+            ClassSum& sum = sums[waiting_[k]];
+            ++sum.tokens;
+            sum.documents += sum.last_document != document_;
+            sum.last_document = document_;
+        }
+        n_waiting_ = 0;
+    }
+
+    std::uint32_t document_ = 0; // counts from 1
+    std::uint32_t waiting_[look_ahead];
+    std::size_t n_waiting_ = 0;
 };
 
 // Class x term sums over sorted terms.
@@ -118,7 +130,7 @@ class ClassSums {
 
 // ---- linear scores ------------------------------------------------------------
 
-enum class Tf : std::uint8_t { raw, binary, sublinear };
+enum class Tf : std::uint8_t { raw, binary, sublinear, logarithm };
 enum class Norm : std::uint8_t { none, l2, l1 };
 
 // score_dk = sum_w x_dw W_wk / |x_d| + b_k, with x_dw = tf(count) idf_w.
@@ -136,21 +148,19 @@ struct Linear {
 class Scorer {
   public:
     Scorer(const Vocabulary& vocabulary, const Linear& linear)
-        : reader_(vocabulary), counts_(vocabulary.n_columns()), linear_(linear) {}
+        : reader_(vocabulary), counter_(vocabulary.n_columns()), linear_(linear) {}
 
     // -> number of tokens that are in the vocabulary
     std::int64_t score(const Text& t, double* out) {
-        touched_.clear();
-        reader_.read(t, [this](std::uint32_t column) {
-            if (counts_[column]++ == 0) touched_.push_back(column);
-        });
+        reader_.read(t, [this](const std::uint32_t* columns, std::size_t n) { counter_.add(columns, n); });
+        std::size_t n;
+        const Entry* entries = counter_.take(n);
         for (std::size_t k = 0; k < linear_.n_outputs; ++k) out[k] = 0.0;
         std::int64_t n_tokens = 0;
         double size = 0.0;
-        for (std::size_t t = 0; t < touched_.size(); ++t) {
-            if (t + 8 < touched_.size()) prefetch(linear_.weights + touched_[t + 8] * linear_.n_outputs);
-            const std::uint32_t column = touched_[t], count = counts_[column];
-            counts_[column] = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            if (k + 8 < n) prefetch(linear_.weights + entries[k + 8].id * linear_.n_outputs);
+            const auto [column, count] = entries[k];
             n_tokens += count;
             const double x = value(column, count);
             size += linear_.norm == Norm::l2 ? x * x : std::fabs(x);
@@ -165,6 +175,7 @@ class Scorer {
         double x = count;
         if (linear_.tf == Tf::binary) x = 1.0;
         if (linear_.tf == Tf::sublinear) x = 1.0 + std::log(x);
+        if (linear_.tf == Tf::logarithm) x = 1.0 + std::log10(x);
         return linear_.idf ? x * linear_.idf[column] : x;
     }
 
@@ -179,7 +190,7 @@ class Scorer {
     }
 
     ColumnReader reader_;
-    std::vector<std::uint32_t> counts_, touched_;
+    ColumnCounter counter_;
     Linear linear_;
 };
 

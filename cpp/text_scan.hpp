@@ -111,14 +111,15 @@ class Scanner {
     explicit Scanner(const Scan& scan) : scan_(scan) {}
 
     template <typename Use> void run(const Text& t, Use use) {
-        spans_.clear();
+        n_spans_ = 0;
         if (scan_.analyzer == Analyzer::word) {
             t.kind == Kind::ascii ? ascii_words(t) : words(t);
         } else {
             room(std::size_t(t.length) * 4 + 8);
+            if (spans_.size() < batch) spans_.resize(batch);
             scan_.analyzer == Analyzer::chars ? chars(t, use) : chars_in_words(t, use);
         }
-        use(bytes_.data(), spans_.data(), spans_.size());
+        use(bytes_.data(), spans_.data(), n_spans_);
     }
 
   private:
@@ -128,65 +129,139 @@ class Scanner {
         if (bytes_.size() < n + 64 + over_read) bytes_.resize(n + n / 2 + 64 + over_read);
     }
 
+    // Where runs of word characters begin and end in bytes_, in turn.
+    struct Edges {
+        std::uint32_t* next;
+        std::uint64_t in_word = 0; // was the character before in a word?
+
+        void block(std::uint64_t words, std::uint32_t base) {
+            std::uint64_t changes = words ^ (words << 1 | in_word);
+            in_word = words >> 63;
+            for (; changes; changes &= changes - 1) *next++ = base + lowest_bit(changes);
+        }
+        void character(bool word, std::uint32_t at) {
+            *next = at;
+            next += word != in_word;
+            in_word = word;
+        }
+        void end(std::uint32_t at) {
+            if (in_word) *next++ = at;
+        }
+    };
+
+    Edges start_edges(std::size_t n) {
+        if (edges_.size() < n + 2) edges_.resize(n + n / 2 + 2);
+        return {edges_.data()};
+    }
+
     void ascii_words(const Text& t) {
         const char* in = static_cast<const char*>(t.data);
         const std::size_t n = t.length;
         room(n);
-        if (edges_.size() < n + 2) edges_.resize(n + n / 2 + 2);
         char* out = bytes_.data();
-        std::uint32_t* edge = edges_.data();
-        std::uint64_t before = 0; // was the byte before this block in a word?
-        auto take = [&](std::uint64_t words, std::uint32_t base) {
-            std::uint64_t changes = words ^ (words << 1 | before);
-            before = words >> 63;
-            for (; changes; changes &= changes - 1) *edge++ = base + lowest_bit(changes);
-        };
+        Edges edges = start_edges(n);
         std::size_t k = 0;
-        for (; k + 64 <= n; k += 64) take(classify_64(in + k, out + k, t.fold), k);
+        for (; k + 64 <= n; k += 64) edges.block(classify_64(in + k, out + k, t.fold), k);
         if (k < n) {
             char last[64] = {};
             std::memcpy(last, in + k, n - k);
-            take(classify_64(last, out + k, t.fold), k);
+            edges.block(classify_64(last, out + k, t.fold), k);
         }
-        if (before) *edge++ = n;
-        const std::size_t n_runs = (edge - edges_.data()) / 2;
-        spans_.resize(n_runs);
-        std::size_t kept = 0;
-        for (std::size_t run = 0; run < n_runs; ++run) {
-            const std::uint32_t start = edges_[2 * run], length = edges_[2 * run + 1] - start;
-            spans_[kept] = {start, length};
-            kept += length >= scan_.min_length;
-        }
-        spans_.resize(kept);
+        edges.end(n);
+        take_spans(edges, [](const Span&) { return true; });
     }
 
     void words(const Text& t) {
         room(std::size_t(t.length) * 4);
-        char* const base = bytes_.data();
-        char *out = base, *start = base;
-        std::uint32_t n_points = 0;
-        auto close = [&] {
-            if (n_points >= scan_.min_length) spans_.push_back({std::uint32_t(start - base), std::uint32_t(out - start)});
-            n_points = 0;
-            start = out;
-        };
-        each_code_point(t, [&](std::uint32_t c, std::uint8_t flags) {
-            if (flags & is_word) {
-                out = put_utf8(out, c);
-                ++n_points;
-            } else if (n_points) {
-                close();
-            }
+        Edges edges = start_edges(t.length);
+        char* out = bytes_.data();
+        switch (t.kind) {
+        case Kind::ascii:
+        case Kind::latin1: out = wide_words<std::uint8_t>(t, edges, out); break;
+        case Kind::ucs2: out = wide_words<std::uint16_t>(t, edges, out); break;
+        case Kind::ucs4: out = wide_words<std::uint32_t>(t, edges, out); break;
+        case Kind::utf8: out = utf8_words(t, edges, out); break;
+        }
+        edges.end(out - bytes_.data());
+        // A word is measured in characters: short ones must be counted.
+        take_spans(edges, [this](const Span& span) {
+            if (span.length >= 4 * scan_.min_length) return true;
+            std::uint32_t n_points = 0;
+            for (std::uint32_t k = 0; k < span.length; ++k) n_points += (bytes_[span.start + k] & 0xC0) != 0x80;
+            return n_points >= scan_.min_length;
         });
-        if (n_points) close();
+    }
+
+    // Blocks of 64 ASCII characters go the fast way, whatever stands before and after.
+    template <typename Unit> char* wide_words(const Text& t, Edges& edges, char* out) {
+        const Unit* in = static_cast<const Unit*>(t.data);
+        std::uint64_t k = 0;
+        while (k < t.length) {
+            const std::uint64_t n = std::min<std::uint64_t>(64, t.length - k);
+            std::uint32_t seen = 0;
+            char block[64] = {};
+            for (std::uint64_t i = 0; i < n; ++i) {
+                seen |= in[k + i];
+                block[i] = static_cast<char>(in[k + i]);
+            }
+            if (seen < 0x80 && n == 64) {
+                edges.block(classify_64(block, out, t.fold), out - bytes_.data());
+                out += 64;
+            } else {
+                for (std::uint64_t i = 0; i < n; ++i) out = one_character(in[k + i], t.fold, edges, out);
+            }
+            k += n;
+        }
+        return out;
+    }
+
+    char* utf8_words(const Text& t, Edges& edges, char* out) {
+        const unsigned char* in = static_cast<const unsigned char*>(t.data);
+        const unsigned char* const end = in + t.length;
+        while (in < end) {
+            if (end - in >= 64 && all_ascii(in, 64)) {
+                edges.block(classify_64(reinterpret_cast<const char*>(in), out, t.fold), out - bytes_.data());
+                in += 64;
+                out += 64;
+            } else {
+                const unsigned char* const stop = std::min(end, in + 64);
+                while (in < stop) out = one_character(get_utf8(in), t.fold, edges, out);
+            }
+        }
+        return out;
+    }
+
+    char* one_character(std::uint32_t c, bool fold, Edges& edges, char* out) {
+        bool word;
+        if (c < 0x80) {
+            c = fold ? ascii_lower(c) : c;
+            word = ascii_word(c);
+        } else {
+            c = fold ? tables().lower(c) : c;
+            word = tables().flags(c) & is_word;
+        }
+        edges.character(word, out - bytes_.data());
+        return put_utf8(out, word ? c : ' ');
+    }
+
+    template <typename Keep> void take_spans(const Edges& edges, Keep keep) {
+        const std::size_t n_runs = (edges.next - edges_.data()) / 2;
+        if (spans_.size() < n_runs) spans_.resize(n_runs + n_runs / 2);
+        n_spans_ = 0;
+        for (std::size_t run = 0; run < n_runs; ++run) {
+            const std::uint32_t start = edges_[2 * run];
+            const Span span = {start, edges_[2 * run + 1] - start};
+            spans_[n_spans_] = span;
+            n_spans_ += span.length >= scan_.min_length && keep(span);
+        }
     }
 
     template <typename Use> void emit(std::size_t first, std::size_t last, Use& use) {
         const std::uint32_t start = starts_[first];
-        spans_.push_back({start, starts_[last] - start});
-        if (spans_.size() == batch) {
-            use(bytes_.data(), spans_.data(), spans_.size());
-            spans_.clear();
+        spans_[n_spans_++] = {start, starts_[last] - start};
+        if (n_spans_ == batch) {
+            use(bytes_.data(), spans_.data(), n_spans_);
+            n_spans_ = 0;
         }
     }
 
@@ -264,7 +339,8 @@ class Scanner {
     std::vector<char> bytes_;
     std::vector<std::uint32_t> edges_;
     std::vector<std::uint32_t> starts_; // of code points in bytes_, and the end
-    std::vector<Span> spans_;
+    std::vector<Span> spans_; // the first n_spans_ count
+    std::size_t n_spans_ = 0;
 };
 
 } // namespace text

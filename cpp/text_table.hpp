@@ -2,6 +2,7 @@
 #pragma once
 
 #include "text_scan.hpp"
+#include "zero_array.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -22,6 +23,20 @@ inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 
 constexpr std::uint64_t salt_a = 0x9E3779B97F4A7C15ull, salt_b = 0xD1B54A32D192ED03ull;
 
+// Which bits of the first 16 bytes belong to a term of 0 .. 16 bytes.
+struct HeadMasks {
+    std::uint64_t low[17], high[17];
+    HeadMasks() {
+        for (int n = 0; n <= 16; ++n) {
+            unsigned char ones[16] = {};
+            std::memset(ones, 0xFF, n);
+            std::memcpy(&low[n], ones, 8);
+            std::memcpy(&high[n], ones + 8, 8);
+        }
+    }
+};
+inline const HeadMasks head_masks;
+
 // A term as the table compares it: its first 16 bytes in two words, zeros behind.
 struct Key {
     std::uint64_t low, high, hash;
@@ -30,15 +45,14 @@ struct Key {
 
     // Reads up to `over_read` bytes from p, whatever the length.
     static Key of(const char* p, std::uint32_t length) {
-        static const Masks masks;
         Key key;
         key.bytes = p;
         key.length = length;
         const std::uint32_t kept = length < 16 ? length : 16;
         std::memcpy(&key.low, p, 8);
         std::memcpy(&key.high, p + 8, 8);
-        key.low &= masks.low[kept];
-        key.high &= masks.high[kept];
+        key.low &= head_masks.low[kept];
+        key.high &= head_masks.high[kept];
         key.hash = mix(key.low ^ salt_a, key.high ^ salt_b ^ (std::uint64_t(length) << 32));
         if (length > 16) key.hash_rest();
         return key;
@@ -48,18 +62,6 @@ struct Key {
     std::uint32_t tag() const { return std::uint32_t(hash >> 48) << 16 | (length < 0xFFFF ? length : 0xFFFF); }
 
   private:
-    struct Masks {
-        std::uint64_t low[17], high[17];
-        Masks() {
-            for (int n = 0; n <= 16; ++n) {
-                unsigned char ones[16] = {};
-                std::memset(ones, 0xFF, n);
-                std::memcpy(&low[n], ones, 8);
-                std::memcpy(&high[n], ones + 8, 8);
-            }
-        }
-    };
-
     void hash_rest() {
         std::uint32_t k = 16;
         for (; k + 8 <= length; k += 8) {
@@ -99,7 +101,7 @@ class StringTable {
     Slot& find_or_add(const Key& key, std::uint32_t new_id) {
         Slot& slot = slots_[probe(key)];
         if (slot.tag) return slot;
-        if ((size_ + 1) * 8 > slots_.size() * 5) {
+        if ((size_ + 1) * 5 > slots_.size() * 2) { // sparse: most terms are found at the first look
             grow();
             return find_or_add(key, new_id);
         }
@@ -108,6 +110,11 @@ class StringTable {
         arena_.insert(arena_.end(), key.bytes, key.bytes + key.length);
         starts_.push_back(arena_.size());
         return slot;
+    }
+
+    // Make room for so many terms at once.
+    void reserve(std::size_t n) {
+        while (n * 5 > slots_.size() * 2) grow();
     }
 
     // Terms are numbered in the order in which they were added.
@@ -128,7 +135,7 @@ class StringTable {
     }
 
     // Forget the slots, keep the strings: enough for naming the terms.
-    void drop_slots() { std::vector<Slot>().swap(slots_); }
+    void drop_slots() { slots_ = ZeroArray<Slot>(); }
 
   private:
     std::size_t probe(const Key& key) const {
@@ -162,8 +169,8 @@ class StringTable {
     }
 
     void grow() {
-        std::vector<Slot> old(slots_.size() * 2);
-        old.swap(slots_);
+        ZeroArray<Slot> old(slots_.size() * 2);
+        std::swap(old, slots_);
         mask_ = slots_.size() - 1;
         for (const Slot& slot : old) {
             if (slot.tag == 0) continue;
@@ -173,7 +180,7 @@ class StringTable {
         }
     }
 
-    std::vector<Slot> slots_;
+    ZeroArray<Slot> slots_;
     std::size_t mask_, size_ = 0;
     std::vector<char> arena_;
     std::vector<std::uint64_t> starts_;
@@ -215,7 +222,7 @@ class PairTable {
         for (PairSlot& slot : slots_) slot.mark = 0;
     }
 
-    void drop_slots() { std::vector<PairSlot>().swap(slots_); }
+    void drop_slots() { slots_ = ZeroArray<PairSlot>(); }
 
   private:
     std::size_t hash(std::uint64_t key) const { return mix(key, salt_a) & mask_; }
@@ -227,8 +234,8 @@ class PairTable {
     }
 
     void grow() {
-        std::vector<PairSlot> old(slots_.size() * 2);
-        old.swap(slots_);
+        ZeroArray<PairSlot> old(slots_.size() * 2);
+        std::swap(old, slots_);
         mask_ = slots_.size() - 1;
         for (const PairSlot& slot : old) {
             if (!slot.key) continue;
@@ -238,7 +245,7 @@ class PairTable {
         }
     }
 
-    std::vector<PairSlot> slots_;
+    ZeroArray<PairSlot> slots_;
     std::size_t mask_, size_ = 0;
 };
 

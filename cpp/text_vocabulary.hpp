@@ -10,6 +10,7 @@ class Vocabulary {
     // Term k of `terms` (UTF-8) is column k.
     Vocabulary(const std::vector<std::string>& terms, const Scan& scan, const std::vector<std::string>& stop_words)
         : scan_(scan), symbols_(scan.analyzer == Analyzer::word ? scan.max_n : 1, stop_words), n_columns_(terms.size()) {
+        if (!symbols_.has_pairs()) symbols_.words().reserve(terms.size());
         std::string padded;
         for (std::uint32_t column = 0; column < terms.size(); ++column) {
             padded = terms[column];
@@ -67,7 +68,8 @@ class Vocabulary {
     std::size_t n_columns_;
 };
 
-// Reads documents against a vocabulary: use(column) for each term that has one.
+// Reads documents against a vocabulary: use(columns, n), some terms at a time, for
+// the terms that have a column.
 class ColumnReader {
   public:
     explicit ColumnReader(const Vocabulary& vocabulary)
@@ -91,12 +93,15 @@ class ColumnReader {
                 keys[k] = Key::of(bytes + spans[begin + k].start, spans[begin + k].length);
                 table.prefetch_slot(keys[k]);
             }
+            std::size_t n_known = 0;
             for (std::size_t k = 0; k < m; ++k) {
                 const Slot* slot = table.find(keys[k]);
-                if (slot && slot->mark) use(slot->mark - 1);
+                columns_[n_known] = slot ? slot->mark - 1 : none;
+                n_known += columns_[n_known] != none;
                 if (!vocabulary_.has_pairs() || (slot && slot->id == none)) continue;
                 words_.push_back(slot ? slot->id : none);
             }
+            use(columns_, n_known);
         }
     }
 
@@ -111,11 +116,14 @@ class ColumnReader {
                 keys[k] = prefix == none || word == none ? 0 : PairTable::key(prefix, word);
                 if (keys[k]) table.prefetch_slot(keys[k]);
             }
+            std::size_t n_known = 0;
             for (std::size_t k = 0; k < m; ++k) {
                 const PairSlot* slot = keys[k] ? table.find(keys[k]) : nullptr;
-                if (slot && slot->mark) use(slot->mark - 1);
+                columns_[n_known] = slot ? slot->mark - 1 : none;
+                n_known += columns_[n_known] != none;
                 grams_[begin + k] = slot ? slot->id : none;
             }
+            use(columns_, n_known);
         }
     }
 
@@ -123,51 +131,44 @@ class ColumnReader {
     Scan scan_;
     Scanner scanner_;
     std::vector<std::uint32_t> words_, grams_; // symbols at each place; none: not in the vocabulary
+    std::uint32_t columns_[look_ahead + 1];
 };
 
-// Counts columns of one document, then hands them out by ascending column.
+// Counts columns of one document.
 class ColumnCounter {
   public:
-    explicit ColumnCounter(std::size_t n_columns) : counts_(n_columns), sorter_(n_columns) {}
+    explicit ColumnCounter(std::size_t n_columns) : counts_(n_columns), entries_(look_ahead) {}
 
-    void add(std::uint32_t column) {
-        if (counts_[column]++ == 0) touched_.push_back({column, 0});
+    // Whether a column is new is a coin toss: no branch on it.
+    void add(const std::uint32_t* columns, std::size_t n) {
+        if (entries_.size() < size_ + n + 1) entries_.resize(2 * (size_ + n));
+        for (std::size_t k = 0; k < n; ++k) prefetch(&counts_[columns[k]]);
+        for (std::size_t k = 0; k < n; ++k) {
+            entries_[size_].id = columns[k];
+            size_ += counts_[columns[k]]++ == 0;
+        }
     }
 
-    // use(column, count); forgets all on the way.
-    template <typename Use> void drain(Use use) {
-        for (Entry& entry : touched_) {
-            entry.count = counts_[entry.id];
-            counts_[entry.id] = 0;
+    // The distinct columns by first occurrence, which are then forgotten.
+    const Entry* take(std::size_t& n) {
+        n = size_;
+        size_ = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            entries_[k].count = counts_[entries_[k].id];
+            counts_[entries_[k].id] = 0;
         }
-        sorted_row(touched_.data(), touched_.size(), {}, sorter_, buffer_, use);
-        touched_.clear();
+        return entries_.data();
     }
 
   private:
-    std::vector<std::uint32_t> counts_;
-    std::vector<Entry> touched_, buffer_;
-    BitSorter sorter_;
+    ZeroArray<std::uint32_t> counts_;
+    std::vector<Entry> entries_; // the first size_ count
+    std::size_t size_ = 0;
 };
 
-// Counts of the columns of a vocabulary: rows sorted by column.
-class ColumnCounts {
+// Rows of (column, count), kept in parts until they are copied to arrays.
+class RowMatrix {
   public:
-    ColumnCounts(const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads) : rows_(n_threads) {
-        const std::vector<std::size_t> bounds = texts.parts(n_threads);
-        run_parts(n_threads, [&](std::size_t part) {
-            ColumnReader reader(vocabulary);
-            ColumnCounter counter(vocabulary.n_columns());
-            std::vector<Entry> row;
-            for (std::size_t k = bounds[part]; k < bounds[part + 1]; ++k) {
-                reader.read(texts[k], [&](std::uint32_t column) { counter.add(column); });
-                row.clear();
-                counter.drain([&](std::uint32_t column, std::uint32_t count) { row.push_back({column, count}); });
-                rows_[part].add(row);
-            }
-        });
-    }
-
     std::uint64_t n_entries() const {
         std::uint64_t total = 0;
         for (const Rows& rows : rows_) total += rows.total();
@@ -182,14 +183,39 @@ class ColumnCounts {
             rows.each(true, [&](std::size_t, const Entry* entries, std::size_t n) {
                 for (std::size_t k = 0; k < n; ++k, ++at) {
                     indices[at] = entries[k].id;
-                    data[at] = entries[k].count;
+                    data[at] = static_cast<std::int32_t>(entries[k].count);
                 }
                 *indptr++ = at;
             });
     }
 
-  private:
+  protected:
+    explicit RowMatrix(std::size_t n_parts) : rows_(n_parts) {}
+
     std::vector<Rows> rows_;
+};
+
+// Counts of the columns of a vocabulary: rows sorted by column.
+class ColumnCounts : public RowMatrix {
+  public:
+    ColumnCounts(const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads) : RowMatrix(n_threads) {
+        const std::vector<std::size_t> bounds = texts.parts(n_threads);
+        run_parts(n_threads, [&](std::size_t part) {
+            ColumnReader reader(vocabulary);
+            ColumnCounter counter(vocabulary.n_columns());
+            BitSorter sorter(vocabulary.n_columns());
+            std::vector<Entry> row, buffer;
+            for (std::size_t k = bounds[part]; k < bounds[part + 1]; ++k) {
+                row.clear();
+                reader.read(texts[k], [&](const std::uint32_t* columns, std::size_t n) { counter.add(columns, n); });
+                std::size_t n;
+                const Entry* entries = counter.take(n);
+                sorted_row(entries, n, {}, sorter, buffer,
+                           [&](std::uint32_t column, std::uint32_t count) { row.push_back({column, count}); });
+                rows_[part].add(row.data(), row.size());
+            }
+        });
+    }
 };
 
 } // namespace text

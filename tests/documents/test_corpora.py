@@ -1,11 +1,14 @@
 """Benchmark corpora: found, checked, and when absent explained."""
 
 import functools
+import gzip
 import hashlib
 import http.server
 import os
+import sys
 import threading
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -147,6 +150,13 @@ def test_absent_corpus_says_both_ways_to_get_it(data, monkeypatch):
         load_corpus("imdb")
 
 
+def test_loading_never_downloads(data, monkeypatch):
+    monkeypatch.setenv("EARMARK_DATA_URL", "http://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(DataError, match="earmark fetch imdb"):
+        load_corpus("imdb")
+
+
 @pytest.fixture
 def server(data):
     """The made-up files served on the loopback interface."""
@@ -191,7 +201,7 @@ def test_wrong_or_absent_download_is_refused_and_not_kept(server, data):
 def test_fetching_needs_an_address_and_pooch(data, monkeypatch):
     with pytest.raises(DataError, match="give url= or set EARMARK_DATA_URL"):
         fetch_corpus("sms")
-    monkeypatch.setitem(__import__("sys").modules, "pooch", None)
+    monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(MissingDependencyError, match=r"earmark\[data\]"):
         fetch_corpus("sms", url="http://127.0.0.1:9")
 
@@ -241,9 +251,6 @@ def test_corpus_has_the_published_size(name):
 
 @pytest.mark.corpus
 def test_term_matrix_equals_the_original_content_file():
-    import gzip
-    from pathlib import Path
-
     for name in ("cora", "citeseer"):
         X, labels = load_term_matrix(name)
         path = Path(os.environ["EARMARK_DATA"], f"{name}.content.gz")

@@ -152,6 +152,29 @@ def test_missing_file_proposes_a_neighbour(tmp_path):
         read_documents(tmp_path / "nowhere" / "review.csv")
 
 
+def test_what_the_system_refuses_is_a_data_error(tmp_path, monkeypatch):
+    (tmp_path / "sport").mkdir()
+    for name in ("data.csv", "data.csv.gz", "sport/a.txt"):
+        (tmp_path / name).write_text("text\na\n")
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+    monkeypatch.setattr("gzip.open", refuse)
+    for name in ("data.csv", "data.csv.gz"):
+        with pytest.raises(DataError, match=rf"{name}: it cannot be opened \(Permiss"):
+            read_documents(tmp_path / name)
+    for name in ("data.csv", "data.csv.gz"):
+        (tmp_path / name).unlink()
+    with pytest.raises(DataError, match=r"a.txt: it cannot be opened \(Permission"):
+        read_documents(tmp_path)
+    monkeypatch.setattr("pathlib.Path.iterdir", refuse)
+    with pytest.raises(DataError, match=r"check its permissions"):
+        read_documents(tmp_path)
+
+
 def test_unknown_suffix_lists_the_known_ones_and_format_overrides(tmp_path):
     path = tmp_path / "data.dat"
     path.write_text("text\na\n")
@@ -169,6 +192,8 @@ def test_arguments_and_files_are_checked_before_the_first_batch(tmp_path):
         iter_documents(tmp_path / "none.csv")
     with pytest.raises(ValueError, match="batch_size must be >= 1"):
         iter_documents(tmp_path, batch_size=0)
+    with pytest.raises(DataError, match="expected one sub-folder per label"):
+        iter_documents(tmp_path)
 
 
 def test_importing_the_reader_loads_no_heavy_package():

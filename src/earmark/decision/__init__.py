@@ -1,1 +1,32 @@
-"""decision."""
+"""Scores to actions: answer, abstain, or give any number of labels."""
+
+from earmark.decision.abstaining import AbstainingClassifier
+from earmark.decision.any_of import AnyOfClassifier
+from earmark.decision.calibration import (
+    IsotonicCalibrator,
+    PlattCalibrator,
+    TemperatureCalibrator,
+)
+from earmark.decision.decision import Decision
+from earmark.decision.guarantee import (
+    Threshold,
+    estimated_threshold,
+    guaranteed_threshold,
+    smallest_sample,
+)
+from earmark.decision.ranking import Ranking, rank
+
+__all__ = [
+    "AbstainingClassifier",
+    "AnyOfClassifier",
+    "Decision",
+    "IsotonicCalibrator",
+    "PlattCalibrator",
+    "Ranking",
+    "TemperatureCalibrator",
+    "Threshold",
+    "estimated_threshold",
+    "guaranteed_threshold",
+    "rank",
+    "smallest_sample",
+]

@@ -163,7 +163,7 @@ def _require_column(column: str, flag: str, names: Sequence[str], source: str) -
     slips = near(column, names)
     hint = f" Did you mean {listed(slips)}?" if slips else ""
     if len(names) == 1:
-        hint += _delimiter_hint(names[0])
+        hint = _delimiter_hint(names[0]) or hint
     raise fault(
         source,
         f"expected a column {column!r} (asked for by {flag}=), "
@@ -175,7 +175,10 @@ def _delimiter_hint(header: str) -> str:
     """A one-column header that holds separators was split by the wrong one."""
     for delimiter in (";", "\t", "|", ","):
         if delimiter in header:
-            return f" The header looks split by {delimiter!r}: give delimiter=."
+            return (
+                f" The header looks split by {delimiter!r}: "
+                f"give delimiter={delimiter!r}."
+            )
     return ""
 
 

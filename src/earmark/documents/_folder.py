@@ -8,7 +8,7 @@ from pathlib import Path
 from earmark.documents._columns import Request
 from earmark.documents._options import ReadOptions
 from earmark.documents._places import fault
-from earmark.documents._streams import decode
+from earmark.documents._streams import decode, unreadable
 from earmark.documents.document import Documents
 
 __all__ = ["folder_documents", "visible"]
@@ -16,14 +16,20 @@ __all__ = ["folder_documents", "visible"]
 
 def visible(folder: Path) -> list[Path]:
     """Entries of a folder in a fixed order, without hidden and marker files."""
-    entries = (p for p in folder.iterdir() if not p.name.startswith((".", "_")))
+    try:
+        entries = [p for p in folder.iterdir() if not p.name.startswith((".", "_"))]
+    except OSError as error:
+        raise unreadable(folder, error) from error
     return sorted(entries, key=lambda path: path.name)
 
 
 def folder_documents(
     folder: Path, request: Request, options: ReadOptions
 ) -> Iterator[Documents]:
-    """Batches of documents; labels are the sub-folders, ids the relative paths."""
+    """Batches of documents; labels are the sub-folders, ids the relative paths.
+
+    Arguments and file names are checked now, the files read as batches are asked for.
+    """
     named = {
         "text": request.text,
         "label": request.label or None,
@@ -39,6 +45,16 @@ def folder_documents(
             f"{', '.join(asked)}; the sub-folder is the label and the path the id.",
         )
     files = list(_labelled_files(folder, request, options.pattern))
+    return _batches(folder, files, request, options)
+
+
+def _batches(
+    folder: Path,
+    files: list[tuple[Path, str | None]],
+    request: Request,
+    options: ReadOptions,
+) -> Iterator[Documents]:
+    """The files in order, ``batch_size`` or ``batch_bytes`` at a time."""
     size = 0
     batch: list[tuple[Path, str | None, str]] = []
     first_row = 1
@@ -59,10 +75,7 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise fault(
-            str(path),
-            f"expected a readable file, got {error.strerror}; check its permissions.",
-        ) from error
+        raise unreadable(path, error) from error
 
 
 def _documents(

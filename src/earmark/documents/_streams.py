@@ -16,7 +16,14 @@ from earmark._optional import require
 from earmark.documents._places import fault
 from earmark.exceptions import DataError
 
-__all__ = ["STDIN", "TextSource", "decode", "open_text", "text_encoding"]
+__all__ = [
+    "STDIN",
+    "TextSource",
+    "decode",
+    "open_text",
+    "text_encoding",
+    "unreadable",
+]
 
 STDIN = "-"
 # Larger than the default of 8 kB: fewer calls a gigabyte, still small memory.
@@ -153,8 +160,18 @@ def open_text(
         stdin: Any = sys.stdin.buffer
         yield TextSource(stdin.read1, "stdin", encoding, newline)
         return
-    with _open_bytes(path) as stream:
+    try:
+        opened = _open_bytes(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    with opened as stream:
         yield TextSource(stream.read, str(path), encoding, newline)
+
+
+def unreadable(path: Path, error: OSError) -> DataError:
+    """The system does not let us read a file or folder."""
+    reason = error.strerror or error
+    return fault(str(path), f"it cannot be opened ({reason}); check its permissions.")
 
 
 def _open_bytes(path: Path) -> Any:

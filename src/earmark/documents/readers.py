@@ -110,6 +110,12 @@ def read_documents(
     --------
     iter_documents : The same in batches, for files larger than memory.
 
+    Notes
+    -----
+    Bytes that are no text in the encoding, and NUL bytes in text files, are errors
+    that give the line and the offset in the file. A NUL or a lone surrogate that a
+    JSON string spells out (``\u0000``, ``\ud800``) is kept as it is.
+
     Examples
     --------
     >>> import pathlib, tempfile

@@ -1,15 +1,31 @@
 """Evaluation: arrays or any estimator in, result objects out."""
 
+from earmark.evaluation.bias_variance import BiasVariance, bias_variance
 from earmark.evaluation.comparison import compare_classifiers
 from earmark.evaluation.comparison_result import Comparison
 from earmark.evaluation.confusion import ConfusedPair, ConfusionMatrix
 from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
+from earmark.evaluation.data_checks import Finding, check_documents
+from earmark.evaluation.displays import (
+    AccuracyCoverageDisplay,
+    BiasVarianceDisplay,
+    ConfusionDisplay,
+    LearningCurveDisplay,
+    ReliabilityDisplay,
+)
+from earmark.evaluation.duplicates import (
+    DuplicateGroups,
+    duplicates_across,
+    group_near_duplicates,
+)
 from earmark.evaluation.intervals import bootstrap_interval, wilson_interval
 from earmark.evaluation.label_errors import (
     SuspectedLabelError,
     suspected_label_errors,
 )
+from earmark.evaluation.learning_curve import LearningCurve, learning_curve
 from earmark.evaluation.multi_label import MultiLabelScores, multi_label_scores
+from earmark.evaluation.power_law import PowerLaw
 from earmark.evaluation.rates import Averages, ClassScores
 from earmark.evaluation.reliability import Reliability, reliability
 from earmark.evaluation.report import Report
@@ -23,21 +39,36 @@ from earmark.evaluation.significance import (
 
 __all__ = [
     "AccuracyCoverage",
+    "AccuracyCoverageDisplay",
     "Averages",
+    "BiasVariance",
+    "BiasVarianceDisplay",
     "ClassScores",
     "Comparison",
     "ConfusedPair",
+    "ConfusionDisplay",
     "ConfusionMatrix",
+    "DuplicateGroups",
+    "Finding",
+    "LearningCurve",
+    "LearningCurveDisplay",
     "MultiLabelScores",
     "PairedTest",
+    "PowerLaw",
     "Reliability",
+    "ReliabilityDisplay",
     "Report",
     "SuspectedLabelError",
     "accuracy_coverage",
+    "bias_variance",
     "bootstrap_interval",
+    "check_documents",
     "compare_classifiers",
     "corrected_resampled_t",
+    "duplicates_across",
+    "group_near_duplicates",
     "holm",
+    "learning_curve",
     "mcnemar_exact",
     "multi_label_scores",
     "reliability",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from earmark.exceptions import DataError
@@ -19,11 +20,14 @@ __all__ = [
     "class_list",
     "confidence_and_choice",
     "index_of",
+    "indicator_matrix",
     "is_multi_label",
     "label_sets",
     "plain",
 ]
 
+_ROWS = (list, tuple, np.ndarray)
+_NUMBERS = (int, np.integer)
 _MANY = (list, tuple, set, frozenset, np.ndarray)
 
 
@@ -42,6 +46,9 @@ def as_labels(y: Any) -> list[Any]:
         if hasattr(y, method):
             y = getattr(y, method)()
             break
+    else:
+        if hasattr(y, "__array__"):
+            y = np.asarray(y).tolist()
     return [value if isinstance(value, _MANY) else plain(value) for value in y]
 
 
@@ -78,13 +85,39 @@ def is_multi_label(y: Any) -> bool:
     return any(isinstance(value, _MANY) for value in as_labels(y))
 
 
+def indicator_matrix(y: Any) -> NDArray[Any] | None:
+    """The 0/1 matrix that y is, or None.
+
+    A list of lists is one when all are equally long, hold only 0 and 1, and one
+    of them repeats a value: a set of labels would not.
+    """
+    if sparse.issparse(y):
+        dense: NDArray[Any] = y.toarray()
+        return dense
+    if isinstance(y, np.ndarray) and y.ndim == 2:
+        return y
+    if isinstance(y, np.ndarray) and y.dtype != object:
+        return None
+    rows = list(y)
+    if not rows or not all(isinstance(row, _ROWS) for row in rows):
+        return None
+    width = len(rows[0])
+    if width < 2 or any(len(row) != width for row in rows):
+        return None
+    if not all(isinstance(v, _NUMBERS) and v in (0, 1) for row in rows for v in row):
+        return None
+    if all(len(set(row)) == width for row in rows):
+        return None
+    return np.array([list(row) for row in rows])
+
+
 def label_sets(
     y: Any, classes: Sequence[Any] | None = None
 ) -> list[frozenset[Any] | None]:
     """Lists of labels, or an indicator matrix, as sets; None is an abstention."""
-    if sparse.issparse(y):
-        y = y.toarray()
-    if isinstance(y, np.ndarray) and y.ndim == 2:
+    matrix = indicator_matrix(y)
+    if matrix is not None:
+        y = matrix
         names = list(range(y.shape[1])) if classes is None else list(classes)
         if len(names) != y.shape[1]:
             raise DataError(

@@ -16,17 +16,19 @@ __all__ = ["fresh", "n_rows", "nested_order", "stratified_split", "take"]
 
 def n_rows(X: Any) -> int:
     """Number of documents in a matrix, list, frame or dict of columns."""
+    if hasattr(X, "shape"):
+        return int(X.shape[0])
     if isinstance(X, Mapping):
         return n_rows(next(iter(X.values())))
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
 
 
 def take(X: Any, rows: IntVector) -> Any:
     """Those rows of X, as the same kind of thing."""
+    if sparse.issparse(X):  # first: one of its formats is a dict
+        return X.tocsr()[rows]
     if isinstance(X, Mapping):
         return {name: take(column, rows) for name, column in X.items()}
-    if sparse.issparse(X):
-        return X.tocsr()[rows]
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if isinstance(X, np.ndarray):
@@ -35,6 +37,8 @@ def take(X: Any, rows: IntVector) -> Any:
         return X.take(rows)
     if hasattr(X, "shape"):  # polars
         return X[rows]
+    if hasattr(X, "__array__"):
+        return np.asarray(X)[rows]
     return [X[row] for row in rows.tolist()]
 
 

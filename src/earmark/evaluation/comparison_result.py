@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from earmark.evaluation.intervals import bootstrap_splits
 from earmark.evaluation.report.terminal import text_table
 from earmark.evaluation.significance import (
     PairedTest,
@@ -229,16 +230,13 @@ def _row(group: list[Trial], level: float, seed: int) -> ComparedClassifier:
 
 
 def _interval(group: list[Trial], level: float, seed: int) -> tuple[float, float]:
-    """Bootstrap over splits, then over the documents of each split drawn.
-
-    The number of right answers in a resample of n documents with share p right
-    is Binomial(n, p), so no document need be drawn.
-    """
-    rng = np.random.default_rng(seed)
-    size = np.array([len(trial.correct) for trial in group])
-    share = np.array([trial.correct.mean() for trial in group])
-    drawn = rng.integers(0, len(group), size=(_RESAMPLES, len(group)))
-    means = (rng.binomial(size[drawn], share[drawn]) / size[drawn]).mean(axis=1)
+    """Bootstrap over splits, then over the documents of each split drawn."""
+    means = bootstrap_splits(
+        [trial.correct.mean() for trial in group],
+        [len(trial.correct) for trial in group],
+        _RESAMPLES,
+        seed,
+    ).mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 

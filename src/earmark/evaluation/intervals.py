@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from earmark.typing import ArrayLike
+from earmark.typing import ArrayLike, FloatMatrix
 
-__all__ = ["bootstrap_interval", "wilson_interval"]
+__all__ = ["bootstrap_interval", "bootstrap_splits", "wilson_interval"]
 
 
 def wilson_interval(hits: int, total: int, level: float = 0.95) -> tuple[float, float]:
@@ -58,3 +58,19 @@ def bootstrap_interval(
         means[number] = sample[rng.integers(0, len(sample), len(sample))].mean()
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def bootstrap_splits(
+    shares: ArrayLike, sizes: ArrayLike, n_resamples: int, random_state: int
+) -> FloatMatrix:
+    """Resampled shares of right answers, (n_resamples, n_splits).
+
+    Splits are drawn with replacement, then the documents of each split drawn. The
+    number of right answers in a resample of n documents with share p right is
+    Binomial(n, p), so no document need be drawn.
+    """
+    rng = np.random.default_rng(random_state)
+    share, size = np.asarray(shares, np.float64), np.asarray(sizes, np.int64)
+    drawn = rng.integers(0, len(share), size=(n_resamples, len(share)))
+    resampled: FloatMatrix = rng.binomial(size[drawn], share[drawn]) / size[drawn]
+    return resampled

@@ -44,17 +44,19 @@ def checked_vocabulary(counter: Any) -> dict[str, int]:
     if not vocabulary:
         raise DataError("empty vocabulary passed to fit")
     own_terms = callable(counter.analyzer) or counter.tokenizer is not None
-    if not own_terms and not all(isinstance(term, str) for term in vocabulary):
+    if not own_terms and not set(map(type, vocabulary)) <= {str}:
         raise DataError("Vocabulary terms must be str.")
     return vocabulary
 
 
 def warn_of_upper_case(counter: Any) -> None:
     """Warn when lower-casing keeps some given terms from ever matching."""
-    if counter.lowercase and any(
-        isinstance(term, str) and any(map(str.isupper, term))
-        for term in counter.vocabulary_
-    ):
+    if not counter.lowercase:
+        return
+    terms = counter.vocabulary_
+    if not set(map(type, terms)) <= {str}:
+        terms = [term for term in terms if isinstance(term, str)]
+    if any(map(str.isupper, set().union(*terms))):
         warnings.warn(
             "Upper case characters found in vocabulary while 'lowercase' is True: "
             "these entries will not be matched with any documents.",

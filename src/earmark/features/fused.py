@@ -15,7 +15,7 @@ from earmark.features.word_counter import WordCounter
 from earmark.kernels import text_fused, text_fused_plain
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = ["count_by_class", "score_texts"]
+__all__ = ["count_by_class", "learn_vocabulary", "score_texts"]
 
 
 def count_by_class(
@@ -71,6 +71,39 @@ def count_by_class(
     return terms, tokens, presence
 
 
+def learn_vocabulary(
+    counter: WordCounter,
+    terms: list[str],
+    tokens: SparseMatrix,
+    presence: SparseMatrix,
+    n_documents: int,
+) -> IntVector:
+    """Fit the counter to what ``count_by_class`` returned; its pruning applies.
+
+    Afterwards the counter has the vocabulary that ``fit`` on the same documents
+    gives. Returns the places of the kept terms among ``terms``, ascending.
+
+    Examples
+    --------
+    >>> counter = WordCounter(min_df=2)
+    >>> texts = ["to be", "be it"]
+    >>> sums = count_by_class(counter, texts, np.array([0, 1]), 2)
+    >>> learn_vocabulary(counter, *sums, n_documents=2), counter.vocabulary_
+    (array([0]), {'be': 0})
+
+    """
+    if counter.vocabulary is not None:
+        raise ValueError(
+            "learn_vocabulary needs a counter that learns its vocabulary, got one with "
+            "a given vocabulary; take the columns of its terms instead."
+        )
+    counter._start()
+    documents, occurrences = (
+        np.asarray(m.sum(axis=0), dtype=np.int64).ravel() for m in (presence, tokens)
+    )
+    return counter._learn_frequencies(terms, documents, occurrences, n_documents)
+
+
 def score_texts(
     counter: WordCounter,
     documents: Any,
@@ -93,8 +126,9 @@ def score_texts(
         One row for each column of the counter.
     bias : ndarray of shape (n_outputs,)
         Added to every score.
-    tf : {"raw", "binary", "sublinear"}, default="raw"
-        The count, 1, or 1 + ln(count). A counter with ``binary=True`` counts 1.
+    tf : {"raw", "binary", "sublinear", "logarithm"}, default="raw"
+        The count, 1, 1 + ln(count) or 1 + log10(count). A counter with ``binary=True``
+        counts 1.
     idf : ndarray of shape (n_terms,), default=None
         Factor of each term.
     norm : {"l1", "l2"}, default=None

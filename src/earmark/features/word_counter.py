@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features._analysis import AnalysisMixin
+from earmark.features._containers import csr_container
 from earmark.features._pruning import check_pruning, merge_seen, prunes, term_mask
 from earmark.features._vocabulary import (
     EMPTY_VOCABULARY,
@@ -67,7 +67,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         Replace the step before, or the step of, finding words.
     stop_words : "english" or list of str, default=None
         Words to leave out before n-grams are made.
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
         What a word is.
     ngram_range : (int, int), default=(1, 1)
         Least and most number of words (or characters) of a term.
@@ -180,7 +180,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         """Add the terms of more documents; columns are sorted anew.
 
         After any number of calls the vocabulary is that of one ``fit`` on all the
-        documents together, pruning included.
+        documents together, pruning included; it may be empty at first.
         """
         if not hasattr(self, "vocabulary_"):
             self._start()
@@ -196,12 +196,10 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         counts = self._count(raw_documents)
         terms = counts.terms(np.ones(counts.n_terms, dtype=bool))
         if prunes(self):
-            kept = self._add_seen(terms, counts)
-        else:
-            kept = sorted({*getattr(self, "vocabulary_", ()), *terms})
-        if not kept:
-            raise DataError(EMPTY_VOCABULARY)
-        self.vocabulary_ = {term: column for column, term in enumerate(kept)}
+            self._add_seen(terms, counts)
+            return self
+        known = sorted({*getattr(self, "vocabulary_", ()), *terms})
+        self.vocabulary_ = {term: column for column, term in enumerate(known)}
         return self
 
     def inverse_transform(self, X: Any) -> list[Labels]:
@@ -235,22 +233,45 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         if scan is None:
             return count_tokens(self._token_lists(raw_documents))
         texts = self._read_for_kernel(raw_documents)
+        if self.analyzer == "word":
+            self._warn_of_unspaced(texts)
         return count_terms(texts, scan, self._n_threads())
 
-    def _add_seen(self, terms: list[str], counts: Counts) -> list[str]:
-        """Add to the counts of all terms seen so far -> the terms to keep, sorted."""
+    def _add_seen(self, terms: list[str], counts: Counts) -> None:
+        """Add to the counts of all terms seen so far, and prune anew."""
         n_documents = getattr(self, "n_documents_", 0) + counts.n_rows
-        seen, documents, occurrences = merge_seen(
+        seen = merge_seen(
             tuple(getattr(self, name, ()) for name in _SEEN[1:]),
             (terms, *counts.frequencies()),
         )
-        totals = documents if self.binary else occurrences
-        if np.issubdtype(self.dtype, np.floating):
-            totals = totals.astype(self.dtype)
-        mask = term_mask(self, n_documents, documents, totals)
-        self.n_documents_, self.seen_terms_ = n_documents, seen
-        self.seen_document_count_, self.seen_token_count_ = documents, occurrences
-        return [seen[k] for k in np.flatnonzero(mask)]
+        self._learn_frequencies(*seen, n_documents, may_be_empty=True)
+        self.n_documents_ = n_documents
+        self.seen_terms_, self.seen_document_count_, self.seen_token_count_ = seen
+
+    def _learn_frequencies(
+        self,
+        terms: list[str],
+        documents: IntVector,
+        total: IntVector,
+        n_documents: int,
+        *,
+        may_be_empty: bool = False,
+    ) -> IntVector:
+        """Set the vocabulary from counts of sorted terms -> places of those kept."""
+        kept = np.arange(len(terms))
+        if prunes(self):
+            totals: Any = documents if self.binary else total
+            if np.issubdtype(self.dtype, np.floating):
+                totals = totals.astype(self.dtype)
+            mask = term_mask(
+                self, n_documents, documents, totals, may_be_empty=may_be_empty
+            )
+            kept = np.flatnonzero(mask)
+        if not len(kept) and not may_be_empty:
+            raise DataError(EMPTY_VOCABULARY)
+        names = (terms[k] for k in kept.tolist())
+        self.vocabulary_ = {term: column for column, term in enumerate(names)}
+        return kept
 
     def _learn(self, counts: Counts) -> NDArray[np.int32]:
         """Set the vocabulary -> column of each counted term, -1 where left out."""
@@ -288,11 +309,9 @@ class WordCounter(AnalysisMixin, BaseEstimator):
             data.fill(1)
         if n_terms is None:
             n_terms = len(self.vocabulary_)
-        as_array = get_config().get("sparse_interface", "spmatrix") == "sparray"
-        container = sparse.csr_array if as_array else sparse.csr_matrix
         shape = (len(indptr) - 1, n_terms)
         data = data.astype(self.dtype, copy=False)
-        return container((data, indices, indptr), shape=shape)
+        return csr_container()((data, indices, indptr), shape=shape)
 
     def _check_vocabulary(self) -> None:
         if not hasattr(self, "vocabulary_"):
@@ -302,9 +321,16 @@ class WordCounter(AnalysisMixin, BaseEstimator):
                     "provided; call fit first."
                 )
             self._start()
+        if not self.vocabulary_:
+            raise DataError(
+                "Vocabulary is empty: min_df, max_df and max_features leave no term of "
+                "the documents seen so far; give more documents to partial_fit."
+            )
 
     def _names(self) -> list[str]:
-        return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
+        names = list(self.vocabulary_)
+        columns = np.fromiter(self.vocabulary_.values(), dtype=np.intp)
+        return [names[k] for k in np.argsort(columns).tolist()]
 
     def _term_table(self) -> TermTable:
         """The vocabulary for the kernel, kept until vocabulary or parameters change."""
@@ -325,5 +351,4 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
-        tags.no_validation = True
         return tags

@@ -28,6 +28,7 @@ __all__ = [
     "count_columns",
     "count_terms",
     "count_tokens",
+    "empty_csr",
     "native_scan",
     "native_texts",
     "plain_analyzer",
@@ -125,7 +126,7 @@ class NativeCounts:
         n_entries = self._counted.n_entries
         if (columns < 0).any():
             n_entries = int(self.frequencies()[0][columns >= 0].sum())
-        parts = _empty_csr(self.n_rows, n_entries)
+        parts = empty_csr(self.n_rows, n_entries)
         self._counted.fill(columns, *parts, last)
         return parts
 
@@ -185,7 +186,7 @@ def count_columns(
         return text_plain.count_columns(map(analyze, documents), table.plain())
     texts = native_texts(lib, documents, table.scan)
     counts = lib.ColumnCounts(texts, table.native(lib), n_threads)
-    parts = _empty_csr(len(documents), counts.n_entries)
+    parts = empty_csr(len(documents), counts.n_entries)
     counts.fill(*parts)
     return parts
 
@@ -219,7 +220,8 @@ def native_texts(lib: Any, documents: Documents, scan: Scan) -> Any:
     return texts
 
 
-def _empty_csr(n_rows: int, n_entries: int) -> tuple[Any, Any, IntVector]:
+def empty_csr(n_rows: int, n_entries: int) -> tuple[Any, Any, IntVector]:
+    """Uninitialised indptr, indices, data for so many rows and entries."""
     index = text_plain.index_type(n_entries)
     return (
         np.empty(n_rows + 1, dtype=index),

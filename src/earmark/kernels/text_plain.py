@@ -16,6 +16,8 @@ __all__ = [
     "char_ngrams",
     "char_ngrams_in_words",
     "count_columns",
+    "csr_parts",
+    "index_type",
     "word_ngrams",
 ]
 
@@ -74,9 +76,9 @@ class PlainCounts:
         documents = np.zeros(self.n_terms, dtype=np.int64)
         occurrences = np.zeros(self.n_terms, dtype=np.int64)
         for row in self._rows:
-            terms = list(row)
-            documents[terms] += 1
-            occurrences[terms] += list(row.values())
+            for term, count in row.items():
+                documents[term] += 1
+                occurrences[term] += count
         return documents, occurrences
 
     def order(self) -> IntVector:
@@ -93,7 +95,7 @@ class PlainCounts:
     ) -> tuple[Any, Any, IntVector]:
         """CSR parts (indptr, indices, data); a negative column drops the term."""
         column = columns.tolist()
-        return _csr(
+        return csr_parts(
             [(column[t], row[t]) for t in sorted(row) if column[t] >= 0]
             for row in self._rows
         )
@@ -113,10 +115,10 @@ def count_columns(
                     row[column] = row.get(column, 0) + 1
             yield sorted(row.items())
 
-    return _csr(rows())
+    return csr_parts(rows())
 
 
-def _csr(rows: Iterable[list[tuple[int, int]]]) -> tuple[Any, Any, IntVector]:
+def csr_parts(rows: Iterable[list[tuple[int, int]]]) -> tuple[Any, Any, IntVector]:
     """Stack rows of (column, count) pairs -> indptr, indices, data."""
     ends: list[int] = [0]
     indices: list[int] = []

@@ -14,56 +14,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["code_point_flags", "install", "lower_case"]
+__all__ = ["SPACE", "SPECIAL", "WORD", "code_point_tables", "install"]
 
 WORD, SPACE, SPECIAL = 1, 2, 4
 _N_CODE_POINTS = sys.maxunicode + 1
 # Capital sigma becomes one of two letters by its place in the word; dotted
 # capital I becomes two code points.
-_IN_CONTEXT = "\u0130\u03a3"
+_IN_CONTEXT = (0x0130, 0x03A3)
 
 
 def install(lib: Any) -> None:
     """Give the compiled extension the tables, once a process."""
     if not lib.unicode_tables_ready():
-        lib.set_unicode_tables(code_point_flags(), lower_case())
+        lib.set_unicode_tables(*code_point_tables())
 
 
-def code_point_flags() -> NDArray[np.uint8]:
-    """Bits WORD, SPACE and SPECIAL of every code point -> (0x110000,)."""
-    every = _every_code_point()
+def code_point_tables() -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """Flags (WORD, SPACE, SPECIAL) and lower case of every code point.
+
+    A special code point, whose lower case is not one code point or depends on
+    its neighbours, stands for itself in the second table.
+    """
+    numbers = np.arange(_N_CODE_POINTS, dtype="<u4")
+    every = _decoded(numbers)
     flags = np.zeros(_N_CODE_POINTS, dtype=np.uint8)
     for pattern, bit in ((r"\w+", WORD), (r"\s+", SPACE)):
         for run in re.finditer(pattern, every):
             flags[run.start() : run.end()] |= bit
-    flags[[ord(c) for c in _special()]] |= SPECIAL
-    return flags
+    special = list(_IN_CONTEXT)
+    numbers[special] = ord(" ")
+    lowered = _decoded(numbers).lower()
+    if len(lowered) != _N_CODE_POINTS:  # a Unicode version with more of them
+        special += [n for n, c in enumerate(every) if len(c.lower()) != 1]
+        numbers[special] = ord(" ")
+        lowered = _decoded(numbers).lower()
+    lower = np.frombuffer(lowered.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    lower = lower.astype(np.uint32)
+    lower[special] = special
+    flags[special] |= SPECIAL
+    return flags, lower
 
 
-def lower_case() -> NDArray[np.uint32]:
-    """Lower case of every code point that has a single one, else itself."""
-    every = _every_code_point()
-    lowered = every.translate({ord(c): " " for c in _special()}).lower()
-    table = np.frombuffer(_utf32(lowered), dtype="<u4").astype(np.uint32)
-    special = [ord(c) for c in _special()]
-    table[special] = special
-    return table
-
-
-def _special() -> str:
-    """Characters that one table entry cannot lower-case."""
-    every = _every_code_point()
-    for c in _IN_CONTEXT:
-        every = every.replace(c, " ")
-    if len(every.lower()) == _N_CODE_POINTS:
-        return _IN_CONTEXT
-    return _IN_CONTEXT + "".join(c for c in every if len(c.lower()) != 1)
-
-
-def _every_code_point() -> str:
-    numbers = np.arange(_N_CODE_POINTS, dtype="<u4").tobytes()
-    return numbers.decode("utf-32-le", "surrogatepass")
-
-
-def _utf32(text: str) -> bytes:
-    return text.encode("utf-32-le", "surrogatepass")
+def _decoded(numbers: NDArray[np.uint32]) -> str:
+    return numbers.tobytes().decode("utf-32-le", "surrogatepass")

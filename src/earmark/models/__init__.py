@@ -1,5 +1,11 @@
 """Classifiers on term counts and vectors, scikit-learn compatible."""
 
+from earmark.models.hierarchical import HierarchicalBayes
+from earmark.models.higher_order import (
+    HigherOrderClassifier,
+    HigherOrderNaiveBayes,
+    HigherOrderTransformer,
+)
 from earmark.models.hybrid import HybridBayes
 from earmark.models.mlp import MultilayerPerceptron
 from earmark.models.naive_bayes import (
@@ -9,6 +15,12 @@ from earmark.models.naive_bayes import (
     MultinomialNaiveBayes,
 )
 from earmark.models.nbsvm import NBSVM
+from earmark.models.neighbors import NeighborsClassifier
+from earmark.models.rocchio import RocchioClassifier
+from earmark.models.semi_supervised import (
+    SemiSupervisedClassifier,
+    SemiSupervisedNaiveBayes,
+)
 from earmark.models.softmax import SoftmaxRegression
 
 __all__ = [
@@ -16,8 +28,16 @@ __all__ = [
     "BernoulliNaiveBayes",
     "ComplementNaiveBayes",
     "GaussianNaiveBayes",
+    "HierarchicalBayes",
+    "HigherOrderClassifier",
+    "HigherOrderNaiveBayes",
+    "HigherOrderTransformer",
     "HybridBayes",
     "MultilayerPerceptron",
     "MultinomialNaiveBayes",
+    "NeighborsClassifier",
+    "RocchioClassifier",
+    "SemiSupervisedClassifier",
+    "SemiSupervisedNaiveBayes",
     "SoftmaxRegression",
 ]

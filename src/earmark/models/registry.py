@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["MODELS", "BuildOptions", "ModelSpec", "get_spec"]
+__all__ = ["MODELS", "BuildOptions", "ModelSpec", "get_spec", "wanted_features"]
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class BuildOptions:
     class_weight: Any = None
     random_state: int | None = None
     n_jobs: int | None = None
+    encoder: Any = None
+    """From a list of texts to an array of vectors, for the models that use one."""
     verbose: int = 0
 
 
@@ -37,8 +39,6 @@ class ModelSpec:
     """Constructor parameters that differ from the estimator's defaults."""
     passes: tuple[str, ...] = ()
     """Which of BuildOptions the constructor takes."""
-    class_weight_by: str = "sample"
-    """"statistics" (class sums are scaled), "parameter" or "sample" weights."""
 
     def build(self, options: BuildOptions) -> Any:
         """A new estimator."""
@@ -58,14 +58,12 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "multinomial naive Bayes: quick, exact updates, a strong first model",
         "counts",
         "earmark.models.naive_bayes.multinomial:MultinomialNaiveBayes",
-        class_weight_by="statistics",
     ),
     ModelSpec(
         "bernoulli",
         "Bernoulli naive Bayes: present and absent words count",
         "binary",
         "earmark.models.naive_bayes.bernoulli:BernoulliNaiveBayes",
-        class_weight_by="statistics",
     ),
     ModelSpec(
         "complement",
@@ -73,7 +71,49 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "counts",
         "earmark.models.naive_bayes.complement:ComplementNaiveBayes",
         {"alpha": 0.3},
-        class_weight_by="statistics",
+    ),
+    ModelSpec(
+        "hybrid",
+        "hybrid Bayes: naive Bayes in each region, weighed leave-one-out",
+        "counts",
+        "earmark.models.hybrid:HybridBayes",
+    ),
+    ModelSpec(
+        "hierarchical",
+        "hierarchical Bayes: classes made of sub-topics, found by repeated EM",
+        "counts",
+        "earmark.models.hierarchical.model:HierarchicalBayes",
+        passes=("random_state", "n_jobs", "verbose"),
+    ),
+    ModelSpec(
+        "rocchio",
+        "Rocchio: the class with the nearest prototype; exact updates, very quick",
+        "tfidf",
+        "earmark.models.rocchio:RocchioClassifier",
+        {"metric": "cosine"},
+    ),
+    ModelSpec(
+        "knn",
+        "k nearest neighbours by cosine: shows the documents that decided",
+        "tfidf",
+        "earmark.models.neighbors:NeighborsClassifier",
+        {"n_neighbors": "auto"},
+        passes=("random_state", "n_jobs"),
+    ),
+    ModelSpec(
+        "semi-supervised",
+        "few labels and many documents without: views label the pool, students learn",
+        "counts",
+        "earmark.models.semi_supervised:SemiSupervisedClassifier",
+        passes=("random_state",),
+    ),
+    ModelSpec(
+        "softmax",
+        "softmax regression (multi-class logistic regression) on tf-idf",
+        "tfidf",
+        "earmark.models.softmax:SoftmaxRegression",
+        {"solver": "dual", "C": 10.0},
+        passes=("class_weight", "random_state"),
     ),
     ModelSpec(
         "svm",
@@ -81,7 +121,6 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "tfidf",
         "sklearn.svm:LinearSVC",
         passes=("class_weight", "random_state"),
-        class_weight_by="parameter",
     ),
 )
 
@@ -96,3 +135,13 @@ def get_spec(name: str) -> ModelSpec:
             f"TextClassifier.model must be an estimator or one of {listed}; "
             f"got {name!r}."
         ) from None
+
+
+def wanted_features(estimator: Any) -> str:
+    """What an estimator is fed: as the model of its class says, else "tfidf"."""
+    kind = type(estimator)
+    for spec in MODELS.values():
+        module, _, name = spec.estimator.partition(":")
+        if kind.__name__ == name and kind.__module__.startswith(module):
+            return spec.features
+    return "tfidf"

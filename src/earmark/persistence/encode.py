@@ -155,7 +155,8 @@ class _Encoder:
             raise NotSupportedError(
                 f"a model file holds at most {tensors.MAX_ARRAYS} arrays"
             )
-        self.arrays.append(array)
+        little = array.dtype.newbyteorder("<")
+        self.arrays.append(np.asarray(array, dtype=little, order="C"))
         return len(self.arrays) - 1
 
     def pair(self, value: tuple[Any, ...], place: Place) -> Any:

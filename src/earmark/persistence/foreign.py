@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["recognize"]
 
 _PICKLE = "a pickle (from pickle or joblib)"
+_ZLIB = "a zlib stream (perhaps a joblib file)"
 _SIGNATURES = (
     (b"PK\x03\x04", "a zip archive (perhaps a torch, skops or npz file)"),
     (b"\x89PNG", "a PNG image"),
@@ -15,7 +16,7 @@ _SIGNATURES = (
     (b"PAR1", "a Parquet file"),
     (b"%PDF", "a PDF document"),
     *((bytes([0x80, protocol]), _PICKLE) for protocol in range(2, 6)),
-    (b"\x78\x9c", "a zlib stream (perhaps from joblib)"),
+    *((bytes([0x78, level]), _ZLIB) for level in (0x01, 0x5E, 0x9C, 0xDA)),
 )
 _TEXT = frozenset(b"\t\n\r") | frozenset(range(32, 127))
 

@@ -28,6 +28,7 @@ __all__ = [
 
 _HEX_BYTES = re.compile(r"(?:[0-9a-f]{2})*")
 _HEX_INT = re.compile(r"-?[0-9a-f]+")
+_NUMPY_TYPES = frozenset(np.sctypeDict.values())
 
 
 def write_int(value: int) -> Any:
@@ -91,14 +92,11 @@ def type_name(value: Any) -> str | None:
     """The name of a type that may be a parameter's value, such as np.float64."""
     if not isinstance(value, type):
         return None
-    name = value.__name__
-    if issubclass(value, np.number | np.bool_):
-        # np.longlong and the like have another name for the same numbers; the
-        # abstract types np.number, np.floating ... have none.
-        concrete = not value.__subclasses__()
-        name = f"numpy.{np.dtype(value).name}" if concrete else name
+    if value in _NUMPY_TYPES:
+        # np.longlong and the like are other names for the same numbers.
+        name = f"numpy.{np.dtype(value).name}"
         return name if name in TYPES else None
-    return name if TYPES.get(name) is value else None
+    return value.__name__ if TYPES.get(value.__name__) is value else None
 
 
 def write_type(value: type) -> Any:

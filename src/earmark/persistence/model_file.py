@@ -201,8 +201,8 @@ def _plain_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """The metadata, which must come back from JSON as they went in."""
     plain = dict(metadata or {})
     try:
-        text = canonical.dump(plain)
-        same = canonical.parse(text, "metadata") == plain
+        text = canonical.dump({"metadata": plain})
+        same = canonical.parse(text, "the manifest")["metadata"] == plain
     except (TypeError, ValueError, RecursionError) as error:
         raise NotSupportedError(f"metadata must be plain JSON data: {error}") from error
     if not same:

@@ -50,9 +50,8 @@ def storable(dtype: np.dtype[Any]) -> str | None:
 
 
 def write(arrays: Sequence[NDArray[Any]]) -> list[memoryview]:
-    """The member's bytes in pieces; contiguous arrays are not copied."""
-    plain = [np.asarray(a, a.dtype.newbyteorder("<"), order="C") for a in arrays]
-    shapes = [(_NAMES[a.dtype], a.shape) for a in plain]
+    """The member's bytes in pieces, for arrays in C order and of a type in DTYPES."""
+    shapes = [(_NAMES[array.dtype], array.shape) for array in arrays]
     order, spans = _layout(shapes)
     entries = {
         _name(i): {"dtype": dtype, "shape": list(shape), "data_offsets": list(spans[i])}
@@ -61,7 +60,7 @@ def write(arrays: Sequence[NDArray[Any]]) -> list[memoryview]:
     header = canonical.dump(entries)
     header += b" " * (-(8 + len(header)) % _ALIGN)
     pieces = [memoryview(struct.pack("<Q", len(header)) + header)]
-    pieces += [plain[i].reshape(-1).view(np.uint8).data for i in order]
+    pieces += [arrays[i].reshape(-1).view(np.uint8).data for i in order]
     return pieces
 
 

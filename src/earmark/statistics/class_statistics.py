@@ -93,6 +93,10 @@ class ClassStatistics:
         """Token counts as a dense float64 matrix (n_classes, n_features)."""
         return np.asarray(self.tokens.toarray(), dtype=np.float64)
 
+    def dense_presence(self) -> FloatMatrix:
+        """Documents with each term as a dense float64 matrix, as dense_tokens."""
+        return np.asarray(self.presence.toarray(), dtype=np.float64)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ClassStatistics):
             return NotImplemented

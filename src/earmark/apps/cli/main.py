@@ -1,19 +1,97 @@
-"""The ``earmark`` command: one sub-command a file in this folder."""
+"""The ``earmark`` command: one sub-command a file in this folder.
+
+Nothing heavy is imported here, so that ``--help`` stays quick: every command
+imports what it needs when it runs.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+from typing import Annotated
+
 import typer
+
+from earmark import __version__
+from earmark.apps.cli import (
+    check,
+    compare,
+    demo,
+    evaluate,
+    explain,
+    fetch,
+    info,
+    predict,
+    reproduce,
+    train,
+)
+from earmark.exceptions import EarmarkError
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(no_args_is_help=True, help="Classify text with few labels.")
+app = typer.Typer(
+    name="earmark",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help=(
+        "Classify text with few labels.\n\n"
+        "Start with [bold]earmark demo[/bold], then "
+        "[bold]earmark train mails.csv --label topic[/bold]."
+    ),
+    epilog="Exit status: 0 done, 1 the data or the model is at fault, 2 wrong usage.",
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"earmark {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def _root() -> None:
-    """Classify text with few labels."""
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Print the version.",
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+for _command in (
+    demo,
+    train,
+    predict,
+    evaluate,
+    compare,
+    check,
+    explain,
+    info,
+    fetch,
+    reproduce,
+):
+    app.command(name=_command.NAME, help=_command.HELP)(_command.run)
 
 
 def main() -> None:
-    """Entry point of the console script."""
-    app()
+    """Entry point of the console script: errors become one line and a status."""
+    try:
+        app(prog_name="earmark")
+    except EarmarkError as error:
+        typer.secho(f"error: {error}", err=True, fg="red")
+        sys.exit(1)
+    except BrokenPipeError:
+        # The reader went away, as in `earmark predict ... | head`: not our fault.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except KeyboardInterrupt:
+        typer.secho("stopped", err=True)
+        sys.exit(130)

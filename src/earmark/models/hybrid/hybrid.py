@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from earmark._checks import require_in_range, require_one_of
-from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import canonical_rows
+from earmark.models._additive import AdditiveClassifier
 from earmark.models._base import ClassScoresMixin, ScoreParts
-from earmark.models.hybrid.regions import EVENT_MODELS, GenerativeRegion
-from earmark.models.hybrid.theta import fit_theta, region_scores
-from earmark.statistics._inputs import checked_weights, label_positions
+from earmark.models.hybrid.evidence import (
+    evidence,
+    evidence_without,
+    joined_parts,
+    left_out,
+    length_factor,
+)
+from earmark.models.hybrid.parameters import empty_statistics, smoothing_values
+from earmark.models.hybrid.regions import GenerativeRegion
+from earmark.models.hybrid.statistics import RegionStatistics
+from earmark.models.hybrid.table import region_table
+from earmark.models.hybrid.theta import fit_some, region_scores
+from earmark.statistics._inputs import checked_weights
 from earmark.typing import (
     ArrayLike,
+    BoolVector,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -31,7 +39,7 @@ from earmark.typing import (
 __all__ = ["HybridBayes"]
 
 
-class HybridBayes(ClassScoresMixin, ClassifierMixin, BaseEstimator):
+class HybridBayes(ClassScoresMixin, AdditiveClassifier):
     """Naive Bayes in each region of a document, weighed against each other.
 
     The regions' naive Bayes models are generative, fitted by counting. How much
@@ -59,15 +67,18 @@ class HybridBayes(ClassScoresMixin, ClassifierMixin, BaseEstimator):
         Smoothing of the count models. Of several values the one with the best
         leave-one-out log loss is taken; no validation data are needed.
     l2 : float >= 0, default=0.1
-        Penalty on the region weights, which keeps them finite where the training
-        documents are separable.
+        Penalty l2/2 (θ_r σ_r)² on the region weights, with σ_r the spread of the
+        region's evidence over classes, so that units do not matter. It keeps the
+        weights finite where the training documents are separable; biases are free.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels, sorted.
+    statistics_ : RegionStatistics
+        The exact sums of every region; they merge over shards.
     region_weight_ : ndarray of shape (n_regions,)
-        θ_r.
+        θ_r, the number of independent words that region r is worth.
     class_bias_ : ndarray of shape (n_classes,)
         θ_0c; they sum to zero.
     alpha_ : float
@@ -90,6 +101,12 @@ class HybridBayes(ClassScoresMixin, ClassifierMixin, BaseEstimator):
     array(['a'], dtype='<U1')
 
     """
+
+    # Rebuilt from the statistics and alpha_, so not saved.
+    _derived: ClassVar[tuple[str, ...]] = ("regions_",)
+
+    statistics_: RegionStatistics
+    regions_: list[GenerativeRegion]
 
     def __init__(
         self,
@@ -130,40 +147,29 @@ class HybridBayes(ClassScoresMixin, ClassifierMixin, BaseEstimator):
         The region weights are fitted at the first call and kept after that:
         call ``fit_weights`` with documents that were learned to fit them again.
         """
-        if not hasattr(self, "regions_"):
+        if not hasattr(self, "statistics_"):
             return self._fit(X, y, sample_weight, classes)
-        X, labels = self._training_data(X, y, reset=False)
-        label_positions(labels, self.classes_, X.shape[0])
-        for region in self.regions_:
-            region.model.statistics_.add(
-                self._counted(X, region), labels, sample_weight
-            )
-            region.model._derive()
-        return self
+        return super().partial_fit(X, y, classes, sample_weight)
 
-    def forget(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Unlearn documents in the generative part, exactly; weights are kept."""
-        check_is_fitted(self)
-        X, labels = self._training_data(X, y, reset=False)
-        left = [
-            region.model.statistics_.copy().remove(
-                self._counted(X, region), labels, sample_weight
-            )
-            for region in self.regions_
-        ]
-        for region, statistics in zip(self.regions_, left, strict=True):
-            region.model.finalise(statistics)
-        return self
+    def finalise(self, statistics: RegionStatistics) -> Self:
+        """Take over statistics that ``accumulate`` made, of all shards together.
+
+        A model that has no region weights yet needs ``fit_weights`` before it
+        can answer; one that has keeps them.
+        """
+        return super().finalise(statistics)
 
     def fit_weights(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Fit the region weights again on documents that were learned (HY3)."""
-        check_is_fitted(self)
+        """Fit the region weights, on documents that were learned (HY3).
+
+        Some of them suffice: the weights are few.
+        """
+        check_is_fitted(self, "statistics_")
+        self._check_parameters()
         X, labels = self._training_data(X, y, reset=False)
-        self._fit_weights(X, labels, sample_weight, self._checked_parameters())
+        self._fit_weights(X, labels, sample_weight)
         return self
 
     def leave_one_out(
@@ -171,17 +177,20 @@ class HybridBayes(ClassScoresMixin, ClassifierMixin, BaseEstimator):
     ) -> FloatMatrix:
         """Log posteriors of training documents, each as if it had not been counted.
 
-        Columns and region weights are held fixed (HY3). Returns an array of shape
+        Columns and region weights are held fixed (HY3). The class of a document
+        that is its only one becomes impossible. Returns an array of shape
         (n_samples, n_classes).
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "region_weight_")
         X, labels = self._training_data(X, y, reset=False)
-        own = label_positions(labels, self.classes_, X.shape[0])
-        weight = _float_weights(sample_weight, X.shape[0])
-        features = self._features_without(X, own, weight)
-        return log_normalize(
-            region_scores(features, self.region_weight_, self.class_bias_)
+        own = self._own_class(labels, X.shape[0])
+        lost = left_out(sample_weight, X.shape[0])
+        scores = region_scores(
+            self._evidence_without(X, own, lost), self.region_weight_, self._bias
         )
+        alone = np.flatnonzero(~self._has_company(own, lost))
+        scores[alone, own[alone]] = -np.inf
+        return log_normalize(scores)
 
     # -- answering -------------------------------------------------------------
 
@@ -194,53 +203,73 @@ class HybridBayes(ClassScoresMixin, ClassifierMixin, BaseEstimator):
         return np.exp(self.predict_log_proba(X))
 
     def region_table(self, names: Sequence[str] | None = None) -> str:
-        """The region weights as a table that a person can read."""
-        check_is_fitted(self)
-        shown = names or [f"region {r}" for r in range(len(self.regions_))]
-        least = np.abs(self.region_weight_).min() or 1.0
-        width = max(len(name) for name in shown)
-        lines = [
-            f"{name:<{width}}  {weight:10.3f}  x {weight / least:6.2f}"
-            for name, weight in zip(shown, self.region_weight_, strict=True)
-        ]
-        if len(shown) > 1:
-            top, low = (
-                int(self.region_weight_.argmax()),
-                int(self.region_weight_.argmin()),
-            )
-            if self.region_weight_[low] > 0:
-                ratio = self.region_weight_[top] / self.region_weight_[low]
-                lines.append(
-                    f"the evidence of {shown[top]} counts {ratio:.1f} times as much "
-                    f"as that of {shown[low]}"
-                )
-        return "\n".join(lines)
+        """The region weights as a table, and what a word of each region counts.
+
+        ``names`` holds a name for each region number of ``blocks``.
+        """
+        check_is_fitted(self, "region_weight_")
+        numbers = [0] if self.blocks is None else np.unique(self.blocks).tolist()
+        return region_table(
+            [names[r] if names else f"region {r}" for r in numbers],
+            self.region_weight_,
+            np.array([region.mean_length() for region in self.regions_]),
+            self.normalize,
+            [
+                "number" if region.event_model == "gaussian" else "word"
+                for region in self.regions_
+            ],
+        )
+
+    def _validated(self, X: MatrixLike) -> Matrix:
+        check_is_fitted(self, "region_weight_")
+        return super()._validated(X)
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
-        features = []
-        for region in self.regions_:
-            rows = region.rows(X)
-            features.append(self._scaled(region, rows, region.log_likelihood(rows)))
-        return region_scores(features, self.region_weight_, self.class_bias_)
+        return region_scores(
+            evidence(self.regions_, X, self.normalize), self.region_weight_, self._bias
+        )
 
     def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """Contribution of each word in each region; they add up exactly (AB3)."""
-        X = canonical_rows(self._validated(X))
+        X = self._validated(X)
         found: list[list[ScoreParts]] = []
         for region, theta in zip(self.regions_, self.region_weight_, strict=True):
             rows = region.rows(X)
-            lengths = region.lengths(rows) if self.normalize else 1.0
-            factor = np.divide(
-                theta,
-                lengths,
-                out=np.zeros(X.shape[0]),
-                where=np.broadcast_to(lengths, X.shape[0]) > 0,
-            )
+            factor = theta * length_factor(region, rows, self.normalize)
             found.append(region.parts(rows, factor))
-        bias = {"class bias": self.class_bias_}
-        return [_joined(parts, bias) for parts in zip(*found, strict=True)]
+        bias = self._bias
+        return [joined_parts(parts, bias) for parts in zip(*found, strict=True)]
 
     # -- private ---------------------------------------------------------------
+
+    @property
+    def _bias(self) -> FloatVector:
+        """Class biases; a class without a document is impossible."""
+        return np.where(self.statistics_.docs > 0, self.class_bias_, -np.inf)
+
+    def _check_parameters(self) -> None:
+        require_one_of(self, "vocabulary", ("per_region", "shared"))
+        require_one_of(self, "fit_features", ("leave_one_out", "plug_in"))
+        require_in_range(self, "l2", low=0.0)
+        smoothing_values(self.alpha)
+
+    def _empty_statistics(self, classes: Labels, n_features: int) -> RegionStatistics:
+        shared = self.vocabulary == "shared"
+        return empty_statistics(
+            classes, n_features, self.blocks, self.event_model, shared
+        )
+
+    def _derive(self) -> None:
+        if not hasattr(self, "alpha_"):
+            self.alpha_ = smoothing_values(self.alpha)[0]
+        sums = self.statistics_
+        parts = sums.parts * (len(sums.columns) if sums.shared else 1)
+        self.regions_ = [
+            GenerativeRegion(kind, self.alpha_, columns, part)
+            for kind, columns, part in zip(
+                sums.event_models, sums.columns, parts, strict=True
+            )
+        ]
 
     def _fit(
         self,
@@ -249,149 +278,71 @@ class HybridBayes(ClassScoresMixin, ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None,
         classes: ArrayLike | None,
     ) -> Self:
-        alphas = self._checked_parameters()
+        self._check_parameters()
         X, labels = self._training_data(X, y, reset=True)
         known = np.unique(labels if classes is None else np.asarray(classes))
-        regions = self._new_regions(X.shape[1], alphas[0])
-        for region in regions:
-            counted = self._counted(X, region)
-            statistics = region.model._empty_statistics(known, counted.shape[1])
-            region.model.finalise(statistics.add(counted, labels, sample_weight))
-        self.classes_, self.regions_ = known, regions
-        self._fit_weights(X, labels, sample_weight, alphas)
+        self.alpha_ = smoothing_values(self.alpha)[0]
+        self.finalise(self._summed(X, labels, sample_weight, known))
+        self._fit_weights(X, labels, sample_weight)
         return self
 
     def _fit_weights(
-        self,
-        X: Matrix,
-        labels: Labels,
-        sample_weight: ArrayLike | None,
-        alphas: tuple[float, ...],
+        self, X: Matrix, labels: Labels, sample_weight: ArrayLike | None
     ) -> None:
-        """θ for each alpha; the alpha with the best leave-one-out log loss stays."""
-        own = label_positions(labels, self.classes_, X.shape[0])
-        weight = _float_weights(sample_weight, X.shape[0])
+        """θ for each alpha; the alpha with the best log loss stays."""
+        own = self._own_class(labels, X.shape[0])
+        given = checked_weights(sample_weight, X.shape[0])
+        weight = np.ones(X.shape[0]) if given is None else given.astype(np.float64)
+        lost = left_out(sample_weight, X.shape[0])
+        held_out = self.fit_features == "leave_one_out"
+        # A class's only document cannot tell how the class is recognised.
+        useful = (weight > 0) & (self._has_company(own, lost) | (not held_out))
         tried = {}
-        for alpha in alphas:
+        for alpha in smoothing_values(self.alpha):
             for region in self.regions_:
                 region.smooth(alpha)
-            tried[alpha] = fit_theta(
-                self._training_features(X, own, weight), own, weight, self.l2
+            features = (
+                self._evidence_without(X, own, lost)
+                if held_out
+                else evidence(self.regions_, X, self.normalize)
             )
+            tried[alpha] = self._weights(features, own, weight, useful)
         self.log_loss_ = {alpha: loss for alpha, (_, _, loss) in tried.items()}
         self.alpha_ = min(self.log_loss_, key=lambda alpha: self.log_loss_[alpha])
         self.region_weight_, self.class_bias_, _ = tried[self.alpha_]
         for region in self.regions_:
             region.smooth(self.alpha_)
 
-    def _training_features(
-        self, X: Matrix, own: IntVector, weight: FloatVector
-    ) -> list[FloatMatrix]:
-        if self.fit_features == "leave_one_out":
-            return self._features_without(X, own, weight)
-        features = []
-        for region in self.regions_:
-            rows = region.rows(X)
-            features.append(self._scaled(region, rows, region.log_likelihood(rows)))
-        return features
+    def _weights(
+        self,
+        features: list[FloatMatrix],
+        own: IntVector,
+        weight: FloatVector,
+        useful: BoolVector,
+    ) -> tuple[FloatVector, FloatVector, float]:
+        """Region weights, biases and log loss from the documents that can tell.
 
-    def _features_without(
-        self, X: Matrix, own: IntVector, weight: FloatVector
-    ) -> list[FloatMatrix]:
-        """b_rc of each document with the document taken out of its class (HY3).
-
-        A document of weight 3 stands for three equal ones: one copy is left out.
+        With fewer than two classes among them the model is naive Bayes (footnote
+        4 of the paper).
         """
-        features = []
-        one_copy = np.minimum(weight, 1.0)
-        for region in self.regions_:
-            rows = region.rows(X)
-            removed = self._counted(X, region) if self.vocabulary == "shared" else None
-            values = region.log_likelihood_without(rows, own, one_copy, removed)
-            features.append(self._scaled(region, rows, values))
-        return features
+        if len(np.unique(own[useful])) > 1:
+            return fit_some(features, own, weight, useful, self.l2)
+        lengths = np.array([region.mean_length() for region in self.regions_])
+        theta = lengths if self.normalize else np.ones(len(lengths))
+        bias = np.log(np.maximum(self.statistics_.docs.astype(np.float64), 1.0))
+        return theta, bias - bias.mean(), float("nan")
 
-    def _scaled(
-        self, region: GenerativeRegion, rows: Matrix, values: FloatMatrix
-    ) -> FloatMatrix:
-        """Divide by the region's length; an empty region says nothing (HY1)."""
-        lengths = region.lengths(rows)[:, None]
-        divisor = lengths if self.normalize else np.ones_like(lengths)
-        return np.divide(values, divisor, out=np.zeros_like(values), where=lengths > 0)
+    def _has_company(self, own: IntVector, lost: FloatVector) -> BoolVector:
+        """Whether a document's class keeps some other document without it."""
+        docs = self.statistics_.docs.astype(np.float64)[own]
+        return np.asarray(docs - lost > 1e-9 * docs)
 
-    def _counted(self, X: Matrix, region: GenerativeRegion) -> Matrix:
-        """The rows that a region's statistics sum: its own, or all regions' (HY4)."""
-        if self.vocabulary == "per_region":
-            return region.rows(X)
-        blocks = np.asarray(self.blocks)
-        parts = [
-            canonical_rows(X[:, np.flatnonzero(blocks == r)]) for r in np.unique(blocks)
-        ]
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
-        return canonical_rows(total)
-
-    def _new_regions(self, n_features: int, alpha: float) -> list[GenerativeRegion]:
-        blocks = (
-            np.zeros(n_features, dtype=np.int64)
-            if self.blocks is None
-            else np.asarray(self.blocks)
-        )
-        if blocks.shape != (n_features,):
-            raise DataError(
-                f"HybridBayes.blocks must give a region for each of the {n_features} "
-                f"columns of X, got shape {blocks.shape}."
-            )
-        numbers = np.unique(blocks)
-        kinds = self._event_models(len(numbers))
-        columns = [np.flatnonzero(blocks == number) for number in numbers]
-        if self.vocabulary == "shared":
-            widths = {len(c) for c in columns}
-            if len(widths) != 1 or set(kinds) != {"multinomial"}:
-                raise DataError(
-                    "HybridBayes.vocabulary='shared' needs multinomial regions whose "
-                    f"columns are the same terms; got widths {sorted(widths)} and "
-                    f"event models {kinds}."
-                )
-        return [
-            GenerativeRegion(kind, alpha, c)
-            for kind, c in zip(kinds, columns, strict=True)
-        ]
-
-    def _event_models(self, n_regions: int) -> list[str]:
-        kinds = (
-            [self.event_model] * n_regions
-            if isinstance(self.event_model, str)
-            else list(self.event_model)
-        )
-        if len(kinds) != n_regions or any(kind not in EVENT_MODELS for kind in kinds):
-            raise ValueError(
-                f"HybridBayes.event_model must be one of {EVENT_MODELS}, or one for "
-                f"each of the {n_regions} regions, got {self.event_model!r}."
-            )
-        return kinds
-
-    def _checked_parameters(self) -> tuple[float, ...]:
-        require_one_of(self, "vocabulary", ("per_region", "shared"))
-        require_one_of(self, "fit_features", ("leave_one_out", "plug_in"))
-        require_in_range(self, "l2", low=0.0)
-        values = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
-        if values.ndim != 1 or not len(values) or not (values > 0).all():
-            raise ValueError(
-                f"HybridBayes.alpha must be > 0, or several such values, "
-                f"got {self.alpha!r}."
-            )
-        return tuple(values.tolist())
-
-    def _training_data(
-        self, X: MatrixLike, y: ArrayLike, *, reset: bool
-    ) -> tuple[Matrix, Labels]:
-        X, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype="numeric", reset=reset
-        )
-        check_classification_targets(labels)
-        return X, labels
+    def _evidence_without(
+        self, X: Matrix, own: IntVector, lost: FloatVector
+    ) -> list[FloatMatrix]:
+        sums = self.statistics_
+        removed = sums.counted_rows(X)[0] if sums.shared else None
+        return evidence_without(self.regions_, X, own, lost, self.normalize, removed)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -401,20 +352,3 @@ class HybridBayes(ClassScoresMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.positive_only = counts
         tags.classifier_tags.poor_score = counts  # the checks' data are not counts
         return tags
-
-
-def _float_weights(sample_weight: ArrayLike | None, n_samples: int) -> FloatVector:
-    given = checked_weights(sample_weight, n_samples)
-    return np.ones(n_samples) if given is None else given.astype(np.float64)
-
-
-def _joined(parts: Sequence[ScoreParts], bias: dict[str, FloatVector]) -> ScoreParts:
-    constants = dict(bias)
-    for part in parts:
-        for name, value in part.constants.items():
-            constants[name] = constants.get(name, 0.0) + value
-    return ScoreParts(
-        np.concatenate([part.columns for part in parts]),
-        np.concatenate([part.terms for part in parts]),
-        constants,
-    )

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
-from earmark.kernels.rows import canonical_rows, row_lengths
+from earmark.kernels.rows import dense_blocks, row_lengths
 from earmark.models._base import ScoreParts
+from earmark.models.hybrid.statistics import has_content, region_rows
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
-from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix
+from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, Matrix
 
 __all__ = ["EVENT_MODELS", "GenerativeRegion"]
 
-EVENT_MODELS = ("multinomial", "bernoulli", "gaussian")
+# A class of few documents has next to no variance once one of them is left out:
+# a floor well above rounding keeps its density in bounds.
+_VAR_SMOOTHING = 0.01
+
+EVENT_MODELS: Mapping[str, Callable[[float], Any]] = {
+    "multinomial": lambda alpha: MultinomialNaiveBayes(
+        alpha=alpha, class_prior="uniform"
+    ),
+    "bernoulli": lambda alpha: BernoulliNaiveBayes(alpha=alpha, class_prior="uniform"),
+    "gaussian": lambda _: GaussianNaiveBayes(
+        class_prior="uniform", var_smoothing=_VAR_SMOOTHING
+    ),
+}
 
 
 class GenerativeRegion:
     """One region's naive Bayes model and its length n_r (HY1, HY4).
+
+    A class that never had the region gets the mean evidence of those that had
+    it, which speaks neither for nor against it.
 
     Parameters
     ----------
@@ -32,47 +48,46 @@ class GenerativeRegion:
         Smoothing of the count models.
     columns : ndarray of int
         The region's columns of X.
+    statistics : ClassStatistics or ClassMoments
+        What was learned of the region.
 
     """
 
-    def __init__(self, event_model: str, alpha: float, columns: IntVector) -> None:
+    def __init__(
+        self, event_model: str, alpha: float, columns: IntVector, statistics: Any
+    ) -> None:
         self.event_model = event_model
         self.columns = columns
-        self.model: Any
-        if event_model == "gaussian":
-            self.model = GaussianNaiveBayes(class_prior="uniform")
-        else:
-            kind = {
-                "multinomial": MultinomialNaiveBayes,
-                "bernoulli": BernoulliNaiveBayes,
-            }[event_model]
-            self.model = kind(alpha=alpha, class_prior="uniform")
+        self.model = EVENT_MODELS[event_model](alpha).finalise(statistics)
 
     def rows(self, X: Matrix) -> Matrix:
         """The region's part of X, as its model takes it."""
-        part = X[:, self.columns]
-        if self.event_model == "gaussian":
-            return part.toarray() if sparse.issparse(part) else part
-        return canonical_rows(self.model._training_rows(canonical_rows(part)))
+        return region_rows(X, self.columns, self.event_model)
 
     def smooth(self, alpha: float) -> Self:
         """The same statistics with another smoothing."""
-        if self.event_model != "gaussian":
+        if self.event_model != "gaussian" and self.model.alpha != alpha:
             self.model.set_params(alpha=alpha)
             self.model._derive()
         return self
 
     def lengths(self, rows: Matrix) -> FloatVector:
-        """n_r of each document; 0 where the region is empty, so says nothing (HY2)."""
+        """n_r of each document; 0 where the document lacks the region (HY2)."""
         if self.event_model == "multinomial":
             return row_lengths(rows)
-        held = np.asarray((rows != 0).sum(axis=1)).ravel()
-        return np.where(held > 0, float(len(self.columns)), 0.0)
+        return np.where(has_content(rows), float(len(self.columns)), 0.0)
+
+    def mean_length(self) -> float:
+        """Mean n_r of the learned documents that have the region."""
+        if self.event_model != "multinomial":
+            return float(len(self.columns))
+        statistics = self.model.statistics_
+        return float(statistics.tokens.sum()) / max(float(statistics.docs.sum()), 1.0)
 
     def log_likelihood(self, rows: Matrix) -> FloatMatrix:
         """Log P(x_r | c) of each document."""
         joint = self.model._joint_log_likelihood(rows)
-        return np.asarray(joint - self.model.class_log_prior_)
+        return self._balanced(np.asarray(joint - self.model.class_log_prior_))
 
     def log_likelihood_without(
         self,
@@ -85,11 +100,22 @@ class GenerativeRegion:
 
         ``removed`` holds what leaves with it where regions share a vocabulary.
         """
-        if removed is None:
-            return np.asarray(self.model._log_likelihood_without(rows, own, weight))
-        return np.asarray(
-            self.model._log_likelihood_without(rows, own, weight, removed)
-        )
+        without = self.model._log_likelihood_without
+        if self.event_model == "gaussian":
+            blocks = [
+                without(block, own[part], weight[part])
+                for part, block in dense_blocks(rows)
+            ]
+            values = np.concatenate(blocks)
+        elif removed is None:
+            values = np.asarray(without(rows, own, weight))
+        else:
+            values = np.asarray(without(rows, own, weight, removed))
+        docs = self.model.statistics_.docs.astype(np.float64)
+        alone = docs[own] - weight <= 1e-9 * docs[own]
+        seen = np.tile(self._seen, (len(own), 1))
+        seen[np.flatnonzero(alone), own[alone]] = False
+        return _neutral(values, seen)
 
     def parts(self, rows: Matrix, factor: FloatVector) -> list[ScoreParts]:
         """Score parts of factor_d log P(x_r | c), on the columns of X."""
@@ -98,19 +124,40 @@ class GenerativeRegion:
         found = []
         for part, f in zip(self.model._score_parts(rows), factor, strict=True):
             constants = {
-                name: f * value
+                name: self._balanced(f * value[None])[0]
                 for name, value in part.constants.items()
                 if name != "class prior"
             }
-            found.append(
-                ScoreParts(self.columns[part.columns], f * part.terms, constants)
-            )
+            terms = self._balanced(f * part.terms)
+            found.append(ScoreParts(self.columns[part.columns], terms, constants))
         return found
 
-    def _dense_parts(self, rows: FloatMatrix, factor: FloatVector) -> list[ScoreParts]:
+    @property
+    def _seen(self) -> BoolVector:
+        """Which classes have had the region."""
+        return np.asarray(self.model.statistics_.docs > 0)
+
+    def _balanced(self, values: FloatMatrix) -> FloatMatrix:
+        seen = self._seen
+        return (
+            values if seen.all() else _neutral(values, np.tile(seen, (len(values), 1)))
+        )
+
+    def _dense_parts(self, rows: Matrix, factor: FloatVector) -> list[ScoreParts]:
         mean, var = self.model.theta_, self.model.var_
         found = []
-        for row, f in zip(rows, factor, strict=True):
-            terms = -0.5 * (np.log(2 * np.pi * var) + (row - mean) ** 2 / var)
-            found.append(ScoreParts(self.columns, f * terms.T, {}))
+        for part, block in dense_blocks(rows):
+            for row, f in zip(block, factor[part], strict=True):
+                terms = -0.5 * (np.log(2 * np.pi * var) + (row - mean) ** 2 / var)
+                scaled = self._balanced(f * terms.T)
+                found.append(ScoreParts(self.columns, scaled, {}))
         return found
+
+
+def _neutral(values: FloatMatrix, seen: Any) -> FloatMatrix:
+    """Put the mean of the seen classes where a class was not seen; 0 if none was."""
+    if seen.all():
+        return values
+    total = np.where(seen, values, 0.0).sum(axis=1, keepdims=True)
+    mean = total / np.maximum(seen.sum(axis=1, keepdims=True), 1)
+    return np.where(seen, values, mean)

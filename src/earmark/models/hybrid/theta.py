@@ -8,9 +8,9 @@ import numpy as np
 from scipy import optimize
 
 from earmark.kernels.logspace import logsumexp_rows
-from earmark.typing import FloatMatrix, FloatVector, IntVector
+from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
-__all__ = ["fit_theta", "negative_log_likelihood", "region_scores"]
+__all__ = ["fit_some", "fit_theta", "negative_log_likelihood", "region_scores"]
 
 
 def region_scores(
@@ -47,6 +47,29 @@ def negative_log_likelihood(
     gradient = np.concatenate([slope, residual.sum(axis=0)])
     gradient[:n_regions] += l2 * weight
     return loss + 0.5 * l2 * float(weight @ weight), gradient
+
+
+def fit_some(
+    features: Sequence[FloatMatrix],
+    own: IntVector,
+    sample_weight: FloatVector,
+    useful: BoolVector,
+    l2: float,
+) -> tuple[FloatVector, FloatVector, float]:
+    """``fit_theta`` on some of the documents, over the classes that they have.
+
+    Any other class gets the lowest of the biases.
+    """
+    n_classes = features[0].shape[1]
+    fitted = np.unique(own[useful])
+    if not useful.all() or len(fitted) < n_classes:
+        rows = np.flatnonzero(useful)
+        features = [values[np.ix_(rows, fitted)] for values in features]
+        own, sample_weight = np.searchsorted(fitted, own[rows]), sample_weight[rows]
+    theta, some_bias, loss = fit_theta(features, own, sample_weight, l2)
+    bias = np.full(n_classes, some_bias.min())
+    bias[fitted] = some_bias
+    return theta, bias - bias.mean(), loss
 
 
 def fit_theta(

@@ -83,8 +83,10 @@ class CountNaiveBayes(JointLogLikelihoodMixin, ClassPrior):
         return np.asarray(X @ self._weights + self._offset, dtype=np.float64)
 
     def _linear_form(self) -> tuple[FloatMatrix, FloatVector, bool] | None:
-        """Weights (n_features, n_classes), offsets, and whether counts are cut to 1;
-        None where the scores are not a plain sum (some log 0)."""
+        """Weights (n_features, n_classes), offsets, and whether counts are cut to 1.
+
+        None where the scores are not a plain sum (some log 0).
+        """
         if not np.isfinite(self._weights).all():
             return None
         return self._weights, self._offset, False

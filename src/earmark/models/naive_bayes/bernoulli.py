@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from earmark.kernels.rows import canonical_rows, presence, row_lengths
-from earmark.models._base import ScoreParts
+from earmark.models._presence import PresenceScores
 from earmark.models.naive_bayes._count_model import CountNaiveBayes
 from earmark.models.naive_bayes._prior import log_or_minus_inf
 from earmark.typing import (
@@ -15,14 +15,13 @@ from earmark.typing import (
     FloatVector,
     IntVector,
     Matrix,
-    MatrixLike,
     SparseMatrix,
 )
 
 __all__ = ["BernoulliNaiveBayes"]
 
 
-class BernoulliNaiveBayes(CountNaiveBayes):
+class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     """Every term is present or absent, independently, with its class's probability.
 
     A term counts as present where X > 0. Absent terms are evidence too; scoring
@@ -76,54 +75,24 @@ class BernoulliNaiveBayes(CountNaiveBayes):
         self.alpha = alpha
         self.class_prior = class_prior
 
-    @property
-    def feature_log_prob_(self) -> FloatMatrix:
-        """Log P(term present | class), (n_classes, n_features)."""
-        return self._log_present.T
-
     def _training_rows(self, X: Matrix) -> SparseMatrix:
         return presence(canonical_rows(X))
 
     def _derive(self) -> None:
         docs = self.statistics_.docs.astype(np.float64)
         self.class_log_prior_ = self._log_prior(docs)
-        held = self.statistics_.dense_tokens()
+        held = self.statistics_.dense_presence()
         log_total = np.log(_positive(docs + 2 * self.alpha))[:, None]
         log_present = log_or_minus_inf(held + self.alpha) - log_total  # NB2
         missing = np.maximum(docs[:, None] - held, 0.0) + self.alpha
         log_missing = log_or_minus_inf(missing) - log_total
-        self._log_present = np.ascontiguousarray(log_present.T)
-        # A term in every document of a class (alpha = 0) makes its absence
-        # impossible: log 0 is kept out of the sums and counted apart (NB7).
-        certain = np.isneginf(log_missing)
-        self._certain = np.ascontiguousarray(certain.T) if certain.any() else None
-        log_missing[certain] = 0.0
-        self._weights = np.ascontiguousarray((log_present - log_missing).T)
-        self._absent = log_missing.sum(axis=1)
-        self._offset = self.class_log_prior_ + self._absent  # NB3
-
-    def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
-        joint = super()._joint_log_likelihood(X)
-        if self._certain is not None:
-            met = np.asarray(X @ self._certain.astype(np.int64))
-            joint[met < self._certain.sum(axis=0)] = -np.inf
-        return joint
+        self._set_presence(log_present, log_missing)
 
     def _linear_form(self) -> tuple[FloatMatrix, FloatVector, bool] | None:
         form = super()._linear_form()
         if form is None or self._certain is not None:
             return None
         return form[0], form[1], True
-
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
-        """Present terms by log P(present), all absent terms as one item (AB3)."""
-        parts = []
-        for part in super()._score_parts(X):
-            present = self._log_present[part.columns]
-            absent = self._absent + (part.terms - present).sum(axis=0)
-            constants = {"class prior": self.class_log_prior_, "absent terms": absent}
-            parts.append(ScoreParts(part.columns, present, constants))
-        return parts
 
     def _log_likelihood_without(
         self, rows: SparseMatrix, own: IntVector, weight: FloatVector
@@ -134,7 +103,7 @@ class BernoulliNaiveBayes(CountNaiveBayes):
         )
         docs = self.statistics_.docs.astype(np.float64)
         for c in np.unique(own):
-            held = self.statistics_.tokens[[c]].toarray()[0].astype(np.float64)
+            held = self.statistics_.presence[[c]].toarray()[0].astype(np.float64)
             for w in np.unique(weight[own == c]):
                 mine = np.flatnonzero((own == c) & (weight == w))
                 likelihood[mine, c] = self._own_likelihood_without(

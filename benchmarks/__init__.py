@@ -1,0 +1,1 @@
+"""Measurements that are too long for the test suite; each a command."""

@@ -1,0 +1,67 @@
+"""Model files and the data that goes with them, for several commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from earmark.apps.cli._options import column_list
+from earmark.exceptions import DataError
+
+__all__ = ["load_for", "read_all", "read_batches"]
+
+
+def load_for(path: Path, max_error: float | None = None) -> Any:
+    """The classifier in a file, abstaining at ``max_error`` if one is asked for."""
+    from earmark.pipeline import load
+
+    if not path.exists():
+        raise DataError(
+            f"{path}: no such model file; make one with: earmark train DATA --label COL"
+        )
+    classifier = load(path)
+    if max_error is not None:
+        classifier.set_params(max_error=max_error)
+    return classifier
+
+
+def _columns(classifier: Any, text: str | None) -> dict[str, Any]:
+    """Where the texts are: as asked for, or as when the model was trained."""
+    if text is None:
+        text = getattr(classifier, "columns_", {}).get("text")
+    if text is not None:
+        return column_list(text)
+    mail = classifier.regions == "email"
+    regions = None if mail else classifier.region_names_
+    return {} if regions is None else {"regions": regions}
+
+
+def read_batches(
+    classifier: Any, data: str, text: str | None, **how: Any
+) -> Iterator[Any]:
+    """Batches of documents with the columns that the model wants."""
+    from earmark.documents import iter_documents
+
+    return iter_documents(
+        data, label=False, null_text="empty", **_columns(classifier, text), **how
+    )
+
+
+def read_all(
+    classifier: Any, data: str, text: str | None, label: str | None, **how: Any
+) -> Any:
+    """All documents of a file with their labels, for evaluation."""
+    from earmark.documents import read_documents
+
+    if label is None:
+        label = getattr(classifier, "columns_", {}).get("label")
+    return read_documents(
+        data,
+        label=label,
+        null_text="empty",
+        allow_unlabelled=True,
+        multi_label=classifier.is_multi_label_,
+        **_columns(classifier, text),
+        **how,
+    )

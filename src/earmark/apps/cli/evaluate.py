@@ -1,0 +1,55 @@
+"""``earmark evaluate``: how right a model is on labelled documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from earmark.apps.cli import _options as options
+
+__all__ = ["HELP", "NAME", "run"]
+
+NAME = "evaluate"
+HELP = """Measure a model on labelled documents it has not seen.
+
+  earmark evaluate model.earmark test.csv
+  earmark evaluate model.earmark test.csv --report report.html
+"""
+
+
+def run(
+    model: options.Model,
+    data: options.Data,
+    label: options.LabelColumn = None,
+    text: options.TextColumns = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write one self-contained HTML page."),
+    ] = None,
+    max_error: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Abstain to keep this error rate."),
+    ] = None,
+    encoding: options.Encoding = None,
+    format: options.Format = None,  # noqa: A002
+    as_json: options.AsJson = False,
+) -> None:
+    """Measure a model on labelled documents it has not seen."""
+    from earmark.apps.cli._console import status
+    from earmark.apps.cli._models import load_for, read_all
+
+    classifier = load_for(model, max_error)
+    with status(f"reading {data}"):
+        documents = read_all(
+            classifier, data, text, label, encoding=encoding, format=format
+        )
+    with status(f"judging {len(documents):,} documents"):
+        result = classifier.report(
+            documents.texts, documents.labels, title=f"{model.name} on {data}"
+        )
+    typer.echo(result.to_json() if as_json else str(result))
+    if report is not None:
+        result.to_html(report)
+        typer.echo(f"wrote {report}", err=True)

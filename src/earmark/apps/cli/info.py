@@ -1,0 +1,101 @@
+"""``earmark info``: what this installation and a model file hold."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from earmark.apps.cli import _options as options
+
+__all__ = ["HELP", "NAME", "run"]
+
+NAME = "info"
+HELP = """Describe a model file, or this installation.
+
+  earmark info
+  earmark info --models
+  earmark info model.earmark
+"""
+
+_EXTRAS = {
+    "io": "pyarrow",
+    "stem": "Stemmer",
+    "plot": "matplotlib",
+    "serve": "fastapi",
+    "dask": "distributed",
+    "data": "pooch",
+}
+
+
+def run(
+    model: Annotated[
+        Path | None,
+        typer.Argument(metavar="[MODEL]", help="A model file (*.earmark)."),
+    ] = None,
+    models: Annotated[
+        bool, typer.Option("--models", help="List the names for --model.")
+    ] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Describe a model file, or this installation."""
+    if models:
+        facts: dict[str, Any] = _models()
+    elif model is None:
+        facts = _installation()
+    else:
+        facts = _model_file(model)
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False, default=str))
+        return
+    width = max(len(name) for name in facts)
+    for name, value in facts.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        typer.echo(f"{name:<{width}}  {shown}")
+
+
+def _models() -> dict[str, Any]:
+    from earmark.models.registry import MODELS
+
+    chosen = "chosen for you: by the unlabelled text, or by cross-validation"
+    return {"auto": chosen, **{name: spec.summary for name, spec in MODELS.items()}}
+
+
+def _installation() -> dict[str, Any]:
+    from earmark import __version__
+    from earmark.kernels.backend import describe
+
+    present = [extra for extra, package in _EXTRAS.items() if find_spec(package)]
+    packages = ("numpy", "scipy", "scikit-learn", "narwhals", "safetensors")
+    return {
+        "earmark": __version__,
+        "kernels": describe(),
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in packages},
+        "extras installed": present or ["none"],
+        "extras missing": [e for e in _EXTRAS if e not in present] or ["none"],
+    }
+
+
+def _model_file(path: Path) -> dict[str, Any]:
+    from earmark.exceptions import DataError
+    from earmark.persistence import read_manifest
+
+    if not path.exists():
+        raise DataError(f"{path}: no such model file.")
+    manifest = read_manifest(path)
+    return {
+        "file": str(path),
+        **manifest.metadata,
+        "size": f"{manifest.file_size / 1e6:.2f} MB",
+        "format": manifest.format_version,
+        "written by": f"earmark {manifest.earmark_version}",
+        "fingerprint": manifest.fingerprint,
+        "functions to give again": list(manifest.callables) or ["none"],
+        "parameters": json.dumps(manifest.parameters, default=str),
+    }

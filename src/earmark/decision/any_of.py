@@ -1,0 +1,307 @@
+"""Any number of labels a document: one yes/no decision per label (VS4)."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import special
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from earmark._checks import require_in_range, require_integer, require_one_of
+from earmark.decision._inputs import copy_tags, require_labels
+from earmark.decision._scores import read_scores, scores_from_log_proba
+from earmark.decision.decision import Decision, object_array
+from earmark.evaluation._labels import (
+    class_list,
+    indicator_matrix,
+    is_multi_label,
+    label_sets,
+    plain,
+)
+from earmark.evaluation._splits import take
+from earmark.exceptions import DataError
+from earmark.typing import ArrayLike, BoolVector, FloatMatrix, FloatVector, Labels
+
+__all__ = ["AnyOfClassifier", "best_cut"]
+
+
+class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """One two-class classifier and one threshold per label.
+
+    Every label is decided on by itself, so a document may get none, one or
+    many. Thresholds are tuned on scores that did not see their own label.
+
+    Parameters
+    ----------
+    base : classifier
+        Fitted once per label on "has it" against "has it not".
+    metric : {"f1", "precision"}, default="f1"
+        Tune each threshold for the F1 of its label, or for the most answers at
+        a precision of at least ``precision_floor``.
+    precision_floor : float in (0, 1], default=0.9
+        For ``metric="precision"``.
+    scores : {"auto", "leave_one_out", "cross_validated", "none"}, default="auto"
+        Where tuning scores come from. "auto": exact leave-one-out if the base has
+        it, else cross-validation. "none" keeps the natural threshold, P >= 1/2.
+    cv : int, default=5
+        Folds of the cross-validation.
+    random_state : int, default=0
+        Shuffles the folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    estimators_ : list
+        One fitted two-class classifier per label; None for a label that every
+        training document carries.
+    threshold_ : ndarray of shape (n_classes,)
+        On the log-odds (or the margin) of each label.
+    input_ : {"sets", "indicator", "one"}
+        How labels were given, and are given back: label lists, a 0/1 matrix, or
+        one label a document (then the best one is answered).
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> X = [[4, 0], [3, 0], [5, 0], [0, 4], [0, 3], [0, 5], [2, 2], [3, 3]]
+    >>> y = [["a"], ["a"], ["a"], ["b"], ["b"], ["b"], ["a", "b"], ["a", "b"]]
+    >>> model = AnyOfClassifier(MultinomialNB(), scores="none").fit(X, y)
+    >>> model.predict([[6, 0], [2, 2]]).tolist()
+    [('a',), ('a', 'b')]
+
+    """
+
+    def __init__(
+        self,
+        base: Any,
+        *,
+        metric: str = "f1",
+        precision_floor: float = 0.9,
+        scores: str = "auto",
+        cv: int = 5,
+        random_state: int = 0,
+    ) -> None:
+        self.base = base
+        self.metric = metric
+        self.precision_floor = precision_floor
+        self.scores = scores
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Fit one classifier per label and tune its threshold."""
+        require_one_of(self, "metric", ("f1", "precision"))
+        require_in_range(self, "precision_floor", low=0.0, high=1.0, open_low=True)
+        ways = ("auto", "leave_one_out", "cross_validated", "none")
+        require_one_of(self, "scores", ways)
+        require_integer(self, "cv", low=2)
+        require_labels(self, X, y)
+        truth = self._read_labels(y)
+        self.estimators_: list[Any] = []
+        self.threshold_ = np.zeros(len(self.classes_))
+        for column in range(len(self.classes_)):
+            positive = truth[:, column]
+            if positive.all():
+                self.estimators_.append(None)
+                continue
+            self.estimators_.append(clone(self.base).fit(X, positive.astype(np.int64)))
+            self.threshold_[column] = self._tuned(X, positive, self.estimators_[-1])
+        for fitted in self.estimators_:
+            if hasattr(fitted, "n_features_in_"):
+                self.n_features_in_ = fitted.n_features_in_
+        return self
+
+    def decision_function(self, X: Any) -> FloatMatrix:
+        """Score of each label minus its threshold: yes from 0 on.
+
+        For two classes given as one label a document: the second minus the first.
+        """
+        margins = self._margins(X)
+        if self.input_ == "one" and margins.shape[1] == 2:
+            return margins[:, 1] - margins[:, 0]
+        return margins
+
+    def predict_proba(self, X: Any) -> FloatMatrix:
+        """Probability of each label, (n_documents, n_classes); columns are independent.
+
+        For one label a document the rows are made to add up to 1.
+        """
+        check_is_fitted(self)
+        proba: FloatMatrix = special.expit(self._label_scores(X))
+        if self.input_ == "one":
+            total = proba.sum(axis=1, keepdims=True)
+            even = np.full_like(proba, 1 / proba.shape[1])
+            proba = np.divide(proba, total, out=even, where=total > 0)
+        return proba
+
+    def predict(self, X: Any) -> Labels:
+        """The labels of each document, in the form in which ``fit`` got them."""
+        margins = self._margins(X)
+        if self.input_ == "one":
+            best: Labels = self.classes_[margins.argmax(axis=1)]
+            return best
+        if self.input_ == "indicator":
+            return (margins >= 0).astype(np.int64)
+        return self._label_tuples(margins >= 0)
+
+    def decide(self, X: Any) -> Decision:
+        """Labels with scores and confidence."""
+        margins = self._margins(X)
+        return Decision(
+            labels=self._label_tuples(margins >= 0),
+            scores=special.expit(self._label_scores(X)),
+            classes=self.classes_,
+            abstained=np.zeros(margins.shape, dtype=bool),
+            confidence=special.expit(np.abs(margins).min(axis=1)),
+        )
+
+    def _read_labels(self, y: ArrayLike) -> BoolVector:
+        """Set classes_ and input_; the labels as a 0/1 matrix."""
+        if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        if not is_multi_label(y):
+            self.input_ = "one"
+            column = column_or_1d(y)
+            check_classification_targets(column)
+            self.classes_, index = np.unique(column, return_inverse=True)
+            if len(self.classes_) < 2:
+                raise DataError(
+                    f"{type(self).__name__} needs at least 2 classes in y, got "
+                    f"{len(self.classes_)} class: {self.classes_.tolist()}."
+                )
+            one: BoolVector = index[:, None] == np.arange(len(self.classes_))
+            return one
+        matrix = indicator_matrix(y)
+        if matrix is not None:
+            self.input_ = "indicator"
+            self.classes_ = np.arange(matrix.shape[1])
+            truth: BoolVector = matrix != 0
+        else:
+            self.input_ = "sets"
+            sets = [s if s is not None else frozenset() for s in label_sets(y)]
+            labels = class_list(*sets)
+            self.classes_ = np.array(labels, dtype=_common_type(labels))
+            truth = np.array([[c in s for c in labels] for s in sets], dtype=bool)
+        if not truth.any():
+            raise DataError(
+                "no training document carries a label; at least one is needed."
+            )
+        return truth
+
+    def _tuned(self, X: Any, positive: BoolVector, fitted: Any) -> float:
+        n_positive = int(positive.sum())
+        enough = min(n_positive, len(positive) - n_positive) >= 2
+        if self.scores == "none" or self.input_ == "one" or not enough:
+            return 0.0
+        way = self.scores
+        if way == "auto":
+            has = hasattr(fitted, "leave_one_out")
+            way = "leave_one_out" if has else "cross_validated"
+        if way == "leave_one_out":
+            log_p = fitted.leave_one_out(X, positive.astype(np.int64))
+            scores = _signed(scores_from_log_proba(np.asarray(log_p)))
+        else:
+            scores = self._held_out(X, positive)
+        floor = self.precision_floor if self.metric == "precision" else None
+        return best_cut(scores, positive, floor)
+
+    def _held_out(self, X: Any, positive: BoolVector) -> FloatVector:
+        target = positive.astype(np.int64)
+        n_folds = min(self.cv, int(np.bincount(target).min()))
+        plan = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
+        scores = np.empty(len(target))
+        for train, held in plan.split(np.zeros((len(target), 1)), target):
+            model = clone(self.base).fit(take(X, train), target[train])
+            scores[held] = _signed(read_scores(model, take(X, held)))
+        return scores
+
+    def _label_scores(self, X: Any) -> FloatMatrix:
+        """Log-odds (or margin) of every label."""
+        columns = [
+            None if model is None else _signed(read_scores(model, X))
+            for model in self.estimators_
+        ]
+        n_documents = next((len(c) for c in columns if c is not None), None)
+        if n_documents is None:
+            n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
+        always = np.full(n_documents, np.inf)  # a label that every document has
+        return np.column_stack([always if c is None else c for c in columns])
+
+    def _margins(self, X: Any) -> FloatMatrix:
+        check_is_fitted(self)
+        margins: FloatMatrix = self._label_scores(X) - self.threshold_
+        return margins
+
+    def _label_tuples(self, given: BoolVector) -> Labels:
+        names = [plain(label) for label in self.classes_]
+        return object_array(
+            [tuple(names[c] for c in np.flatnonzero(row)) for row in given]
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        if self.base is not None:
+            copy_tags(tags, get_tags(self.base))
+        return tags
+
+
+def best_cut(
+    scores: FloatVector, positive: BoolVector, precision_floor: float | None = None
+) -> float:
+    """Threshold with the best F1, or the most answers at a precision floor.
+
+    Answers are the scores >= threshold; it lies midway between two scores. Where
+    no cut reaches the floor, it lies above all scores: the label is never given.
+    Nor is it ever given to documents that cannot have it (a score of -inf), even
+    where that is what the few positive documents got when they were left out.
+    """
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    if not ranked[0] > -np.inf:
+        return float(np.finfo(np.float64).max)
+    hits = np.cumsum(positive[order])
+    last = np.r_[ranked[1:] != ranked[:-1], True]  # of each tie
+    ends = np.flatnonzero(last & (ranked > -np.inf))
+    said = ends + 1
+    if precision_floor is None:
+        value = 2 * hits[ends] / (said + hits[-1])
+        best = int(value.argmax())
+    else:
+        good = np.flatnonzero(hits[ends] >= precision_floor * said - 1e-9)
+        if not len(good):
+            return float(np.nextafter(ranked[0], np.inf))
+        best = int(good[-1])
+    cut = int(ends[best])
+    if cut + 1 == len(ranked):
+        return float(np.nextafter(ranked[cut], -np.inf))
+    return _between(float(ranked[cut]), float(ranked[cut + 1]))
+
+
+def _between(high: float, low: float) -> float:
+    """Midway, also where one of the two is infinite."""
+    if np.isfinite(high) and np.isfinite(low):
+        middle = low + (high - low) / 2
+        return middle if low < middle <= high else high
+    if np.isfinite(high):
+        return high
+    return float(np.nextafter(low, np.inf)) if np.isfinite(low) else 0.0
+
+
+def _signed(scores: Any) -> FloatVector:
+    """Confidence with a sign: positive for the second of two classes."""
+    signed: FloatVector = np.where(
+        scores.choice == 1, scores.confidence, -scores.confidence
+    )
+    return signed
+
+
+def _common_type(labels: tuple[Any, ...]) -> Any:
+    """None lets numpy choose; labels of several types stay as they are."""
+    return None if len({type(label) for label in labels}) == 1 else object

@@ -1,0 +1,234 @@
+"""Calibrators: scores of a classifier to probabilities that can be believed.
+
+All take log scores (n_documents, n_classes), such as leave-one-out log
+posteriors, and the true column of each document; all return log probabilities.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import optimize, special
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from earmark.evaluation._labels import check_equal_length
+from earmark.exceptions import DataError
+from earmark.typing import ArrayLike, FloatMatrix, FloatVector, IntVector
+
+__all__ = ["IsotonicCalibrator", "PlattCalibrator", "TemperatureCalibrator"]
+
+_LOWEST = -700.0  # log scores below are as good as impossible
+
+
+class TemperatureCalibrator(BaseEstimator):
+    """One factor for all scores: P(c) proportional to exp(score_c / T).
+
+    Changes no decision, so accuracy stays what it was. The factor minimises the
+    log loss, a convex problem in 1/T.
+
+    Attributes
+    ----------
+    temperature_ : float
+        Above 1 the classifier was too sure of itself.
+    n_classes_ : int
+        Columns of the scores.
+
+    Examples
+    --------
+    >>> sure = np.log([[0.99, 0.01], [0.99, 0.01], [0.99, 0.01], [0.01, 0.99]])
+    >>> found = TemperatureCalibrator().fit(sure, [0, 0, 1, 1])
+    >>> np.exp(found.transform(sure[:1])).round(2)
+    array([[0.75, 0.25]])
+
+    """
+
+    def fit(self, log_scores: ArrayLike, y_index: ArrayLike) -> Self:
+        """Choose the temperature on scores that did not see their own label."""
+        scores, index = _checked(log_scores, y_index)
+        rows = np.arange(len(scores))
+
+        def loss(log_inverse: float) -> float:
+            scaled = scores * np.exp(log_inverse)
+            log_p = scaled[rows, index] - special.logsumexp(scaled, axis=1)
+            return float(-log_p.mean())
+
+        found = optimize.minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded")
+        self.temperature_ = float(np.exp(-found.x))
+        self.n_classes_ = scores.shape[1]
+        return self
+
+    def transform(self, log_scores: ArrayLike) -> FloatMatrix:
+        """Log probabilities, (n_documents, n_classes)."""
+        check_is_fitted(self)
+        return _normalized(_columns(log_scores, self.n_classes_) / self.temperature_)
+
+
+class PlattCalibrator(BaseEstimator):
+    """A logistic curve per class on its log-odds, then normalised over classes.
+
+    Targets are pulled in from 0 and 1 as Platt proposed, so few documents do
+    not lead to certainty.
+
+    Attributes
+    ----------
+    slope_, offset_ : ndarray of shape (n_classes,)
+        log-odds of class c = slope_c * (its raw log-odds) + offset_c.
+
+    References
+    ----------
+    J. Platt (1999). Probabilistic outputs for support vector machines. Advances
+    in Large Margin Classifiers.
+
+    Examples
+    --------
+    >>> sure = np.log([[0.99, 0.01], [0.9, 0.1], [0.8, 0.2], [0.01, 0.99]])
+    >>> PlattCalibrator().fit(sure, [0, 0, 1, 1]).slope_.shape
+    (2,)
+
+    """
+
+    def fit(self, log_scores: ArrayLike, y_index: ArrayLike) -> Self:
+        """Fit one curve per class."""
+        scores, index = _checked(log_scores, y_index)
+        odds = _log_odds(scores)
+        fitted = [_logistic(odds[:, c], index == c) for c in range(scores.shape[1])]
+        self.slope_ = np.array([slope for slope, _ in fitted])
+        self.offset_ = np.array([offset for _, offset in fitted])
+        return self
+
+    def transform(self, log_scores: ArrayLike) -> FloatMatrix:
+        """Log probabilities, (n_documents, n_classes)."""
+        check_is_fitted(self)
+        odds = _log_odds(_columns(log_scores, len(self.slope_)))
+        return _normalized(special.log_expit(self.slope_ * odds + self.offset_))
+
+
+class IsotonicCalibrator(BaseEstimator):
+    """A rising step curve per class on its log-odds, then normalised.
+
+    Needs more documents than the other two (a few hundred per class).
+    Probabilities stay 1/(n + 2) away from 0 and 1.
+
+    Attributes
+    ----------
+    knots_, values_ : list of ndarray
+        Per class the log-odds at which the curve is known, and its value there.
+
+    Examples
+    --------
+    >>> scores = np.log([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3], [0.2, 0.8]])
+    >>> found = IsotonicCalibrator().fit(scores, [0, 0, 1, 1])
+    >>> bool(np.all(np.diff(found.values_[0]) >= 0))
+    True
+
+    """
+
+    def fit(self, log_scores: ArrayLike, y_index: ArrayLike) -> Self:
+        """Fit one rising curve per class."""
+        scores, index = _checked(log_scores, y_index)
+        odds = _log_odds(scores)
+        margin = 1 / (len(scores) + 2)
+        self.knots_: list[FloatVector] = []
+        self.values_: list[FloatVector] = []
+        for c in range(scores.shape[1]):
+            knots, place = np.unique(odds[:, c], return_inverse=True)
+            weight = np.bincount(place)
+            share = np.bincount(place, index == c) / weight
+            curve = optimize.isotonic_regression(share, weights=weight).x
+            self.knots_.append(knots)
+            self.values_.append(np.clip(curve, margin, 1 - margin))
+        return self
+
+    def transform(self, log_scores: ArrayLike) -> FloatMatrix:
+        """Log probabilities, (n_documents, n_classes)."""
+        check_is_fitted(self)
+        odds = _log_odds(_columns(log_scores, len(self.knots_)))
+        columns = [
+            np.interp(odds[:, c], knots, values)
+            for c, (knots, values) in enumerate(
+                zip(self.knots_, self.values_, strict=True)
+            )
+        ]
+        return _normalized(np.log(np.column_stack(columns)))
+
+
+def _checked(
+    log_scores: ArrayLike, y_index: ArrayLike
+) -> tuple[FloatMatrix, IntVector]:
+    scores = np.asarray(log_scores, dtype=np.float64)
+    index = np.asarray(y_index, dtype=np.int64)
+    if scores.ndim != 2 or scores.shape[1] < 2:
+        raise DataError(
+            "log_scores must be of shape (n_documents, n_classes) with at least 2 "
+            f"classes, got shape {scores.shape}."
+        )
+    if not check_equal_length(log_scores=scores, y_index=index):
+        raise DataError("calibration needs at least one document, got none.")
+    if index.min() < 0 or index.max() >= scores.shape[1]:
+        raise DataError(
+            f"y_index must lie in 0..{scores.shape[1] - 1}, the columns of "
+            f"log_scores, got {index.min()}..{index.max()}."
+        )
+    return _columns(scores, scores.shape[1]), index
+
+
+def _columns(log_scores: ArrayLike, n_classes: int) -> FloatMatrix:
+    """Scores with the best of each row at 0 and none below the lowest."""
+    scores = np.asarray(log_scores, dtype=np.float64)
+    if scores.ndim != 2 or scores.shape[1] != n_classes:
+        raise DataError(
+            f"log_scores must have {n_classes} columns, as in fit, got shape "
+            f"{scores.shape}."
+        )
+    bad = np.isnan(scores).any(axis=1)
+    if bad.any():
+        raise DataError(
+            f"log_scores must be numbers, got NaN in row {int(np.argmax(bad))}."
+        )
+    shifted: FloatMatrix = np.maximum(
+        scores - np.maximum(scores.max(axis=1, keepdims=True), -1e300), _LOWEST
+    )
+    return shifted
+
+
+def _normalized(log_p: FloatMatrix) -> FloatMatrix:
+    result: FloatMatrix = log_p - special.logsumexp(log_p, axis=1, keepdims=True)
+    return result
+
+
+def _log_odds(log_scores: FloatMatrix) -> FloatMatrix:
+    """Log P(c) - log P(not c) of normalised scores, without 1 - P."""
+    log_p = _normalized(log_scores)
+    rows, best = np.arange(len(log_p)), log_p.argmax(axis=1)
+    others = log_p.copy()
+    others[rows, best] = -np.inf
+    # log(1 - P) = log(-expm1(log P)), but for the best class P may round to 1.
+    with np.errstate(divide="ignore"):
+        rest = np.log(-np.expm1(log_p))
+    rest[rows, best] = special.logsumexp(others, axis=1)
+    odds: FloatMatrix = log_p - rest
+    return odds
+
+
+def _logistic(odds: FloatVector, positive: Any) -> tuple[float, float]:
+    """Slope and offset of the logistic curve with Platt's softened targets."""
+    n_positive = int(positive.sum())
+    n_negative = len(positive) - n_positive
+    high, low = (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
+    target = np.where(positive, high, low)
+
+    def loss(parameters: FloatVector) -> tuple[float, FloatVector]:
+        z = parameters[0] * odds + parameters[1]
+        value = -np.sum(
+            target * special.log_expit(z) + (1 - target) * special.log_expit(-z)
+        )
+        slip = special.expit(z) - target
+        return float(value), np.array([slip @ odds, slip.sum()])
+
+    start = np.array([1.0, 0.0])
+    # A rising curve: more evidence never means less probability.
+    bounds = [(0.0, None), (None, None)]
+    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return float(found.x[0]), float(found.x[1])

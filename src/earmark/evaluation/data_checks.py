@@ -1,0 +1,293 @@
+"""What is wrong with labelled documents, before anything is learned from them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from earmark.evaluation._labels import (
+    as_labels,
+    check_equal_length,
+    class_list,
+    is_multi_label,
+    label_sets,
+)
+from earmark.evaluation.duplicates import duplicates_across, group_near_duplicates
+from earmark.typing import ArrayLike
+
+__all__ = ["Finding", "check_documents"]
+
+_TINY = 10
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found in the data.
+
+    ``kind`` is a short name for programs, ``message`` a sentence for people,
+    ``rows`` the positions of some of the documents concerned.
+    """
+
+    kind: str
+    message: str
+    rows: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return self.message
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"kind": self.kind, "message": self.message, "rows": list(self.rows)}
+
+
+def check_documents(
+    texts: Sequence[str],
+    labels: ArrayLike | None = None,
+    *,
+    test: tuple[Sequence[str], ArrayLike | None] | None = None,
+    near_duplicates: bool = True,
+) -> list[Finding]:
+    """Look for what usually goes wrong with labelled documents.
+
+    Empty texts, missing labels, repeated documents, equal documents with
+    different labels, near-duplicates between training and test part, a file
+    sorted by label, very uneven classes, classes with few documents, labels that
+    occur in the test part only.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The documents.
+    labels : array-like of shape (n_documents,), optional
+        One label or a list of labels each; None where a label is missing.
+    test : tuple (texts, labels), optional
+        A test part to check for leaks.
+    near_duplicates : bool, default=True
+        Also look for documents that are the same but for a few words.
+
+    Returns
+    -------
+    list of Finding
+        Empty if nothing was found.
+
+    Examples
+    --------
+    >>> for found in check_documents(["good", "", "good"], ["a", "b", "b"]):
+    ...     print(found.kind)
+    empty
+    duplicates
+    conflict
+    tiny_classes
+
+    """
+    documents = ["" if text is None else str(text) for text in texts]
+    found: list[Finding] = []
+    if not documents:
+        return [Finding("no_documents", "There is no document.")]
+    empty = [row for row, text in enumerate(documents) if not text.strip()]
+    if empty:
+        message = f"{_many(empty, 'document')} without text{_where(empty)}."
+        found.append(Finding("empty", message, _first(empty)))
+    found += _repeated(documents, near_duplicates)
+    if labels is not None:
+        found += _labels(documents, labels)
+    if test is not None:
+        found += _test_part(documents, labels, test, near_duplicates)
+    return found
+
+
+def _repeated(documents: list[str], near: bool) -> list[Finding]:
+    first: dict[str, int] = {}
+    again = [
+        row
+        for row, text in enumerate(documents)
+        if text.strip() and first.setdefault(text, row) != row
+    ]
+    found = []
+    if again:
+        share = 100 * len(again) / len(documents)
+        found.append(
+            Finding(
+                "duplicates",
+                f"{_many(again, 'document')} ({share:.1f} %) repeat an earlier one "
+                f"word for word{_where(again)}; they count twice in fitting and make "
+                "results look surer than they are.",
+                _first(again),
+            )
+        )
+    if near:
+        groups = group_near_duplicates(documents)
+        repeats = np.ones(len(documents), dtype=bool)
+        repeats[groups.first] = False
+        repeats[again] = False
+        rows = [
+            row for row in np.flatnonzero(repeats).tolist() if documents[row].strip()
+        ]
+        if rows:
+            share = 100 * len(rows) / len(documents)
+            found.append(
+                Finding(
+                    "near_duplicates",
+                    f"{_many(rows, 'document')} ({share:.1f} %) are the same as an "
+                    f"earlier one but for a few words{_where(rows)}; keep them on one "
+                    "side of every split.",
+                    _first(rows),
+                )
+            )
+    return found
+
+
+def _labels(documents: list[str], labels: ArrayLike) -> list[Finding]:
+    several = is_multi_label(labels)
+    column: list[Any] = label_sets(labels) if several else as_labels(labels)
+    check_equal_length(texts=documents, labels=column)
+    found: list[Finding] = []
+    missing = [row for row, label in enumerate(column) if label is None]
+    if missing:
+        found.append(
+            Finding(
+                "missing_labels",
+                f"{_many(missing, 'document')} without a label{_where(missing)}; they "
+                "can serve as unlabelled documents.",
+                _first(missing),
+            )
+        )
+    found += _conflicts(documents, column)
+    known = [label for label in column if label is not None]
+    if several:
+        counts = Counter(label for labels in known for label in labels)
+    else:
+        counts = Counter(known)
+        found += _sorted_by_label(known)
+    found += _class_sizes(counts, len(known), several)
+    return found
+
+
+def _conflicts(documents: list[str], column: list[Any]) -> list[Finding]:
+    seen: dict[str, Any] = {}
+    rows = [
+        row
+        for row, (text, label) in enumerate(zip(documents, column, strict=True))
+        if text.strip()
+        and label is not None
+        and seen.setdefault(" ".join(text.split()), label) != label
+    ]
+    if not rows:
+        return []
+    return [
+        Finding(
+            "conflict",
+            f"{_many(rows, 'document')} carry another label than an earlier document "
+            f"with the same text{_where(rows)}.",
+            _first(rows),
+        )
+    ]
+
+
+def _sorted_by_label(known: list[Any]) -> list[Finding]:
+    n = len(known)
+    shares = np.array(list(Counter(known).values())) / max(n, 1)
+    by_chance = (n - 1) * (1 - float((shares**2).sum()))
+    changes = sum(a != b for a, b in itertools.pairwise(known))
+    if n < 20 or len(shares) < 2 or changes >= 0.1 * by_chance:
+        return []
+    return [
+        Finding(
+            "sorted_by_label",
+            f"The documents are sorted by label (it changes {changes:,} times in "
+            f"{n:,} documents, {by_chance:,.0f} times would be expected by chance): "
+            "shuffle before cutting off a part.",
+        )
+    ]
+
+
+def _class_sizes(counts: Counter[Any], n: int, several: bool) -> list[Finding]:
+    noun = "labels" if several else "classes"
+    if not counts:
+        return [Finding("no_labels", "No document has a label.")]
+    if len(counts) == 1 and not several:
+        only = next(iter(counts))
+        return [Finding("one_class", f"There is only one class, {only!r}.")]
+    found = []
+    tiny = [label for label in class_list(counts) if counts[label] < _TINY]
+    if tiny:
+        listed = ", ".join(f"{label!r} ({counts[label]})" for label in tiny[:_SHOWN])
+        more = f" and {len(tiny) - _SHOWN} more" if len(tiny) > _SHOWN else ""
+        found.append(
+            Finding(
+                "tiny_classes",
+                f"{len(tiny)} of {len(counts)} {noun} have "
+                f"fewer than {_TINY} documents: {listed}{more}. What is learned about "
+                "them is guesswork.",
+            )
+        )
+    (most, many), (_, few) = counts.most_common()[0], counts.most_common()[-1]
+    if many >= 20 * few or (not several and many >= 0.8 * n):
+        found.append(
+            Finding(
+                "imbalance",
+                f"The {noun} are very uneven: {most!r} has {many:,} of {n:,} "
+                f"documents ({100 * many / n:.0f} %), the smallest {few:,}. Look at "
+                f"the figures of all {noun}, not at the accuracy.",
+            )
+        )
+    return found
+
+
+def _test_part(
+    documents: list[str],
+    labels: ArrayLike | None,
+    test: tuple[Sequence[str], ArrayLike | None],
+    near: bool,
+) -> list[Finding]:
+    texts = ["" if text is None else str(text) for text in test[0]]
+    found: list[Finding] = []
+    if near:
+        leaks = duplicates_across(documents, texts)
+    else:
+        known = {text: row for row, text in enumerate(documents)}
+        leaks = [(row, known[text]) for row, text in enumerate(texts) if text in known]
+    leaks = [pair for pair in leaks if texts[pair[0]].strip()]
+    if leaks:
+        rows = [row for row, _ in leaks]
+        share = 100 * len(rows) / len(texts)
+        found.append(
+            Finding(
+                "leak",
+                f"{_many(rows, 'test document')} ({share:.1f} %) nearly repeat a "
+                f"training document{_where(rows)}: results on them say little about "
+                "new documents.",
+                _first(rows),
+            )
+        )
+    if labels is not None and test[1] is not None and not is_multi_label(labels):
+        new = set(as_labels(test[1])) - set(as_labels(labels)) - {None}
+        if new:
+            listed = ", ".join(repr(label) for label in class_list(new)[:_SHOWN])
+            found.append(
+                Finding(
+                    "unseen_labels",
+                    f"{len(new)} labels occur in the test part only ({listed}): no "
+                    "classifier can answer them.",
+                )
+            )
+    return found
+
+
+def _many(rows: Sequence[int], noun: str) -> str:
+    return f"{len(rows):,} {noun}{'' if len(rows) == 1 else 's'}"
+
+
+def _where(rows: Sequence[int]) -> str:
+    listed = ", ".join(str(row) for row in rows[:_SHOWN])
+    return f" (row {listed}{', …' if len(rows) > _SHOWN else ''})"
+
+
+def _first(rows: Sequence[Any]) -> tuple[int, ...]:
+    return tuple(int(row) for row in rows[:100])

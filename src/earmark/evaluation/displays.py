@@ -1,0 +1,334 @@
+"""Figures for notebooks; matplotlib is imported when something is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from earmark._optional import require
+from earmark.evaluation.bias_variance import BiasVariance, bias_variance
+from earmark.evaluation.confusion import ConfusionMatrix
+from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
+from earmark.evaluation.learning_curve import LearningCurve, learning_curve
+from earmark.evaluation.reliability import Reliability, reliability
+from earmark.typing import ArrayLike
+
+__all__ = [
+    "AccuracyCoverageDisplay",
+    "BiasVarianceDisplay",
+    "ConfusionDisplay",
+    "LearningCurveDisplay",
+    "ReliabilityDisplay",
+]
+
+
+class _Display:
+    """What the displays share: an axis to draw on, kept as ax_ and figure_."""
+
+    ax_: Any
+    figure_: Any
+
+    def _axes(self, ax: Any) -> Any:
+        pyplot = require("matplotlib.pyplot", "draw figures")
+        if ax is None:
+            _, ax = pyplot.subplots()
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+class AccuracyCoverageDisplay(_Display):
+    """Accuracy of the most confident answers against their share (HY5).
+
+    Examples
+    --------
+    >>> display = AccuracyCoverageDisplay.from_predictions(
+    ...     "aabb", "aaba", [0.9, 0.8, 0.7, 0.6], name="model"
+    ... )
+    >>> display.curve.coverage_at(1.0)
+    0.75
+
+    """
+
+    def __init__(
+        self,
+        curve: AccuracyCoverage,
+        *,
+        name: str | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        self.curve = curve
+        self.name = name
+        self.threshold = threshold
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        confidence: ArrayLike,
+        *,
+        name: str | None = None,
+        threshold: float | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the curve of predictions."""
+        curve = accuracy_coverage(y_true, y_pred, confidence)
+        return cls(curve, name=name, threshold=threshold).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw the curve of a fitted classifier with ``predict_proba``."""
+        proba = np.asarray(estimator.predict_proba(X))
+        answers = np.asarray(estimator.classes_)[proba.argmax(axis=1)]
+        options.setdefault("name", type(estimator).__name__)
+        return cls.from_predictions(y, answers, proba.max(axis=1), ax=ax, **options)
+
+    def plot(self, ax: Any = None, **style: Any) -> Self:
+        """Draw on ``ax`` or on a new figure."""
+        axes = self._axes(ax)
+        axes.plot(self.curve.coverage, self.curve.accuracy, label=self.name, **style)
+        if self.threshold is not None:
+            share, right = self.curve.at_threshold(self.threshold)
+            if right is not None:
+                axes.plot([share], [right], "o", color="C1", label="chosen")
+        axes.set(xlabel="Share answered", ylabel="Accuracy of the answers", xlim=(0, 1))
+        if self.name is not None or self.threshold is not None:
+            axes.legend()
+        return self
+
+
+class ReliabilityDisplay(_Display):
+    """Share of right answers against stated confidence (AB2).
+
+    Examples
+    --------
+    >>> display = ReliabilityDisplay.from_predictions(
+    ...     "ab", [[0.8, 0.2], [0.4, 0.6]], ["a", "b"]
+    ... )
+    >>> round(display.figures.ece, 2)
+    0.3
+
+    """
+
+    def __init__(self, figures: Reliability, *, name: str | None = None) -> None:
+        self.figures = figures
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        proba: ArrayLike,
+        classes: ArrayLike,
+        *,
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the diagram of predicted probabilities."""
+        figures = reliability(y_true, proba, classes, **options)
+        return cls(figures, name=name).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw the diagram of a fitted classifier with ``predict_proba``."""
+        options.setdefault("name", type(estimator).__name__)
+        proba = estimator.predict_proba(X)
+        return cls.from_predictions(y, proba, estimator.classes_, ax=ax, **options)
+
+    def plot(self, ax: Any = None, **style: Any) -> Self:
+        """Draw on ``ax`` or on a new figure; dots are larger where more answers lie."""
+        axes = self._axes(ax)
+        full = self.figures.count > 0
+        sure, right = self.figures.confidence[full], self.figures.accuracy[full]
+        size = 20 + 180 * self.figures.count[full] / self.figures.count.max()
+        axes.plot([0, 1], [0, 1], "--", color="0.6", linewidth=1)
+        line = axes.plot(sure, right, label=self.name, **style)[0]
+        axes.scatter(sure, right, size, color=line.get_color(), zorder=3)
+        axes.set(
+            xlabel="Stated confidence", ylabel="Share right", xlim=(0, 1), ylim=(0, 1)
+        )
+        axes.set_title(f"calibration error {self.figures.ece:.3f}", fontsize="medium")
+        if self.name is not None:
+            axes.legend()
+        return self
+
+
+class ConfusionDisplay(_Display):
+    """The confusion matrix with its column of unanswered documents (VS5).
+
+    Examples
+    --------
+    >>> display = ConfusionDisplay.from_predictions("aab", ["a", "b", None])
+    >>> display.matrix.coverage
+    0.6666666666666666
+
+    """
+
+    def __init__(self, matrix: ConfusionMatrix) -> None:
+        self.matrix = matrix
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        classes: ArrayLike | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the matrix of predictions; None is an abstention."""
+        matrix = ConfusionMatrix.from_predictions(y_true, y_pred, classes=classes)
+        return cls(matrix).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw the matrix of a fitted classifier."""
+        return cls.from_predictions(y, estimator.predict(X), ax=ax, **options)
+
+    def plot(self, ax: Any = None, *, cmap: str = "Blues") -> Self:
+        """Draw on ``ax`` or on a new figure; shading is the share of the row."""
+        axes = self._axes(ax)
+        counts, columns = self.matrix.counts, [str(c) for c in self.matrix.classes]
+        if self.matrix.abstained.any():
+            counts = np.column_stack([counts, self.matrix.abstained])
+            columns = [*columns, "abstained"]
+        share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        axes.imshow(share, cmap=cmap, vmin=0, vmax=1, aspect="auto")
+        if counts.size <= 900:
+            for (row, column), count in np.ndenumerate(counts):
+                if count:
+                    ink = "white" if share[row, column] > 0.5 else "black"
+                    axes.text(
+                        column, row, str(count), ha="center", va="center", color=ink
+                    )
+        axes.set_xticks(range(len(columns)), columns, rotation=90)
+        axes.set_yticks(range(len(counts)), [str(c) for c in self.matrix.classes])
+        axes.set(xlabel="Answer", ylabel="True class")
+        return self
+
+
+class LearningCurveDisplay(_Display):
+    """Accuracy against number of labels, with the fitted power law.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X = np.arange(80.0).reshape(-1, 1)
+    >>> display = LearningCurveDisplay.from_estimator(GaussianNB(), X, X[:, 0] > 40)
+    >>> len(display.curve.sizes)
+    7
+
+    """
+
+    def __init__(self, curve: LearningCurve, *, name: str | None = None) -> None:
+        self.curve = curve
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Measure and draw the curve; options go to ``learning_curve``."""
+        return cls(learning_curve(estimator, X, y, **options), name=name).plot(ax)
+
+    def plot(self, ax: Any = None, **style: Any) -> Self:
+        """Draw on ``ax`` or on a new figure."""
+        axes = self._axes(ax)
+        curve = self.curve
+        line = axes.plot(curve.sizes, curve.mean, "o-", label=self.name, **style)[0]
+        color = line.get_color()
+        axes.fill_between(curve.sizes, curve.low, curve.high, color=color, alpha=0.2)
+        ahead = np.geomspace(curve.sizes[0], curve.horizon, 60)
+        axes.plot(ahead, 1 - curve.law.error(ahead), "--", color=color, linewidth=1)
+        axes.set(xscale="log", xlabel="Labelled documents", ylabel="Accuracy")
+        if self.name is not None:
+            axes.legend()
+        return self
+
+
+class BiasVarianceDisplay(_Display):
+    """Bias and variance against the capacity of a learning method (VS6).
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    >>> display = BiasVarianceDisplay.from_estimator(
+    ...     KNeighborsClassifier(), X, y, X, y, param_name="n_neighbors",
+    ...     param_range=[1, 15], n_sets=5,
+    ... )
+    >>> one, many = display.results.values()
+    >>> one.variance > many.variance
+    True
+
+    """
+
+    def __init__(
+        self, results: Mapping[Any, BiasVariance], *, name: str = "capacity"
+    ) -> None:
+        self.results = results
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike | None,
+        X_test: Any,
+        y_test: ArrayLike | None = None,
+        *,
+        param_name: str,
+        param_range: Sequence[Any],
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Measure and draw for each value of a parameter; see ``bias_variance``."""
+        from sklearn.base import clone
+
+        results = {
+            value: bias_variance(
+                clone(estimator).set_params(**{param_name: value}),
+                X, y, X_test, y_test, **options,
+            )
+            for value in param_range
+        }  # fmt: skip
+        return cls(results, name=param_name).plot(ax)
+
+    def plot(self, ax: Any = None, *, loss: str = "squared") -> Self:
+        """Draw on ``ax`` or on a new figure; ``loss``: "squared" or "zero_one"."""
+        if loss not in ("squared", "zero_one"):
+            raise ValueError(f"loss must be 'squared' or 'zero_one', got {loss!r}.")
+        axes = self._axes(ax)
+        places = range(len(self.results))
+        prefix = "zero_one_" if loss == "zero_one" else ""
+        total = "zero_one_error" if loss == "zero_one" else "learning_error"
+        for field, label in (
+            (total, "error"),
+            (f"{prefix}bias", "bias"),
+            (f"{prefix}variance", "variance"),
+        ):
+            values = [getattr(found, field) for found in self.results.values()]
+            axes.plot(places, values, "o-", label=label)
+        axes.set_xticks(places, [str(value) for value in self.results])
+        axes.set(xlabel=self.name, ylabel=f"{loss.replace('_', '/')} loss")
+        axes.set_ylim(bottom=0)
+        axes.legend()
+        return self

@@ -1,0 +1,288 @@
+"""Near-duplicate documents, by shared word shingles.
+
+A document is the set of its runs of ``shingle`` consecutive words, each hashed
+to 64 bits. Two documents are near-duplicates when their sets overlap: Jaccard
+similarity |A and B| / |A or B| >= threshold. Candidates are documents whose
+smallest hashes agree in part (a bottom-k sketch, Broder 1997); every candidate is
+then verified on the full sets, so nothing is reported that is not one. The
+smallest hashes of a similar pair agree with high probability, so little is missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from earmark.evaluation._labels import as_labels
+from earmark.evaluation._word_hashes import word_hashes
+from earmark.typing import IntVector
+
+__all__ = [
+    "DuplicateGroups",
+    "duplicates_across",
+    "group_documents",
+    "group_equal_rows",
+    "group_near_duplicates",
+    "texts_of",
+]
+
+_SKETCH = 12  # smallest hashes per document that make it a candidate
+_LOOK_BACK = 8  # documents of a bucket compared with each next one
+_MULTIPLIERS = np.array(
+    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64
+)
+
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class DuplicateGroups:
+    """Which documents belong together.
+
+    Attributes
+    ----------
+    group : ndarray of shape (n_documents,)
+        Group number of every document; most documents are alone in theirs.
+        Groups are numbered by their first document.
+
+    """
+
+    group: IntVector
+
+    @property
+    def n_groups(self) -> int:
+        """Number of distinct documents, near-duplicates counted once."""
+        return int(self.group.max()) + 1 if len(self.group) else 0
+
+    @property
+    def first(self) -> IntVector:
+        """The first document of every group."""
+        return np.unique(self.group, return_index=True)[1].astype(np.int64)
+
+    @property
+    def sets(self) -> list[IntVector]:
+        """The groups of two and more documents, the largest first."""
+        order = np.argsort(self.group, kind="stable")
+        ends = np.flatnonzero(np.diff(self.group[order])) + 1
+        found = [part for part in np.split(order, ends) if len(part) > 1]
+        return sorted(found, key=lambda part: (-len(part), part[0]))
+
+    @property
+    def share(self) -> float:
+        """Share of documents that repeat an earlier one."""
+        return 1 - self.n_groups / len(self.group) if len(self.group) else 0.0
+
+
+def group_near_duplicates(
+    texts: Iterable[str], *, threshold: float = 0.7, shingle: int = 3
+) -> DuplicateGroups:
+    """Group texts that are the same but for a few words.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The documents. Case and punctuation do not count; texts without a word
+        are duplicates of each other.
+    threshold : float in (0, 1], default=0.7
+        Smallest Jaccard similarity of two near-duplicates. Groups are chains:
+        if A resembles B and B resembles C, the three are one group.
+    shingle : int, default=3
+        Words in a shingle. Texts shorter than that are compared as a whole.
+
+    Returns
+    -------
+    DuplicateGroups
+
+    Examples
+    --------
+    >>> found = group_near_duplicates([
+    ...     "the cat sat on the mat and looked at the dog for a long time",
+    ...     "prices rose in march",
+    ...     "The cat sat on the mat, and looked at the dog for a long while.",
+    ... ])
+    >>> found.group.tolist()
+    [0, 1, 0]
+
+    """
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold must be in (0, 1], got {threshold!r}.")
+    if shingle < 1:
+        raise ValueError(f"shingle must be >= 1, got {shingle!r}.")
+    sets = _shingle_sets(texts, shingle)
+    parent = np.arange(len(sets))
+    for bucket in _buckets(sets):
+        for place, document in enumerate(bucket):
+            for other in bucket[max(0, place - _LOOK_BACK) : place]:
+                one, two = _root(parent, document), _root(parent, other)
+                if one != two and _similar(sets[document], sets[other], threshold):
+                    parent[max(one, two)] = min(one, two)
+    return _numbered(np.array([_root(parent, n) for n in range(len(sets))], np.int64))
+
+
+def group_equal_rows(X: Any) -> DuplicateGroups:
+    """Group equal rows of a dense or sparse matrix.
+
+    Examples
+    --------
+    >>> group_equal_rows([[1, 0], [0, 2], [1, 0]]).group.tolist()
+    [0, 1, 0]
+
+    """
+    seen: dict[bytes, int] = {}
+    if sparse.issparse(X):
+        rows = sparse.csr_array(X, copy=True)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        keys = (
+            rows.indices[a:b].tobytes() + b"|" + rows.data[a:b].tobytes()
+            for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+        )
+    else:
+        dense = np.ascontiguousarray(X)
+        keys = (
+            row.tobytes() if row.dtype != object else repr(row.tolist()).encode()
+            for row in dense
+        )
+    first = [seen.setdefault(key, number) for number, key in enumerate(keys)]
+    return _numbered(np.array(first, np.int64))
+
+
+def group_documents(X: Any) -> DuplicateGroups:
+    """Near-duplicates of texts (a sequence, frame or dict of columns), else rows."""
+    texts = texts_of(X)
+    return group_equal_rows(X) if texts is None else group_near_duplicates(texts)
+
+
+def duplicates_across(
+    train: Sequence[str], test: Sequence[str], *, threshold: float = 0.7
+) -> list[tuple[int, int]]:
+    """Test documents that nearly repeat a training document: a leak.
+
+    Returns
+    -------
+    list of (test position, training position)
+        One training document for each such test document.
+
+    Examples
+    --------
+    >>> duplicates_across(["buy it half price"], ["hello", "Buy it: half price!"])
+    [(1, 0)]
+
+    """
+    group = group_near_duplicates([*train, *test], threshold=threshold).group
+    n_train = len(train)
+    first: dict[int, int] = {}
+    for position, number in enumerate(group[:n_train].tolist()):
+        first.setdefault(number, position)
+    return [
+        (position, first[number])
+        for position, number in enumerate(group[n_train:].tolist())
+        if number in first
+    ]
+
+
+def _shingle_sets(texts: Iterable[str], shingle: int) -> list[Hashes]:
+    """The sorted distinct shingle hashes of every text."""
+    return [
+        _distinct(_shingles(words, shingle))
+        for chunk in _chunks(texts)
+        for words in word_hashes(chunk)
+    ]
+
+
+def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Texts in portions of about a million characters: the arrays stay small."""
+    chunk: list[str] = []
+    size = 0
+    for text in texts:
+        chunk.append(text)
+        size += len(text)
+        if size > 1_000_000:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _shingles(words: Hashes, shingle: int) -> Hashes:
+    """Hash each run of words; a text shorter than one run is one run."""
+    width = min(shingle, len(words))
+    if width == 0:
+        return np.zeros(1, np.uint64)
+    n_runs = len(words) - width + 1
+    hashed = np.full(n_runs, width, np.uint64)
+    for offset in range(width):
+        hashed = (hashed ^ words[offset : offset + n_runs]) * _MULTIPLIERS[0]
+        hashed ^= hashed >> np.uint64(29)
+    hashed *= _MULTIPLIERS[1]
+    return hashed ^ (hashed >> np.uint64(32))
+
+
+def _distinct(hashes: Hashes) -> Hashes:
+    hashes = np.sort(hashes)
+    return hashes[np.r_[True, hashes[1:] != hashes[:-1]]]
+
+
+def _buckets(sets: list[Hashes]) -> list[list[int]]:
+    """Documents that share two neighbours among their smallest hashes.
+
+    Two, because one boilerplate phrase would put thousands in a bucket; the
+    sketch of a short text is its whole set, and one shared hash will do.
+    """
+    by_key: dict[int, list[int]] = {}
+    for document, hashes in enumerate(sets):
+        sketch = hashes[:_SKETCH]
+        keys = (sketch[:-1] * _MULTIPLIERS[2] ^ sketch[1:]).tolist()
+        if len(hashes) <= _SKETCH:
+            keys += sketch.tolist()
+        for key in keys:
+            by_key.setdefault(key, []).append(document)
+    return [bucket for bucket in by_key.values() if len(bucket) > 1]
+
+
+def _similar(a: Hashes, b: Hashes, threshold: float) -> bool:
+    """Whether the Jaccard similarity of two sorted sets reaches the threshold."""
+    small, large = (a, b) if len(a) <= len(b) else (b, a)
+    if len(small) < threshold * len(large):
+        return False
+    place = np.searchsorted(large, small)
+    common = int(np.count_nonzero(large[np.minimum(place, len(large) - 1)] == small))
+    return common >= threshold * (len(a) + len(b) - common)
+
+
+def _root(parent: IntVector, node: int) -> int:
+    while parent[node] != node:
+        parent[node] = parent[parent[node]]
+        node = int(parent[node])
+    return node
+
+
+def _numbered(first: IntVector) -> DuplicateGroups:
+    """Group numbers 0, 1, ... from the first document of each document's group."""
+    return DuplicateGroups(np.unique(first, return_inverse=True)[1].astype(np.int64))
+
+
+def texts_of(X: Any) -> list[str] | None:
+    """One string per document, or None when X holds no strings."""
+    if sparse.issparse(X):
+        return None
+    if isinstance(X, Mapping):
+        columns = [texts_of(column) for column in X.values()]
+    elif hasattr(X, "columns"):
+        columns = [texts_of(X[name]) for name in X.columns]
+    elif getattr(X, "ndim", 1) != 1:
+        return None
+    else:
+        values = as_labels(X)
+        if not all(value is None or isinstance(value, str) for value in values):
+            return None
+        return ["" if value is None else str(value) for value in values]
+    kept = [column for column in columns if column is not None]
+    if not kept:
+        return None
+    return ["\n".join(parts) for parts in zip(*kept, strict=True)]

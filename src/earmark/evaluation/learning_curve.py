@@ -1,0 +1,322 @@
+"""Accuracy against number of labels, and what more labels would buy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from earmark.evaluation._labels import (
+    as_labels,
+    check_equal_length,
+    check_true_labels,
+    class_list,
+    index_of,
+)
+from earmark.evaluation._splits import (
+    fresh,
+    n_rows,
+    nested_order,
+    stratified_split,
+    take,
+)
+from earmark.evaluation.power_law import PowerLaw, fit_power_laws
+from earmark.evaluation.report.terminal import text_table
+from earmark.exceptions import DataError
+from earmark.typing import ArrayLike, BoolVector, FloatMatrix, FloatVector, IntVector
+
+__all__ = ["LearningCurve", "learning_curve"]
+
+_RESAMPLES = 300
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """A learning curve with its fitted power law.
+
+    Attributes
+    ----------
+    sizes : ndarray of shape (n_sizes,)
+        Labelled documents in the training sets.
+    scores : ndarray of shape (n_repeats, n_sizes)
+        Accuracy on the documents held out.
+    mean, low, high : ndarray of shape (n_sizes,)
+        Mean accuracy and its interval.
+    law : PowerLaw
+        error(n) = floor + scale * n^-exponent.
+    n_labels : int
+        All labelled documents given; the advice speaks of more than these.
+
+    """
+
+    sizes: IntVector
+    scores: FloatMatrix
+    mean: FloatVector
+    low: FloatVector
+    high: FloatVector
+    law: PowerLaw
+    laws: tuple[PowerLaw, ...]
+    n_labels: int
+    level: float
+
+    @property
+    def horizon(self) -> int:
+        """How far the curve is carried on: twice the labels given."""
+        return 2 * self.n_labels
+
+    def predict(self, n: float) -> float:
+        """Predicted accuracy with n labelled documents."""
+        return float(1 - self.law.error(n))
+
+    def gain(self, n_more: int) -> tuple[float, float, float]:
+        """Accuracy that ``n_more`` labels would add, with its interval."""
+        now, later = self.n_labels, self.n_labels + n_more
+        gains = [float(law.error(now) - law.error(later)) for law in self.laws]
+        low, high = np.quantile(gains, [(1 - self.level) / 2, (1 + self.level) / 2])
+        best = float(self.law.error(now) - self.law.error(later))
+        return best, min(float(low), best), max(float(high), best)
+
+    def labels_for(self, accuracy: float) -> int | None:
+        """Labelled documents needed for an accuracy; None if it is out of reach."""
+        needed = self.law.size_for(1 - accuracy)
+        return None if needed is None or needed > 1e9 else int(np.ceil(needed))
+
+    @property
+    def advice(self) -> str:
+        """Whether more labels would help, in plain words."""
+        more = _rounded(self.n_labels)
+        gain, low, high = (100 * value for value in self.gain(more))
+        interval = f"{100 * self.level:.0f} % interval {low:.1f} to {high:.1f}"
+        if gain < 0.5:
+            return (
+                f"More labels of this kind will hardly help: about {more:,} more buy "
+                f"{gain:.1f} points of accuracy ({interval})."
+            )
+        return (
+            f"About {more:,} more labels buy {gain:.1f} points of accuracy "
+            f"({interval})."
+        )
+
+    def __str__(self) -> str:
+        rows = [
+            [f"{size:,}", f"{mean:.3f}", f"{low:.3f}–{high:.3f}"]
+            for size, mean, low, high in zip(
+                self.sizes, self.mean, self.low, self.high, strict=True
+            )
+        ]
+        header = ["labels", "accuracy", f"{100 * self.level:.0f} % interval"]
+        return f"{text_table(header, rows)}\n\n{self.advice}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        gain, low, high = self.gain(self.n_labels)
+        return {
+            "sizes": self.sizes.tolist(),
+            "mean": self.mean.tolist(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "n_repeats": len(self.scores),
+            "floor": self.law.floor,
+            "scale": self.law.scale,
+            "exponent": self.law.exponent,
+            "n_labels": self.n_labels,
+            "gain_of_doubling": {"points": gain, "low": low, "high": high},
+            "advice": self.advice,
+        }
+
+
+def learning_curve(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    sizes: ArrayLike | None = None,
+    n_repeats: int = 5,
+    test_size: float = 0.25,
+    level: float = 0.95,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> LearningCurve:
+    """Measure accuracy against the number of labels and fit a power law.
+
+    In each repetition a test part is held out, and the estimator is fitted on
+    growing beginnings of one shuffled, stratified order of the rest: the training
+    sets are nested, so the curve is not disturbed by their differences.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Anything with ``fit`` and ``predict``; copies are fitted.
+    X : list of str, matrix, frame or dict of columns
+        The labelled documents.
+    y : array-like of shape (n_documents,)
+        Their labels.
+    sizes : array-like of int, optional
+        Training set sizes; default seven, in a geometric sequence.
+    n_repeats, test_size : int and float, default=5 and 0.25
+        Repetitions, and the share of documents held out in each.
+    level : float, default=0.95
+        Of the intervals.
+    n_jobs : int, optional
+        Processes; the figures do not depend on it.
+    random_state : int, default=0
+        Same seed, same curve.
+    progress : callable (done, total, name), optional
+        Called after each fit.
+
+    Returns
+    -------
+    LearningCurve
+        With ``advice``: what more labels would buy.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 400)
+    >>> X = rng.normal(size=(400, 20)) + y[:, None] * 0.5
+    >>> curve = learning_curve(GaussianNB(), X, y)
+    >>> bool(curve.mean[-1] > curve.mean[0])
+    True
+
+    """
+    labels = as_labels(y)
+    check_equal_length(X=np.empty(n_rows(X)), y=labels)
+    check_true_labels(labels)
+    y_index = index_of(labels, class_list(labels))
+    steps = _sizes(sizes, y_index, test_size)
+    tasks = _tasks(estimator, X, np.asarray(y), y_index, steps, n_repeats, test_size,
+                   random_state)  # fmt: skip
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+    total = n_repeats * len(steps)
+    correct: list[BoolVector] = []
+    for right in results:
+        correct.append(right)
+        if progress is not None:
+            size = steps[(len(correct) - 1) % len(steps)]
+            progress(len(correct), total, f"{size:,} labels")
+    repeats = [
+        np.stack(correct[start : start + len(steps)])
+        for start in range(0, total, len(steps))
+    ]
+    return _summarized(steps, repeats, len(labels), level, random_state)
+
+
+def _sizes(sizes: ArrayLike | None, y_index: IntVector, test_size: float) -> IntVector:
+    n_classes = int(y_index.max()) + 1
+    if n_classes < 2:
+        raise DataError("a learning curve needs at least 2 classes in y, got 1.")
+    most = int((1 - test_size) * len(y_index)) - n_classes
+    if sizes is not None:
+        steps = np.unique(np.asarray(sizes, dtype=np.int64))
+    else:
+        first = max(2 * n_classes, 10, most // 64)
+        steps = np.unique(np.geomspace(min(first, most), most, 7).astype(np.int64))
+    if not len(steps) or steps[0] < 2 or steps[-1] > len(y_index):
+        raise DataError(
+            f"sizes must lie between 2 and {most}, the documents left for training, "
+            f"got {steps.tolist()}; label more documents."
+        )
+    return steps
+
+
+def _tasks(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    y_index: IntVector,
+    steps: IntVector,
+    n_repeats: int,
+    test_size: float,
+    random_state: int,
+) -> Iterator[Any]:
+    rng = np.random.default_rng(random_state)
+    for repeat in range(n_repeats):
+        train, held = stratified_split(y_index, test_size, rng)
+        order = train[nested_order(y_index[train], rng)]
+        test = take(X, held), y[held]
+        for size in steps:
+            rows = order[:size]
+            yield delayed(_judged)(
+                estimator, take(X, rows), y[rows], test, random_state + repeat
+            )
+
+
+def _judged(
+    estimator: Any, X: Any, y: Any, test: tuple[Any, Any], seed: int
+) -> BoolVector:
+    """Which test documents are answered rightly after fitting on X, y."""
+    model = fresh(estimator, seed).fit(X, y)
+    answers = as_labels(model.predict(test[0]))
+    truth = as_labels(test[1])
+    right = (t == a for t, a in zip(truth, answers, strict=True))
+    return np.fromiter(right, bool, len(truth))
+
+
+def _summarized(
+    steps: IntVector, repeats: list[Any], n_labels: int, level: float, seed: int
+) -> LearningCurve:
+    """Means, intervals and power laws; repeats hold (n_sizes, n_test) answers."""
+    scores = np.stack([right.mean(axis=1) for right in repeats])
+    mean = scores.mean(axis=0)
+    drawn = _resampled(repeats, seed)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    laws = _laws(steps, mean, drawn)
+    return LearningCurve(
+        sizes=steps,
+        scores=scores,
+        mean=mean,
+        low=np.minimum(low, mean),
+        high=np.maximum(high, mean),
+        law=laws[0],
+        laws=tuple(laws[1:]),
+        n_labels=n_labels,
+        level=level,
+    )
+
+
+def _laws(steps: IntVector, mean: FloatVector, drawn: FloatMatrix) -> list[PowerLaw]:
+    """The law of the mean curve, then one per resampled curve.
+
+    Weights grow with the size: the end of the curve says most about what comes.
+    A forecast rests on more than the measurements, namely on where the law begins
+    to hold and on how fast it falls. So the resampled curves take turns to leave
+    out none, one or two of the smallest sizes, and to have their exponent free or
+    set to 1/2 or 1, the rates of theory; their spread is the interval.
+    """
+    error = np.clip(1 - mean, 1e-3, 0.999)
+    weights = steps / (error * (1 - error))
+    laws = fit_power_laws(steps, 1 - mean[None], weights)
+    turns = [(skip, power) for skip in range(3) for power in (None, 0.5, 1.0)]
+    for turn, (skip, power) in enumerate(turns):
+        first = skip if len(steps) - skip >= 4 else 0
+        curves = 1 - drawn[turn :: len(turns), first:]
+        laws += fit_power_laws(steps[first:], curves, weights[first:], power)
+    return laws
+
+
+def _resampled(repeats: list[Any], seed: int) -> FloatMatrix:
+    """Bootstrapped curves (n_resamples, n_sizes).
+
+    Repetitions are drawn with replacement, then their test documents: the same
+    documents for every size, so a curve is resampled as a whole.
+    """
+    rng = np.random.default_rng(seed)
+    curves = np.zeros((_RESAMPLES, len(repeats[0])))
+    for row in range(_RESAMPLES):
+        for number in rng.integers(0, len(repeats), len(repeats)):
+            right = repeats[number]
+            n_test = right.shape[1]
+            times = np.bincount(rng.integers(0, n_test, n_test), minlength=n_test)
+            curves[row] += right @ times / n_test
+    return curves / len(repeats)
+
+
+def _rounded(number: int) -> int:
+    """Two leading digits: nobody orders 1,187 labels."""
+    step: int = 10 ** max(len(str(number)) - 2, 0)
+    return max(round(number / step) * step, 1)

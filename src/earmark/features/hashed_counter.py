@@ -1,0 +1,147 @@
+"""Count words into a fixed number of columns: for streams, without a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.preprocessing import normalize
+
+from earmark._checks import require_integer, require_one_of
+from earmark.exceptions import DataError
+from earmark.features._analysis import AnalysisMixin
+from earmark.features._containers import csr_container
+from earmark.kernels.text_hash import count_hashed, count_hashed_tokens
+from earmark.text.tokens import WORD_PATTERN
+from earmark.typing import SparseMatrix
+
+__all__ = ["HashedCounter"]
+
+
+class HashedCounter(AnalysisMixin, BaseEstimator):
+    r"""Turn documents into counts of hashed terms; nothing to fit, nothing to store.
+
+    Parameters and results are those of scikit-learn's ``HashingVectorizer``; the
+    usual settings run in compiled code on ``n_jobs`` threads. Different terms may
+    share a column, and columns cannot be turned back into terms.
+
+    Parameters
+    ----------
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, \
+    stop_words, token_pattern, ngram_range, analyzer
+        As in ``WordCounter``.
+    n_features : int, default=2**20
+        Number of columns.
+    binary : bool, default=False
+        Write 1 for every count.
+    norm : {"l1", "l2"} or None, default="l2"
+        Length to which each row is scaled.
+    alternate_sign : bool, default=True
+        Let the hash decide the sign of a count, so that collisions cancel on
+        average instead of adding up.
+    dtype : type, default=np.float64
+        Of the matrix.
+    n_jobs : int, default=None
+        Threads; None means 1, -1 all processors. The result does not depend on it.
+
+    Examples
+    --------
+    >>> HashedCounter(n_features=4, norm=None).transform(["to be or not to be"]).nnz
+    3
+
+    """
+
+    def __init__(
+        self,
+        *,
+        input: str = "content",  # noqa: A002
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: str | Callable[[str], str] | None = None,
+        lowercase: bool = True,
+        preprocessor: Callable[[Any], str] | None = None,
+        tokenizer: Callable[[str], list[str]] | None = None,
+        stop_words: str | list[str] | None = None,
+        token_pattern: str | None = WORD_PATTERN,
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: str | Callable[[Any], list[str]] = "word",
+        n_features: int = 2**20,
+        binary: bool = False,
+        norm: str | None = "l2",
+        alternate_sign: bool = True,
+        dtype: Any = np.float64,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.input = input
+        self.encoding = encoding
+        self.decode_error = decode_error
+        self.strip_accents = strip_accents
+        self.lowercase = lowercase
+        self.preprocessor = preprocessor
+        self.tokenizer = tokenizer
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.ngram_range = ngram_range
+        self.analyzer = analyzer
+        self.n_features = n_features
+        self.binary = binary
+        self.norm = norm
+        self.alternate_sign = alternate_sign
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any = None, y: object = None) -> Self:
+        """Check the parameters; there is nothing to learn."""
+        self._check()
+        return self
+
+    def partial_fit(self, X: Any = None, y: object = None) -> Self:
+        """Check the parameters; there is nothing to learn."""
+        return self.fit(X, y)
+
+    def transform(self, X: Any) -> SparseMatrix:
+        """Counts by hashed column (n_documents, n_features)."""
+        self._check()
+        scan = self._scan()
+        if scan is None:
+            parts = count_hashed_tokens(
+                self._token_lists(X), self.n_features, self.alternate_sign
+            )
+        else:
+            texts = self._read_for_kernel(X)
+            n_threads = self._n_threads()
+            parts = count_hashed(
+                texts, scan, self.n_features, self.alternate_sign, n_threads
+            )
+        return self._finish(*parts)
+
+    def fit_transform(self, X: Any, y: object = None) -> SparseMatrix:
+        """The same as ``transform``."""
+        return self.transform(X)
+
+    def _finish(self, indptr: Any, indices: Any, counts: Any) -> SparseMatrix:
+        if len(indptr) == 1:
+            raise DataError(f"{type(self).__name__}: no documents to count; give some.")
+        data = counts.astype(self.dtype)
+        if self.binary:
+            data.fill(1)
+        shape = (len(indptr) - 1, self.n_features)
+        X = csr_container()((data, indices, indptr), shape=shape)
+        return X if self.norm is None else normalize(X, norm=self.norm, copy=False)
+
+    def _check(self) -> None:
+        self._check_analysis()
+        require_integer(self, "n_features", low=1, high=2**31 - 1)
+        require_one_of(self, "norm", ("l1", "l2", None))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = False
+        return tags

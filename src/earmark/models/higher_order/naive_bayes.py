@@ -1,0 +1,245 @@
+"""Higher-order naive Bayes: term probabilities from paths across documents."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from earmark._checks import require_in_range, require_integer, require_one_of
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.kernels.rows import canonical_rows, presence
+from earmark.models._presence import PresenceScores
+from earmark.models.higher_order._estimates import ClassPaths, count_class_paths
+from earmark.models.higher_order.strongest import Path, strongest_paths
+from earmark.typing import ArrayLike, Labels, Matrix, MatrixLike, SparseMatrix
+
+__all__ = ["HigherOrderNaiveBayes"]
+
+
+class HigherOrderNaiveBayes(PresenceScores, ClassifierMixin, BaseEstimator):
+    """Naive Bayes whose term probabilities come from paths across documents.
+
+    Two terms that never share a document may still be linked: term - document -
+    term - document - term. The more such paths of a class contain a term, the
+    likelier the class makes it. With few labelled documents this says far more
+    than the few documents that hold the term themselves.
+
+    A term counts as present where X > 0, and features need not be words: any
+    binary description of instances will do. Path counts are not sums over
+    documents, so this model cannot learn or forget documents one by one.
+
+    Parameters
+    ----------
+    order : {1, 2, 3}, default=2
+        Documents on a path. 1 is Bernoulli naive Bayes.
+    pure : bool, default=False
+        Count only paths whose end terms share no training document (order 2).
+    prior : {"paths", "documents", "uniform"}, default="paths"
+        Class prior by the number of paths (as in [1]_), of documents, or uniform.
+    alpha : float >= 0, default=1.0
+        Smoothing: alpha paths with and alpha without every term are added to
+        each class.
+    unlabelled_weight : float in [0, 1], default=0.0
+        What a path counts that leads through documents of the class and through
+        documents given as ``unlabelled``; 0 leaves those out.
+    keep_documents : bool, default=False
+        Keep the training documents in the model, for ``strongest_paths``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    class_count_ : ndarray of shape (n_classes,)
+        Documents per class.
+    path_count_ : sparse array of shape (n_classes, n_features)
+        Paths of the class that contain the term.
+    path_total_ : ndarray of shape (n_classes,)
+        Paths of the class.
+    is_first_order_ : ndarray of shape (n_classes,)
+        Classes without any path: the two counts above are of documents there, as
+        they are for order 1.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        log P(term present | class).
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log P(class).
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    References
+    ----------
+    .. [1] M. C. Ganiz, N. I. Lytkin and W. M. Pottenger (2009). Leveraging higher
+       order dependencies between features for text classification. ECML PKDD.
+
+    Examples
+    --------
+    >>> X = [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1], [1, 1, 0, 1]]
+    >>> model = HigherOrderNaiveBayes().fit(X, ["a", "a", "a", "b", "b"])
+    >>> model.path_total_  # terms 0-1-2 and 1-2-3 in class a; 3-0-1 and 0-3-1 in b
+    array([2, 2])
+    >>> model.predict([[0, 1, 1, 0]])
+    array(['a'], dtype='<U1')
+
+    """
+
+    # What `_derive` makes from the counts; a model file leaves it out.
+    _derived: ClassVar[tuple[str, ...]] = (
+        "_absent",
+        "_certain",
+        "_log_present",
+        "_offset",
+        "_weights",
+        "class_log_prior_",
+    )
+
+    def __init__(
+        self,
+        *,
+        order: int = 2,
+        pure: bool = False,
+        prior: str = "paths",
+        alpha: float = 1.0,
+        unlabelled_weight: float = 0.0,
+        keep_documents: bool = False,
+    ) -> None:
+        self.order = order
+        self.pure = pure
+        self.prior = prior
+        self.alpha = alpha
+        self.unlabelled_weight = unlabelled_weight
+        self.keep_documents = keep_documents
+
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, unlabelled: MatrixLike | None = None
+    ) -> Self:
+        """Count the paths of each class of X (n_samples, n_features) and y.
+
+        Documents in ``unlabelled`` matter only with ``unlabelled_weight`` > 0.
+        """
+        self._check_parameters()
+        X, labels = validate_data(
+            self, X, y, accept_sparse="csr", dtype="numeric", ensure_all_finite=True
+        )
+        check_classification_targets(labels)
+        self.classes_, y_index = np.unique(labels, return_inverse=True)
+        rows = presence(canonical_rows(X))
+        paths = count_class_paths(
+            rows,
+            y_index,
+            len(self.classes_),
+            order=self.order,
+            pure=self.pure,
+            unlabelled=self._pool(unlabelled),
+            unlabelled_weight=self.unlabelled_weight,
+        )
+        self.path_count_, self.path_total_ = paths.counts, paths.totals
+        self.class_count_ = paths.documents
+        self.is_first_order_, self.seen_ = paths.is_first_order, paths.seen
+        self.documents_ = rows.astype(np.int8) if self.keep_documents else None
+        self.document_class_ = y_index if self.keep_documents else None
+        self._derive()
+        return self
+
+    def strongest_paths(
+        self, X: MatrixLike, top: int = 5, label: ArrayLike | None = None
+    ) -> list[list[Path]]:
+        """The strongest second-order paths from each document's terms into a class.
+
+        A path starts at a term of the document and leads through two training
+        documents of the class. Its strength is the sum, over its three terms, of
+        log P(term | class) - log P(term | runner-up). For each starting term
+        the strongest path is given, at most ``top`` for a document, strongest
+        first.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Documents to explain.
+        top : int, default=5
+            Paths for a document.
+        label : array-like of shape (n_samples,), optional
+            The class to explain, one for each document; the predicted one if None.
+
+        Returns
+        -------
+        list of list of Path
+            ``Path(terms, documents, strength)``: three columns, two rows of the
+            training data, a number.
+
+        """
+        check_is_fitted(self)
+        if self.documents_ is None:
+            raise NotSupportedError(
+                f"{type(self).__name__}.strongest_paths needs the training documents; "
+                "fit with keep_documents=True."
+            )
+        rows = self._validated(X)
+        return strongest_paths(
+            rows,
+            self._class_scores(rows),
+            self._wanted(label, rows.shape[0]),
+            self.documents_,
+            self.document_class_,
+            self._log_present,
+            top,
+        )
+
+    # -- steps -----------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        require_integer(self, "order", low=1, high=3)
+        require_one_of(self, "prior", ("paths", "documents", "uniform"))
+        require_in_range(self, "alpha", low=0.0, hint="it is added to every count")
+        require_in_range(self, "unlabelled_weight", low=0.0, high=1.0)
+        if self.pure and self.order != 2:
+            raise ValueError(
+                f"{type(self).__name__}.pure needs order=2, got order={self.order!r}."
+            )
+
+    def _pool(self, unlabelled: MatrixLike | None) -> SparseMatrix | None:
+        if unlabelled is None:
+            return None
+        pool = validate_data(
+            self, unlabelled, accept_sparse="csr", dtype="numeric", reset=False
+        )
+        return presence(canonical_rows(pool))
+
+    def _derive(self) -> None:
+        """Set the parameters from the counts (HO1)."""
+        paths = ClassPaths(
+            self.order,
+            self.path_count_,
+            self.path_total_,
+            self.class_count_,
+            self.is_first_order_,
+            self.seen_,
+        )
+        self.class_log_prior_ = paths.log_prior(self.prior)
+        self._set_presence(*paths.log_probabilities(self.alpha))
+
+    def _validated(self, X: MatrixLike) -> Matrix:
+        return presence(canonical_rows(super()._validated(X)))
+
+    def _wanted(self, label: ArrayLike | None, n_samples: int) -> Labels | None:
+        """Class number to explain for each document; None for the predicted one."""
+        if label is None:
+            return None
+        labels = np.asarray(label)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if labels.shape != (n_samples,) or len(unknown):
+            raise DataError(
+                f"label must hold one of {self.classes_.tolist()!r} for each of the "
+                f"{n_samples} documents, got {labels.tolist()!r}."
+            )
+        return np.searchsorted(self.classes_, labels)
+
+    def __earmark_state__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in self._derived}
+
+    def __earmark_restore__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "path_count_" in state:
+            self._derive()

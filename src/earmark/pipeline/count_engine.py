@@ -1,0 +1,270 @@
+"""Raw text -> class statistics -> count model, without a document-term matrix.
+
+Statistics are keyed by term and unpruned; columns appear when the model is
+finalised. So learning, forgetting and merging agree whatever the vocabulary
+was when each document came.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from earmark.decision.decision import Decision
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.features import WordCounter
+from earmark.features.fused import score_texts
+from earmark.kernels.logspace import log_normalize
+from earmark.kernels.text import Documents
+from earmark.models._base import ScoreParts
+from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
+from earmark.pipeline.raw_counts import (
+    fixed_counter,
+    kept_columns,
+    text_statistics,
+)
+from earmark.statistics import ClassStatistics
+from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
+
+__all__ = ["CountEngine", "class_factors"]
+
+
+def class_factors(
+    class_weight: Any, classes: Labels, docs: FloatVector
+) -> FloatVector | None:
+    """What ``class_weight`` multiplies each class by, or None for no weighting."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(
+                "TextClassifier.class_weight must be None, 'balanced' or a dict from "
+                f"label to weight, got {class_weight!r}."
+            )
+        seen = docs > 0
+        share = np.divide(1.0, docs, out=np.zeros(len(docs)), where=seen)
+        return np.asarray(share * docs.sum() / seen.sum(), dtype=np.float64)
+    known = classes.tolist()
+    unknown = [label for label in class_weight if label not in known]
+    if unknown:
+        raise DataError(
+            f"TextClassifier.class_weight names the labels {unknown!r}, which are not "
+            f"among the classes {known!r}."
+        )
+    return np.asarray([float(class_weight.get(label, 1.0)) for label in known])
+
+
+class CountEngine:
+    """A count model over raw text, exact to update.
+
+    Parameters
+    ----------
+    estimator : CountNaiveBayes
+        The model, unfitted.
+    counter : WordCounter
+        How text becomes terms; its limits on document frequency apply when the
+        model is finalised.
+    class_weight : None, "balanced" or dict
+        Factor on each class's statistics.
+
+    """
+
+    multi_label = False
+    _transient = ("model_", "scorers_", "terms_")
+
+    def __init__(
+        self, estimator: Any, counter: WordCounter, class_weight: Any = None
+    ) -> None:
+        self.estimator = estimator
+        self.counter = counter
+        self.class_weight = class_weight
+
+    # -- learning ------------------------------------------------------------
+
+    def fit(
+        self,
+        texts: RegionTexts,
+        y: Labels,
+        sample_weight: Any | None = None,
+        pool: RegionTexts | None = None,
+        validation: Any | None = None,
+        calibrate: bool = True,
+    ) -> Self:
+        """Learn afresh; unlabelled and validation texts have no part in it."""
+        self.estimator._check_parameters()
+        self.regions_ = list(texts)
+        classes = np.unique(y)
+        self.statistics_ = self._counted(texts, y, sample_weight, classes)
+        return self._finalise()
+
+    def partial_fit(self, texts: RegionTexts, y: Labels, classes: Any | None) -> Self:
+        """Learn more documents; the result is that of one ``fit`` on all."""
+        if not hasattr(self, "statistics_"):
+            self.regions_ = list(texts)
+            known = np.unique(y if classes is None else np.asarray(classes))
+            self.statistics_ = self._counted(texts, y, None, known)
+            return self._finalise()
+        if classes is not None and not np.array_equal(
+            np.unique(classes), self.classes_
+        ):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_.tolist()!r}, "
+                f"got {np.unique(classes).tolist()!r}."
+            )
+        batch = self._counted(texts, y, None, self.classes_)
+        merged = [old.copy().merge(new) for old, new in self._pairs(batch)]
+        self.statistics_ = merged
+        return self._finalise()
+
+    def forget(self, texts: RegionTexts, y: Labels) -> Self:
+        """Unlearn documents that were learned; more than that is a DataError."""
+        batch = self._counted(texts, y, None, self.classes_)
+        left = [old.copy().subtract(new) for old, new in self._pairs(batch)]
+        self.statistics_ = left
+        return self._finalise()
+
+    def _pairs(self, batch: list[ClassStatistics]) -> Any:
+        return zip(self.statistics_, batch, strict=True)
+
+    def _counted(
+        self, texts: RegionTexts, y: Labels, weight: Any | None, classes: Labels
+    ) -> list[ClassStatistics]:
+        """Statistics of each region; an unknown label is an error (CS1)."""
+        return [
+            text_statistics(
+                self.counter, _column(texts, region), np.asarray(y), classes, weight
+            )
+            for region in self.regions_
+        ]
+
+    def _finalise(self) -> Self:
+        """Choose columns, put the regions side by side, derive the parameters."""
+        self.classes_ = self.statistics_[0].classes
+        kept = [s.select(kept_columns(self.counter, s)) for s in self.statistics_]
+        self.terms_ = [s.terms for s in kept]
+        if not sum(s.n_features for s in kept):
+            raise DataError(
+                "no term is left to learn from: the documents are empty, hold only "
+                "stop words, or min_df/max_df leave nothing."
+            )
+        joined = ClassStatistics.from_sums(
+            self.classes_,
+            self.statistics_[0].docs,
+            sparse.hstack([s.tokens for s in kept], format="csr"),
+            sparse.hstack([s.presence for s in kept], format="csr"),
+        )
+        factor = class_factors(
+            self.class_weight, self.classes_, joined.docs.astype(np.float64)
+        )
+        self.model_ = clone(self.estimator).finalise(
+            joined if factor is None else joined.scaled(factor)
+        )
+        self.scorers_: list[Any] = []
+        return self
+
+    # -- answering -------------------------------------------------------------
+
+    def matrix(self, texts: RegionTexts) -> SparseMatrix:
+        """The document-term matrix of some texts, on the model's columns."""
+        parts = [
+            scorer.transform(_column(texts, region))
+            for region, scorer in zip(self.regions_, self._scorers(), strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else sparse.hstack(parts, format="csr")
+
+    def scores(self, texts: RegionTexts) -> FloatMatrix:
+        """Class scores, tokens straight to sums where the model is linear (NB6)."""
+        linear = self.model_._linear_form()
+        if linear is None:
+            return np.asarray(self.model_._scores(self.matrix(texts)))
+        weights, offset, binary = linear
+        n_texts = n_documents(texts)
+        scores = np.tile(offset, (n_texts, 1))
+        start, none = 0, np.zeros(len(self.classes_))
+        for region, scorer, terms in zip(
+            self.regions_, self._scorers(), self.terms_, strict=True
+        ):
+            block = weights[start : start + len(terms)]
+            start += len(terms)
+            column = texts.get(region)
+            if column is not None and len(terms):
+                tf = "binary" if binary else "raw"
+                scores += score_texts(scorer, column, block, none, tf=tf)[0]
+        return np.asarray(self.model_._possible(scores))
+
+    def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
+        """Log posteriors, (n_documents, n_classes)."""
+        return log_normalize(self.scores(texts))
+
+    def decide(self, texts: RegionTexts) -> Decision:
+        """Only where a document may have several labels."""
+        raise NotSupportedError("this model gives one label a document.")
+
+    def parts(self, texts: RegionTexts) -> list[ScoreParts]:
+        """The scores of each document, taken apart."""
+        parts: list[ScoreParts] = self.model_._score_parts(self.matrix(texts))
+        return parts
+
+    def leave_one_out(
+        self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
+    ) -> FloatMatrix:
+        """Log posteriors of training documents, each as if not trained on (NB8)."""
+        weight = self._factor_weights(y, sample_weight)
+        return np.asarray(self.model_.leave_one_out(self.matrix(texts), y, weight))
+
+    @property
+    def region_names(self) -> list[str]:
+        """The regions that the model knows."""
+        return list(self.regions_)
+
+    def term_weights(self) -> FloatMatrix | None:
+        """Weight of each term for each class (n_terms, n_classes)."""
+        weights: FloatMatrix = self.model_._weights
+        return weights
+
+    def describe(self, column: int) -> tuple[str, str | None]:
+        """Term and region of a column; the region is None when there is only one."""
+        for region, terms in zip(self.regions_, self.terms_, strict=True):
+            if column < len(terms):
+                shown = None if self.regions_ == [SINGLE] else region
+                return str(terms[column]), shown
+            column -= len(terms)
+        raise IndexError(f"no column {column}")
+
+    @property
+    def blocks_(self) -> IntVector:
+        """Region number of each column."""
+        return np.repeat(np.arange(len(self.terms_)), [len(t) for t in self.terms_])
+
+    def _factor_weights(self, y: Labels, sample_weight: Any | None) -> Any | None:
+        docs = self.statistics_[0].docs.astype(np.float64)
+        factor = class_factors(self.class_weight, self.classes_, docs)
+        if factor is None:
+            return sample_weight
+        index = {label: i for i, label in enumerate(self.classes_.tolist())}
+        scale = factor[[index[label] for label in np.asarray(y).tolist()]]
+        return scale if sample_weight is None else scale * np.asarray(sample_weight)
+
+    def _scorers(self) -> list[Any]:
+        """A counter with a fixed vocabulary for each region, made at first use."""
+        if not self.scorers_:
+            self.scorers_ = [
+                fixed_counter(self.counter, terms) for terms in self.terms_
+            ]
+        return self.scorers_
+
+    def __earmark_state__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in self._transient}
+
+    def __earmark_restore__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "statistics_" in state:
+            self._finalise()
+
+
+def _column(texts: RegionTexts, region: str) -> Documents:
+    """A region's texts; a region that is missing counts as empty."""
+    return texts[region] if region in texts else [""] * n_documents(texts)

@@ -1,0 +1,142 @@
+"""Why a document got its label: evidence that adds up (AB3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from earmark.models._base import ScoreParts
+
+__all__ = ["Explanation", "TermEvidence", "explain_parts"]
+
+_BAR = 24
+
+
+@dataclass(frozen=True)
+class TermEvidence:
+    """What one term adds to the score of the label over the runner-up."""
+
+    term: str
+    contribution: float
+    region: str | None = None
+    labelled: float | None = None
+    """How much of it labelled documents taught; the rest came from text without
+    labels. None where nothing was learned from such text."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The evidence for one decision.
+
+    ``sum(t.contribution for t in terms) + sum(constants.values())`` equals
+    ``score``, the label's score minus the runner-up's, in the model's own units
+    (log-odds for probabilistic models, margin or similarity for the others).
+    """
+
+    label: Any
+    confidence: float
+    runner_up: Any
+    score: float
+    terms: tuple[TermEvidence, ...]
+    """All terms of the document, strongest first."""
+    constants: Mapping[str, float] = field(default_factory=dict)
+    """Evidence that belongs to no single term: prior, absent terms."""
+    note: str = ""
+    top: int = 10
+    """How many terms ``str()`` shows."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        against = "" if self.runner_up is None else f", not {self.runner_up}"
+        lines = [f"{self.label} ({self.confidence:.0%} sure{against})"]
+        if self.note:
+            lines.append(self.note)
+        shown = self.terms[: self.top]
+        rest = sum(t.contribution for t in self.terms[self.top :])
+        rows = [(_name(t), t.contribution, _source(t)) for t in shown]
+        if len(self.terms) > self.top:
+            rows.append((f"({len(self.terms) - self.top} more terms)", rest, ""))
+        rows += [(f"({name})", value, "") for name, value in self.constants.items()]
+        largest = max((abs(value) for _, value, _ in rows), default=0.0) or 1.0
+        width = max((len(name) for name, _, _ in rows), default=0)
+        for name, value, source in rows:
+            bar = "█" * max(1, round(_BAR * abs(value) / largest)) if value else ""
+            lines.append(f"  {name:<{width}}  {value:+8.3f}{source}  {bar}")
+        lines.append(f"  {'sum':<{width}}  {self.score:+8.3f}")
+        return "\n".join(lines)
+
+
+def _source(evidence: TermEvidence) -> str:
+    """Where the evidence was learned, if from more than labelled documents."""
+    if evidence.labelled is None:
+        return ""
+    unlabelled = evidence.contribution - evidence.labelled
+    return f"  = {evidence.labelled:+.3f} labelled {unlabelled:+.3f} unlabelled"
+
+
+def _name(evidence: TermEvidence) -> str:
+    return (
+        evidence.term
+        if evidence.region is None
+        else f"{evidence.region}: {evidence.term}"
+    )
+
+
+def explain_parts(
+    parts: ScoreParts,
+    *,
+    classes: Any,
+    label: int,
+    confidence: float,
+    describe: Callable[[int], tuple[str, str | None]],
+    top: int,
+    against_runner_up: bool = True,
+) -> Explanation:
+    """Evidence for class number ``label`` against the best other class.
+
+    ``describe`` gives the term and the region of a column number.
+    """
+    totals = parts.terms.sum(axis=0)
+    for value in parts.constants.values():
+        totals = totals + value
+    others = [c for c in range(len(classes)) if c != label and against_runner_up]
+    runner_up = max(others, key=lambda c: totals[c]) if others else None
+
+    def gap(values: Any) -> Any:
+        taken = values[..., label]
+        return taken if runner_up is None else taken - values[..., runner_up]
+
+    contributions = gap(parts.terms)
+    labelled = None if parts.labelled is None else gap(parts.labelled)
+    order = np.argsort(-np.abs(contributions), kind="stable")
+    terms = tuple(
+        TermEvidence(
+            term,
+            float(contributions[i]),
+            region,
+            None if labelled is None else float(labelled[i]),
+        )
+        for i in order
+        for term, region in [describe(int(parts.columns[i]))]
+    )
+    constants = {k: float(gap(np.asarray(v))) for k, v in parts.constants.items()}
+    return Explanation(
+        label=_plain(classes[label]),
+        confidence=confidence,
+        runner_up=None if runner_up is None else _plain(classes[runner_up]),
+        score=float(contributions.sum() + sum(constants.values())),
+        terms=terms,
+        constants=constants,
+        note=parts.note,
+        top=top,
+    )
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

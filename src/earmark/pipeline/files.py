@@ -1,0 +1,116 @@
+"""Saving and loading a TextClassifier: the closed table of classes in a model file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from earmark import decision, features, models, statistics
+from earmark.exceptions import ModelFormatError
+from earmark.models.hybrid.statistics import RegionStatistics
+from earmark.models.semi_supervised._features import RecipeFeatures
+from earmark.models.semi_supervised.students import LinearStudent
+from earmark.models.semi_supervised.views import (
+    LsaView,
+    PpmiView,
+    SubwordView,
+    TfidfView,
+    VectorView,
+)
+from earmark.persistence import load_model, save_model
+from earmark.pipeline.any_of_engine import AnyOfEngine
+from earmark.pipeline.confidence import ConfidenceEvidence
+from earmark.pipeline.count_engine import CountEngine
+from earmark.pipeline.matrix_engine import MatrixEngine
+from earmark.pipeline.region_features import RegionFeatures
+from earmark.pipeline.semi_engine import SemiEngine
+from earmark.pipeline.semi_features import SemiFeatures
+from earmark.text.preparation import TextPreparation
+
+if TYPE_CHECKING:
+    from earmark.pipeline.text_classifier import TextClassifier
+
+__all__ = ["class_table", "load", "save_classifier"]
+
+
+# Parts of a classifier that are not public but are stored.
+_INTERNAL = (
+    AnyOfEngine,
+    ConfidenceEvidence,
+    CountEngine,
+    MatrixEngine,
+    LinearStudent,
+    LsaView,
+    PpmiView,
+    RecipeFeatures,
+    RegionFeatures,
+    RegionStatistics,
+    TextPreparation,
+    SemiEngine,
+    SemiFeatures,
+    SubwordView,
+    TfidfView,
+    VectorView,
+)
+
+
+@cache
+def class_table() -> Mapping[str, type]:
+    """Every class that a model file may name."""
+    from earmark.pipeline.text_classifier import TextClassifier
+
+    table: dict[str, type] = {cls.__name__: cls for cls in (TextClassifier, *_INTERNAL)}
+    for package in (decision, features, models, statistics):
+        for name in getattr(package, "__all__", ()):
+            public = getattr(package, name)
+            if isinstance(public, type):
+                table[name] = public
+    return table
+
+
+def save_classifier(
+    classifier: TextClassifier,
+    path: str | os.PathLike[str],
+    *,
+    allow_callables: bool = False,
+) -> None:
+    """Write a fitted TextClassifier to one file, whole or not at all."""
+    metadata = {
+        "model": classifier.model_name_,
+        "classes": [str(label) for label in classifier.classes_.tolist()],
+    }
+    save_model(
+        classifier, path, class_table(), metadata, allow_callables=allow_callables
+    )
+
+
+def load(
+    path: str | os.PathLike[str],
+    given: Mapping[str, Callable[..., Any]] | None = None,
+) -> TextClassifier:
+    """Read a model file; no code from the file is run.
+
+    Parameters
+    ----------
+    path : path-like
+        A file written by ``TextClassifier.save``.
+    given : mapping of str to callable, optional
+        Place -> function, for each function that was left out of the file.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is damaged, truncated, newer, foreign or hostile.
+
+    """
+    from earmark.pipeline.text_classifier import TextClassifier
+
+    classifier = load_model(path, class_table(), given)
+    if not isinstance(classifier, TextClassifier):
+        raise ModelFormatError(
+            f"{os.fspath(path)}: expected a TextClassifier, "
+            f"got a {type(classifier).__name__}"
+        )
+    return classifier

@@ -1,0 +1,208 @@
+"""Raw text -> sparse matrix -> any estimator."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.class_weight import compute_sample_weight
+
+from earmark.decision.calibration import TemperatureCalibrator
+from earmark.decision.decision import Decision
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.kernels.logspace import log_normalize
+from earmark.models._base import ScoreParts, linear_parts
+from earmark.pipeline.cross_fit import cross_scores
+from earmark.pipeline.inputs import RegionTexts
+from earmark.pipeline.region_features import RegionFeatures
+from earmark.pipeline.scores import (
+    class_scores,
+    has_probabilities,
+    linear_form,
+    log_probabilities,
+    scores_are_logits,
+)
+from earmark.typing import FloatMatrix, Labels, SparseMatrix
+
+__all__ = ["MatrixEngine", "score_parts"]
+
+
+def score_parts(model: Any, X: SparseMatrix) -> list[ScoreParts]:
+    """The scores of each document, taken apart, for a model that is a sum."""
+    if hasattr(model, "_score_parts"):
+        parts: list[ScoreParts] = model._score_parts(X)
+        return parts
+    form = linear_form(model)
+    if form is None:
+        raise NotSupportedError(
+            f"{type(model).__name__} is not a sum over terms, so it cannot be "
+            "explained term by term."
+        )
+    return linear_parts(X, form[0], {"bias": form[1]})
+
+
+class MatrixEngine:
+    """Features, and an estimator on the matrix they make.
+
+    Parameters
+    ----------
+    features : RegionFeatures
+        Unfitted.
+    estimator : classifier
+        Unfitted; a parameter ``blocks`` is filled in with the region of each column.
+    class_weight : None, "balanced" or dict
+        Turned into sample weights; None where the estimator has its own.
+    random_state : int or None
+        Seed of the folds that calibrate an estimator without probabilities.
+
+    """
+
+    def __init__(
+        self,
+        features: RegionFeatures,
+        estimator: Any,
+        class_weight: Any = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.features = features
+        self.estimator = estimator
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    multi_label = False
+
+    def fit(
+        self,
+        texts: RegionTexts,
+        y: Labels,
+        sample_weight: Any | None = None,
+        pool: RegionTexts | None = None,
+        validation: Any | None = None,
+        calibrate: bool = True,
+    ) -> Self:
+        """Learn afresh.
+
+        Texts of ``pool`` have no part in it; ``validation`` goes to estimators
+        whose ``fit`` takes it; without ``calibrate`` an estimator that has no
+        probabilities gets none, which is quicker.
+        """
+        X = self.features.fit_transform(texts)
+        if X.shape[1] == 0:
+            raise DataError(
+                "no term is left to learn from: the documents are empty or hold only "
+                "stop words."
+            )
+        model = clone(self.estimator)
+        if "blocks" in model.get_params(deep=False):
+            model.set_params(blocks=self.features.blocks_)
+        sample_weight = self._weighted(y, sample_weight)
+        given: dict[str, Any] = (
+            {} if sample_weight is None else {"sample_weight": sample_weight}
+        )
+        if validation is not None and "validation" in signature(model.fit).parameters:
+            held_out, labels = validation
+            given["validation"] = (self.features.transform(held_out), labels)
+        self.model_ = model.fit(X, y, **given)
+        self.classes_ = np.asarray(self.model_.classes_)
+        self.calibrator_ = None
+        if calibrate and not has_probabilities(self.model_):
+            self.calibrator_ = self._calibrated(model, X, y, sample_weight)
+        return self
+
+    def _weighted(self, y: Labels, sample_weight: Any | None) -> Any | None:
+        if self.class_weight is None:
+            return sample_weight
+        factor: Any = compute_sample_weight(self.class_weight, y)
+        return factor if sample_weight is None else factor * np.asarray(sample_weight)
+
+    def _calibrated(
+        self, model: Any, X: SparseMatrix, y: Labels, sample_weight: Any | None
+    ) -> TemperatureCalibrator:
+        """Probabilities for a model that has none: cross-fitted scores, one scale."""
+        scores = cross_scores(
+            model, X, y, random_state=self.random_state, sample_weight=sample_weight
+        )
+        y_index = np.searchsorted(self.classes_, y)
+        return TemperatureCalibrator().fit(scores, y_index)
+
+    def partial_fit(self, texts: RegionTexts, y: Labels, classes: Any | None) -> Self:
+        """Refused: vocabulary and weights depend on all documents."""
+        raise NotSupportedError(
+            f"{type(self.estimator).__name__} cannot learn documents one by one; "
+            "fit it again on all, or use model='multinomial', 'bernoulli' or "
+            "'complement', which update exactly."
+        )
+
+    def forget(self, texts: RegionTexts, y: Labels) -> Self:
+        """Refused: the documents' influence cannot be taken out exactly."""
+        raise NotSupportedError(
+            f"{type(self.estimator).__name__} cannot forget documents exactly; fit it "
+            "again without them, or use model='multinomial', 'bernoulli' or "
+            "'complement'."
+        )
+
+    def matrix(self, texts: RegionTexts) -> SparseMatrix:
+        """The feature matrix of some texts."""
+        return self.features.transform(texts)
+
+    def scores(self, texts: RegionTexts) -> FloatMatrix:
+        """The model's own class scores, (n_documents, n_classes).
+
+        For a linear model tokens go straight to scores, without a matrix.
+        """
+        fused = self._fused_scores(texts)
+        if fused is not None:
+            return fused
+        return class_scores(self.model_, self.matrix(texts))
+
+    def _fused_scores(self, texts: RegionTexts) -> FloatMatrix | None:
+        form = linear_form(self.model_)
+        if form is None:
+            return None
+        return self.features.linear_scores(texts, *form)
+
+    def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
+        """Log class probabilities, calibrated where the model has none."""
+        if self.calibrator_ is not None:
+            return self.calibrator_.transform(self.scores(texts))
+        if scores_are_logits(self.model_):
+            fused = self._fused_scores(texts)
+            if fused is not None:
+                return log_normalize(fused)
+        return log_probabilities(self.model_, self.matrix(texts))
+
+    def decide(self, texts: RegionTexts) -> Decision:
+        """Only where a document may have several labels."""
+        raise NotSupportedError("this model gives one label a document.")
+
+    def parts(self, texts: RegionTexts) -> list[ScoreParts]:
+        """The scores of each document, taken apart."""
+        return score_parts(self.model_, self.matrix(texts))
+
+    def leave_one_out(
+        self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
+    ) -> FloatMatrix:
+        """Log posteriors of training documents, each as if not trained on."""
+        if not hasattr(self.model_, "leave_one_out"):
+            raise NotSupportedError(
+                f"{type(self.model_).__name__} has no closed-form leave-one-out; "
+                "use cross-validation, or a count model."
+            )
+        given = () if sample_weight is None else (sample_weight,)
+        return np.asarray(self.model_.leave_one_out(self.matrix(texts), y, *given))
+
+    @property
+    def region_names(self) -> list[str]:
+        """The regions that the model knows."""
+        return list(self.features.regions_)
+
+    def term_weights(self) -> FloatMatrix | None:
+        """Weight of each term for each class (n_terms, n_classes), if linear."""
+        form = linear_form(self.model_)
+        return None if form is None else form[0]
+
+    def describe(self, column: int) -> tuple[str, str | None]:
+        """Term and region of a column."""
+        return self.features.describe(column)

@@ -1,0 +1,154 @@
+"""What a fitted TextClassifier can tell: evidence, telling terms, report, summary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from earmark.decision.decision import Decision
+from earmark.decision.guarantee import Threshold
+from earmark.evaluation import Report
+from earmark.pipeline.build import Engine
+from earmark.pipeline.confidence import ConfidenceEvidence
+from earmark.pipeline.explanation import Explanation, explain_parts
+from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents, take
+from earmark.pipeline.labels import as_target
+from earmark.typing import FloatMatrix, Labels
+
+__all__ = ["TellingMixin"]
+
+
+class TellingMixin:
+    """The methods of TextClassifier that explain and report."""
+
+    engine_: Engine
+    classes_: Labels
+    evidence_: ConfidenceEvidence | None
+    model_name_: str
+    reasons_: list[str]
+    multi_label: Any
+
+    @property
+    def threshold_(self) -> Threshold | None:
+        """From which confidence on it answers; None when it always does."""
+        raise AssertionError("given by TextClassifier")
+
+    def _texts(self, X: Any, where: str = "X") -> RegionTexts:
+        raise AssertionError("given by TextClassifier")
+
+    def _decided(self, texts: RegionTexts) -> Decision:
+        raise AssertionError("given by TextClassifier")
+
+    def explain(self, X: Any, top: int = 10) -> list[Explanation]:
+        """The evidence behind each label; ``top`` limits what ``str()`` shows.
+
+        Contributions add up to the label's score minus the runner-up's; with
+        several labels a document, to the likeliest label's score over its
+        threshold.
+        """
+        check_is_fitted(self)
+        texts = self._texts(X)
+        proba = np.exp(self.engine_.log_probabilities(texts))
+        described: dict[int, tuple[str, str | None]] = {}
+
+        def describe(column: int) -> tuple[str, str | None]:
+            if column not in described:
+                described[column] = self.engine_.describe(column)
+            return described[column]
+
+        return [
+            explain_parts(
+                parts,
+                classes=self.classes_,
+                label=int(row.argmax()),
+                confidence=float(row.max()),
+                describe=describe,
+                top=top,
+                against_runner_up=not self.is_multi_label_,
+            )
+            for parts, row in zip(self.engine_.parts(texts), proba, strict=True)
+        ]
+
+    def report(self, X: Any, y: Any, **parts: Any) -> Report:
+        """What is right and wrong on texts X with true labels y.
+
+        Keyword arguments are passed on to ``Report.from_predictions``.
+        """
+        check_is_fitted(self)
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        texts = take(texts, target.labelled)
+        one_of = not target.multi_label
+        threshold = self.threshold_
+        shown = ["\n".join(row) for row in zip(*texts.values(), strict=True)]
+        return Report.from_predictions(
+            target.labels,
+            self._decided(texts).labels,
+            proba=np.exp(self.engine_.log_probabilities(texts)) if one_of else None,
+            classes=self.classes_ if one_of else None,
+            texts=shown,
+            threshold=None if threshold is None else threshold.value,
+            top_terms=self.telling_terms(),
+            **parts,
+        )
+
+    def telling_terms(self, top: int = 10) -> dict[Any, list[tuple[str, float]]] | None:
+        """The terms that speak most for each class over the mean of the others.
+
+        None for models without one weight a term and class.
+        """
+        check_is_fitted(self)
+        weights = self.engine_.term_weights()
+        if weights is None:
+            return None
+        found = {}
+        for c, label in enumerate(self.classes_.tolist()):
+            gap = _against_rest(weights, c)
+            best = np.argsort(-gap, kind="stable")[:top]
+            found[label] = [
+                (_shown(*self.engine_.describe(int(column))), float(gap[column]))
+                for column in best
+                if np.isfinite(gap[column])
+            ]
+        return found
+
+    @property
+    def is_multi_label_(self) -> bool:
+        """Whether a document may have several labels."""
+        return bool(self.engine_.multi_label)
+
+    @property
+    def region_names_(self) -> list[str] | None:
+        """The regions the model was trained on; None for a single text."""
+        names = self.engine_.region_names
+        return None if names == [SINGLE] else names
+
+    def summary(self) -> str:
+        """What was chosen, why, and what was used, in plain words."""
+        check_is_fitted(self)
+        lines = [f"model: {self.model_name_}", *self.reasons_]
+        if self.evidence_ is not None:
+            kind = "held-out" if self.evidence_.held_out else "left-out training"
+            lines.append(
+                f"accuracy {self.evidence_.accuracy:.3f} on "
+                f"{len(self.evidence_.correct):,} {kind} documents"
+            )
+        if self.threshold_ is not None:
+            lines.append(self.threshold_.words)
+        table = getattr(getattr(self.engine_, "model_", None), "region_table", None)
+        if table is not None and len(self.engine_.region_names) > 1:
+            lines.append(table(self.engine_.region_names))
+        return "\n".join(lines)
+
+
+def _against_rest(weights: FloatMatrix, c: int) -> Any:
+    if weights.shape[1] == 1:
+        return weights[:, 0]
+    rest = (weights.sum(axis=1) - weights[:, c]) / (weights.shape[1] - 1)
+    return weights[:, c] - rest
+
+
+def _shown(term: str, region: str | None) -> str:
+    return term if region is None else f"{region}: {term}"

@@ -1,0 +1,240 @@
+"""The command line: what it prints, writes and returns."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import earmark
+from earmark.apps.cli import main as cli
+
+ROWS = [
+    ("the cat sat on the mat", "animal"),
+    ("a dog chased the cat", "animal"),
+    ("the car drove away", "vehicle"),
+    ("my truck stopped", "vehicle"),
+] * 3
+
+
+def run(*args, stdin=None):
+    """Run a command in this process; errors as the console script shows them."""
+    runner = CliRunner()
+    result = runner.invoke(cli.app, list(map(str, args)), input=stdin)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        if isinstance(result.exception, earmark.exceptions.EarmarkError):
+            return 1, result.output, str(result.exception)
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["text", "kind"])
+        writer.writerows(ROWS)
+    return path
+
+
+@pytest.fixture
+def model(data, tmp_path):
+    path = tmp_path / "m.earmark"
+    code, _, _ = run(
+        "train", data, "--label", "kind", "--model", "multinomial", "-o", path
+    )
+    assert code == 0
+    return path
+
+
+def test_train_says_what_it_learned_and_saves(data, tmp_path):
+    out = tmp_path / "m.earmark"
+    code, stdout, _ = run(
+        "train", data, "--label", "kind", "--model", "complement", "-o", out
+    )
+    assert code == 0
+    assert "2 classes from 12 labelled documents" in stdout
+    assert earmark.load(out).predict(["a dog"]).tolist() == ["animal"]
+
+
+def test_train_reports_json_for_machines(data, tmp_path):
+    out = tmp_path / "m.earmark"
+    _, stdout, _ = run(
+        "train", data, "--label", "kind", "--model", "multinomial", "-o", out, "--json"
+    )
+    facts = json.loads(stdout)
+    assert facts["classes"] == ["animal", "vehicle"]
+    assert facts["labelled"] == 12
+
+
+def test_predict_writes_one_row_a_document(model, data, tmp_path):
+    out = tmp_path / "labels.csv"
+    assert run("predict", model, data, "--out", out)[0] == 0
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["label"] for row in rows] == [label for _, label in ROWS]
+    assert list(rows[0]) == ["row", "label", "confidence"]
+    assert rows[0]["row"] == "1"
+
+
+def test_predict_reads_stdin_and_writes_json_lines(model):
+    stdin = json.dumps({"text": "my car"}) + "\n" + json.dumps({"text": "cat"}) + "\n"
+    code, stdout, _ = run(
+        "predict", model, "-", "--format", "jsonl", "--json", "--explain", stdin=stdin
+    )
+    assert code == 0
+    first, second = map(json.loads, stdout.splitlines())
+    assert (first["label"], second["label"]) == ("vehicle", "animal")
+    assert first["explanation"][0][0] in {"car", "my"}
+
+
+def test_a_failed_prediction_leaves_no_output(model, tmp_path):
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"text": "fine"}\n{"text": \n')
+    out = tmp_path / "labels.csv"
+    code, _, message = run("predict", model, bad, "--out", out)
+    assert code == 1
+    assert "2" in message
+    assert [p.name for p in tmp_path.glob("*labels*")] == []
+
+
+def test_evaluate_prints_accuracy_and_writes_a_page(model, data, tmp_path):
+    page = tmp_path / "report.html"
+    code, stdout, _ = run("evaluate", model, data, "--report", page)
+    assert code == 0
+    assert "100.0 %" in stdout
+    assert "<html" in page.read_text()
+    _, stdout, _ = run("evaluate", model, data, "--json")
+    assert json.loads(stdout)
+
+
+def test_explain_shows_words_that_add_up(model):
+    code, stdout, _ = run("explain", model, "a cat in a car")
+    assert code == 0
+    assert "cat" in stdout
+    found = json.loads(run("explain", model, "a cat in a car", "--json")[1])
+    total = sum(t["contribution"] for t in found["terms"])
+    assert total + sum(found["constants"].values()) == pytest.approx(found["score"])
+
+
+def test_info_describes_installation_models_and_files(model):
+    assert "kernels" in run("info")[1]
+    assert "multinomial" in run("info", "--models")[1]
+    facts = json.loads(run("info", model, "--json")[1])
+    assert facts["classes"] == ["animal", "vehicle"]
+
+
+def test_regions_are_remembered_from_training(tmp_path):
+    data = tmp_path / "d.jsonl"
+    rows = [{"subject": t, "body": f"x {t}", "kind": k} for t, k in ROWS]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = tmp_path / "m.earmark"
+    args = ("--label", "kind", "--text", "subject,body", "--model", "hybrid")
+    assert run("train", data, *args, "-o", model)[0] == 0
+    code, stdout, _ = run("predict", model, data)
+    assert code == 0
+    assert len(stdout.splitlines()) == 13
+
+
+def test_mail_and_text_options_reach_the_model(tmp_path):
+    data = tmp_path / "d.jsonl"
+    rows = [{"text": f"Subject: {t}s\n\nroom 12 {t}", "kind": k} for t, k in ROWS]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = tmp_path / "m.earmark"
+    args = ("--label", "kind", "--model", "hybrid", "--email")
+    code, stdout, _ = run(
+        "train", data, *args, "--stem", "english", "--substitute", "number", "-o", model
+    )
+    assert code == 0
+    assert "subject" in stdout
+    shown = run("explain", model, rows[0]["text"], "--json")[1]
+    assert {"NUMBER", "room"} <= {t["term"] for t in json.loads(shown)["terms"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("text,kind\nfine,a\nbroken,b,extra\n", "row 2"),
+        ("", "empty"),
+        ("text,kind\n", "no"),
+        ("text,other\na,b\n", "kind"),
+    ],
+)
+def test_bad_data_is_status_1_with_the_place(content, message, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    out = tmp_path / "m.earmark"
+    code, _, error = run("train", path, "--label", "kind", "-o", out)
+    assert code == 1
+    assert message in error
+    assert not out.exists()
+
+
+def test_wrong_usage_is_status_2(model):
+    assert run("train")[0] == 2
+    assert run("predict", model)[0] == 2
+    assert run("nonsense")[0] == 2
+
+
+def test_missing_and_damaged_model_files_are_status_1(tmp_path, data):
+    assert "no such model file" in run("predict", tmp_path / "none", data)[2]
+    broken = tmp_path / "broken.earmark"
+    broken.write_bytes(b"not a model")
+    assert "broken.earmark" in run("predict", broken, data)[2]
+
+
+def test_console_script_prints_errors_as_one_line(tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("text,kind\nfine,a\nbroken,b,extra\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "earmark", "train", str(path), "--label", "kind"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from earmark.apps.cli.main import app; "
+        "heavy = {'sklearn', 'numpy', 'scipy', 'pyarrow', 'matplotlib'}; "
+        "sys.exit(', '.join(sorted(heavy & set(sys.modules))) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_compare_keeps_the_baselines_in_the_table(data):
+    args = ("--label", "kind", "--models", "multinomial", "--repeats", "2")
+    code, stdout, _ = run("compare", data, *args)
+    assert code == 0
+    for name in ("multinomial", "svm", "complement", "tf-idf + LR"):
+        assert name in stdout
+    found = json.loads(run("compare", data, *args, "--json")[1])
+    assert {one["name"] for one in found["classifiers"]} >= {"multinomial", "svm"}
+
+
+def test_fetch_names_the_corpora_and_the_missing_address(monkeypatch):
+    monkeypatch.delenv("EARMARK_DATA_URL", raising=False)
+    assert run("fetch", "nonsense")[0] == 2
+    assert "EARMARK_DATA_URL" in run("fetch", "sms")[2]
+
+
+def test_check_names_conflicts_and_suspected_label_errors(tmp_path):
+    path = tmp_path / "odd.csv"
+    rows = [*ROWS, ("the cat sat on the mat", "vehicle")]
+    path.write_text("text,kind\n" + "".join(f"{t},{k}\n" for t, k in rows))
+    code, stdout, _ = run("check", path, "--label", "kind")
+    assert code == 0
+    assert "row 13: vehicle, rather animal" in stdout
+    found = json.loads(run("check", path, "--label", "kind", "--json")[1])
+    assert "conflict" in {one["kind"] for one in found["findings"]}

@@ -1,0 +1,165 @@
+"""Any damage to a file, and any foreign file, is a ModelFormatError that says what."""
+
+import gzip
+import io
+import os
+import pickle
+import zipfile
+
+import joblib
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from earmark.exceptions import ModelFormatError
+from earmark.persistence import load_model, read_manifest, save_model, tensors
+
+
+@pytest.fixture
+def raw(kit, path):
+    save_model(kit.example(), path, kit.TABLE)
+    return path.read_bytes()
+
+
+def refusal(path, read):
+    """The message with which a file is refused; no other outcome is allowed."""
+    try:
+        read(path)
+    except ModelFormatError as error:
+        return str(error)
+    return pytest.fail("a damaged file was read")
+
+
+def flip_and_load(kit, path, raw, changes, read=None):
+    """Change one byte in place at a time; each time the file must be refused."""
+    read = read or (lambda path: load_model(path, kit.TABLE))
+    with open(path, "r+b", buffering=0) as file:
+        for place, mask in changes:
+            os.pwrite(file.fileno(), bytes([raw[place] ^ mask]), place)
+            message = refusal(path, read)
+            assert any(
+                part in message for part in ("checksum", "padding", "not an earmark")
+            )
+            os.pwrite(file.fileno(), raw[place : place + 1], place)
+    assert path.read_bytes() == raw
+
+
+def random_flips(raw, count, seed):
+    rng = np.random.default_rng(seed)
+    places = rng.integers(len(raw), size=count)
+    return zip(places.tolist(), rng.integers(1, 256, size=count).tolist(), strict=True)
+
+
+def test_every_byte_is_covered(kit, path, raw):
+    flip_and_load(kit, path, raw, [(i, 1 << i % 8) for i in range(len(raw))])
+
+
+def test_random_byte_flips_are_refused(kit, path, raw):
+    flip_and_load(kit, path, raw, random_flips(raw, count=10_000, seed=1))
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_byte_flips_are_refused(kit, path, raw):
+    flip_and_load(kit, path, raw, random_flips(raw, count=100_000, seed=2))
+
+
+def test_every_truncation_is_refused(kit, path, raw):
+    for length in reversed(range(len(raw))):
+        os.truncate(path, length)
+        message = refusal(path, lambda path: load_model(path, kit.TABLE))
+        assert f"truncated at byte {length}," in message or length == 0
+
+
+def test_appended_bytes_are_refused(kit, path, raw):
+    for tail in (b"\0", b"\n", raw, bytes(64)):
+        path.write_bytes(raw + tail)
+        with pytest.raises(ModelFormatError, match=f"{len(tail)} bytes follow the end"):
+            load_model(path, kit.TABLE)
+
+
+def test_info_verifies_as_load_does(kit, path, raw):
+    changes = [(i, 0x10) for i in range(0, len(raw), 7)]
+    flip_and_load(kit, path, raw, changes, read=read_manifest)
+
+
+@pytest.mark.parametrize(
+    ("version", "word"), [(2, "newer"), (2**31, "newer"), (0, "older")]
+)
+def test_another_format_version_is_named(kit, path, raw, version, word):
+    path.write_bytes(kit.signed(*kit.parts_of(raw), version=version))
+    with pytest.raises(
+        ModelFormatError, match=f"version {version} is {word} than this"
+    ):
+        load_model(path, kit.TABLE)
+
+
+def joblib_file():
+    buffer = io.BytesIO()
+    joblib.dump({"a": np.ones(3)}, buffer, compress=3)
+    return buffer.getvalue()
+
+
+def zip_file():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("archive/data.pkl", pickle.dumps([1]))
+        archive.writestr("../../evil", "x")
+    return buffer.getvalue()
+
+
+FOREIGN = {
+    "empty": (b"", "the file is empty"),
+    "pickle": (pickle.dumps({"a": 1}), "looks like a pickle.*never loads pickles"),
+    "old pickle": (pickle.dumps({"a": 1}, protocol=0), "not an earmark model file"),
+    "joblib": (joblib_file(), "looks like a zlib stream"),
+    "torch": (zip_file(), "looks like a zip archive"),
+    "gzip": (gzip.compress(b"x"), "looks like a gzip file"),
+    "png": (b"\x89PNG\r\n\x1a\n" + bytes(100), "looks like a PNG image"),
+    "text": (b"label,text\r\nham,hello\r\n" * 9, "looks like text"),
+    "safetensors": (safetensors.numpy.save({"a": np.ones(3)}), "not an earmark model"),
+    "noise": (bytes(range(128, 256)), "not an earmark model file$"),
+    "first bytes": (b"\x89ear", "truncated at byte 4, expected a header of 64"),
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_a_foreign_file_is_recognized(kit, path, case):
+    content, message = FOREIGN[case]
+    path.write_bytes(content)
+    with pytest.raises(ModelFormatError, match=message) as caught:
+        load_model(path, kit.TABLE)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_a_pickle_behind_or_before_a_model_is_refused(kit, path, raw):
+    bomb = pickle.dumps({"a": 1})
+    for content in (raw + bomb, bomb + raw, raw + zip_file()):
+        path.write_bytes(content)
+        with pytest.raises(ModelFormatError, match=r"follow the end|not an earmark"):
+            load_model(path, kit.TABLE)
+
+
+def test_a_folder_or_device_is_no_model(kit, tmp_path):
+    with pytest.raises(ModelFormatError, match="this is a folder; name a model file"):
+        load_model(tmp_path, kit.TABLE)
+    with pytest.raises(ModelFormatError, match="no regular file"):
+        load_model("/dev/zero", kit.TABLE)
+
+
+def test_a_missing_file_is_reported_as_such(kit, path):
+    with pytest.raises(FileNotFoundError, match="No such file"):
+        load_model(path, kit.TABLE)
+
+
+def test_the_safetensors_package_reads_our_arrays():
+    arrays = [np.arange(3, dtype=np.int8), np.eye(2), np.zeros((0, 4)), np.array(True)]
+    ours = b"".join(tensors.write(arrays))
+    theirs = safetensors.numpy.load(ours)
+    assert len(theirs) == len(arrays)
+    for name, array in zip(sorted(theirs), arrays, strict=True):
+        assert theirs[name].dtype == array.dtype
+        np.testing.assert_array_equal(theirs[name], array)
+    again = tensors.read(np.frombuffer(ours, dtype=np.uint8))
+    for array, copy in zip(arrays, again, strict=True):
+        np.testing.assert_array_equal(array, copy)
+        assert (array.dtype, array.shape) == (copy.dtype, copy.shape)

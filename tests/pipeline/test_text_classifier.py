@@ -1,0 +1,436 @@
+"""TextClassifier: raw text in, decisions, explanations and files out."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
+
+import earmark
+from earmark import TextClassifier
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.models import HybridBayes
+from earmark.models.registry import MODELS
+from earmark.pipeline.scores import class_scores
+
+WORDS = {
+    "sport": [
+        "goal",
+        "match",
+        "team",
+        "score",
+        "win",
+        "player",
+        "league",
+        "ball",
+        "season",
+        "coach",
+    ],
+    "trade": [
+        "price",
+        "stock",
+        "market",
+        "share",
+        "bank",
+        "profit",
+        "tax",
+        "export",
+        "oil",
+        "deal",
+    ],
+    "music": [
+        "song",
+        "album",
+        "band",
+        "guitar",
+        "chorus",
+        "piano",
+        "opera",
+        "tune",
+        "concert",
+        "drum",
+    ],
+}
+COMMON = ["the", "a", "of", "and", "to", "in", "is", "was", "for", "with"]
+
+
+def corpus(rng, n_documents=90, length=12):
+    labels = rng.permutation(np.arange(n_documents) % 3)
+    names = np.array(sorted(WORDS))[labels]
+    texts = []
+    for name in names:
+        words = rng.choice([*WORDS[name], *COMMON, *COMMON], length)
+        texts.append(" ".join(words))
+    return texts, names
+
+
+COUNT_MODELS = {
+    "multinomial": MultinomialNB(),
+    "bernoulli": BernoulliNB(),
+    "complement": ComplementNB(alpha=0.3),
+}
+
+
+@pytest.mark.parametrize("name", COUNT_MODELS)
+def test_probabilities_equal_the_scikit_learn_pipeline(name, rng):
+    texts, y = corpus(rng)
+    test, _ = corpus(rng)
+    peer = make_pipeline(CountVectorizer(), COUNT_MODELS[name]).fit(texts, y)
+    ours = TextClassifier(name).fit(texts, y)
+    assert_allclose(
+        ours.predict_log_proba(test), peer.predict_log_proba(test), atol=1e-10
+    )
+    assert_array_equal(ours.predict(test), peer.predict(test))
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_every_model_learns_explains_and_round_trips(name, rng, tmp_path):
+    texts, y = corpus(rng)
+    test, truth = corpus(rng)
+    model = TextClassifier(name, random_state=0).fit(texts, y)
+    assert np.mean(model.predict(test) == truth) > 0.9
+    assert_allclose(model.predict_proba(test).sum(axis=1), 1.0)
+    path = tmp_path / "model.earmark"
+    model.save(path)
+    twin = earmark.load(path)
+    assert_array_equal(twin.predict_proba(test), model.predict_proba(test))
+    twin.save(tmp_path / "again.earmark")
+    assert (tmp_path / "again.earmark").read_bytes() == path.read_bytes()
+    assert name in model.summary()
+
+
+@pytest.mark.parametrize(
+    "name", ["multinomial", "bernoulli", "complement", "svm", "hybrid"]
+)
+def test_contributions_add_up_to_the_score_gap(name, rng):
+    texts, y = corpus(rng)
+    model = TextClassifier(name).fit(texts, y)
+    scores = model.decision_function(texts[:5])
+    for row, found in zip(scores, model.explain(texts[:5]), strict=True):
+        total = sum(t.contribution for t in found.terms) + sum(found.constants.values())
+        ordered = np.sort(row)
+        assert_allclose(found.score, ordered[-1] - ordered[-2], atol=1e-9)
+        assert_allclose(total, found.score, atol=1e-9)
+        assert found.label in str(found)
+
+
+def test_explanation_names_the_words_that_decided(rng):
+    texts, y = corpus(rng)
+    (found,) = TextClassifier("multinomial").fit(texts, y).explain(["goal goal the"])
+    assert found.label == "sport"
+    assert found.terms[0].term == "goal"
+
+
+@pytest.mark.parametrize("name", COUNT_MODELS)
+def test_updating_equals_fitting_on_all_and_forgetting_undoes_it(name, rng, tmp_path):
+    texts, y = corpus(rng)
+    classes = ["music", "sport", "trade"]
+    part = TextClassifier(name).partial_fit(texts[:50], y[:50], classes=classes)
+    part.save(tmp_path / "before")
+    part.partial_fit([*texts[50:], "entirely new words"], [*y[50:], "music"])
+    part.forget(["entirely new words"], ["music"])
+    part.save(tmp_path / "all")
+    whole = TextClassifier(name).partial_fit(texts, y)
+    whole.save(tmp_path / "whole")
+    assert (tmp_path / "all").read_bytes() == (tmp_path / "whole").read_bytes()
+    part.forget(texts[50:], y[50:])
+    part.save(tmp_path / "after")
+    assert (tmp_path / "after").read_bytes() == (tmp_path / "before").read_bytes()
+
+
+def test_forgetting_too_much_changes_nothing(rng):
+    texts, y = corpus(rng)
+    model = TextClassifier("multinomial").fit(texts, y)
+    before = model.predict_proba(texts)
+    with pytest.raises(DataError, match=r"more than was learned|unknown term"):
+        model.forget(["never seen words"], ["music"])
+    assert_array_equal(model.predict_proba(texts), before)
+
+
+def test_models_that_cannot_forget_say_so_by_name(rng):
+    texts, y = corpus(rng)
+    model = TextClassifier("svm").fit(texts, y)
+    with pytest.raises(NotSupportedError, match="LinearSVC cannot forget"):
+        model.forget(texts[:1], y[:1])
+    with pytest.raises(NotSupportedError, match="LinearSVC cannot learn documents one"):
+        model.partial_fit(texts[:1], y[:1])
+
+
+@pytest.mark.parametrize("name", COUNT_MODELS)
+def test_leave_one_out_equals_refitting_on_the_same_columns(name, rng):
+    texts, y = corpus(rng, n_documents=30)
+    left_out = TextClassifier(name).fit(texts, y).leave_one_out(texts, y)
+    vocabulary = CountVectorizer().fit(texts).vocabulary_
+    for d in range(len(texts)):
+        rest = [i for i in range(len(texts)) if i != d]
+        peer = make_pipeline(
+            CountVectorizer(vocabulary=vocabulary), COUNT_MODELS[name]
+        ).fit([texts[i] for i in rest], y[rest])
+        assert_allclose(left_out[d], peer.predict_log_proba([texts[d]])[0], atol=1e-10)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, -1])
+def test_threads_never_change_the_file(n_jobs, rng, tmp_path):
+    texts, y = corpus(rng)
+    for name in ("multinomial", "svm"):
+        models = [
+            TextClassifier(name, random_state=0, n_jobs=n).fit(texts, y)
+            for n in (None, n_jobs)
+        ]
+        first, second = (m.predict_proba(texts) for m in models)
+        assert_array_equal(first, second)
+
+
+def test_min_df_prunes_but_remembers(rng):
+    features = {"min_df": 2}
+    model = TextClassifier("multinomial", features=features)
+    model.partial_fit(["rare goal goal", "goal price"], ["sport", "trade"])
+    assert {t.term for t in model.explain(["rare goal"])[0].terms} == {"goal"}
+    model.partial_fit(["rare"], ["sport"])
+    assert {t.term for t in model.explain(["rare goal"])[0].terms} == {"goal", "rare"}
+
+
+@pytest.mark.parametrize("wrap", [list, np.array, pd.Series, pl.Series, pa.array])
+def test_containers_of_text_give_the_same_answer(wrap, rng):
+    texts, y = corpus(rng)
+    expected = TextClassifier("multinomial").fit(texts, y).predict_proba(texts)
+    model = TextClassifier("multinomial").fit(wrap(texts), wrap(y.tolist()))
+    assert_array_equal(model.predict_proba(wrap(texts)), expected)
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("name", ["multinomial", "svm", "hybrid"])
+def test_regions_have_words_of_their_own(frame, name, rng):
+    texts, y = corpus(rng)
+    title = [label if i % 2 else "" for i, label in enumerate(y)]
+    data = frame({"title": title, "body": texts})
+    model = TextClassifier(name).fit(data, y)
+    assert model.region_names_ == ["title", "body"]
+    found = model.explain(frame({"title": ["sport"], "body": ["ball"]}))[0]
+    assert {(t.region, t.term) for t in found.terms} == {
+        ("title", "sport"),
+        ("body", "ball"),
+    }
+    assert model.predict({"body": ["piano piano"]}).tolist() == ["music"]
+
+
+def test_mail_and_function_regions_split_the_text(rng):
+    mails = [f"Subject: {w}\n\nhello there {w}" for w in ("goal", "price") * 5]
+    model = TextClassifier("multinomial", regions="email").fit(
+        mails, ["sport", "trade"] * 5
+    )
+    assert set(model.region_names_) == {"subject", "body"}
+
+    def halves(text):
+        return {"first": text[:10], "rest": text[10:]}
+
+    model = TextClassifier("multinomial", regions=halves).fit(
+        mails, ["sport", "trade"] * 5
+    )
+    assert model.region_names_ == ["first", "rest"]
+
+
+def test_functions_are_refused_at_save_with_their_place(rng, tmp_path):
+    texts, y = corpus(rng)
+    model = TextClassifier("multinomial", regions=lambda t: {"all": t}).fit(texts, y)
+    with pytest.raises(NotSupportedError, match="regions"):
+        model.save(tmp_path / "m.earmark")
+    assert not (tmp_path / "m.earmark").exists()
+
+
+def test_any_scikit_learn_classifier_serves(rng, tmp_path):
+    texts, y = corpus(rng)
+    model = TextClassifier(LogisticRegression()).fit(texts, y)
+    assert model.predict(["goal ball"]).tolist() == ["sport"]
+    model.save(tmp_path / "m.earmark")
+    twin = earmark.load(tmp_path / "m.earmark")
+    assert_array_equal(twin.predict_proba(texts), model.predict_proba(texts))
+
+
+def test_an_earmark_estimator_serves_as_model(rng):
+    texts, y = corpus(rng)
+    model = TextClassifier(HybridBayes(alpha=[0.1, 1.0])).fit(texts, y)
+    assert model.model_name_ == "HybridBayes"
+    assert model.predict(["goal ball"]).tolist() == ["sport"]
+
+
+def test_unlabelled_rows_are_not_learned_as_a_class(rng):
+    texts, y = corpus(rng)
+    labels = [label if i % 3 else None for i, label in enumerate(y)]
+    model = TextClassifier("multinomial").fit(texts, labels)
+    assert model.classes_.tolist() == ["music", "sport", "trade"]
+    assert "30 unlabelled documents were not used" in model.summary()
+
+
+def test_auto_says_what_it_chose_and_what_the_others_scored(rng):
+    texts, y = corpus(rng)
+    model = TextClassifier(random_state=0).fit(texts, y)
+    assert model.model_name_ in model.summary()
+    assert "complement" in model.summary()
+
+
+def test_class_weight_equals_repeated_documents(rng):
+    texts, y = corpus(rng, n_documents=30)
+    extra = [t for t, label in zip(texts, y, strict=True) if label == "music"]
+    for name in ("multinomial", "bernoulli"):
+        weighted = TextClassifier(name, class_weight={"music": 3}).fit(texts, y)
+        repeated = TextClassifier(name).fit(
+            texts + extra * 2, [*y, *["music"] * (2 * len(extra))]
+        )
+        assert_allclose(
+            weighted.predict_proba(texts), repeated.predict_proba(texts), rtol=1e-9
+        )
+
+
+def test_ranking_puts_the_likeliest_documents_first(rng):
+    texts, y = corpus(rng)
+    model = TextClassifier("multinomial").fit(texts, y)
+    order = model.rank(["piano song", "oil price", "ball"], "trade")
+    assert order[0] == 1
+    with pytest.raises(DataError, match="label must be one of"):
+        model.rank(["x"], "weather")
+
+
+def test_report_counts_and_names_the_classes(rng):
+    texts, y = corpus(rng)
+    report = TextClassifier("multinomial").fit(texts, y).report(texts, y)
+    assert report.n_documents == 90
+    assert "sport" in str(report)
+    assert set(report.top_terms) == {"music", "sport", "trade"}
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (["a b", None], ["x", "y"], "document 1: expected a str, got a missing value"),
+        (["a b", 3], ["x", "y"], "document 1: expected a str, got int"),
+        ("one text", ["x"], "a single string"),
+        (["a b"], ["x", "y"], "one label for each of the 1 documents, got 2"),
+        (["a b", "c d"], [None, None], "no label at all"),
+        (["a b", "c d"], ["x", 3], "use one type"),
+        ([], [], "no document"),
+        ({}, [], "empty"),
+        ({"t": ["a b"], "u": []}, ["x"], "differ in length"),
+        (["", " "], ["x", "y"], "no term is left"),
+    ],
+)
+def test_bad_data_names_the_place(X, y, message):
+    with pytest.raises(DataError, match=message):
+        TextClassifier("multinomial").fit(X, y)
+
+
+def test_unknown_model_lists_the_names():
+    with pytest.raises(ValueError, match="one of auto, multinomial"):
+        TextClassifier("nonsense").fit(["a b", "c d"], [0, 1])
+
+
+def test_labels_of_every_type_come_back(rng):
+    for labels in ([0, 1], [-1, 7], [True, False], ["é", "z"]):
+        model = TextClassifier("multinomial").fit(["goal ball", "price tax"], labels)
+        assert model.predict(["goal", "tax"]).tolist() == labels
+
+
+def test_missing_column_is_named(rng):
+    model = TextClassifier("multinomial", regions=["title", "body"])
+    with pytest.raises(DataError, match=r"lacks the column\(s\) \['body'\]"):
+        model.fit({"title": ["a b"]}, [0])
+
+
+def test_several_labels_a_document(rng, tmp_path):
+    texts, y = corpus(rng)
+    other, z = corpus(rng)
+    both = [f"{a} {b}" for a, b in zip(texts, other, strict=True)]
+    labels = [sorted({a, b}) for a, b in zip(y, z, strict=True)]
+    for name in ("multinomial", "svm", "auto"):
+        model = TextClassifier(name, random_state=0).fit(both, labels)
+        assert model.is_multi_label_
+        right = [
+            p == tuple(t) for p, t in zip(model.predict(both), labels, strict=True)
+        ]
+        assert np.mean(right) > 0.8
+    found = model.explain(both[:3])
+    for one in found:
+        total = sum(t.contribution for t in one.terms) + sum(one.constants.values())
+        assert_allclose(total, one.score, atol=1e-9)
+    assert "sport" in str(model.report(both, labels))
+    model.save(tmp_path / "m.earmark")
+    twin = earmark.load(tmp_path / "m.earmark")
+    assert twin.predict(both).tolist() == model.predict(both).tolist()
+
+
+def test_labels_and_lists_of_labels_do_not_mix():
+    with pytest.raises(DataError, match="row 1: expected a list of labels"):
+        TextClassifier("svm").fit(["a b", "c d"], [["x"], "y"])
+    with pytest.raises(DataError, match="row 1: expected one label, got the list"):
+        TextClassifier("svm", multi_label=False).fit(["a b", "c d"], ["x", ["y"]])
+
+
+def noisy(rng, n_documents):
+    texts, y = corpus(rng, n_documents, length=3)
+    return texts, y
+
+
+def test_max_error_abstains_with_an_estimate_and_says_so(rng):
+    texts, y = noisy(rng, 300)
+    model = TextClassifier("multinomial", max_error=0.05).fit(texts, y)
+    test, truth = noisy(rng, 600)
+    decision = model.decide(test)
+    answered = ~decision.abstained
+    assert 0.1 < answered.mean() < 1.0
+    assert np.mean(decision.labels[answered] == truth[answered]) > 0.9
+    assert model.predict(test)[decision.abstained].tolist() == [None] * int(
+        decision.abstained.sum()
+    )
+    assert "estimate" in model.summary()
+
+
+def test_calibration_documents_make_it_a_guarantee(rng):
+    texts, y = noisy(rng, 300)
+    model = TextClassifier("multinomial", max_error=0.1)
+    model.fit(texts, y, calibration=corpus(rng, 600, length=8))
+    assert model.threshold_.guaranteed
+    assert "95 % confidence" in model.summary()
+
+
+def test_too_few_calibration_documents_abstain_on_everything(rng):
+    texts, y = noisy(rng, 300)
+    model = TextClassifier("multinomial", max_error=0.05)
+    model.fit(texts, y, calibration=corpus(rng, 20))
+    assert model.decide(texts).abstained.all()
+    assert "more labelled documents are needed" in model.summary()
+
+
+def test_max_error_without_evidence_says_what_to_do(rng):
+    texts, y = noisy(rng, 60)
+    model = TextClassifier("multinomial").fit(texts, y)
+    model.set_params(max_error=0.05)
+    with pytest.raises(DataError, match="measure_confidence"):
+        model.predict(texts)
+    model.measure_confidence(texts, y)
+    assert len(model.predict(texts)) == 60
+
+
+def test_evidence_travels_with_the_file(rng, tmp_path):
+    texts, y = noisy(rng, 300)
+    TextClassifier("svm", max_error=0.1).fit(texts, y).save(tmp_path / "m.earmark")
+    twin = earmark.load(tmp_path / "m.earmark")
+    strict = twin.decide(texts).abstained.mean()
+    twin.set_params(max_error=0.3)
+    assert twin.decide(texts).abstained.mean() < strict
+
+
+@pytest.mark.parametrize("name", ["svm", "hybrid", "multinomial", "bernoulli"])
+def test_fused_and_matrix_paths_agree(name, rng):
+    texts, y = corpus(rng)
+    data = {"title": [t[:20] for t in texts], "body": texts}
+    for X in (texts, data):
+        model = TextClassifier(name, random_state=0).fit(X, y)
+        engine = model.engine_
+        raw = model._texts(X)
+        slow = class_scores(engine.model_, engine.matrix(raw))
+        assert_allclose(engine.scores(raw), slow, rtol=1e-12, atol=1e-12)

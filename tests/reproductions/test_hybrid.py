@@ -1,0 +1,69 @@
+"""The hybrid's reproduction: parts that run anywhere, and claims on the corpora."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from earmark.documents import load_corpus
+from earmark.evaluation import accuracy_coverage, reliability
+from earmark.features import WordCounter
+from earmark.models import HybridBayes
+from earmark.reproductions.hybrid import show
+from earmark.reproductions.hybrid.curves import learning_curves, verdict
+from earmark.reproductions.hybrid.pairs import PAIRS
+from earmark.reproductions.hybrid.theorem import likelihood_gap
+
+RESULT = Path(__file__).parents[2] / "reproductions" / "hybrid.json"
+
+
+def quiet(message):
+    """A progress function that says nothing."""
+
+
+def test_left_out_likelihood_nears_the_true_one_with_more_documents():
+    few, many = likelihood_gap((20, 400), (200,), 3, quiet)
+    assert many["leave_one_out"]["mean"] < few["leave_one_out"]["mean"]
+    assert few["leave_one_out"]["mean"] < few["plug_in"]["mean"]
+
+
+def test_stored_result_keeps_the_claims_and_can_be_shown():
+    result = json.loads(RESULT.read_text())["result"]
+    found = result["figure_1_verdict"]
+    assert found["50"]["below_naive_bayes"] == 6
+    assert found["50"]["below_logistic_regression"] >= 5
+    assert all(v["lowest_or_within_0.01"] >= 5 for v in found.values())
+    text = show(result)
+    assert "a word in subject counts" in text
+    assert "Twenty newsgroups" in text
+
+
+@pytest.mark.slow
+@pytest.mark.corpus
+def test_two_regions_beat_naive_bayes_and_logistic_regression_at_50_documents():
+    found = verdict(learning_curves(PAIRS, (50,), 10, quiet))["50"]
+    assert found["below_naive_bayes"] == 6
+    assert found["below_logistic_regression"] >= 5
+
+
+@pytest.mark.corpus
+def test_twenty_newsgroups_by_date_with_two_regions():
+    parts, labels, counters = {}, {}, {}
+    for split in ("train", "test"):
+        news = load_corpus("20newsgroups", split, regions=["subject", "body"])
+        labels[split] = np.asarray(news.labels)
+        for region, texts in news.texts.items():
+            counter = counters.setdefault(region, WordCounter())
+            count = counter.fit_transform if split == "train" else counter.transform
+            parts.setdefault(split, []).append(count(texts))
+    blocks = np.repeat([0, 1], [part.shape[1] for part in parts["train"]])
+    X, new = (sparse.hstack(parts[s], format="csr") for s in ("train", "test"))
+    model = HybridBayes(blocks=blocks).fit(X, labels["train"])
+    proba = model.predict_proba(new)
+    answers = model.classes_[proba.argmax(axis=1)]
+    curve = accuracy_coverage(labels["test"], answers, proba.max(axis=1))
+    assert curve.accuracy[-1] >= 0.845
+    assert curve.coverage_at(0.95) >= 0.68
+    assert reliability(labels["test"], proba, model.classes_).log_loss <= 0.60
