@@ -14,6 +14,7 @@ from earmark.models.naive_bayes import (
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
+from earmark.models.nbsvm import NBSVM
 from earmark.models.neighbors import NeighborsClassifier
 from earmark.models.rocchio import RocchioClassifier
 from earmark.models.semi_supervised import (
@@ -23,6 +24,7 @@ from earmark.models.semi_supervised import (
 from earmark.models.softmax import SoftmaxRegression
 
 __all__ = [
+    "NBSVM",
     "BernoulliNaiveBayes",
     "ComplementNaiveBayes",
     "GaussianNaiveBayes",

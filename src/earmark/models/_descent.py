@@ -33,7 +33,7 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["DescentClassifier", "TrainingSet"]
+__all__ = ["DescentClassifier", "TrainingSet", "seed_of"]
 
 _log = logging.getLogger(__name__)
 # Passes: enough steps for a small collection, few for a large one.
@@ -295,12 +295,7 @@ class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         return TrainingSet(data.X, data.y_index, kept, data.total_weight), held_out
 
     def _seed(self) -> int:
-        """None is a seed too: the same data give the same model."""
-        if self.random_state is None:
-            return 0
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return seed_of(self.random_state)
 
     def _check_descent(self) -> None:
         """The parameters that every descent has."""
@@ -318,3 +313,12 @@ class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: MatrixLike) -> FloatMatrix:
         """Probability of each class, (n_samples, n_classes)."""
         return np.exp(self.predict_log_proba(X))
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed; None is one too: the same data give the same model."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
