@@ -7,5 +7,13 @@ NB_MODULE(_native, m) {
     bind_paths(m);
     bind_pure_paths(m);
     bind_third_order(m);
+    bind_cooccurrence(m);
+    bind_dual(m);
+    bind_mlp(m);
+    bind_sgd(m);
+    bind_shuffle(m);
+    bind_mixture(m);
+    bind_postings(m);
     bind_text(m);
+    bind_unit_sums(m);
 }

@@ -130,7 +130,7 @@ class ClassSums {
 
 // ---- linear scores ------------------------------------------------------------
 
-enum class Tf : std::uint8_t { raw, binary, sublinear };
+enum class Tf : std::uint8_t { raw, binary, sublinear, logarithm };
 enum class Norm : std::uint8_t { none, l2, l1 };
 
 // score_dk = sum_w x_dw W_wk / |x_d| + b_k, with x_dw = tf(count) idf_w.
@@ -175,6 +175,7 @@ class Scorer {
         double x = count;
         if (linear_.tf == Tf::binary) x = 1.0;
         if (linear_.tf == Tf::sublinear) x = 1.0 + std::log(x);
+        if (linear_.tf == Tf::logarithm) x = 1.0 + std::log10(x);
         return linear_.idf ? x * linear_.idf[column] : x;
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "DataError",
+    "DivergenceError",
     "EarmarkError",
     "EarmarkWarning",
     "MissingDependencyError",
@@ -18,6 +19,10 @@ class EarmarkError(Exception):
 
 class DataError(EarmarkError, ValueError):
     """The data are at fault: the message names the place, what was expected and got."""
+
+
+class DivergenceError(EarmarkError, ArithmeticError):
+    """Training ran away; the message names the step size to make smaller."""
 
 
 class ModelFormatError(EarmarkError, ValueError):

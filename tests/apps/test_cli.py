@@ -227,3 +227,14 @@ def test_fetch_names_the_corpora_and_the_missing_address(monkeypatch):
     monkeypatch.delenv("EARMARK_DATA_URL", raising=False)
     assert run("fetch", "nonsense")[0] == 2
     assert "EARMARK_DATA_URL" in run("fetch", "sms")[2]
+
+
+def test_check_names_conflicts_and_suspected_label_errors(tmp_path):
+    path = tmp_path / "odd.csv"
+    rows = [*ROWS, ("the cat sat on the mat", "vehicle")]
+    path.write_text("text,kind\n" + "".join(f"{t},{k}\n" for t, k in rows))
+    code, stdout, _ = run("check", path, "--label", "kind")
+    assert code == 0
+    assert "row 13: vehicle, rather animal" in stdout
+    found = json.loads(run("check", path, "--label", "kind", "--json")[1])
+    assert "conflict" in {one["kind"] for one in found["findings"]}

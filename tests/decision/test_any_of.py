@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -29,6 +29,7 @@ def sample(rng, n, shares=(0.4, 0.2, 0.05)):
     return X, [[c for c, has in zip("abc", row, strict=True) if has] for row in Y]
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=30))
 def test_cut_has_the_best_f1_of_all_cuts(pairs):
     scores = np.array([float(score) for score, _ in pairs])
@@ -41,6 +42,7 @@ def test_cut_has_the_best_f1_of_all_cuts(pairs):
     assert_allclose(f1(best_cut(scores, positive)), max(map(f1, set(scores))))
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=30))
 def test_cut_keeps_the_precision_floor_or_never_answers(pairs):
     scores = np.array([float(score) for score, _ in pairs])
@@ -150,3 +152,10 @@ def test_no_labels_and_one_class_are_refused():
         AnyOfClassifier(LogisticRegression()).fit([[1], [2]], ["a", "a"])
     with pytest.raises(ValueError, match="metric must be one of 'f1', 'precision'"):
         AnyOfClassifier(LogisticRegression(), metric="f2").fit([[1]], [["a"]])
+
+
+def test_a_label_is_never_given_where_its_probability_is_zero():
+    scores = np.array([3.0, 1.0, -np.inf, -np.inf, -np.inf])
+    positive = np.array([False, False, True, True, True])
+    assert best_cut(scores, positive) > -np.inf
+    assert best_cut(np.full(5, -np.inf), positive) > 1e300

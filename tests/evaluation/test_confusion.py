@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import (
@@ -23,6 +23,7 @@ sets = st.frozensets(labels)
 set_pairs = st.lists(st.tuples(sets, sets), min_size=1)
 
 
+@settings(max_examples=40, deadline=None)
 @given(pairs)
 def test_counts_and_rates_agree_with_scikit_learn(rows):
     y, z = map(list, zip(*rows, strict=True))
@@ -96,6 +97,7 @@ def test_no_documents_is_an_error_that_says_so():
         ConfusionMatrix.from_predictions([], [])
 
 
+@settings(max_examples=40, deadline=None)
 @given(set_pairs)
 def test_any_of_scores_agree_with_scikit_learn(rows):
     y, z = map(list, zip(*rows, strict=True))

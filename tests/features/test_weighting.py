@@ -81,6 +81,7 @@ def test_term_frequency_variants_by_hand(tf, row):
         ("none", [1, 1, 1, 1]),
         ("inverse", np.log10([2, 2, 4, 4])),
         ("smooth", np.log(5 / np.array([3, 3, 2, 2])) + 1),
+        ("unsmoothed", np.log([2, 2, 4, 4]) + 1),
         ("probabilistic", [0, 0, np.log10(3), np.log10(3)]),
     ],
 )

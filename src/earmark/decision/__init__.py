@@ -14,6 +14,7 @@ from earmark.decision.guarantee import (
     guaranteed_threshold,
     smallest_sample,
 )
+from earmark.decision.ranking import Ranking, rank
 
 __all__ = [
     "AbstainingClassifier",
@@ -21,9 +22,11 @@ __all__ = [
     "Decision",
     "IsotonicCalibrator",
     "PlattCalibrator",
+    "Ranking",
     "TemperatureCalibrator",
     "Threshold",
     "estimated_threshold",
     "guaranteed_threshold",
+    "rank",
     "smallest_sample",
 ]

@@ -259,11 +259,16 @@ def best_cut(
 
     Answers are the scores >= threshold; it lies midway between two scores. Where
     no cut reaches the floor, it lies above all scores: the label is never given.
+    Nor is it ever given to documents that cannot have it (a score of -inf), even
+    where that is what the few positive documents got when they were left out.
     """
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
+    if not ranked[0] > -np.inf:
+        return float(np.finfo(np.float64).max)
     hits = np.cumsum(positive[order])
-    ends = np.flatnonzero(np.r_[ranked[1:] != ranked[:-1], True])  # last of each tie
+    last = np.r_[ranked[1:] != ranked[:-1], True]  # of each tie
+    ends = np.flatnonzero(last & (ranked > -np.inf))
     said = ends + 1
     if precision_floor is None:
         value = 2 * hits[ends] / (said + hits[-1])

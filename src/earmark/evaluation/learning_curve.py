@@ -23,15 +23,14 @@ from earmark.evaluation._splits import (
     stratified_split,
     take,
 )
-from earmark.evaluation.intervals import bootstrap_splits
 from earmark.evaluation.power_law import PowerLaw, fit_power_laws
 from earmark.evaluation.report.terminal import text_table
 from earmark.exceptions import DataError
-from earmark.typing import ArrayLike, FloatMatrix, FloatVector, IntVector
+from earmark.typing import ArrayLike, BoolVector, FloatMatrix, FloatVector, IntVector
 
 __all__ = ["LearningCurve", "learning_curve"]
 
-_RESAMPLES = 400
+_RESAMPLES = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,19 +193,17 @@ def learning_curve(
                    random_state)  # fmt: skip
     results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
     total = n_repeats * len(steps)
-    scores, n_test = np.empty(total), np.empty(total, np.int64)
-    for number, (accuracy, tested) in enumerate(results):
-        scores[number], n_test[number] = accuracy, tested
+    correct: list[BoolVector] = []
+    for right in results:
+        correct.append(right)
         if progress is not None:
-            progress(number + 1, total, f"{steps[number % len(steps)]:,} labels")
-    return _summarized(
-        steps,
-        scores.reshape(n_repeats, -1),
-        n_test.reshape(n_repeats, -1),
-        len(labels),
-        level,
-        random_state,
-    )
+            size = steps[(len(correct) - 1) % len(steps)]
+            progress(len(correct), total, f"{size:,} labels")
+    repeats = [
+        np.stack(correct[start : start + len(steps)])
+        for start in range(0, total, len(steps))
+    ]
+    return _summarized(steps, repeats, len(labels), level, random_state)
 
 
 def _sizes(sizes: ArrayLike | None, y_index: IntVector, test_size: float) -> IntVector:
@@ -244,54 +241,79 @@ def _tasks(
         test = take(X, held), y[held]
         for size in steps:
             rows = order[:size]
-            yield delayed(_accuracy)(
+            yield delayed(_judged)(
                 estimator, take(X, rows), y[rows], test, random_state + repeat
             )
 
 
-def _accuracy(
+def _judged(
     estimator: Any, X: Any, y: Any, test: tuple[Any, Any], seed: int
-) -> tuple[float, int]:
+) -> BoolVector:
+    """Which test documents are answered rightly after fitting on X, y."""
     model = fresh(estimator, seed).fit(X, y)
     answers = as_labels(model.predict(test[0]))
     truth = as_labels(test[1])
-    right = sum(t == a for t, a in zip(truth, answers, strict=True))
-    return right / len(truth), len(truth)
+    right = (t == a for t, a in zip(truth, answers, strict=True))
+    return np.fromiter(right, bool, len(truth))
 
 
 def _summarized(
-    steps: IntVector,
-    scores: FloatMatrix,
-    n_test: IntVector,
-    n_labels: int,
-    level: float,
-    seed: int,
+    steps: IntVector, repeats: list[Any], n_labels: int, level: float, seed: int
 ) -> LearningCurve:
-    n_repeats = len(scores)
-    # The same splits are drawn for every size: a curve is resampled as a whole.
-    drawn = np.stack(
-        [
-            bootstrap_splits(scores[:, c], n_test[:, c], _RESAMPLES, seed).mean(axis=1)
-            for c in range(len(steps))
-        ],
-        axis=1,
-    )
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    """Means, intervals and power laws; repeats hold (n_sizes, n_test) answers."""
+    scores = np.stack([right.mean(axis=1) for right in repeats])
     mean = scores.mean(axis=0)
-    error = np.clip(1 - mean, 1e-3, None)
-    weights = n_repeats / (error * (1 - np.minimum(error, 0.999)))
-    laws = fit_power_laws(steps, np.vstack([1 - mean, 1 - drawn]), weights)
+    drawn = _resampled(repeats, seed)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    laws = _laws(steps, mean, drawn)
     return LearningCurve(
         sizes=steps,
         scores=scores,
         mean=mean,
-        low=low,
-        high=high,
+        low=np.minimum(low, mean),
+        high=np.maximum(high, mean),
         law=laws[0],
         laws=tuple(laws[1:]),
         n_labels=n_labels,
         level=level,
     )
+
+
+def _laws(steps: IntVector, mean: FloatVector, drawn: FloatMatrix) -> list[PowerLaw]:
+    """The law of the mean curve, then one per resampled curve.
+
+    Weights grow with the size: the end of the curve says most about what comes.
+    A forecast rests on more than the measurements, namely on where the law begins
+    to hold and on how fast it falls. So the resampled curves take turns to leave
+    out none, one or two of the smallest sizes, and to have their exponent free or
+    set to 1/2 or 1, the rates of theory; their spread is the interval.
+    """
+    error = np.clip(1 - mean, 1e-3, 0.999)
+    weights = steps / (error * (1 - error))
+    laws = fit_power_laws(steps, 1 - mean[None], weights)
+    turns = [(skip, power) for skip in range(3) for power in (None, 0.5, 1.0)]
+    for turn, (skip, power) in enumerate(turns):
+        first = skip if len(steps) - skip >= 4 else 0
+        curves = 1 - drawn[turn :: len(turns), first:]
+        laws += fit_power_laws(steps[first:], curves, weights[first:], power)
+    return laws
+
+
+def _resampled(repeats: list[Any], seed: int) -> FloatMatrix:
+    """Bootstrapped curves (n_resamples, n_sizes).
+
+    Repetitions are drawn with replacement, then their test documents: the same
+    documents for every size, so a curve is resampled as a whole.
+    """
+    rng = np.random.default_rng(seed)
+    curves = np.zeros((_RESAMPLES, len(repeats[0])))
+    for row in range(_RESAMPLES):
+        for number in rng.integers(0, len(repeats), len(repeats)):
+            right = repeats[number]
+            n_test = right.shape[1]
+            times = np.bincount(rng.integers(0, n_test, n_test), minlength=n_test)
+            curves[row] += right @ times / n_test
+    return curves / len(repeats)
 
 
 def _rounded(number: int) -> int:

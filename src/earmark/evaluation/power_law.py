@@ -36,29 +36,33 @@ class PowerLaw:
 
 
 def fit_power_laws(
-    sizes: ArrayLike, errors: FloatMatrix, weights: ArrayLike
+    sizes: ArrayLike,
+    errors: FloatMatrix,
+    weights: ArrayLike,
+    exponent: float | None = None,
 ) -> list[PowerLaw]:
     """Least-squares power law of each row of errors (n_curves, n_sizes).
 
     For a fixed exponent the law is a straight line in n^-exponent, fitted in
-    closed form with floor and scale kept from going negative; the exponent is
-    searched on a grid. With fewer than four sizes the floor is taken to be 0.
+    closed form with floor and scale kept from going negative; an exponent that is
+    not given is searched on a grid. With fewer than four sizes the floor is 0.
     """
     n = np.asarray(sizes, dtype=np.float64)
     w = np.asarray(weights, dtype=np.float64)
     w = w / w.sum()
-    x = (n / n[0]) ** -_EXPONENTS[:, None]  # (grid, sizes), 1 at the first size
+    grid = _EXPONENTS if exponent is None else np.array([exponent])
+    x = (n / n[0]) ** -grid[:, None]  # (grid, sizes), 1 at the first size
     y = np.atleast_2d(errors)
     floor, scale = _lines(x, y, w, with_floor=len(n) >= 4)
     fitted = floor[:, :, None] + scale[:, :, None] * x[None]
     loss = ((fitted - y[:, None, :]) ** 2 * w).sum(axis=2)
     best = loss.argmin(axis=1)
     rows = np.arange(len(y))
-    exponent = _EXPONENTS[best]
-    scales = scale[rows, best] * n[0] ** exponent
+    exponents = grid[best]
+    scales = scale[rows, best] * n[0] ** exponents
     return [
         PowerLaw(float(a), float(b), float(c))
-        for a, b, c in zip(floor[rows, best], scales, exponent, strict=True)
+        for a, b, c in zip(floor[rows, best], scales, exponents, strict=True)
     ]
 
 

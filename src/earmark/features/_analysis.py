@@ -14,6 +14,7 @@ from earmark.exceptions import DataError, EarmarkWarning
 from earmark.kernels.text import Documents, Scan
 from earmark.text.containers import as_list, as_texts
 from earmark.text.preparation import TextPreparation
+from earmark.text.scripts import unspaced_share
 from earmark.text.stopwords import stop_word_set
 from earmark.text.tokens import (
     WORD_PATTERN,
@@ -102,7 +103,7 @@ class AnalysisMixin:
             if self.tokenizer is not None or self.token_pattern is None:
                 return None
             min_length = words_of_least_length(self.token_pattern)
-        if min_length is None or self.ngram_range[0] < 1:
+        if min_length is None:
             return None
         stops = self.get_stop_words() if self.analyzer == "word" else None
         return Scan(
@@ -149,6 +150,19 @@ class AnalysisMixin:
         analyze = analyzer if callable(analyzer) else self._text_analyzer()
         return map(analyze, self._read(documents))
 
+    def _warn_of_unspaced(self, texts: Documents) -> None:
+        """Say so when words are looked for in text without spaces."""
+        share = unspaced_share(texts)
+        if share >= 0.5:
+            warnings.warn(
+                f"{type(self).__name__}: {share:.0%} of the letters belong to scripts "
+                "written without spaces (Chinese, Japanese, Thai, ...), so whole "
+                "phrases become one word; use analyzer='char' with "
+                "ngram_range=(1, 2), or give a tokenizer.",
+                EarmarkWarning,
+                stacklevel=4,
+            )
+
     def _n_threads(self) -> int:
         return int(joblib.effective_n_jobs(self.n_jobs))
 
@@ -160,10 +174,10 @@ class AnalysisMixin:
             require_one_of(self, "analyzer", ("word", "char", "char_wb"))
         make_preprocessor(self.lowercase, self.strip_accents)
         min_n, max_n = self.ngram_range
-        if min_n > max_n:
+        if not 1 <= min_n <= max_n:
             raise ValueError(
-                f"{type(self).__name__}.ngram_range must be (least, most) with least "
-                f"<= most, got {self.ngram_range}."
+                f"{type(self).__name__}.ngram_range must be (least, most) with 1 <= "
+                f"least <= most, got {self.ngram_range}."
             )
         for name, reason in self._unused_parameters():
             warnings.warn(

@@ -36,7 +36,12 @@ def prunes(counter: Any) -> bool:
 
 
 def term_mask(
-    counter: Any, n_documents: int, documents: IntVector, totals: Any
+    counter: Any,
+    n_documents: int,
+    documents: IntVector,
+    totals: Any,
+    *,
+    may_be_empty: bool = False,
 ) -> BoolVector:
     """Terms to keep, given their document counts and column sums, sorted by term.
 
@@ -46,7 +51,7 @@ def term_mask(
     high, low = counter.max_df, counter.min_df
     high = high if isinstance(high, Integral) else high * n_documents
     low = low if isinstance(low, Integral) else low * n_documents
-    if high < low:
+    if high < low and not may_be_empty:
         raise ValueError(
             f"{type(counter).__name__}.max_df must allow at least as many documents as "
             f"min_df, got max_df={counter.max_df!r} ({high:g} documents) and "
@@ -59,7 +64,7 @@ def term_mask(
         kept = np.flatnonzero(mask)[largest]
         mask = np.zeros(len(mask), dtype=bool)
         mask[kept] = True
-    if not mask.any():
+    if not mask.any() and not may_be_empty:
         raise DataError(
             "After pruning, no terms remain. Try a lower min_df or a higher max_df."
         )

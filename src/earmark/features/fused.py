@@ -126,8 +126,9 @@ def score_texts(
         One row for each column of the counter.
     bias : ndarray of shape (n_outputs,)
         Added to every score.
-    tf : {"raw", "binary", "sublinear"}, default="raw"
-        The count, 1, or 1 + ln(count). A counter with ``binary=True`` counts 1.
+    tf : {"raw", "binary", "sublinear", "logarithm"}, default="raw"
+        The count, 1, 1 + ln(count) or 1 + log10(count). A counter with ``binary=True``
+        counts 1.
     idf : ndarray of shape (n_terms,), default=None
         Factor of each term.
     norm : {"l1", "l2"}, default=None

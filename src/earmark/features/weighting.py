@@ -70,6 +70,11 @@ def smooth(n_documents: int, df: IntVector) -> FloatVector:
     return np.asarray(np.log((1 + n_documents) / (1 + df)) + 1.0)
 
 
+def unsmoothed(n_documents: int, df: IntVector) -> FloatVector:
+    """ln(N / df) + 1, as scikit-learn without ``smooth_idf``."""
+    return np.asarray(np.log(n_documents / np.maximum(df, 1)) + 1.0)
+
+
 def probabilistic(n_documents: int, df: IntVector) -> FloatVector:
     """SMART p: max(0, log10((N - df) / df))."""
     odds = (n_documents - df) / np.maximum(df, 1)
@@ -108,6 +113,7 @@ IDF: Mapping[str, Callable[[int, Any], FloatVector]] = {
     "none": none,
     "inverse": inverse,
     "smooth": smooth,
+    "unsmoothed": unsmoothed,
     "probabilistic": probabilistic,
 }
 NORM: Mapping[str, Callable[[SparseMatrix], SparseMatrix]] = {
@@ -137,7 +143,7 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "natural", "logarithm", "sublinear", "augmented", "boolean" or
         "log_average".
     idf : str, default="smooth"
-        "none", "inverse", "smooth" or "probabilistic".
+        "none", "inverse", "smooth", "unsmoothed" or "probabilistic".
     norm : str or None, default="cosine"
         "cosine" (l2), "share" (l1), "pivoted" or None.
 

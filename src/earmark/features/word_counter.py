@@ -67,7 +67,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         Replace the step before, or the step of, finding words.
     stop_words : "english" or list of str, default=None
         Words to leave out before n-grams are made.
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
         What a word is.
     ngram_range : (int, int), default=(1, 1)
         Least and most number of words (or characters) of a term.
@@ -180,7 +180,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         """Add the terms of more documents; columns are sorted anew.
 
         After any number of calls the vocabulary is that of one ``fit`` on all the
-        documents together, pruning included.
+        documents together, pruning included; it may be empty at first.
         """
         if not hasattr(self, "vocabulary_"):
             self._start()
@@ -199,8 +199,6 @@ class WordCounter(AnalysisMixin, BaseEstimator):
             self._add_seen(terms, counts)
             return self
         known = sorted({*getattr(self, "vocabulary_", ()), *terms})
-        if not known:
-            raise DataError(EMPTY_VOCABULARY)
         self.vocabulary_ = {term: column for column, term in enumerate(known)}
         return self
 
@@ -235,6 +233,8 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         if scan is None:
             return count_tokens(self._token_lists(raw_documents))
         texts = self._read_for_kernel(raw_documents)
+        if self.analyzer == "word":
+            self._warn_of_unspaced(texts)
         return count_terms(texts, scan, self._n_threads())
 
     def _add_seen(self, terms: list[str], counts: Counts) -> None:
@@ -244,12 +244,18 @@ class WordCounter(AnalysisMixin, BaseEstimator):
             tuple(getattr(self, name, ()) for name in _SEEN[1:]),
             (terms, *counts.frequencies()),
         )
-        self._learn_frequencies(*seen, n_documents)
+        self._learn_frequencies(*seen, n_documents, may_be_empty=True)
         self.n_documents_ = n_documents
         self.seen_terms_, self.seen_document_count_, self.seen_token_count_ = seen
 
     def _learn_frequencies(
-        self, terms: list[str], documents: IntVector, total: IntVector, n_documents: int
+        self,
+        terms: list[str],
+        documents: IntVector,
+        total: IntVector,
+        n_documents: int,
+        *,
+        may_be_empty: bool = False,
     ) -> IntVector:
         """Set the vocabulary from counts of sorted terms -> places of those kept."""
         kept = np.arange(len(terms))
@@ -257,8 +263,11 @@ class WordCounter(AnalysisMixin, BaseEstimator):
             totals: Any = documents if self.binary else total
             if np.issubdtype(self.dtype, np.floating):
                 totals = totals.astype(self.dtype)
-            kept = np.flatnonzero(term_mask(self, n_documents, documents, totals))
-        if not len(kept):
+            mask = term_mask(
+                self, n_documents, documents, totals, may_be_empty=may_be_empty
+            )
+            kept = np.flatnonzero(mask)
+        if not len(kept) and not may_be_empty:
             raise DataError(EMPTY_VOCABULARY)
         names = (terms[k] for k in kept.tolist())
         self.vocabulary_ = {term: column for column, term in enumerate(names)}
@@ -312,6 +321,11 @@ class WordCounter(AnalysisMixin, BaseEstimator):
                     "provided; call fit first."
                 )
             self._start()
+        if not self.vocabulary_:
+            raise DataError(
+                "Vocabulary is empty: min_df, max_df and max_features leave no term of "
+                "the documents seen so far; give more documents to partial_fit."
+            )
 
     def _names(self) -> list[str]:
         names = list(self.vocabulary_)

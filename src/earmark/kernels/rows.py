@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
+from earmark.kernels.backend import native
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, SparseMatrix
 
 __all__ = [
@@ -15,8 +18,10 @@ __all__ = [
     "dense_blocks",
     "presence",
     "row_lengths",
+    "row_norms",
     "row_numbers",
     "scale_rows",
+    "squared_lengths",
     "unit_rows",
 ]
 
@@ -83,11 +88,35 @@ def scale_rows(X: SparseMatrix, factor: FloatVector) -> SparseMatrix:
     return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
-def unit_rows(X: SparseMatrix) -> SparseMatrix:
-    """Scale rows of a canonical CSR to unit Euclidean length; zero rows stay zero."""
+def squared_lengths(X: SparseMatrix) -> FloatVector:
+    """Sum of squares of each row of a CSR matrix."""
     squares = sparse.csr_array(
         (X.data.astype(np.float64) ** 2, X.indices, X.indptr), shape=X.shape
     )
-    norm = np.sqrt(row_lengths(squares))
-    scale = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
-    return scale_rows(X, scale)
+    return row_lengths(squares)
+
+
+def row_norms(rows: SparseMatrix) -> FloatVector:
+    """Euclidean length of each row of a CSR; duplicate entries count as their sum.
+
+    Squares are summed exactly and rounded once: their order does not show.
+    """
+    lib = native()
+    if lib is not None and rows.indices.dtype == np.int32:
+        data = rows.data.astype(np.float64, copy=False)
+        norms = lib.row_norms(
+            rows.indptr.astype(np.int64), rows.indices, data, rows.shape[1]
+        )
+        if norms is not None:
+            return np.asarray(norms)
+    rows = canonical_rows(rows)
+    data, bounds = rows.data.astype(np.float64), rows.indptr.tolist()
+    squares = (data * data).tolist()
+    sums = [math.fsum(squares[i:j]) for i, j in pairwise(bounds)]
+    return np.sqrt(np.asarray(sums, dtype=np.float64))
+
+
+def unit_rows(X: SparseMatrix) -> SparseMatrix:
+    """Scale rows of a CSR to unit Euclidean length; zero rows stay zero."""
+    norm = row_norms(X)
+    return scale_rows(X, np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0))

@@ -22,7 +22,7 @@ from earmark.typing import FloatMatrix, FloatVector, IntVector
 
 __all__ = ["count_by_class", "score_texts"]
 
-_TF = {"raw": 0, "binary": 1, "sublinear": 2}
+_TF = {"raw": 0, "binary": 1, "sublinear": 2, "logarithm": 3}
 _NORM = {None: 0, "l2": 1, "l1": 2}
 
 
@@ -71,7 +71,8 @@ def score_texts(
     """Linear scores of raw text, and how many tokens of each document were known.
 
     score_dk = sum_w x_dw weights_wk / |x_d| + bias_k with x_dw = tf(count) idf_w;
-    ``tf`` is "raw", "binary" or "sublinear" (1 + ln count), ``norm`` None, "l1", "l2".
+    ``tf`` is "raw", "binary", "sublinear" (1 + ln count) or "logarithm" (1 + log10
+    count), ``norm`` None, "l1" or "l2".
     """
     lib = native()
     if lib is None:

@@ -68,7 +68,9 @@ def _find(vocabulary: Mapping[str, int], word: str) -> int:
 def _tf(tf: str, count: int) -> float:
     if tf == "binary":
         return 1.0
-    return 1.0 + math.log(count) if tf == "sublinear" else float(count)
+    if tf == "sublinear":
+        return 1.0 + math.log(count)
+    return 1.0 + math.log10(count) if tf == "logarithm" else float(count)
 
 
 def _length(x: FloatVector, norm: str | None) -> float:

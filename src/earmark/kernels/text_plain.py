@@ -76,9 +76,9 @@ class PlainCounts:
         documents = np.zeros(self.n_terms, dtype=np.int64)
         occurrences = np.zeros(self.n_terms, dtype=np.int64)
         for row in self._rows:
-            terms = list(row)
-            documents[terms] += 1
-            occurrences[terms] += list(row.values())
+            for term, count in row.items():
+                documents[term] += 1
+                occurrences[term] += count
         return documents, occurrences
 
     def order(self) -> IntVector:

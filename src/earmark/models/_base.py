@@ -49,6 +49,9 @@ class ScoreParts:
     """Named contributions that belong to no single term, such as the prior."""
     note: str = ""
     """A sentence for people, such as which hidden node answered."""
+    labelled: FloatMatrix | None = None
+    """The part of ``terms`` that labelled documents gave; the rest came from text
+    without labels. None where nothing was learned from such text."""
 
 
 def linear_parts(

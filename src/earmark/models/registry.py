@@ -19,6 +19,8 @@ class BuildOptions:
     class_weight: Any = None
     random_state: int | None = None
     n_jobs: int | None = None
+    encoder: Any = None
+    """From a list of texts to an array of vectors, for the models that use one."""
     verbose: int = 0
 
 
@@ -75,6 +77,43 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "hybrid Bayes: naive Bayes in each region, weighed leave-one-out",
         "counts",
         "earmark.models.hybrid:HybridBayes",
+    ),
+    ModelSpec(
+        "hierarchical",
+        "hierarchical Bayes: classes made of sub-topics, found by repeated EM",
+        "counts",
+        "earmark.models.hierarchical.model:HierarchicalBayes",
+        passes=("random_state", "n_jobs", "verbose"),
+    ),
+    ModelSpec(
+        "rocchio",
+        "Rocchio: the class with the nearest prototype; exact updates, very quick",
+        "tfidf",
+        "earmark.models.rocchio:RocchioClassifier",
+        {"metric": "cosine"},
+    ),
+    ModelSpec(
+        "knn",
+        "k nearest neighbours by cosine: shows the documents that decided",
+        "tfidf",
+        "earmark.models.neighbors:NeighborsClassifier",
+        {"n_neighbors": "auto"},
+        passes=("random_state", "n_jobs"),
+    ),
+    ModelSpec(
+        "semi-supervised",
+        "few labels and many documents without: views label the pool, students learn",
+        "counts",
+        "earmark.models.semi_supervised:SemiSupervisedClassifier",
+        passes=("random_state",),
+    ),
+    ModelSpec(
+        "softmax",
+        "softmax regression (multi-class logistic regression) on tf-idf",
+        "tfidf",
+        "earmark.models.softmax:SoftmaxRegression",
+        {"solver": "dual", "C": 10.0},
+        passes=("class_weight", "random_state"),
     ),
     ModelSpec(
         "svm",

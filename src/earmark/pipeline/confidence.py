@@ -91,6 +91,10 @@ class ConfidenceEvidence:
         weight: Any | None,
     ) -> ConfidenceEvidence:
         """An estimate from the training documents, each judged without itself."""
+        unseen = getattr(engine, "unseen_answers", lambda: None)()
+        if unseen is not None:
+            confidence, correct = unseen
+            return cls(confidence, correct, False)
         try:
             proba = engine.leave_one_out(texts, labels, weight)
         except NotSupportedError:

@@ -22,6 +22,9 @@ class TermEvidence:
     term: str
     contribution: float
     region: str | None = None
+    labelled: float | None = None
+    """How much of it labelled documents taught; the rest came from text without
+    labels. None where nothing was learned from such text."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +59,25 @@ class Explanation:
             lines.append(self.note)
         shown = self.terms[: self.top]
         rest = sum(t.contribution for t in self.terms[self.top :])
-        rows = [(_name(t), t.contribution) for t in shown]
+        rows = [(_name(t), t.contribution, _source(t)) for t in shown]
         if len(self.terms) > self.top:
-            rows.append((f"({len(self.terms) - self.top} more terms)", rest))
-        rows += [(f"({name})", value) for name, value in self.constants.items()]
-        largest = max((abs(value) for _, value in rows), default=0.0) or 1.0
-        width = max((len(name) for name, _ in rows), default=0)
-        for name, value in rows:
+            rows.append((f"({len(self.terms) - self.top} more terms)", rest, ""))
+        rows += [(f"({name})", value, "") for name, value in self.constants.items()]
+        largest = max((abs(value) for _, value, _ in rows), default=0.0) or 1.0
+        width = max((len(name) for name, _, _ in rows), default=0)
+        for name, value, source in rows:
             bar = "█" * max(1, round(_BAR * abs(value) / largest)) if value else ""
-            lines.append(f"  {name:<{width}}  {value:+8.3f}  {bar}")
+            lines.append(f"  {name:<{width}}  {value:+8.3f}{source}  {bar}")
         lines.append(f"  {'sum':<{width}}  {self.score:+8.3f}")
         return "\n".join(lines)
+
+
+def _source(evidence: TermEvidence) -> str:
+    """Where the evidence was learned, if from more than labelled documents."""
+    if evidence.labelled is None:
+        return ""
+    unlabelled = evidence.contribution - evidence.labelled
+    return f"  = {evidence.labelled:+.3f} labelled {unlabelled:+.3f} unlabelled"
 
 
 def _name(evidence: TermEvidence) -> str:
@@ -102,9 +113,15 @@ def explain_parts(
         return taken if runner_up is None else taken - values[..., runner_up]
 
     contributions = gap(parts.terms)
+    labelled = None if parts.labelled is None else gap(parts.labelled)
     order = np.argsort(-np.abs(contributions), kind="stable")
     terms = tuple(
-        TermEvidence(term, float(contributions[i]), region)
+        TermEvidence(
+            term,
+            float(contributions[i]),
+            region,
+            None if labelled is None else float(labelled[i]),
+        )
         for i in order
         for term, region in [describe(int(parts.columns[i]))]
     )

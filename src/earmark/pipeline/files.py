@@ -10,12 +10,23 @@ from typing import TYPE_CHECKING, Any
 from earmark import decision, features, models, statistics
 from earmark.exceptions import ModelFormatError
 from earmark.models.hybrid.statistics import RegionStatistics
+from earmark.models.semi_supervised._features import RecipeFeatures
+from earmark.models.semi_supervised.students import LinearStudent
+from earmark.models.semi_supervised.views import (
+    LsaView,
+    PpmiView,
+    SubwordView,
+    TfidfView,
+    VectorView,
+)
 from earmark.persistence import load_model, save_model
 from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
+from earmark.pipeline.semi_engine import SemiEngine
+from earmark.pipeline.semi_features import SemiFeatures
 from earmark.text.preparation import TextPreparation
 
 if TYPE_CHECKING:
@@ -30,9 +41,18 @@ _INTERNAL = (
     ConfidenceEvidence,
     CountEngine,
     MatrixEngine,
+    LinearStudent,
+    LsaView,
+    PpmiView,
+    RecipeFeatures,
     RegionFeatures,
     RegionStatistics,
     TextPreparation,
+    SemiEngine,
+    SemiFeatures,
+    SubwordView,
+    TfidfView,
+    VectorView,
 )
 
 

@@ -43,12 +43,14 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
     None (or NaN in a numeric column) marks an unlabelled document; -1 is a label
     like any other.
     """
-    values = _as_list(y)
+    values: Any = y if _is_plain_array(y) else _as_list(y)
     if len(values) != n_documents:
         raise DataError(
             f"y must hold one label for each of the {n_documents} documents, "
             f"got {len(values)}."
         )
+    if not _may_be_special(values) and multi_label is not True:
+        return Target(np.arange(n_documents), np.asarray(values), n_documents, False)
     present = [i for i, value in enumerate(values) if not _is_missing(value)]
     if not present:
         raise DataError("y holds no label at all; label a few documents of each class.")
@@ -73,6 +75,18 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
     rows = np.asarray(present, dtype=np.int64)
     labels = _label_lists(given) if multi_label else _labels(given, present)
     return Target(rows, labels, n_documents, bool(multi_label))
+
+
+def _is_plain_array(y: Any) -> bool:
+    """An array of texts, whole numbers or booleans: no label can be missing."""
+    return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "Ubiu"
+
+
+def _may_be_special(values: Any) -> bool:
+    """Whether some label may be missing, a list, or of another type."""
+    if isinstance(values, np.ndarray):
+        return not len(values)
+    return set(map(type, values)) not in ({str}, {int}, {bool})
 
 
 def _as_list(y: Any) -> list[Any]:

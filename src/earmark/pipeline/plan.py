@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from earmark.models.registry import BuildOptions
+from earmark.models.semi_supervised import MIN_POOL, MIN_POOL_RATIO, pool_is_useful
 from earmark.pipeline.build import Engine, build_engine
-from earmark.pipeline.cross_fit import folds
-from earmark.pipeline.inputs import RegionTexts, n_documents, take
+from earmark.pipeline.choice import Trial, better_than, try_models
+from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.labels import Target
+from earmark.pipeline.semi_engine import SemiEngine
 
 __all__ = ["Plan", "make_plan", "model_name"]
 
-# Tried in this order when no model is named; ties go to the earlier one.
-CANDIDATES = ("complement", "svm")
-_N_FOLDS = 5
-# Cross-validation of more documents than this tells nothing new, only later.
-_MOST_DOCUMENTS = 4000
+_SEMI = "semi-supervised"
+# From so many labels a class on, whether the pool helps is left to the labels.
+_MANY_LABELS = 50
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Plan:
     engine: Engine
     name: str
     reasons: list[str]
+    is_fitted: bool = False
 
 
 def model_name(model: Any) -> str:
@@ -43,26 +44,84 @@ def make_plan(
     texts: RegionTexts,
     target: Target,
     pool: RegionTexts,
+    weight: Any | None = None,
 ) -> Plan:
     """The engine for the model asked for, or the choice of ``model="auto"``."""
-    unused = _unused(n_documents(pool))
-    if target.multi_label and model == "auto":
-        engine = build_engine("svm", features, options, True)
-        return Plan(engine, "svm", ["the default for several labels a document"])
+    n_pool = n_documents(pool)
+    if target.multi_label:
+        name = "svm" if model == "auto" else model
+        why = "the default for several labels a document"
+        reasons = [why if model == "auto" else "chosen by you", *_unused(n_pool)]
+        engine = build_engine(name, features, options, True)
+        return Plan(engine, model_name(name), reasons)
+    useful = pool_is_useful(len(target.labels), n_pool)
+    left_out = [] if useful else _too_small(n_pool)
+    if model == _SEMI and not useful:
+        model = "auto"  # below the guard the pool is ignored
+        left_out.append(f"so {_SEMI} learning, asked for, is the same as none")
     if model != "auto":
-        engine = build_engine(model, features, options, target.multi_label)
-        return Plan(engine, model_name(model), ["chosen by you", *unused])
-    scores = {
-        name: _cross_validated(name, features, options, texts, target.labels)
-        for name in CANDIDATES
-    }
-    best = max(scores, key=lambda name: scores[name])
-    listed = ", ".join(f"{name} {score:.3f}" for name, score in scores.items())
-    return Plan(
-        build_engine(best, features, options),
-        best,
-        [f"best of the cross-validated accuracies: {listed}", *unused],
-    )
+        engine = build_engine(model, features, options)
+        told = _used(n_pool) if isinstance(engine, SemiEngine) else _unused(n_pool)
+        return Plan(engine, model_name(model), ["chosen by you", *told])
+    trials = try_models(features, options, texts, target.labels)
+    if not useful:
+        return _best_supervised(trials, features, options, left_out)
+    return _with_pool(trials, features, options, texts, target, pool, weight)
+
+
+def _best_supervised(
+    trials: list[Trial], features: Any, options: BuildOptions, more: list[str]
+) -> Plan:
+    """The best in cross-validation; an earlier one unless a later is clearly so."""
+    best = trials[0]
+    for trial in trials[1:]:
+        if better_than(trial, best):
+            best = trial
+    reasons = [f"cross-validated on the labelled documents: {_listed(trials)}", *more]
+    return Plan(build_engine(best.name, features, options), best.name, reasons)
+
+
+def _with_pool(
+    trials: list[Trial],
+    features: Any,
+    options: BuildOptions,
+    texts: RegionTexts,
+    target: Target,
+    pool: RegionTexts,
+    weight: Any | None,
+) -> Plan:
+    """The pool is used; with many labels only if they do not speak against it.
+
+    A choice by few labels is worse than no choice, so there is none then.
+    """
+    engine = build_engine(_SEMI, features, options)
+    reasons = [
+        *_used(n_documents(pool)),
+        f"without them, cross-validated on the labelled documents: {_listed(trials)}",
+    ]
+    n_classes = len(np.unique(target.labels))
+    if len(target.labels) < _MANY_LABELS * n_classes:
+        return Plan(engine, _SEMI, reasons)
+    engine.fit(texts, target.labels, weight, pool)
+    unseen = engine.unseen_answers() if isinstance(engine, SemiEngine) else None
+    best = max(trials, key=lambda trial: trial.accuracy)
+    if unseen is None:
+        return Plan(engine, _SEMI, reasons, is_fitted=True)
+    accuracy = float(unseen[1].mean())
+    error = np.sqrt(accuracy * (1.0 - accuracy) / len(unseen[1]))
+    told = f"with the pool, likewise: {_SEMI} {accuracy:.3f}"
+    if best.accuracy > accuracy + error:
+        more = [told, f"so the {n_documents(pool):,} unlabelled documents are left out"]
+        return _best_supervised(trials, features, options, more)
+    return Plan(engine, _SEMI, [*reasons, told], is_fitted=True)
+
+
+def _listed(trials: list[Trial]) -> str:
+    return ", ".join(f"{trial.name} {trial.accuracy:.3f}" for trial in trials)
+
+
+def _used(n_pool: int) -> list[str]:
+    return [f"{n_pool:,} unlabelled documents help"] if n_pool else []
 
 
 def _unused(n_pool: int) -> list[str]:
@@ -71,21 +130,11 @@ def _unused(n_pool: int) -> list[str]:
     return [f"{n_pool:,} unlabelled documents were not used by this model"]
 
 
-def _cross_validated(
-    name: str, features: Any, options: BuildOptions, texts: RegionTexts, y: Any
-) -> float:
-    """Share of labelled documents that a model fitted without them gets right."""
-    rng = np.random.default_rng(0)
-    rows = np.arange(len(y))
-    if len(rows) > _MOST_DOCUMENTS:
-        rows = np.sort(rng.choice(rows, _MOST_DOCUMENTS, replace=False))
-    right = 0
-    for part in folds(y[rows], _N_FOLDS, random_state=0):
-        rest = np.setdiff1d(np.arange(len(rows)), part)
-        if len(np.unique(y[rows[rest]])) < 2:
-            continue
-        engine = build_engine(name, features, options)
-        engine.fit(take(texts, rows[rest]), y[rows[rest]], calibrate=False)
-        best = engine.scores(take(texts, rows[part])).argmax(axis=1)
-        right += int((engine.classes_[best] == y[rows[part]]).sum())
-    return right / len(rows)
+def _too_small(n_pool: int) -> list[str]:
+    """Why a pool was left out."""
+    if not n_pool:
+        return []
+    return [
+        f"{n_pool:,} unlabelled documents were not used: they help from "
+        f"{MIN_POOL} on, and if there are {MIN_POOL_RATIO:.0f} for each labelled one"
+    ]

@@ -19,7 +19,12 @@ from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 __all__ = ["RegionFeatures", "make_counter"]
 
 # Variants of TfidfWeighting that the fused pass computes, by its names for them.
-_FUSED_TF = {"natural": "raw", "boolean": "binary", "sublinear": "sublinear"}
+_FUSED_TF = {
+    "natural": "raw",
+    "boolean": "binary",
+    "sublinear": "sublinear",
+    "logarithm": "logarithm",
+}
 _FUSED_NORM = {None: None, "cosine": "l2", "share": "l1"}
 
 

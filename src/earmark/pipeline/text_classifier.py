@@ -142,11 +142,13 @@ class TextClassifier(TellingMixin, ClassifierMixin, BaseEstimator):
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         labelled = take(texts, target.labelled)
         pool = self._pool(texts, target, unlabelled)
+        options = self._options()
         plan = make_plan(
-            self.model, self.features, self._options(), labelled, target, pool
+            self.model, self.features, options, labelled, target, pool, weight
         )
         held_out = self._pair(validation, "validation")
-        plan.engine.fit(labelled, target.labels, weight, pool, held_out)
+        if not plan.is_fitted:
+            plan.engine.fit(labelled, target.labels, weight, pool, held_out)
         self._adopt(plan.engine, plan.name, plan.reasons)
         if calibration is not None:
             pair = self._pair(calibration, "calibration")
@@ -340,6 +342,7 @@ class TextClassifier(TellingMixin, ClassifierMixin, BaseEstimator):
             class_weight=self.class_weight,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
+            encoder=self.encoder,
             verbose=self.verbose,
         )
 

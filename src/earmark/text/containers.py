@@ -28,6 +28,8 @@ def as_texts(documents: Any) -> Documents:
     ['a b', 'c']
 
     """
+    if isinstance(documents, ArrowText):
+        return documents
     arrow = _as_arrow(documents)
     if arrow is not None:
         return arrow
@@ -46,10 +48,11 @@ def as_list(documents: Any) -> list[Any]:
             "Iterable over raw text documents expected, a single string received; "
             "put it in a list: [text]."
         )
-    if isinstance(documents, Mapping) or getattr(documents, "ndim", 1) != 1:
-        shape = getattr(documents, "shape", type(documents).__name__)
+    shape = getattr(documents, "shape", (1,))
+    if isinstance(documents, Mapping) or len(shape) != 1:
+        got = shape if len(shape) != 1 else type(documents).__name__
         raise DataError(
-            f"documents must be one column of texts, got {shape}; "
+            f"documents must be one column of texts, got {got}; "
             "select the text column first."
         )
     if isinstance(documents, list):
@@ -75,14 +78,21 @@ def as_list(documents: Any) -> list[Any]:
 
 
 def _not_text(row: int, item: Any) -> str:
-    if item is None or item is np.nan or item != item:
+    missing = _is_missing(item)
+    if missing:
         hint = "fill missing texts with '' or drop the rows"
     elif isinstance(item, bytes):
         hint = "decode the bytes first, for instance with .decode('utf-8')"
     else:
         hint = "convert the column to text first"
-    kind = "a missing value" if item is None or item != item else type(item).__name__
+    kind = "a missing value" if missing else type(item).__name__
     return f"document {row}: expected a str, got {kind} ({item!r:.60}); {hint}."
+
+
+def _is_missing(item: Any) -> bool:
+    """None, NaN, and what pandas writes for missing values."""
+    is_nan = isinstance(item, float) and item != item
+    return item is None or is_nan or type(item).__name__ in ("NAType", "NaTType")
 
 
 def _as_arrow(documents: Any) -> ArrowText | None:

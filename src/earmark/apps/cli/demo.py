@@ -73,7 +73,7 @@ def _compare(parts: dict[str, Any]) -> Any:
 
     labelled, test = parts["labelled"], parts["test"]
     truth = np.asarray(test.labels)
-    typer.echo(f"\n{'model':<34}{'accuracy':>9}{'trusted*':>10}{'seconds':>9}")
+    typer.echo(f"\n{'model':<40}{'accuracy':>9}{'trusted*':>10}{'seconds':>9}")
     models = {**_PEERS, "earmark, unlabelled text put to work": "auto"}
     classifier = None
     for title, model in models.items():
@@ -86,7 +86,7 @@ def _compare(parts: dict[str, Any]) -> Any:
         curve = accuracy_coverage(truth, decision.labels, decision.confidence)
         accuracy = float(np.mean(decision.labels == truth))
         covered = curve.coverage_at(0.95)
-        typer.echo(f"{title:<34}{accuracy:>9.3f}{covered:>9.0%}{seconds:>10.1f}")
+        typer.echo(f"{title:<40}{accuracy:>9.3f}{covered:>9.0%}{seconds:>10.1f}")
     typer.echo("* share of the documents that can be answered at 95 % accuracy")
     return classifier
 

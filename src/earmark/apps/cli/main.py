@@ -14,6 +14,7 @@ import typer
 
 from earmark import __version__
 from earmark.apps.cli import (
+    check,
     compare,
     demo,
     evaluate,
@@ -71,6 +72,7 @@ for _command in (
     predict,
     evaluate,
     compare,
+    check,
     explain,
     info,
     fetch,

@@ -1,0 +1,147 @@
+"""Keep the terms that tell most about the class (VS7)."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from earmark._checks import require_integer
+from earmark.exceptions import DataError
+from earmark.kernels.rows import canonical_rows, class_sums
+from earmark.kernels.term_scores import (
+    chi_square,
+    information_gain,
+    largest_mutual_information,
+)
+from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    FloatVector,
+    MatrixLike,
+    SparseMatrix,
+)
+
+__all__ = ["TermSelector"]
+
+_SCORES = ("information_gain", "chi2", "df", "mutual_information")
+
+
+class TermSelector(SelectorMixin, BaseEstimator):
+    """Keep the ``k`` best columns of a document-term matrix.
+
+    Parameters
+    ----------
+    score : {"information_gain", "chi2", "df", "mutual_information"}, \
+            default="information_gain"
+        ``information_gain``: how many bits the presence of the term takes off the
+        uncertainty about the class. ``mutual_information``: the same for one class
+        against the rest, the largest over the classes. ``chi2``: the chi-square
+        statistic of the term's sums by class, as scikit-learn's ``chi2``. ``df``:
+        the number of documents with the term; needs no labels.
+    k : int, default=1000
+        How many columns to keep; all, when there are not more. Ties go to the
+        column on the left.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Score of each column.
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan and H. Schütze (2008). Introduction to
+       Information Retrieval, section 13.5.
+
+    Examples
+    --------
+    >>> X = [[1, 0, 2], [1, 0, 1], [1, 3, 0], [0, 1, 0]]
+    >>> TermSelector(k=1).fit(X, ["a", "a", "b", "b"]).get_support()
+    array([False,  True, False])
+
+    """
+
+    def __init__(self, score: str = "information_gain", *, k: int = 1000) -> None:
+        self.score = score
+        self.k = k
+
+    # To scikit-learn a readable attribute ``score`` is a method, which it calls. So
+    # the parameter of that name is read by get_params only.
+    @property
+    def score(self) -> str:
+        """Not readable: see ``get_params()["score"]``."""
+        raise AttributeError("score is a parameter; read it by get_params()['score'].")
+
+    @score.setter
+    def score(self, value: str) -> None:
+        self.__dict__["score"] = value
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the constructor."""
+        return {"score": self.__dict__["score"], "k": self.k}
+
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
+        """Score the columns of X (n_samples, n_features)."""
+        kind = self.get_params()["score"]
+        if kind not in _SCORES:
+            listed = ", ".join(map(repr, _SCORES))
+            raise ValueError(
+                f"TermSelector.score must be one of {listed}, got {kind!r}."
+            )
+        require_integer(self, "k", low=1)
+        if kind == "df":
+            X = validate_data(self, X, accept_sparse="csr")
+            self.scores_ = _held(canonical_rows(X)).sum(axis=0).astype(np.float64)
+        else:
+            X, labels = validate_data(self, X, y, accept_sparse="csr")
+            self.scores_ = self._supervised(kind, canonical_rows(X), labels)
+        return self
+
+    def _supervised(self, kind: str, rows: SparseMatrix, y: Any) -> FloatVector:
+        check_classification_targets(y)
+        classes, y_index = np.unique(y, return_inverse=True)
+        docs = np.bincount(y_index).astype(np.float64)
+        if kind == "chi2":
+            if rows.nnz and rows.data.min() < 0:
+                raise DataError(
+                    "Negative values in data: chi2 needs counts >= 0, got "
+                    f"{rows.data.min()!r}; use information_gain for other values."
+                )
+            return chi_square(_dense_sums(rows, y_index, len(classes)), docs)
+        joint = _dense_sums(_held(rows), y_index, len(classes))
+        if kind == "information_gain":
+            return information_gain(joint, docs)
+        return largest_mutual_information(joint, docs)
+
+    def _get_support_mask(self) -> BoolVector:
+        check_is_fitted(self)
+        best = np.argsort(-self.scores_, kind="stable")[: self.k]
+        mask = np.zeros(len(self.scores_), dtype=bool)
+        mask[best] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        kind = self.get_params()["score"]
+        tags.target_tags.required = kind != "df"
+        tags.input_tags.positive_only = kind == "chi2"
+        return tags
+
+
+def _held(rows: SparseMatrix) -> SparseMatrix:
+    """The indicator of the stored entries of canonical rows."""
+    held = rows.copy()
+    held.data = np.ones(len(rows.data), dtype=np.int64)
+    return held
+
+
+def _dense_sums(rows: SparseMatrix, y_index: Any, n_classes: int) -> Any:
+    sums = class_sums(rows.astype(np.float64), y_index, n_classes)
+    return np.asarray(sums.toarray(), dtype=np.float64)

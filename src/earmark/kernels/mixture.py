@@ -1,0 +1,306 @@
+"""EM passes for many mixtures at once: sparse rows times tiles of dense columns.
+
+A mixture has H nodes; a node scores a document by an offset plus one weight per
+term. R mixtures (restarts) run as one block of R·H columns. One pass gives the
+E-step and the sums of the M-step; responsibilities never outlive their document.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from earmark.kernels.backend import native
+from earmark.kernels.keys import uniform_of
+from earmark.typing import FloatMatrix, FloatVector, SparseMatrix
+
+__all__ = [
+    "DocumentRows",
+    "MixtureTotals",
+    "Tiling",
+    "mixture_evidence",
+    "mixture_start",
+    "mixture_step",
+]
+
+# Tile widths that the compiled passes know; wider tiles are multiples of 32. A tile
+# costs about as much as 24 columns, beside its own.
+_WIDTHS, _WIDE, _TILE_COST = (32, 36, 40, 16, 8), 32, 24
+_PLAIN_ROWS = 512
+
+
+@dataclass(frozen=True)
+class DocumentRows:
+    """Documents as the passes take them; values may be float64 or float32."""
+
+    matrix: SparseMatrix
+    """CSR of shape (n_documents, n_terms), int64 ``indptr``, int32 ``indices``."""
+    weight: FloatVector
+    """Sample weight s_d."""
+    length: FloatVector
+    """Length n_d, added up per node; tokens for counts."""
+
+    @classmethod
+    def of(cls, X: SparseMatrix, weight: FloatVector, length: FloatVector) -> Self:
+        """Wrap a CSR matrix, with its index types made those of the kernels."""
+        matrix = sparse.csr_array(X)
+        matrix.indptr = matrix.indptr.astype(np.int64, copy=False)
+        matrix.indices = matrix.indices.astype(np.int32, copy=False)
+        return cls(matrix, np.ascontiguousarray(weight), np.ascontiguousarray(length))
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The arrays in the order of the compiled kernels."""
+        X = self.matrix
+        return X.indptr, X.indices, X.data, self.weight, self.length
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How R mixtures of H nodes lie in tiles of columns, (tile, term, column).
+
+    A tile holds whole mixtures; what is left over at its end stays unused.
+    """
+
+    n_mixtures: int
+    n_nodes: int
+
+    @property
+    def width(self) -> int:
+        """Columns of a tile."""
+        fitting = [width for width in _WIDTHS if width >= self.n_nodes]
+        if not fitting:
+            return -(-self.n_nodes // _WIDE) * _WIDE
+        return min(fitting, key=self._cost)
+
+    @property
+    def per_tile(self) -> int:
+        """Mixtures of a tile."""
+        return self.width // self.n_nodes
+
+    @property
+    def n_tiles(self) -> int:
+        """Tiles in all."""
+        return -(-self.n_mixtures // self.per_tile)
+
+    def pack(self, nodes: NDArray[Any]) -> NDArray[Any]:
+        """Values (n_terms, R, H) -> (n_tiles, n_terms, width), zero where unused."""
+        n_terms = nodes.shape[0]
+        tiles = np.zeros((self.n_tiles, n_terms, self.width), dtype=nodes.dtype)
+        for t, (mixtures, used) in enumerate(self._tiles()):
+            tiles[t, :, :used] = nodes[:, mixtures].reshape(n_terms, used)
+        return tiles
+
+    def unpack(self, tiles: NDArray[Any]) -> NDArray[Any]:
+        """Values (n_tiles, n_terms, width) -> (n_terms, R, H)."""
+        shape = (tiles.shape[1], self.n_mixtures, self.n_nodes)
+        nodes = np.empty(shape, dtype=tiles.dtype)
+        for t, (mixtures, used) in enumerate(self._tiles()):
+            part = tiles[t, :, :used]
+            nodes[:, mixtures] = part.reshape(shape[0], -1, self.n_nodes)
+        return nodes
+
+    def pack_nodes(self, nodes: NDArray[Any]) -> NDArray[Any]:
+        """One value for each node (R, H) -> (n_tiles, 1, width)."""
+        return self.pack(nodes[None])
+
+    def _cost(self, width: int) -> int:
+        """What a pass costs with tiles of this width."""
+        n_tiles = -(-self.n_mixtures // (width // self.n_nodes))
+        return n_tiles * (width + _TILE_COST)
+
+    def _tiles(self) -> list[tuple[slice, int]]:
+        """The mixtures of each tile and how many columns they use."""
+        bounds = range(0, self.n_mixtures, self.per_tile)
+        ends = [min(start + self.per_tile, self.n_mixtures) for start in bounds]
+        return [
+            (slice(start, end), (end - start) * self.n_nodes)
+            for start, end in zip(bounds, ends, strict=True)
+        ]
+
+
+@dataclass
+class MixtureTotals:
+    """What one pass adds up; totals of shards merge by adding."""
+
+    sums: NDArray[Any]
+    """Σ_d s_d m_dh x_dw, in tiles (n_tiles, n_terms, width)."""
+    docs: FloatMatrix
+    """Σ_d s_d m_dh, (R, H)."""
+    lengths: FloatMatrix
+    """Σ_d s_d m_dh n_d, (R, H)."""
+    bound: FloatVector
+    """Σ_d s_d log Σ_h exp(score_dh), (R,); best score for hard responsibilities."""
+
+    @classmethod
+    def zeros(cls, tiling: Tiling, n_terms: int, dtype: Any) -> Self:
+        """Totals of no document."""
+        nodes = (tiling.n_mixtures, tiling.n_nodes)
+        return cls(
+            np.zeros((tiling.n_tiles, n_terms, tiling.width), dtype=dtype),
+            np.zeros(nodes),
+            np.zeros(nodes),
+            np.zeros(tiling.n_mixtures),
+        )
+
+    def merge(self, other: MixtureTotals) -> Self:
+        """Add the totals of other documents."""
+        self.sums += other.sums
+        self.docs += other.docs
+        self.lengths += other.lengths
+        self.bound += other.bound
+        return self
+
+
+def mixture_step(
+    rows: DocumentRows,
+    table: NDArray[Any],
+    offset: NDArray[Any],
+    tiling: Tiling,
+    *,
+    hard: bool = False,
+) -> MixtureTotals:
+    """E-step (HB3) under weights ``table`` and ``offset``, and the sums of HB4-HB5.
+
+    ``table`` is in tiles (n_tiles, n_terms, width), ``offset`` (n_tiles, 1, width);
+    both have the type of the rows' values.
+    """
+    out = MixtureTotals.zeros(tiling, table.shape[1], table.dtype)
+    lib = native()
+    if lib is not None:
+        lib.mixture_step(
+            *rows.parts,
+            table,
+            offset.ravel(),
+            tiling.n_mixtures,
+            tiling.n_nodes,
+            hard,
+            out.sums,
+            out.docs.reshape(-1),
+            out.lengths.reshape(-1),
+            out.bound,
+        )
+        return out
+    for block, X, tile, mixtures, used in _plain_tiles(rows, tiling):
+        scores = _node_scores(X, table[tile], offset[tile], used, tiling.n_nodes)
+        share, evidence = _harden(scores) if hard else _soften(scores)
+        out.bound[mixtures] += _sums(rows.weight[block][:, None] * evidence)
+        _add(out, rows, block, X, tile, mixtures, share)
+    return out
+
+
+def mixture_start(
+    rows: DocumentRows,
+    keys: NDArray[np.uint64],
+    seeds: NDArray[np.uint64],
+    tiling: Tiling,
+) -> MixtureTotals:
+    """The sums of HB4-HB5 for random responsibilities, uniform on the simplex.
+
+    What a document gets depends on its mixture's seed and its own key only: the
+    order of the documents and their division into shards do not matter.
+    """
+    out = MixtureTotals.zeros(tiling, rows.matrix.shape[1], rows.matrix.dtype)
+    lib = native()
+    if lib is not None:
+        lib.mixture_start(
+            *rows.parts,
+            keys,
+            seeds,
+            tiling.n_nodes,
+            out.sums,
+            out.docs.reshape(-1),
+            out.lengths.reshape(-1),
+        )
+        return out
+    nodes = np.arange(tiling.n_nodes, dtype=np.uint64)
+    for block, X, tile, mixtures, _ in _plain_tiles(rows, tiling):
+        draws = -np.log(
+            uniform_of(seeds[mixtures][None, :, None], keys[block, None, None], nodes)
+        )
+        share = draws.astype(X.dtype) / draws.sum(axis=2, keepdims=True)
+        _add(out, rows, block, X, tile, mixtures, share.astype(X.dtype))
+    return out
+
+
+def mixture_evidence(
+    rows: DocumentRows, table: NDArray[Any], offset: NDArray[Any], tiling: Tiling
+) -> FloatMatrix:
+    """Log Σ_h exp(score_dh) of every row under every mixture, (n_documents, R)."""
+    out = np.zeros((rows.matrix.shape[0], tiling.n_mixtures))
+    lib = native()
+    if lib is not None:
+        ones = np.ones(out.shape[0])
+        indptr, indices, data = rows.parts[:3]
+        lib.mixture_evidence(
+            indptr, indices, data, ones, table, offset.ravel(), tiling.n_nodes, out
+        )
+        return out
+    for block, X, tile, mixtures, used in _plain_tiles(rows, tiling):
+        scores = _node_scores(X, table[tile], offset[tile], used, tiling.n_nodes)
+        out[block, mixtures] = _soften(scores)[1]
+    return out
+
+
+# -- plain twins ---------------------------------------------------------------
+
+
+def _plain_tiles(rows: DocumentRows, tiling: Tiling) -> Any:
+    """Blocks of documents crossed with tiles of mixtures."""
+    n_documents = rows.matrix.shape[0]
+    for start in range(0, n_documents, _PLAIN_ROWS):
+        block = slice(start, min(start + _PLAIN_ROWS, n_documents))
+        X = rows.matrix[block]
+        for tile, (mixtures, used) in enumerate(tiling._tiles()):
+            yield block, X, tile, mixtures, used
+
+
+def _node_scores(
+    X: SparseMatrix, table: NDArray[Any], offset: NDArray[Any], used: int, n_nodes: int
+) -> NDArray[Any]:
+    scores = X @ table[:, :used] + offset[0, :used]
+    return np.asarray(scores).reshape(X.shape[0], -1, n_nodes)
+
+
+def _soften(scores: NDArray[Any]) -> tuple[NDArray[Any], FloatMatrix]:
+    """Responsibilities and log-sum-exp along the last axis (HB3)."""
+    top = scores.max(axis=2, keepdims=True)
+    share = np.exp(scores - top)
+    total = share.sum(axis=2, keepdims=True)
+    evidence = top[..., 0].astype(np.float64) + np.log(total[..., 0], dtype=np.float64)
+    return share / total, evidence
+
+
+def _harden(scores: NDArray[Any]) -> tuple[NDArray[Any], FloatMatrix]:
+    """One-hot at the first best node, and its score (HB3)."""
+    best = scores.argmax(axis=2)[..., None]
+    share = np.zeros_like(scores)
+    np.put_along_axis(share, best, 1, axis=2)
+    evidence = np.take_along_axis(scores, best, axis=2)[..., 0]
+    return share, evidence.astype(np.float64)
+
+
+def _add(
+    out: MixtureTotals,
+    rows: DocumentRows,
+    block: slice,
+    X: SparseMatrix,
+    tile: int,
+    mixtures: slice,
+    share: NDArray[Any],
+) -> None:
+    """Add one block's weighted responsibilities (n, mixtures, H) to the totals."""
+    mass = share * rows.weight[block][:, None, None]
+    out.docs[mixtures] += _sums(mass)
+    out.lengths[mixtures] += _sums(mass * rows.length[block][:, None, None])
+    flat = mass.reshape(mass.shape[0], -1).astype(X.dtype, copy=False)
+    out.sums[tile, :, : flat.shape[1]] += X.T @ flat
+
+
+def _sums(values: NDArray[Any]) -> NDArray[Any]:
+    """Sums over the documents, one after another whatever the number of columns."""
+    return np.asarray(np.cumsum(values, axis=0, dtype=np.float64)[-1])

@@ -1,0 +1,153 @@
+"""Exact cosine top-k over an inverted index with its hottest terms dense (VS3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from earmark.kernels.backend import native
+from earmark.kernels.rows import canonical_rows, row_numbers, unit_rows
+from earmark.typing import FloatMatrix, IntVector, SparseMatrix
+
+__all__ = ["Postings", "build_postings", "top_similar"]
+
+# A term in more than this share of the documents is cheaper as a dense column.
+_HOT_SHARE = 0.1
+_MOST_HOT_TERMS = 64
+# Scores held at a time, in float32 (compiled) or as sparse entries (plain).
+_BLOCK_SCORES = 2_000_000
+
+
+@dataclass(frozen=True)
+class Postings:
+    """Unit rows, and for the compiled kernel the same by term."""
+
+    rows: SparseMatrix
+    """Canonical CSR of unit rows (n_docs, n_terms), float64."""
+    is_signed: bool
+    row_starts: IntVector
+    """``rows.indptr`` as int64."""
+    hot_position: NDArray[np.int32]
+    """Column of a hot term in ``block``; -1 for the other terms."""
+    block: NDArray[np.float32]
+    """Weights of the hot terms, (n_docs, n_hot)."""
+    starts: IntVector
+    """The postings of term t are at starts[t]:starts[t + 1]; empty without them."""
+    docs: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+
+def build_postings(rows: SparseMatrix) -> Postings:
+    """Index a canonical CSR of unit rows."""
+    n_docs, n_terms = rows.shape
+    row_starts = rows.indptr.astype(np.int64)
+    hot_position = np.full(n_terms, -1, dtype=np.int32)
+    lib = native()
+    is_compiled = lib is not None and rows.indices.dtype == np.int32
+    hot = _hot_terms(rows) if is_compiled else np.empty(0, dtype=np.int64)
+    hot_position[hot] = np.arange(len(hot), dtype=np.int32)
+    block = np.zeros((n_docs, len(hot)), dtype=np.float32)
+    starts, docs, weights = (np.empty(0, dtype=t) for t in (np.int64, np.int32, "f4"))
+    if lib is not None and is_compiled:
+        starts, docs, weights = lib.build_postings(
+            row_starts, rows.indices, rows.data, hot_position, block
+        )
+    is_signed = bool(rows.data.min(initial=0.0) < 0)
+    return Postings(
+        rows, is_signed, row_starts, hot_position, block, starts, docs, weights
+    )
+
+
+def _hot_terms(rows: SparseMatrix) -> IntVector:
+    frequency = np.bincount(rows.indices, minlength=rows.shape[1])
+    hot = np.flatnonzero(frequency > _HOT_SHARE * rows.shape[0])
+    hottest = np.argsort(-frequency[hot], kind="stable")[:_MOST_HOT_TERMS]
+    return np.sort(hot[hottest])
+
+
+def top_similar(
+    index: Postings, queries: SparseMatrix, k: int, exclude: IntVector | None = None
+) -> tuple[FloatMatrix, IntVector]:
+    """Similarities and row numbers of the k most similar rows of each query.
+
+    ``queries`` is a CSR of any length; ``exclude`` names a row that each query may
+    not find, or -1. Best first, equal ones by row number; only similarities > 0
+    count, and 0 and -1 fill up where there are fewer. Exact: float64 sums over the
+    terms in order.
+    """
+    n_queries = queries.shape[0]
+    similarity = np.zeros((n_queries, k))
+    docs = np.full((n_queries, k), -1, dtype=np.int64)
+    if exclude is None:
+        exclude = np.full(n_queries, -1, dtype=np.int64)
+    lib = native()
+    if lib is None or not len(index.starts) or queries.indices.dtype != np.int32:
+        queries = canonical_rows(queries)
+    queries = unit_rows(queries)
+    step = max(1, _BLOCK_SCORES // max(1, index.rows.shape[0]))
+    for start in range(0, n_queries, step):
+        part = slice(start, start + step)
+        found = similarity[part], docs[part]
+        if lib is None or not len(index.starts) or queries.indices.dtype != np.int32:
+            _plain_block(index, queries[part], exclude[part], *found)
+        else:
+            _compiled_block(lib, index, queries[part], exclude[part], *found)
+    # Rounding may lift the cosine of equal documents a little above 1.
+    return np.minimum(similarity, 1.0, out=similarity), docs
+
+
+def _compiled_block(
+    lib: Any,
+    index: Postings,
+    queries: SparseMatrix,
+    exclude: IntVector,
+    similarity: FloatMatrix,
+    docs: IntVector,
+) -> None:
+    hot = index.hot_position[queries.indices]
+    is_hot = hot >= 0
+    dense = np.zeros((queries.shape[0], index.block.shape[1]), dtype=np.float32)
+    np.add.at(dense, (row_numbers(queries)[is_hot], hot[is_hot]), queries.data[is_hot])
+    lib.top_similar(
+        queries.indptr.astype(np.int64),
+        queries.indices,
+        queries.data,
+        exclude,
+        dense @ index.block.T,
+        index.hot_position,
+        index.starts,
+        index.docs,
+        index.weights,
+        index.row_starts,
+        index.rows.indices,
+        index.rows.data,
+        index.is_signed or bool(queries.data.min(initial=0.0) < 0),
+        similarity,
+        docs,
+    )
+
+
+def _plain_block(
+    index: Postings,
+    queries: SparseMatrix,
+    exclude: IntVector,
+    similarity: FloatMatrix,
+    docs: IntVector,
+) -> None:
+    product = sparse.csr_array(queries @ index.rows.T)
+    k = docs.shape[1]
+    for q, (start, stop) in enumerate(pairwise(product.indptr)):
+        ids, scores = product.indices[start:stop], product.data[start:stop]
+        valid = (scores > 0) & (ids != exclude[q])
+        ids, scores = ids[valid], scores[valid]
+        if len(ids) > k:
+            least = np.partition(scores, len(ids) - k)[len(ids) - k]
+            ids, scores = ids[scores >= least], scores[scores >= least]
+        order = np.lexsort((ids, -scores))[:k]
+        similarity[q, : len(order)] = scores[order]
+        docs[q, : len(order)] = ids[order]

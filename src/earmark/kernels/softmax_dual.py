@@ -1,0 +1,225 @@
+"""Softmax regression to its optimum, by dual coordinate ascent.
+
+    minimise over W, b   sum_d c_d (-log y_d,t(d)) + |W|^2 / 2
+
+with y_d = softmax(W'x_d + b) and c_d = C s_d. The dual has a distribution a_d over the
+classes for each document and W = sum_d c_d x_d (t_d - a_d)'; at the optimum a_d = y_d.
+One visit solves for one a_d exactly, all others held:
+
+    log a + q (a - a_old) = scores - nu,   sum a = 1,   q = c_d |x_d|^2
+
+The duality gap is sum_d c_d KL(a_d, y_d): it says how far off the optimum is. The bias
+is the weight of a constant feature that is drawn towards its value at the start of
+the pass, not towards zero, so that it ends up unpenalised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark.kernels.backend import native
+from earmark.kernels.rows import squared_lengths
+from earmark.kernels.shuffle import Visits, csr_parts
+from earmark.kernels.softmax_sgd import softmax
+from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
+
+__all__ = ["DualResult", "DualStart", "maximize_dual"]
+
+# Square of the constant feature that carries the bias, relative to a document's.
+_BIAS_SHARE = 0.1
+_LOWEST = -700.0
+_CLOSE = 1e-6
+_MOST_STEPS = 50
+
+
+@dataclass(frozen=True)
+class DualStart:
+    """Where an earlier model left off: its probabilities of every row, its bias."""
+
+    proba: FloatMatrix
+    bias: FloatVector
+
+
+@dataclass(frozen=True)
+class DualResult:
+    """Where dual ascent arrived."""
+
+    weights: FloatMatrix
+    """(n_features, n_classes)."""
+    bias: FloatVector
+    objective: float
+    """The mean loss with its penalty: the objective divided by sum_d c_d."""
+    gaps: list[float]
+    """Duality gap in the same unit, as met during each pass."""
+    converged: bool
+
+
+@dataclass
+class _State:
+    """Weights, bias, log a_d; and after a pass: gap, entropy, sum_d c_d (t_d - a_d)."""
+
+    weights: FloatMatrix
+    bias: FloatVector
+    logs: FloatMatrix
+    pull: FloatVector
+    gap: float = 0.0
+    entropy: float = 0.0
+
+
+def maximize_dual(
+    X: SparseMatrix,
+    y_index: IntVector,
+    visits: Visits,
+    n_classes: int,
+    *,
+    C: float,
+    seed: int,
+    max_passes: int,
+    tol: float,
+    fit_bias: bool = True,
+    start: DualStart | None = None,
+) -> DualResult:
+    """Visit all documents until the gap is below ``tol`` of the objective."""
+    labels = np.ascontiguousarray(y_index, dtype=np.int32)
+    strength = C * visits.weight
+    total = float(strength[visits.rows].sum())
+    square = squared_lengths(X)
+    typical = float(square[visits.rows].mean()) or 1.0
+    bias_square = _BIAS_SHARE * typical if fit_bias else 0.0
+    state = _first_state(X, labels, strength, n_classes, start)
+    gaps: list[float] = []
+    for epoch in range(max_passes):
+        order = visits.order(seed, epoch)
+        fresh = epoch == 0 and start is None
+        _ascend(X, labels, strength, square, order, state, bias_square, fresh)
+        # From here on the bias is drawn towards where it is now.
+        state.bias += bias_square * state.pull
+        gap = state.gap + bias_square * float(state.pull @ state.pull)
+        gaps.append(gap / total)
+        dual = state.entropy - 0.5 * float(np.vdot(state.weights, state.weights))
+        if gap <= tol * (dual + gap):
+            break
+    objective = _objective(X, labels, strength, visits.rows, state) / total
+    converged = gaps[-1] <= tol * objective
+    return DualResult(state.weights, state.bias, objective, gaps, converged)
+
+
+def _first_state(
+    X: SparseMatrix,
+    labels: NDArray[np.int32],
+    strength: FloatVector,
+    n_classes: int,
+    start: DualStart | None,
+) -> _State:
+    """All a_d = t_d, so W = 0; or W of the probabilities that ``start`` gives."""
+    targets = np.zeros((X.shape[0], n_classes))
+    targets[np.arange(X.shape[0]), labels] = 1.0
+    if start is None:
+        # log 0 is no start for Newton's method: the first guess is less certain.
+        guess = np.log(0.99 * targets + 0.01 / n_classes)
+        weights, bias = np.zeros((X.shape[1], n_classes)), np.zeros(n_classes)
+        return _State(weights, bias, guess, np.zeros(n_classes))
+    logs = np.log(np.maximum(start.proba, np.exp(_LOWEST)))
+    weights = X.T @ (strength[:, None] * (targets - start.proba))
+    bias = np.array(start.bias, dtype=np.float64)
+    return _State(np.ascontiguousarray(weights), bias, logs, np.zeros(n_classes))
+
+
+def _objective(
+    X: SparseMatrix,
+    labels: NDArray[np.int32],
+    strength: FloatVector,
+    rows: IntVector,
+    state: _State,
+) -> float:
+    scores = (X @ state.weights + state.bias)[rows]
+    loss = softmax(scores)[1] - scores[np.arange(len(rows)), labels[rows]]
+    size = float(np.vdot(state.weights, state.weights))
+    return float(strength[rows] @ loss) + 0.5 * size
+
+
+def _ascend(
+    X: SparseMatrix,
+    labels: NDArray[np.int32],
+    strength: FloatVector,
+    square: FloatVector,
+    order: IntVector,
+    state: _State,
+    bias_square: float,
+    fresh: bool,
+) -> None:
+    """One pass; ``fresh`` where every a_d is still t_d."""
+    state.pull[:] = 0.0
+    lib = native()
+    if lib is None:
+        _ascend_plain(X, labels, strength, square, order, state, bias_square, fresh)
+        return
+    sums = np.zeros(2)
+    lib.softmax_ascend(
+        *csr_parts(X),
+        order,
+        labels,
+        strength,
+        square,
+        state.weights,
+        state.bias,
+        state.logs,
+        state.pull,
+        sums,
+        bias_square,
+        fresh,
+    )
+    state.gap, state.entropy = sums.tolist()
+
+
+def _ascend_plain(
+    X: SparseMatrix,
+    labels: NDArray[np.int32],
+    strength: FloatVector,
+    square: FloatVector,
+    order: IntVector,
+    state: _State,
+    bias_square: float,
+    fresh: bool,
+) -> None:
+    state.gap = state.entropy = 0.0
+    for row in order:
+        part = slice(X.indptr[row], X.indptr[row + 1])
+        terms, x = X.indices[part], X.data[part]
+        scores = x @ state.weights[terms] + state.bias
+        target = np.zeros(len(scores))
+        target[labels[row]] = 1.0
+        logs = state.logs[row]
+        old = target if fresh else np.exp(logs)
+        normalizer = softmax(scores[None])[1][0]
+        gap = float(old @ ((0.0 if fresh else logs) - scores)) + normalizer
+        state.gap += strength[row] * gap
+        q = strength[row] * (square[row] + bias_square)
+        logs, now = _solve_visit(scores + q * old, logs, q)
+        state.logs[row] = logs
+        state.pull += strength[row] * (target - now)
+        state.entropy -= strength[row] * float(now @ logs)
+        move = strength[row] * (old - now)
+        state.weights[terms] += x[:, None] * move
+        state.bias += bias_square * move
+
+
+def _solve_visit(
+    target: FloatVector, logs: FloatVector, q: float
+) -> tuple[FloatVector, FloatVector]:
+    """Solve log a + q a = target - nu, sum a = 1, by Newton on log a and nu."""
+    now = np.exp(logs)
+    for _ in range(_MOST_STEPS):
+        scale = 1.0 + q * now
+        off = target - logs - q * now
+        slope = now / scale
+        nu = (float(slope @ off) - (1.0 - now.sum())) / slope.sum()
+        logs = np.clip(logs + (off - nu) / scale, _LOWEST, 0.0)
+        moved = np.exp(logs)
+        change, now = np.abs(moved - now).max(), moved
+        if change < _CLOSE:
+            break
+    return logs, now

@@ -1,0 +1,270 @@
+"""Rocchio classification: one prototype per class, the nearest wins (VS2)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from earmark._checks import require_in_range, require_one_of
+from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import canonical_rows, row_norms, unit_rows
+from earmark.models._base import ScoreMatrixMixin, ScoreParts
+from earmark.models.rocchio.parts import nearest_parts, two_class_parts
+from earmark.models.rocchio.prototypes import Measures, prototypes
+from earmark.models.rocchio.rules import (
+    closeness,
+    distances,
+    rule_value,
+)
+from earmark.models.rocchio.tuning import Tuning
+from earmark.statistics import UnitVectorSums
+from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    FloatMatrix,
+    Labels,
+    Matrix,
+    MatrixLike,
+)
+
+__all__ = ["RocchioClassifier"]
+
+
+class RocchioClassifier(ScoreMatrixMixin, Tuning):
+    """Assign each document to the class with the nearest prototype.
+
+    Documents are scaled to unit length; a prototype is the mean of a class's
+    unit vectors, less a share of the mean of all others. Training keeps exact
+    sums, so documents can be added, forgotten and merged from shards, with the
+    same bytes in any order; a class without documents is never chosen. A
+    document with no known term says nothing: the class shares answer for it.
+
+    Parameters
+    ----------
+    metric : "euclidean" or "cosine", default="euclidean"
+        Nearest by distance to the prototype, or by angle.
+    rest_weight : float >= 0, default=0.0
+        Share of the mean of all other documents that is taken away.
+    rule : "nearest", "offset" or "radius", default="nearest"
+        "nearest" is the plain rule. The other two are for two classes, where the
+        second of ``classes_`` is a small region and the first its scattered rest:
+        "offset" asks for ``|mu_1 - v| < |mu_0 - v| - threshold``, "radius" for
+        ``|mu_1 - v| < threshold``.
+    threshold : float or "auto", default="auto"
+        Offset or radius of these rules; "auto" is tuned by leave-one-out.
+    tune_for : "f1" or "accuracy", default="f1"
+        What the tuned threshold makes best: F1 of the second class, or accuracy.
+    temperature : float > 0 or "auto", default="auto"
+        Probabilities are softmax(scores / temperature). "auto" gives the labels of
+        (up to 500) training documents the best likelihood by their leave-one-out
+        scores.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    statistics_ : UnitVectorSums
+        The exact sums learned; everything else is derived from them.
+    tuned_ : dict
+        "temperature" and "threshold" as found by ``tune``. Empty after
+        ``partial_fit``, ``forget`` and merging, which may make them wrong: call
+        ``tune`` again. Until then a usual temperature serves (0.02 for cosines),
+        and the two-class rules refuse to decide.
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan and H. Schütze (2008). Introduction to
+       Information Retrieval, chapter 14. Cambridge University Press.
+
+    Examples
+    --------
+    >>> model = RocchioClassifier().fit([[2, 0], [1, 0], [0, 3]], ["a", "a", "b"])
+    >>> model.predict([[5, 1]])
+    array(['a'], dtype='<U1')
+    >>> model.forget([[1, 0]], ["a"]).statistics_.docs.tolist()
+    [1, 1]
+
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("_squares", "_weights")
+
+    def __init__(
+        self,
+        *,
+        metric: str = "euclidean",
+        rest_weight: float = 0.0,
+        rule: str = "nearest",
+        threshold: float | str = "auto",
+        tune_for: str = "f1",
+        temperature: float | str = "auto",
+    ) -> None:
+        self.metric = metric
+        self.rest_weight = rest_weight
+        self.rule = rule
+        self.threshold = threshold
+        self.tune_for = tune_for
+        self.temperature = temperature
+
+    # -- learning ------------------------------------------------------------
+
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn X (n_samples, n_features) and y afresh, and tune on them."""
+        self._check_parameters()
+        X, labels = self._training_data(X, y, reset=True)
+        self.finalise(self._summed(X, labels, sample_weight, np.unique(labels)))
+        return self._tune(X, labels, self._weights_of(X, sample_weight))
+
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn more documents exactly; ``tune`` afterwards, on the documents learned.
+
+        Give all labels in ``classes`` at the first call if ``y`` does not hold
+        them all; a label that is not among them is an error and changes nothing.
+        """
+        super().partial_fit(X, y, classes, sample_weight)
+        self.tuned_ = {}
+        return self
+
+    def forget(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Unlearn documents, as if never seen; ``tune`` afterwards on those left."""
+        super().forget(X, y, sample_weight)
+        self.tuned_ = {}
+        return self
+
+    def finalise(self, statistics: UnitVectorSums) -> Self:
+        """Become the model that these statistics describe, not yet tuned."""
+        self.tuned_ = {}
+        super().finalise(statistics)
+        if self.rule != "nearest" and len(self.classes_) != 2:
+            raise ValueError(
+                f"rule={self.rule!r} decides between two classes, "
+                f"got {len(self.classes_)}; use rule='nearest'."
+            )
+        return self
+
+    # -- answering -----------------------------------------------------------
+
+    def predict_log_proba(self, X: MatrixLike) -> FloatMatrix:
+        """Log of ``predict_proba``."""
+        return self._log_posteriors(self._scores(X))
+
+    def predict_proba(self, X: MatrixLike) -> FloatMatrix:
+        """softmax(scores / temperature_), (n_samples, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def distances(self, X: MatrixLike) -> FloatMatrix:
+        """|mu_c - v| of each document's unit vector v, (n_samples, n_classes).
+
+        For the cosine metric mu_c is scaled to unit length too. A document with
+        no known term counts as a unit vector in a direction of its own.
+        """
+        return distances(self._measures(self._validated(X))[0], self.metric)
+
+    def leave_one_out(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> FloatMatrix:
+        """Log posteriors of learned documents, each as if it had not been learned.
+
+        Equal to a refit without the document; columns, temperature and threshold
+        are held fixed. A class of one document is impossible (-inf) without it.
+        """
+        check_is_fitted(self)
+        X, labels = self._training_data(X, y, reset=False)
+        weight = self._weights_of(X, sample_weight)
+        measures, empty = self._without_own(X, labels, weight)
+        return self._log_posteriors(self._decided(measures, empty))
+
+    # -- private -------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        require_one_of(self, "metric", ("euclidean", "cosine"))
+        require_in_range(self, "rest_weight", low=0.0)
+        require_one_of(self, "rule", ("nearest", "offset", "radius"))
+        require_one_of(self, "tune_for", ("f1", "accuracy"))
+        if self.threshold != "auto":
+            require_in_range(self, "threshold", hint="or 'auto'")
+        if self.temperature != "auto":
+            require_in_range(
+                self, "temperature", low=0.0, open_low=True, hint="or 'auto'"
+            )
+
+    def _empty_statistics(self, classes: Labels, n_features: int) -> UnitVectorSums:
+        return UnitVectorSums(classes, n_features)
+
+    def _derive(self) -> None:
+        self._weights, self._squares = prototypes(
+            self.statistics_, self.rest_weight, self.metric == "cosine"
+        )
+
+    def _measures(self, X: Matrix) -> tuple[Measures, BoolVector]:
+        """Products with the prototypes, and which documents are empty."""
+        rows = sparse.csr_array(X)
+        norm = row_norms(rows)
+        products = np.asarray(rows @ self._weights, dtype=np.float64)
+        if self.metric == "cosine":
+            products *= np.sqrt(self._squares)
+        products /= np.where(norm > 0, norm, 1.0)[:, None]
+        return Measures(products, self._squares, self._docs()), norm == 0
+
+    def _class_scores(self, X: Matrix) -> FloatMatrix:
+        return self._decided(*self._measures(X))
+
+    def _decided(self, measures: Measures, empty: BoolVector) -> FloatMatrix:
+        """Class scores under the rule; two-class rules score (0, margin)."""
+        if self.rule == "nearest":
+            scores = closeness(measures, self.metric)
+            if empty.any():
+                scores[empty] = self._shares(measures.docs, empty)
+            return scores
+        value = rule_value(distances(measures, self.metric), self.rule)
+        sign = 1.0 if self.rule == "offset" else -1.0
+        margin = value - sign * self.threshold_
+        return np.stack([np.zeros_like(margin), margin], axis=1)
+
+    def _shares(self, docs: FloatMatrix, empty: BoolVector) -> FloatMatrix:
+        """Scores whose probabilities are the shares of the classes."""
+        shares = np.atleast_2d(docs) / np.maximum(
+            docs.sum(axis=-1, keepdims=True), 1e-300
+        )
+        with np.errstate(divide="ignore"):
+            scores = self.temperature_ * np.log(shares)
+        return np.asarray(scores if len(scores) == 1 else scores[empty])
+
+    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+        """The scores of each document, taken apart (AB3)."""
+        rows = canonical_rows(self._validated(X))
+        measures, _ = self._measures(rows)
+        unit = unit_rows(rows)
+        if self.rule == "nearest":
+            shares = self._shares(self._docs(), np.ones(1, dtype=bool))[0]
+            return nearest_parts(unit, self._weights, self._offset(), shares)
+        distance = distances(measures, self.metric)
+        slope = self._weights[:, 1]
+        if self.rule == "offset":
+            slope = slope - self._weights[:, 0]
+            total = distance.sum(axis=1)
+        else:
+            total = distance[:, 1] + self.threshold_
+        return two_class_parts(unit, slope, total, self._class_scores(rows)[:, 1])
+
+    def _log_posteriors(self, scores: FloatMatrix) -> FloatMatrix:
+        logits = scores / self.temperature_
+        endless = np.isposinf(logits)
+        if endless.any():  # the other class has no documents
+            rows = endless.any(axis=1, keepdims=True)
+            logits = np.where(rows, np.where(endless, 0.0, -np.inf), logits)
+        return log_normalize(logits)

@@ -1,0 +1,143 @@
+"""Rocchio's prototypes, with and without one document (VS2).
+
+A prototype is the mean of a class's unit vectors minus a share of the mean of
+all others. With class sums S_c, their total S and n_c of N documents it is
+``near_c S_c + far_c S``, where near_c = 1/n_c + r/(N - n_c), far_c = -r/(N - n_c):
+every length and product follows from the products of sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from earmark.kernels.rows import row_lengths, unit_rows
+from earmark.kernels.unit_sums import UNIT, fixed_point_rows
+from earmark.statistics import UnitVectorSums
+from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
+
+__all__ = ["Measures", "SumProducts", "mixing", "prototypes", "without_own"]
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What every Rocchio rule looks at, (n_samples, n_classes) or broadcast to it."""
+
+    products: FloatMatrix
+    """Inner product of the document with each prototype."""
+    squares: FloatMatrix
+    """Squared length of each prototype."""
+    docs: FloatMatrix
+    """Weight of documents behind each prototype; 0 where the class is empty."""
+
+
+def mixing(
+    docs: FloatMatrix, total: FloatMatrix, rest_weight: float
+) -> tuple[FloatMatrix, FloatMatrix]:
+    """near_c and far_c for class weights ``docs``; 0 where there is nothing to mean."""
+    rest = total - docs
+    gone = rest <= 1e-9 * np.maximum(total, 1.0)
+    far = np.divide(-rest_weight, rest, out=np.zeros_like(docs), where=~gone)
+    near = np.divide(1.0, docs, out=np.zeros_like(docs), where=docs > 0)
+    return near - far, far
+
+
+def _laid_out(statistics: UnitVectorSums, factor: FloatVector) -> FloatMatrix:
+    """factor_c S_c as a dense (n_features, n_classes)."""
+    sums = statistics.sums
+    dense = np.zeros((sums.shape[1], sums.shape[0]))
+    for c, (start, stop) in enumerate(pairwise(sums.indptr)):
+        dense[sums.indices[start:stop], c] = sums.data[start:stop] * (factor[c] * UNIT)
+    return dense
+
+
+def _sum_squares(statistics: UnitVectorSums) -> FloatVector:
+    """|S_c|^2."""
+    steps = statistics.sums.data * UNIT
+    parts = (steps[start:stop] for start, stop in pairwise(statistics.sums.indptr))
+    return np.array([part @ part for part in parts])
+
+
+def prototypes(
+    statistics: UnitVectorSums, rest_weight: float, of_unit_length: bool
+) -> tuple[FloatMatrix, FloatVector]:
+    """All prototypes (n_features, n_classes) and their squared lengths.
+
+    With ``of_unit_length`` the prototypes are scaled, the lengths are from before.
+    """
+    docs = statistics.docs.astype(np.float64)
+    near, far = mixing(docs, docs.sum(), rest_weight)
+    if not np.any(far):
+        squares = near**2 * _sum_squares(statistics)
+        weights = _laid_out(statistics, near * _scale(squares, of_unit_length))
+        return weights, squares
+    weights = _laid_out(statistics, np.ones_like(docs))
+    weights = weights * near + weights.sum(axis=1, keepdims=True) * far
+    squares = np.einsum("ij,ij->j", weights, weights)
+    return weights * _scale(squares, of_unit_length), squares
+
+
+def _scale(squares: FloatVector, of_unit_length: bool) -> FloatVector:
+    if not of_unit_length:
+        return np.ones_like(squares)
+    norm = np.sqrt(squares)
+    return np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
+
+
+@dataclass(frozen=True)
+class SumProducts:
+    """Products of documents with the class sums, and of the sums with each other."""
+
+    times: Callable[[SparseMatrix], FloatMatrix]
+    """rows -> rows @ S, (n_samples, n_classes)."""
+    squares: FloatVector
+    """|S_c|^2."""
+    with_total: FloatVector
+    """S_c . S; not looked at where ``rest_weight`` is 0."""
+
+    @classmethod
+    def of(cls, statistics: UnitVectorSums) -> SumProducts:
+        """From the sums themselves."""
+        sums = _laid_out(statistics, np.ones(len(statistics.classes)))
+        gram = sums.T @ sums
+        return cls(
+            lambda rows: np.asarray(rows @ sums), np.diag(gram), gram.sum(axis=1)
+        )
+
+
+def without_own(
+    docs: FloatVector,
+    rest_weight: float,
+    sums: SumProducts,
+    rows: SparseMatrix,
+    own: IntVector,
+    weight: FloatVector,
+) -> Measures:
+    """Measures of learned documents, each taken out of the statistics first.
+
+    ``rows`` is a canonical CSR of the documents. Costs a product with the sums for
+    the unit vectors and one for the fixed-point ones that were summed; no refit.
+    """
+    every = np.arange(len(own))
+    docs = np.tile(docs, (len(own), 1))
+    docs[every, own] -= weight
+    docs[np.abs(docs) < 1e-9] = 0.0
+    near, far = mixing(docs, docs.sum(axis=1, keepdims=True), rest_weight)
+
+    def mixed(values: FloatMatrix) -> FloatMatrix:
+        return np.asarray(near * values + far * values.sum(axis=1, keepdims=True))
+
+    unit = unit_rows(rows)
+    learned = fixed_point_rows(rows).astype(np.float64) * UNIT
+    shared = row_lengths(unit.multiply(learned))[:, None]
+    length = row_lengths(learned.multiply(learned))[:, None]
+    lost = far * weight[:, None]  # how much of the document each prototype loses
+    lost[every, own] += near[every, own] * weight
+    squares = near**2 * sums.squares + 2 * near * far * sums.with_total
+    squares += far**2 * sums.with_total.sum() + lost**2 * length
+    squares -= 2 * lost * mixed(sums.times(learned))
+    products = mixed(sums.times(unit)) - lost * shared
+    return Measures(products, np.maximum(squares, 0.0), docs)

@@ -1,0 +1,127 @@
+"""Linear classifiers on labelled and machine-labelled documents."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+
+from earmark.kernels.logspace import log_normalize
+from earmark.models.softmax import SoftmaxRegression
+from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix
+
+__all__ = ["LinearStudent", "softmax_regression"]
+
+
+def softmax_regression(C: float = 10.0) -> Any:
+    """The linear classifier of every voter and student: L2 softmax regression."""
+    return SoftmaxRegression(solver="dual", C=C, tol=1e-3)
+
+
+class LinearStudent(BaseEstimator):
+    """A linear classifier that remembers which part of its weights had labels.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Anything linear whose ``fit`` takes ``sample_weight``; None is softmax
+        regression.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features, n_classes)
+        Weight of each feature for each class.
+    offsets_ : ndarray of shape (n_classes,)
+        Constant of each class.
+    labelled_weights_ : ndarray of shape (n_features, n_classes)
+        The part of ``weights_`` that labelled documents put there; the rest came
+        from documents without a label.
+
+    """
+
+    def __init__(self, estimator: Any = None) -> None:
+        self.estimator = estimator
+
+    def fit(
+        self,
+        X: Matrix,
+        y: IntVector,
+        sample_weight: FloatVector | None = None,
+        is_labelled: Any = None,
+    ) -> Self:
+        """Learn from features and class numbers; every class must occur."""
+        used, dense = _used_columns(X)
+        estimator = softmax_regression() if self.estimator is None else self.estimator
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        with warnings.catch_warnings():
+            # A last digit of the optimum is of no account here.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = clone(estimator).fit(dense, y, **given)
+        weights, offsets = _linear_form(model)
+        self.offsets_ = offsets
+        self.weights_ = np.zeros((X.shape[1], len(offsets)))
+        self.weights_[used] = weights
+        self.labelled_weights_ = self.weights_.copy()
+        if is_labelled is not None and not np.all(is_labelled):
+            weight = np.ones(len(y)) if sample_weight is None else sample_weight
+            self.labelled_weights_[used] = self._labelled_part(
+                dense, weights, y, weight, np.asarray(is_labelled)
+            )
+        return self
+
+    def _labelled_part(
+        self,
+        X: Matrix,
+        weights: FloatMatrix,
+        y: IntVector,
+        sample_weight: FloatVector,
+        is_labelled: Any,
+    ) -> FloatMatrix:
+        """Share out the weights among the documents.
+
+        At the optimum of a penalised log-loss each weight is a sum over documents,
+        w = c * sum_i s_i (1[y_i] - p_i) x_i: those with a label give their part.
+        """
+        error = -np.exp(log_normalize(X @ weights + self.offsets_))
+        error[np.arange(len(y)), y] += 1.0
+        error *= sample_weight[:, None]
+        labelled = X[is_labelled].T @ error[is_labelled]
+        every = labelled + X[~is_labelled].T @ error[~is_labelled]
+        size = float((every * every).sum())
+        scale = float((weights * every).sum()) / size if size else 0.0
+        return np.asarray(scale * labelled)
+
+    def scores(self, X: Matrix) -> FloatMatrix:
+        """Log-odds up to a constant a document, (n_documents, n_classes)."""
+        return np.asarray(X @ self.weights_ + self.offsets_)
+
+    def log_probabilities(self, X: Matrix) -> FloatMatrix:
+        """Log-posteriors, (n_documents, n_classes)."""
+        return log_normalize(self.scores(X))
+
+
+def _used_columns(X: Matrix) -> tuple[Any, Matrix]:
+    """Columns that are not all zero, and X on them; the others get no weight."""
+    if not sparse.issparse(X):
+        return slice(None), X
+    used = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
+    return (slice(None), X) if len(used) == X.shape[1] else (used, X[:, used])
+
+
+def _linear_form(model: Any) -> tuple[FloatMatrix, FloatVector]:
+    """Weights (n_features, n_classes) and offsets; a margin is split in halves."""
+    if not hasattr(model, "coef_"):
+        raise TypeError(
+            "SemiSupervisedClassifier.student must be 'softmax' or a linear classifier "
+            f"with coef_ and intercept_, got {model!r}."
+        )
+    weights = np.asarray(model.coef_, dtype=np.float64)
+    offsets = np.broadcast_to(np.asarray(model.intercept_, float), weights.shape[:1])
+    if weights.shape[0] == 1:
+        weights = np.concatenate([-weights, weights]) / 2.0
+        offsets = np.array([-offsets[0], offsets[0]]) / 2.0
+    return weights.T, np.array(offsets)

@@ -1,0 +1,247 @@
+"""Views: ways to see the same documents, learned from text without labels (SS3).
+
+Each is a transformer on tf-idf rows. The dense ones are word tables: a document
+is the sum of its words' vectors, so whatever is linear in the view is linear in
+the words.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from earmark.kernels.cooccurrence import pair_counts
+from earmark.kernels.low_rank import right_singular_vectors
+from earmark.kernels.rows import canonical_rows
+from earmark.models.semi_supervised._subwords import subword_matrix
+from earmark.typing import SparseMatrix
+
+__all__ = [
+    "LsaView",
+    "PpmiView",
+    "SubwordView",
+    "TfidfView",
+    "VectorView",
+    "WordTableView",
+    "unit",
+]
+
+FloatTable = NDArray[np.float32]
+_NEVER = np.float32(1e-30)
+
+
+class TfidfView(TransformerMixin, BaseEstimator):
+    """The tf-idf rows themselves."""
+
+    def fit(self, X: SparseMatrix, y: object = None) -> Self:
+        """Nothing to learn."""
+        return self
+
+    def transform(self, X: SparseMatrix) -> SparseMatrix:
+        """Return X."""
+        return X
+
+
+class VectorView(TransformerMixin, BaseEstimator):
+    """Vectors of a sentence encoder: unit length, centred, unit length again."""
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Learn the mean of the unit vectors."""
+        self.mean_ = unit(X).mean(axis=0)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Unit vectors around the mean."""
+        return unit(unit(X) - self.mean_)
+
+
+class WordTableView(TransformerMixin, BaseEstimator, ABC):
+    """Documents as sums of word vectors: X @ table_, of unit length, centred.
+
+    Attributes
+    ----------
+    table_ : ndarray of shape (n_terms, n_components)
+        A vector for each term; zero for a term without one.
+    mean_ : ndarray of shape (n_components,)
+        Taken off the unit vectors, which are then made unit again; zero where the
+        view is not centred.
+
+    """
+
+    centred = True
+
+    @abstractmethod
+    def _word_vectors(self, X: SparseMatrix) -> FloatTable:
+        """A vector for each column of X."""
+
+    def fit(self, X: SparseMatrix, y: object = None) -> Self:
+        """Learn word vectors, and the mean document, from tf-idf rows."""
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: SparseMatrix, y: object = None) -> Any:
+        """Learn, and give the vectors of the same documents."""
+        self.table_ = np.ascontiguousarray(self._word_vectors(X), dtype=np.float32)
+        self.mean_ = np.zeros(self.table_.shape[1])
+        vectors = unit(X @ self.table_)
+        if not self.centred:
+            return vectors
+        self.mean_ = vectors.mean(axis=0)
+        return unit(vectors - self.mean_)
+
+    def transform(self, X: SparseMatrix) -> Any:
+        """Unit document vectors, (n_documents, n_components)."""
+        vectors = unit(X @ self.table_)
+        return unit(vectors - self.mean_) if self.centred else vectors
+
+
+def unit(vectors: Any) -> Any:
+    """Rows of length 1; a row of zeros stays."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1.0)
+
+
+class LsaView(WordTableView):
+    """Latent semantic analysis: the leading right singular vectors of X.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors.
+    random_state : int, default=0
+        Seed of the random projection.
+
+    """
+
+    centred = False
+
+    def __init__(self, n_components: int = 100, random_state: int = 0) -> None:
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def _word_vectors(self, X: SparseMatrix) -> FloatTable:
+        rows = X.astype(np.float32)
+        vectors, _ = leading_vectors(rows, self.n_components, 2, self.random_state)
+        return np.asarray(vectors)
+
+
+class PpmiView(WordTableView):
+    """Words by the company they keep: positive pointwise mutual information.
+
+    Two words count as together when a document holds both. Only the terms in most
+    documents get a vector, so the square matrix stays small.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors.
+    exponent : float, default=0.5
+        Power of the singular values in the word vectors.
+    unit_words : bool, default=False
+        Make every word vector unit length, so that rare words count like frequent
+        ones; better for short texts.
+    n_terms : int, default=5000
+        How many terms, the most frequent by documents, get a vector.
+    random_state : int, default=0
+        Seed of the random projection.
+
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        exponent: float = 0.5,
+        unit_words: bool = False,
+        n_terms: int = 5000,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.exponent = exponent
+        self.unit_words = unit_words
+        self.n_terms = n_terms
+        self.random_state = random_state
+
+    def _word_vectors(self, X: SparseMatrix) -> FloatTable:
+        df = np.bincount(X.indices, minlength=X.shape[1])
+        # The most frequent first: the pairs met most often then lie close together.
+        chosen = np.argsort(-df, kind="stable")[: self.n_terms]
+        M = ppmi(pair_counts(canonical_rows(X[:, chosen])))
+        V, S = leading_vectors(M, self.n_components, 2, self.random_state)
+        words = V * S**self.exponent
+        table = np.zeros((X.shape[1], words.shape[1]), dtype=np.float32)
+        table[chosen] = unit(words) if self.unit_words else words
+        return table
+
+
+class SubwordView(WordTableView):
+    """Words by their letters: latent semantic analysis of character n-grams.
+
+    Words that share a stem or an ending share a vector, which matters when texts
+    are short and few words repeat.
+
+    Parameters
+    ----------
+    terms : sequence of str
+        The term of each column.
+    n_components : int, default=100
+        Length of the vectors.
+    random_state : int, default=0
+        Seed of the random projection.
+
+    """
+
+    centred = False
+
+    def __init__(
+        self, terms: Any = (), n_components: int = 100, random_state: int = 0
+    ) -> None:
+        self.terms = terms
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def _word_vectors(self, X: SparseMatrix) -> FloatTable:
+        G = subword_matrix(self.terms).astype(np.float32)
+        rows = X.astype(np.float32)
+        # The product of documents x terms and terms x n-grams is never formed.
+        V, _ = right_singular_vectors(
+            lambda Q: rows @ (G @ Q),
+            lambda Q: G.T @ (rows.T @ Q),
+            G.shape[1],
+            min(self.n_components, *rows.shape, G.shape[1]),
+            n_power=2,
+            seed=self.random_state,
+        )
+        return np.asarray(G @ V)
+
+
+def leading_vectors(M: Any, rank: int, n_power: int, seed: int) -> Any:
+    """Right singular vectors and singular values of a matrix that is at hand."""
+    transposed = sparse.csr_array(M.T) if sparse.issparse(M) else M.T
+    times: Callable[[Any], Any] = M.__matmul__
+    return right_singular_vectors(
+        times,
+        transposed.__matmul__,
+        M.shape[1],
+        min(rank, *M.shape),
+        n_power=n_power,
+        seed=seed,
+    )
+
+
+def ppmi(together: FloatTable) -> FloatTable:
+    """max(0, ln(C_ij * sum C / (C_i * C_j))), in place of the pair counts C."""
+    totals = together.sum(axis=1, dtype=np.float64)
+    logs = np.log(np.where(totals > 0, totals, 1.0)).astype(np.float32)
+    overall = np.float32(np.log(max(float(totals.sum()), 1.0)))
+    for i, row in enumerate(together):
+        # A pair that never meets gets a large negative number, and so 0 in the end.
+        np.log(np.maximum(row, _NEVER, out=row), out=row)
+        row += (overall - logs[i]) - logs
+        np.maximum(row, 0.0, out=row)
+    return together

@@ -1,0 +1,359 @@
+"""Softmax regression for sparse text: descent, or the exact optimum."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from earmark._checks import require_in_range, require_integer, require_one_of
+from earmark.exceptions import NotSupportedError
+from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import canonical_rows, squared_lengths
+from earmark.kernels.shuffle import Visits
+from earmark.kernels.softmax_dual import DualStart, maximize_dual
+from earmark.kernels.softmax_sgd import Descent, Steps, descend, new_descent, settle
+from earmark.models._base import ScoreParts, linear_parts
+from earmark.models._descent import DescentClassifier, TrainingSet
+from earmark.typing import (
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Matrix,
+    MatrixLike,
+    SparseMatrix,
+)
+
+__all__ = ["SoftmaxRegression"]
+
+_SOLVERS = ("adaptive", "plain", "dual")
+# Step size of the adaptive descent on rows of length 1, for each root of a class.
+_STEP = 0.25
+_DUAL_C, _DUAL_PASSES = 10.0, 1000
+
+
+class SoftmaxRegression(DescentClassifier):
+    """Multi-class logistic regression, made for sparse text.
+
+    The probability of a class is the softmax of linear scores; the weights minimise
+    the cross-entropy of the training labels. Three ways to get there:
+
+    - ``"adaptive"``: gradient descent, one document at a time, each term with a step
+      size that falls as the term is met. A handful of passes, no setting to tune.
+      Stopping early does what a penalty would do.
+    - ``"dual"``: the exact optimum of the cross-entropy with an L2 penalty, that of
+      scikit-learn's ``LogisticRegression`` with the same ``C``, usually many times
+      faster on text. Needs a penalty.
+    - ``"plain"``: mini-batch descent as in textbooks, with a fixed step size ``eta``,
+      batches of ``batch_size`` and ``n_batches`` steps.
+
+    Rows of X should have comparable lengths, such as tf-idf with unit rows. The order
+    of the rows has no influence on the result.
+
+    Parameters
+    ----------
+    solver : {"adaptive", "plain", "dual"}, default="adaptive"
+        See above.
+    C : float > 0 or None, default=None
+        Inverse strength of the L2 penalty, as in scikit-learn: the objective is
+        C * sum of losses + |coef_|^2 / 2. None: no penalty for the descents, 10 for
+        ``"dual"``.
+    eta : float > 0 or None, default=None
+        Step size. None: 0.25 * sqrt(n_classes) / (typical length of a row) for
+        ``"adaptive"``, 1 / (mean squared length) for ``"plain"``.
+    epochs : int or None, default=None
+        Passes over the documents, or for ``"dual"`` the most there may be. None:
+        between 20 for a small collection and 5 for a large one; 1000 for ``"dual"``.
+    batch_size : int, default=1
+        Documents in a step of the descents.
+    n_batches : int or None, default=None
+        Steps of ``"plain"``, in place of ``epochs``.
+    tol : float > 0, default=1e-4
+        ``"dual"`` stops when the duality gap is below this share of the objective.
+    early_stopping : bool, default=False
+        Hold a part of the documents out, stop when its accuracy rises no more, and
+        keep the best pass. Descents only.
+    validation_fraction : float in (0, 0.5], default=0.1
+        The part to hold out.
+    patience : int, default=2
+        Passes without improvement before early stopping.
+    fit_intercept : bool, default=True
+        Learn an offset for each class; it is not penalised.
+    class_weight : None, "balanced" or dict, default=None
+        Factor on the weight of each class's documents.
+    warm_start : bool, default=False
+        Start ``fit`` from the weights of the last ``fit`` on the same columns.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of visits; None is a seed of its own.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two
+        Weights.
+    intercept_ : ndarray of shape (n_classes,), or (1,) for two classes
+        Offsets.
+    n_iter_ : int
+        Passes made.
+    trace_ : dict of str to list of float
+        For each pass: "loss", the mean loss met on the way, and with early stopping
+        "validation_accuracy" and "validation_loss"; for ``"dual"`` "gap".
+    step_size_ : float
+        The eta in use; nan for ``"dual"``.
+    objective_ : float
+        ``"dual"`` only: the objective divided by C * sum of weights.
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    References
+    ----------
+    .. [1] C. M. Bishop (2006). Pattern recognition and machine learning. Section 4.3.
+    .. [2] J. Duchi, E. Hazan and Y. Singer (2011). Adaptive subgradient methods for
+       online learning and stochastic optimization. JMLR 12.
+    .. [3] S. Shalev-Shwartz and T. Zhang (2013). Stochastic dual coordinate ascent
+       methods for regularized loss minimization. JMLR 14.
+
+    Examples
+    --------
+    >>> X = [[2, 0, 1], [1, 0, 2], [0, 2, 1], [0, 1, 1]]
+    >>> model = SoftmaxRegression(solver="dual").fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[3, 0, 0], [0, 3, 0]])
+    array(['a', 'b'], dtype='<U1')
+
+    """
+
+    _weights: FloatMatrix
+    _offset: FloatVector
+    _squares: FloatVector
+
+    def __init__(
+        self,
+        *,
+        solver: str = "adaptive",
+        C: float | None = None,
+        eta: float | None = None,
+        epochs: int | None = None,
+        batch_size: int = 1,
+        n_batches: int | None = None,
+        tol: float = 1e-4,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        patience: int = 2,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.solver = solver
+        self.C = C
+        self.eta = eta
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.n_batches = n_batches
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    @property
+    def coef_(self) -> FloatMatrix:
+        """Weights; for two classes one row, the difference of the two."""
+        weights = self._weights.T
+        return weights[1:] - weights[:1] if len(self.classes_) == 2 else weights
+
+    @property
+    def intercept_(self) -> FloatVector:
+        """Offsets, one for each row of ``coef_``."""
+        offset = self._offset
+        return offset[1:] - offset[:1] if len(self.classes_) == 2 else offset
+
+    # -- learning ------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        require_one_of(self, "solver", _SOLVERS)
+        self._check_descent()
+        for name in ("C", "eta"):
+            if getattr(self, name) is not None:
+                require_in_range(self, name, low=0.0, open_low=True)
+        require_in_range(self, "tol", low=0.0, open_low=True)
+        require_integer(self, "batch_size", low=1)
+        if self.n_batches is not None:
+            require_integer(self, "n_batches", low=1)
+            if self.solver != "plain":
+                raise ValueError(
+                    "SoftmaxRegression.n_batches is for solver='plain', got solver="
+                    f"{self.solver!r}; use epochs."
+                )
+        if self.solver == "dual" and (self.early_stopping or self._c() == math.inf):
+            raise ValueError(
+                "SoftmaxRegression.solver='dual' wants a finite C and no "
+                f"early_stopping, got C={self.C!r} and "
+                f"early_stopping={self.early_stopping!r}."
+            )
+
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: Any,
+        classes: Any | None = None,
+        sample_weight: Any | None = None,
+    ) -> SoftmaxRegression:
+        """One more pass of descent, over these documents.
+
+        Give all labels in ``classes`` at the first call if ``y`` does not hold them
+        all. Unlike a count model's, the result depends on the order of the calls.
+        """
+        if self.solver == "dual":
+            raise NotSupportedError(
+                "SoftmaxRegression(solver='dual') keeps no documents and cannot learn "
+                "more of them; use solver='adaptive', or fit again on all."
+            )
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _meet(self, data: TrainingSet) -> None:
+        self._weight_seen += data.total_weight
+
+    def _fit_data(
+        self, data: TrainingSet, held_out: tuple[SparseMatrix, IntVector] | None
+    ) -> None:
+        if self.solver != "dual":
+            super()._fit_data(data, held_out)
+            return
+        result = maximize_dual(
+            data.X,
+            data.y_index,
+            # Back to weights that sum to the total.
+            _reweighted(data.visits, data.total_weight / len(data.visits)),
+            len(self.classes_),
+            C=self._c(),
+            seed=self._seed(),
+            max_passes=_DUAL_PASSES if self.epochs is None else self.epochs,
+            tol=self.tol,
+            fit_bias=self.fit_intercept,
+            start=self._dual_start(data.X),
+        )
+        self._weights, self._offset = result.weights, result.bias
+        self._squares = np.zeros(0)
+        self.step_size_, self.objective_ = math.nan, result.objective
+        self.n_iter_, self.trace_ = len(result.gaps), {"gap": result.gaps}
+        if not result.converged:
+            warnings.warn(
+                f"SoftmaxRegression has not converged after {self.n_iter_} passes: the "
+                f"duality gap is {result.gaps[-1]:.3g} at an objective of "
+                f"{result.objective:.3g}, tol is {self.tol:.3g}. Raise epochs, or give "
+                "a smaller C or shorter rows.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _c(self) -> float:
+        """C of the objective with a row of weights for every class.
+
+        For two classes scikit-learn has one row, w = w_1 - w_0, so that
+        |w_0|^2 + |w_1|^2 = |w|^2 / 2: half of C gives the same optimum.
+        """
+        default = _DUAL_C if self.solver == "dual" else math.inf
+        value = default if self.C is None else float(self.C)
+        n_classes = len(self.classes_) if hasattr(self, "classes_") else 0
+        return value / 2 if n_classes == 2 else value
+
+    def _dual_start(self, X: SparseMatrix) -> DualStart | None:
+        if not self._continues(X.shape[1]):
+            return None
+        return DualStart(np.exp(log_normalize(self._class_scores(X))), self._offset)
+
+    def _continues(self, n_features: int) -> bool:
+        """Whether there are weights of an earlier fit to start from."""
+        if not self.warm_start or not hasattr(self, "_weights"):
+            return False
+        return self._weights.shape == (n_features, len(self.classes_))
+
+    def _start(self, data: TrainingSet, n_classes: int) -> None:
+        n_features = data.X.shape[1]
+        mean_square = float(squared_lengths(data.X)[data.visits.rows].mean()) or 1.0
+        self._length = math.sqrt(mean_square)
+        automatic = (
+            _STEP * math.sqrt(n_classes) / self._length
+            if self.solver == "adaptive"
+            else 1.0 / mean_square
+        )
+        self.step_size_ = automatic if self.eta is None else float(self.eta)
+        self._weight_seen = data.total_weight
+        fresh = new_descent(n_features, n_classes)
+        if not self._continues(n_features):
+            self._weights, self._offset = fresh.weights, fresh.bias
+            self._squares = fresh.squares
+        elif len(self._squares) != n_features + 1:  # the dual has no steps to remember
+            self._squares = fresh.squares
+
+    def _pass(
+        self, data: TrainingSet, order: IntVector, part: tuple[float, float]
+    ) -> float:
+        adaptive = self.solver == "adaptive"
+        first, last = ((1.0 - p) * self.step_size_ for p in part)
+        # The bias is the weight of a constant as long as a typical row.
+        bias_rate = (self._length if adaptive else 1.0) * float(self.fit_intercept)
+        steps = Steps(
+            first if adaptive else self.step_size_,
+            last if adaptive else self.step_size_,
+            self.batch_size,
+            adaptive,
+            bias_rate,
+            1.0 / (self._c() * self._weight_seen),
+        )
+        n_features = len(self._weights)
+        state = Descent(
+            self._weights,
+            self._offset,
+            self._squares,
+            np.zeros(n_features),
+            np.zeros(1),
+        )
+        loss = descend(data.X, data.y_index, data.visits.weight, order, state, steps)
+        settle(state, steps)
+        return loss
+
+    def _orders(
+        self, visits: Visits
+    ) -> Iterator[tuple[IntVector, tuple[float, float]]]:
+        if self.n_batches is None:
+            yield from super()._orders(visits)
+            return
+        left, epoch = self.n_batches * self.batch_size, 0
+        while left > 0:
+            # A pass is cut into batches of its own; its last may be smaller.
+            order = visits.order(self._seed(), epoch)[:left]
+            yield order, (0.0, 0.0)
+            left -= math.ceil(len(order) / self.batch_size) * self.batch_size
+            epoch += 1
+
+    def _arrays(self) -> list[NDArray[np.float64]]:
+        return [self._weights, self._offset]
+
+    # -- answering -----------------------------------------------------------
+
+    def _class_scores(self, X: Matrix) -> FloatMatrix:
+        return np.asarray(X @ self._weights + self._offset, dtype=np.float64)
+
+    def _linear_form(self) -> tuple[FloatMatrix, FloatVector, bool]:
+        """Weights, offsets and whether X is taken as present or absent only."""
+        return self._weights, self._offset, False
+
+    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+        """The scores of each document, taken apart (AB3)."""
+        rows = canonical_rows(self._validated(X))
+        return linear_parts(rows, self._weights, {"bias": self._offset})
+
+
+def _reweighted(visits: Visits, factor: float) -> Visits:
+    return Visits(visits.rows, visits.weight * factor, visits.prints)

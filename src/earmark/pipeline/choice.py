@@ -1,0 +1,81 @@
+"""Choose among supervised models by cross-validation on one counted matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from earmark.models.registry import MODELS, BuildOptions
+from earmark.pipeline.build import region_features
+from earmark.pipeline.cross_fit import cross_scores
+from earmark.pipeline.inputs import RegionTexts, take
+from earmark.typing import BoolVector, IntVector, Labels
+
+__all__ = ["Trial", "better_than", "candidates", "try_models"]
+
+# In order of preference: a later model must be better by more than its error.
+_PREFERRED = ("softmax", "svm", "nbsvm", "complement", "hybrid")
+# More documents than this tell nothing new, only later.
+_MOST_DOCUMENTS = 4000
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Cross-validated answers of one model."""
+
+    name: str
+    right: BoolVector
+    """Whether each labelled document was answered correctly by a model without it."""
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right answers."""
+        return float(self.right.mean())
+
+
+def candidates(n_regions: int) -> list[str]:
+    """Names to try; hybrid Bayes only where there are regions to weigh."""
+    names = [name for name in _PREFERRED if name in MODELS]
+    return [name for name in names if name != "hybrid" or n_regions > 1]
+
+
+def try_models(
+    features: Any, options: BuildOptions, texts: RegionTexts, y: Labels
+) -> list[Trial]:
+    """Cross-validate every candidate on the same folds of the labelled documents.
+
+    Texts are counted once; vocabulary and document frequencies are those of all
+    labelled documents.
+    """
+    rows = _sample(y)
+    y, texts = y[rows], take(texts, rows)
+    n_folds = 5 if len(y) <= 1000 else 3
+    matrices: dict[str, Any] = {}
+    trials = []
+    for name in candidates(len(texts)):
+        spec = MODELS[name]
+        if spec.features not in matrices:
+            made = region_features(spec, features, options)
+            matrices[spec.features] = (made.fit_transform(texts), made.blocks_)
+        X, blocks = matrices[spec.features]
+        estimator = spec.build(options)
+        if "blocks" in estimator.get_params(deep=False):
+            estimator.set_params(blocks=blocks)
+        scores = cross_scores(estimator, X, y, n_folds=n_folds, random_state=0)
+        trials.append(Trial(name, np.unique(y)[scores.argmax(axis=1)] == y))
+    return trials
+
+
+def _sample(y: Labels) -> IntVector:
+    if len(y) <= _MOST_DOCUMENTS:
+        return np.arange(len(y))
+    rng = np.random.default_rng(0)
+    return np.sort(rng.choice(len(y), _MOST_DOCUMENTS, replace=False))
+
+
+def better_than(challenger: Trial, holder: Trial) -> bool:
+    """Whether the challenger leads by more than the standard error of its lead."""
+    gap = challenger.right.astype(float) - holder.right.astype(float)
+    return bool(gap.mean() > gap.std() / np.sqrt(len(gap)))

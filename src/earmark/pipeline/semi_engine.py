@@ -1,0 +1,82 @@
+"""Raw text, few labels and a pool -> the semi-supervised model."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from earmark.exceptions import DataError
+from earmark.models.semi_supervised import SemiSupervisedClassifier
+from earmark.pipeline.inputs import RegionTexts, n_documents
+from earmark.pipeline.matrix_engine import MatrixEngine
+from earmark.pipeline.semi_features import SemiFeatures
+from earmark.typing import BoolVector, FloatMatrix, FloatVector, Labels
+
+__all__ = ["SemiEngine"]
+
+
+class SemiEngine(MatrixEngine):
+    """Words, phrases and vectors of all texts, and a model that uses the pool.
+
+    Parameters
+    ----------
+    features : SemiFeatures
+        Unfitted.
+    estimator : SemiSupervisedClassifier
+        Unfitted.
+    class_weight : None, "balanced" or dict
+        Turned into weights of the labelled documents.
+    random_state : int or None
+        Kept for the interface; the estimator has its own.
+
+    """
+
+    features: SemiFeatures
+
+    def fit(
+        self,
+        texts: RegionTexts,
+        y: Labels,
+        sample_weight: Any | None = None,
+        pool: RegionTexts | None = None,
+        validation: Any | None = None,
+        calibrate: bool = True,
+    ) -> Self:
+        """Learn afresh from labelled texts and a pool; ``validation`` has no part."""
+        pool = {name: [] for name in texts} if pool is None else pool
+        X = self.features.fit_transform(texts, pool)
+        if not np.any(self.features.kinds_ == 0):
+            raise DataError(
+                "no term is left to learn from: the documents are empty or hold only "
+                "stop words."
+            )
+        labels = np.full(X.shape[0], None, dtype=object)
+        labels[: n_documents(texts)] = y
+        model: SemiSupervisedClassifier = clone(self.estimator).set_params(
+            kinds=self.features.kinds_, terms=self.features.terms_
+        )
+        if not calibrate:
+            model.set_params(calibration_folds=0)
+        self.model_ = model._fit(X, labels, self._weighted(y, sample_weight))
+        # Wanted for learning only; the features hold the terms.
+        self.model_.set_params(terms=None)
+        self.classes_ = np.unique(y)
+        self.model_.classes_ = self.classes_
+        self.calibrator_ = None
+        return self
+
+    def unseen_answers(self) -> tuple[FloatVector, BoolVector] | None:
+        """Confidence and correctness on labelled documents held out in turn."""
+        unseen: tuple[FloatVector, BoolVector] | None = self.model_.unseen_answers()
+        return unseen
+
+    def term_weights(self) -> FloatMatrix | None:
+        """Weight of each word and phrase for each class in the student on words."""
+        made = self.model_.features_
+        columns = np.concatenate([made.words_, made.phrases_])
+        weights = np.zeros((len(self.features.kinds_), len(self.classes_)))
+        student = self.model_.students_["words"].weights_
+        weights[columns[: len(student)]] = student
+        return weights

@@ -1,0 +1,228 @@
+"""Sums of unit vectors per class, exact and independent of order (CS2)."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from earmark.exceptions import DataError
+from earmark.kernels.rows import (
+    canonical_rows,
+    class_sums,
+    row_numbers,
+    scale_rows,
+    unit_rows,
+)
+from earmark.kernels.unit_sums import UNIT, class_unit_sums
+from earmark.statistics._inputs import checked_weights, label_positions, whole
+from earmark.statistics.class_statistics import (
+    _moved,
+    _positions,
+    _same_entries,
+    _union,
+)
+from earmark.typing import ArrayLike, IntVector, Labels, SparseMatrix
+
+__all__ = ["UnitVectorSums"]
+
+# Below this weight of documents in a class no sum can leave int64.
+_ALWAYS_SAFE = 2.0**62 * UNIT
+
+
+class UnitVectorSums:
+    """Weight of documents and sum of their unit vectors within each class.
+
+    A document is scaled to unit length and each entry rounded to a multiple of
+    2**-40, so that the sums are whole numbers (``int64``): they add, subtract and
+    merge exactly, in any order and any partition, to the same bytes. Rounding
+    moves an entry by at most 2**-41, hence a class mean by at most
+    2**-41 = 4.5e-13 in each coordinate, however many documents there are. The
+    sums of a class may reach 2**22 (about four million) in one coordinate before
+    they are refused: far beyond that number of documents for real text.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_classes,)
+        The labels, distinct; their order is the row order of every matrix.
+    n_features : int
+        Number of columns.
+
+    Attributes
+    ----------
+    docs : ndarray of shape (n_classes,)
+        Weighted number of documents per class; int64 for whole weights.
+    sums : sparse array of shape (n_classes, n_features)
+        Sums of unit vectors in multiples of 2**-40, int64.
+    signed : ndarray of shape (n_classes,)
+        Weighted number of documents with a negative entry. While it is 0 no sum
+        can be negative, which lets ``remove`` notice what was never learned.
+
+    Examples
+    --------
+    >>> sums = UnitVectorSums(["a", "b"], 2).add([[3, 4], [0, 2]], ["a", "b"])
+    >>> (sums.sums.toarray() * 2.0**-40).round(12).tolist()
+    [[0.6, 0.8], [0.0, 1.0]]
+    >>> sums.remove([[3, 4]], ["a"]).docs.tolist()
+    [0, 1]
+
+    """
+
+    def __init__(self, classes: ArrayLike, n_features: int) -> None:
+        self.classes: Labels = np.asarray(classes)
+        shape = (len(self.classes), n_features)
+        self.docs: Any = np.zeros(shape[0], dtype=np.int64)
+        self.signed: Any = np.zeros(shape[0], dtype=np.int64)
+        self.sums: SparseMatrix = canonical_rows(np.zeros((0, n_features), np.int64))
+        self.sums.resize(shape)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.sums.shape[1])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, UnitVectorSums):
+            return NotImplemented
+        return (
+            np.array_equal(self.classes, other.classes)
+            and self.sums.shape == other.sums.shape
+            and np.array_equal(self.docs, other.docs)
+            and np.array_equal(self.signed, other.signed)
+            and _same_entries(self.sums, other.sums)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def copy(self) -> UnitVectorSums:
+        """An independent copy."""
+        twin = UnitVectorSums(self.classes.copy(), self.n_features)
+        twin._set(self.docs.copy(), self.signed.copy(), self.sums.copy())
+        return twin
+
+    def add(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the documents X (n_samples, n_features) with labels y."""
+        return self._combine(self._summed(X, y, sample_weight), +1)
+
+    def remove(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Forget documents learned before; more than was learned is a DataError."""
+        return self._combine(self._summed(X, y, sample_weight), -1)
+
+    def merge(self, other: UnitVectorSums) -> Self:
+        """Add another shard's sums over the same columns; its classes may differ."""
+        if self.n_features != other.n_features:
+            raise DataError(
+                f"sums over {self.n_features} and {other.n_features} columns cannot be "
+                "merged; both shards must use the same vocabulary."
+            )
+        classes = _union(self.classes, other.classes)
+        left = self._aligned(classes)._combine(other._aligned(classes), +1)
+        self.classes = classes
+        self._set(left.docs, left.signed, left.sums)
+        return self
+
+    # -- private -------------------------------------------------------------
+
+    def _set(self, docs: Any, signed: Any, sums: SparseMatrix) -> None:
+        self.docs, self.signed, self.sums = docs, signed, sums
+
+    def _aligned(self, classes: Labels) -> UnitVectorSums:
+        rows = _positions(self.classes, classes, "class")
+        wide = UnitVectorSums(classes, self.n_features)
+        docs, signed = (
+            np.zeros(len(classes), dtype=part.dtype)
+            for part in (self.docs, self.signed)
+        )
+        docs[rows], signed[rows] = self.docs, self.signed
+        columns = np.arange(self.n_features)
+        sums = _moved(self.sums, rows, columns, wide.sums.shape)
+        wide._set(docs, signed, canonical_rows(sums))
+        return wide
+
+    def _summed(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> UnitVectorSums:
+        """The sums of one batch, on this object's classes and columns."""
+        rows = sparse.csr_array(X)
+        if rows.shape[1] != self.n_features:
+            raise DataError(
+                f"X must have {self.n_features} columns, as the documents learned "
+                f"before, got {rows.shape[1]}."
+            )
+        y_index = label_positions(np.asarray(y), self.classes, rows.shape[0])
+        weight = checked_weights(sample_weight, rows.shape[0])
+        docs = self._weighed(y_index, weight)
+        self._refuse_overflow(rows, y_index, weight, docs)
+        has_negative = np.zeros(rows.shape[0], dtype=bool)
+        if rows.data.min(initial=0) < 0:
+            rows = canonical_rows(rows)
+            has_negative[row_numbers(rows)[rows.data < 0]] = True
+        signed = self._weighed(
+            y_index[has_negative], None if weight is None else weight[has_negative]
+        )
+        batch = UnitVectorSums(self.classes, self.n_features)
+        sums = class_unit_sums(rows, y_index, len(self.classes), weight)
+        batch._set(docs, signed, sums)
+        return batch
+
+    def _weighed(self, y_index: IntVector, weight: Any | None) -> Any:
+        total = np.bincount(y_index, weights=weight, minlength=len(self.classes))
+        fractional = weight is not None and weight.dtype.kind == "f"
+        return total if fractional else whole(total)
+
+    def _refuse_overflow(
+        self, rows: SparseMatrix, y_index: IntVector, weight: Any | None, docs: Any
+    ) -> None:
+        if (self.docs + docs).max(initial=0) < _ALWAYS_SAFE:
+            return
+        entries = abs(unit_rows(canonical_rows(rows)))
+        if weight is not None:
+            entries = scale_rows(entries, weight)
+        batch = class_sums(entries, y_index, len(self.classes)).max()
+        if batch + np.abs(self.sums.data).max(initial=0) * UNIT >= _ALWAYS_SAFE:
+            raise DataError(
+                "the sums of unit vectors of a class would exceed 2**22 in one column, "
+                "the most they can hold exactly; nothing was changed. Learn a sample, "
+                "or give smaller weights."
+            )
+
+    def _combine(self, other: UnitVectorSums, sign: int) -> Self:
+        """Add or subtract aligned sums; on an error nothing has changed."""
+        docs = self.docs + sign * other.docs
+        signed = self.signed + sign * other.signed
+        if self.sums.nnz or sign < 0:
+            sums = canonical_rows(self.sums + sign * other.sums)
+        else:
+            sums = other.sums
+        if sign < 0:
+            docs, signed = _without_dust(docs), _without_dust(signed)
+            self._refuse_unknown(docs, signed, sums)
+        self._set(docs, signed, sums)
+        return self
+
+    @staticmethod
+    def _refuse_unknown(docs: Any, signed: Any, sums: SparseMatrix) -> None:
+        """What is left must be the sums of documents: DataError if it cannot be."""
+        row = np.repeat(np.arange(len(docs)), np.diff(sums.indptr))
+        impossible = (
+            docs.min(initial=0) < 0
+            or signed.min(initial=0) < 0
+            or np.any(docs[row] == 0)
+            or np.any((sums.data < 0) & (signed[row] == 0))
+        )
+        if impossible:
+            raise DataError(
+                "cannot forget more than was learned: what would be left is not a sum "
+                "of documents; nothing was changed. Forget only documents that were "
+                "learned, with the same label and weight."
+            )
+
+
+def _without_dust(total: Any) -> Any:
+    """Fractional weights leave rounding dust where nothing is left."""
+    return (
+        total if total.dtype.kind == "i" else np.where(np.abs(total) < 1e-9, 0, total)
+    )

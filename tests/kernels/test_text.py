@@ -1,0 +1,221 @@
+"""Text kernels: compiled and plain agree, threads do not matter, Unicode is exact."""
+
+import itertools
+import re
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from earmark.exceptions import DataError
+from earmark.kernels import text, text_plain, unicode_tables
+from earmark.kernels.backend import native
+from earmark.kernels.text import ArrowText, Scan, TermTable
+
+needs_extension = pytest.mark.skipif(native() is None, reason="no compiled kernels")
+
+SCANS = [
+    Scan(),
+    Scan(ngram_range=(1, 2), stop_words=frozenset({"the", "οδος"})),
+    Scan(ngram_range=(2, 4), min_length=1, lowercase=False),
+    Scan(ngram_range=(3, 3), min_length=3),
+    Scan("char", (1, 4)),
+    Scan("char", (3, 3), lowercase=False),
+    Scan("char_wb", (1, 1)),
+    Scan("char_wb", (2, 6)),
+]
+TEXTS = [
+    "The cat and the other CAT; the end",
+    "ΟΔΟΣ οδός Σ ΣΑΣ. İstanbul ISTANBUL",
+    "",
+    "a\x00b\x00\x00 c\ud800d \udfff \U0001d4d0\U0001d4d1x \U00010400",
+    "one  two\n\nthree \u2028 four\x85five\x1csix ",
+    "naïve " * 30 + "é" * 70,
+    "x" * 16 + " " + "x" * 17 + " " + "x" * 17 + "y " + "x" * 15,
+    "word " * 200,
+]
+
+
+def counted(texts, scan, n_threads=1):
+    counts = text.count_terms(texts, scan, n_threads)
+    every = np.ones(counts.n_terms, dtype=bool)
+    columns = np.empty(counts.n_terms, dtype=np.int32)
+    columns[counts.order()] = np.arange(counts.n_terms)
+    frequencies = counts.frequencies()
+    return [counts.terms(every), columns, *frequencies, *counts.matrix(columns)]
+
+
+def assert_all_equal(left, right):
+    for ours, theirs in zip(left, right, strict=True):
+        assert type(ours) is type(theirs)
+        if isinstance(ours, np.ndarray):
+            assert ours.dtype == theirs.dtype
+            assert_array_equal(ours, theirs)
+        else:
+            assert ours == theirs
+
+
+def as_arrow(texts, dtype=np.int32):
+    blobs = [t.encode() for t in texts]
+    offsets = np.cumsum([0, *map(len, blobs)]).astype(dtype)
+    return ArrowText(((offsets, np.frombuffer(b"".join(blobs), dtype=np.uint8)),))
+
+
+@needs_extension
+@pytest.mark.parametrize("scan", SCANS)
+def test_compiled_counts_equal_plain_counts(scan, monkeypatch):
+    compiled = counted(TEXTS, scan)
+    monkeypatch.setenv("EARMARK_NO_NATIVE", "1")
+    assert_all_equal(compiled, counted(TEXTS, scan))
+
+
+@needs_extension
+@pytest.mark.parametrize("scan", SCANS)
+@pytest.mark.parametrize("n_threads", [2, 3, 20])
+def test_threads_do_not_change_a_byte(scan, n_threads):
+    assert_all_equal(counted(TEXTS * 3, scan, n_threads), counted(TEXTS * 3, scan))
+
+
+@pytest.mark.parametrize("scan", SCANS)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_arrow_buffers_equal_strings(scan, dtype):
+    texts = [t for t in TEXTS if "\ud800" not in t]
+    arrow = as_arrow(texts, dtype)
+    assert list(arrow) == texts
+    assert_all_equal(counted(arrow, scan), counted(texts, scan))
+
+
+@pytest.mark.parametrize("scan", SCANS)
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_known_terms_are_counted_as_new_ones_are(scan, n_threads, monkeypatch):
+    terms, columns, _, _, indptr, indices, data = counted(TEXTS, scan)
+    names = [term for _, term in sorted(zip(columns, terms, strict=True))]
+    rows = [
+        sorted(zip(indices[a:b], data[a:b], strict=True))
+        for a, b in itertools.pairwise(indptr)
+    ]
+    table = TermTable(names, scan)
+    for _ in range(2):
+        found = text.count_columns(TEXTS, table, n_threads)
+        assert_array_equal(found[0], indptr)
+        assert_array_equal(found[1], [c for row in rows for c, _ in row])
+        assert_array_equal(found[2], [n for row in rows for _, n in row])
+        monkeypatch.setenv("EARMARK_NO_NATIVE", "1")
+
+
+@given(
+    st.text(st.characters(exclude_categories=()), max_size=40), st.sampled_from(SCANS)
+)
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_analysis_of_any_text_equals_the_plain_analyzer(document, scan):
+    terms = text.plain_analyzer(scan)(document)
+    counts = text.count_terms([document], scan)
+    every = np.ones(counts.n_terms, dtype=bool)
+    assert counts.terms(every) == list(dict.fromkeys(terms))
+
+
+@needs_extension
+def test_terms_of_any_length_are_told_apart():
+    long = "y" * 70_000
+    words = [
+        long,
+        long + "z",
+        long[:-1],
+        long[:65535],
+        long[:65534],
+        "y" * 17,
+        "y" * 16,
+    ]
+    terms, *_, data = counted([" ".join(words), " ".join(words[::-1])], Scan())
+    assert terms == words
+    assert_array_equal(data, np.ones(2 * len(words)))
+    table = TermTable(words, Scan())
+    _, indices, _ = text.count_columns([" ".join(words)], table)
+    assert_array_equal(indices, np.arange(len(words)))
+
+
+def test_many_terms_grow_the_tables(rng):
+    texts = [" ".join(map(str, rng.integers(10, 50_000, 3000))) for _ in range(8)]
+    for scan in (Scan(), Scan(ngram_range=(1, 2))):
+        terms, columns, documents, *_ = counted(texts, scan, n_threads=2)
+        assert len(set(terms)) == len(terms) == len(documents)
+        assert [t for _, t in sorted(zip(columns, terms, strict=True))] == sorted(terms)
+
+
+def test_pruned_terms_are_left_out_of_the_rows():
+    counts = text.count_terms(["bb aa bb cc", "cc dd"], Scan())
+    columns = np.array([-1, 1, 0, -1], dtype=np.int32)  # bb aa cc dd
+    indptr, indices, data = counts.matrix(columns)
+    assert_array_equal(indptr, [0, 2, 3])
+    assert_array_equal(indices, [1, 0, 0])
+    assert_array_equal(data, [1, 1, 1])
+
+
+@needs_extension
+def test_rows_can_be_read_again_until_the_last_time():
+    counts = text.count_terms(TEXTS, Scan())
+    columns = np.arange(counts.n_terms, dtype=np.int32)
+    first = counts.matrix(columns, last=False)
+    assert_all_equal(first, counts.matrix(columns))
+
+
+def test_strings_are_not_given_a_hidden_utf8_copy():
+    document = "é" + "wide text " * 1000
+    before = sys.getsizeof(document)
+    text.count_terms([document], Scan())
+    assert sys.getsizeof(document) == before
+
+
+@needs_extension
+def test_bytes_that_are_not_utf8_name_the_document():
+    for bad in (
+        b"\xff",
+        b"\xc0\x80",
+        b"\xed\xa0\x80",
+        b"\xf4\x90\x80\x80",
+        b"\xe2\x82",
+    ):
+        data = np.frombuffer(b"fine " + bad, dtype=np.uint8)
+        arrow = ArrowText(((np.array([0, 5, len(data)], dtype=np.int32), data),))
+        with pytest.raises(DataError, match="document 1: expected UTF-8"):
+            text.count_terms(arrow, Scan())
+
+
+@needs_extension
+def test_what_is_no_string_names_the_document():
+    with pytest.raises(DataError, match="document 1: expected a str, got int"):
+        text.count_terms(["a", 3], Scan())
+
+
+def test_tables_say_what_the_interpreter_says(rng):
+    flags, lower = unicode_tables.code_point_tables()
+    sample = {*range(0x600), *rng.integers(0, sys.maxunicode + 1, 3000).tolist()}
+    for n in sample | {0x130, 0x3A3, 0xD800, 0x1E9E, 0x2160, 0x10400, 0x1D7CE}:
+        c = chr(n)
+        assert bool(flags[n] & unicode_tables.WORD) == bool(re.fullmatch(r"\w", c))
+        assert bool(flags[n] & unicode_tables.SPACE) == c.isspace()
+        if not flags[n] & unicode_tables.SPECIAL:
+            assert chr(lower[n]) == c.lower()
+    assert flags[0x130] & flags[0x3A3] & unicode_tables.SPECIAL
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_plain_ngrams_by_hand(n):
+    assert text_plain.word_ngrams(["a", "b", "c"], 2, n) == {
+        1: [],
+        2: ["a b", "b c"],
+        5: ["a b", "b c", "a b c"],
+    }.get(n)
+    assert text_plain.char_ngrams("ab  c", n, n) == {
+        1: ["a", "b", " ", "c"],
+        2: ["ab", "b ", " c"],
+        5: [],
+    }.get(n)
+    assert text_plain.char_ngrams_in_words("ab c", n, n) == {
+        1: [" ", "a", "b", " ", " ", "c", " "],
+        2: [" a", "ab", "b ", " c", "c "],
+        5: [" ab ", " c "],
+    }.get(n)

@@ -1,0 +1,226 @@
+"""NeighborsClassifier: the book's example, brute force and hand-made votes."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.neighbors import KNeighborsClassifier
+
+from earmark.exceptions import DataError
+from earmark.models import NeighborsClassifier
+from earmark.models.neighbors import Neighbor
+from earmark.models.neighbors.votes import chosen_classes
+
+HALF = np.sqrt(0.5)
+# Table 14.1 of Manning, Raghavan and Schütze (2008): d1-d3 China, d4 not.
+BOOK = np.array(
+    [
+        [0, 0, 0, 0, 1, 0],
+        [0, 0, 0, 0, 0, 1],
+        [0, 0, 0, 1, 0, 0],
+        [0, HALF, HALF, 0, 0, 0],
+    ]
+)
+BOOK_LABELS = np.array(["china", "china", "china", "other"])
+
+
+def vectors(rng, n_samples=80, n_features=30, n_classes=3):
+    centre = rng.gamma(0.3, 1.0, (n_classes, n_features))
+    y = rng.permutation(np.arange(n_samples) % n_classes)
+    X = rng.poisson(2 * centre[y]) * rng.uniform(0.5, 2, (n_samples, n_features))
+    return X + 1e-3, np.array(["a", "b", "c"])[y]
+
+
+def test_example_14_2():
+    model = NeighborsClassifier(n_neighbors=1).fit(BOOK, BOOK_LABELS)
+    similarity, position = model.kneighbors(BOOK[3:])
+    assert position.tolist() == [[3]]
+    assert_allclose(np.sqrt(2 - 2 * similarity), [[0.0]], atol=1e-7)
+    distance = np.linalg.norm(BOOK - BOOK[3], axis=1)
+    assert distance.round(2).tolist() == [1.41, 1.41, 1.41, 0.0]
+    assert model.predict(BOOK[3:]).tolist() == ["other"]
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_probabilities_equal_scikit_learn_on_dense_data(k, rng):
+    X, y = vectors(rng)
+    test = vectors(rng)[0]
+    theirs = KNeighborsClassifier(k, metric="cosine", algorithm="brute").fit(X, y)
+    ours = NeighborsClassifier(k, vote="majority").fit(sparse.csr_matrix(X), y)
+    assert_allclose(ours.predict_proba(test), theirs.predict_proba(test))
+    weighted = KNeighborsClassifier(
+        k, metric="cosine", algorithm="brute", weights=lambda d: 1 - d
+    ).fit(X, y)
+    ours = NeighborsClassifier(k).fit(X, y)
+    assert_allclose(ours.predict_proba(test), weighted.predict_proba(test))
+
+
+def test_one_search_gives_labels_probabilities_and_neighbours(rng):
+    X, y = vectors(rng)
+    model = NeighborsClassifier(5, random_state=0).fit(X, y)
+    answer = model.answer(X[:9])
+    assert_array_equal(answer.labels, model.predict(X[:9]))
+    assert_array_equal(answer.probabilities, model.predict_proba(X[:9]))
+    assert_array_equal(answer.positions, model.kneighbors(X[:9])[1])
+    named = model.neighbors(X[:9])
+    assert named[0][0] == Neighbor(0, y[0], pytest.approx(1.0))
+    assert [[n.position for n in each] for each in named] == answer.positions.tolist()
+
+
+@pytest.mark.parametrize("vote", ["majority", "similarity"])
+def test_leave_one_out_equals_refitting_without_the_document(vote, rng):
+    X, y = vectors(rng, n_samples=40)
+    X[3] = X[7]  # a duplicate with another label, and an empty document
+    X[5] = 0.0
+    model = NeighborsClassifier(4, vote=vote).fit(X, y)
+    left_out = model.leave_one_out(X, y)
+    for d in range(len(y)):
+        rest = np.arange(len(y)) != d
+        refit = NeighborsClassifier(4, vote=vote).fit(X[rest], y[rest])
+        assert_allclose(np.exp(left_out[d]), refit.predict_proba(X[[d]])[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("vote", ["majority", "similarity"])
+def test_k_chosen_in_one_pass_is_the_best_of_many_leave_one_outs(vote, rng):
+    X, y = vectors(rng, n_samples=60)
+    auto = NeighborsClassifier("auto", vote=vote, max_neighbors=15, random_state=0)
+    chosen = auto.fit(X, y).n_neighbors_
+    right = []
+    for k in range(1, 16):
+        model = NeighborsClassifier(k, vote=vote).fit(X, y)
+        proba = np.exp(model.leave_one_out(X, y))
+        top = np.isclose(proba, proba.max(axis=1, keepdims=True), rtol=1e-12)
+        own = np.searchsorted(model.classes_, y)
+        right.append((top[np.arange(60), own] / top.sum(axis=1)).sum())
+    assert chosen == np.isclose(right, max(right)).argmax() + 1
+    assert auto.n_neighbors_ <= 15
+
+
+def test_appending_and_forgetting_equal_one_fit(rng):
+    X, y = vectors(rng)
+    whole = NeighborsClassifier("auto", random_state=0).fit(X, y)
+    grown = NeighborsClassifier("auto", random_state=0)
+    for part in (slice(0, 30), slice(30, 31), slice(31, 80)):
+        grown.partial_fit(X[part], y[part], classes=["a", "b", "c"])
+    for model in (grown, grown.partial_fit(X[:9], y[:9]).forget(X[:9], y[:9])):
+        assert model.n_neighbors_ == whole.n_neighbors_
+        assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
+    few = NeighborsClassifier("auto").fit(X[5:], y[5:])
+    whole.forget(X[:5], y[:5])
+    assert_array_equal(whole.vectors_.toarray(), few.vectors_.toarray())
+    assert whole.n_neighbors_ == few.n_neighbors_
+
+
+def test_forgetting_everything_leaves_an_even_guess(rng):
+    X, y = vectors(rng, n_samples=6)
+    model = NeighborsClassifier(3).fit(X, y).forget(X, y)
+    assert_allclose(model.predict_proba(X[:1]), [[1 / 3, 1 / 3, 1 / 3]])
+
+
+def test_what_was_not_learned_is_an_error_and_changes_nothing(rng):
+    X, y = vectors(rng, n_samples=6)
+    model = NeighborsClassifier(3).fit(X, y)
+    with pytest.raises(DataError, match="row 1 was not learned"):
+        model.forget(np.vstack([X[0], X[0] + 1]), [y[0], y[0]])
+    with pytest.raises(DataError, match="row 1 was not learned"):
+        model.forget(X[[0, 0]], y[[0, 0]])
+    with pytest.raises(DataError, match="row 0 was not learned"):
+        model.leave_one_out(X + 1, y)
+    with pytest.raises(DataError, match="'z' in row 0"):
+        model.partial_fit(X[:1], ["z"])
+    with pytest.raises(ValueError, match="classes must be those of the first call"):
+        model.partial_fit(X[:1], y[:1], classes=["a"])
+    assert model.vectors_.shape[0] == 6
+
+
+def test_more_neighbours_than_documents_means_all_documents():
+    X, y = np.array([[1.0, 1], [2, 1], [1, 3]]), ["a", "b", "b"]
+    model = NeighborsClassifier(1000, vote="majority").fit(X, y)
+    assert model.n_neighbors_ == 3
+    assert_allclose(model.predict_proba([[1.0, 0]]), [[1 / 3, 2 / 3]])
+    assert model.kneighbors([[1.0, 0]], n_neighbors=50)[1].shape == (1, 3)
+
+
+def test_document_without_known_terms_gets_the_class_shares():
+    X = sparse.csr_matrix([[1.0, 2, 0], [1, 0, 0], [0, 1, 0]])
+    model = NeighborsClassifier(2).fit(X, [1, 1, 0])
+    for nothing in ([[0.0, 0, 0]], [[0.0, 0, 5]]):
+        assert_allclose(model.predict_proba(nothing), [[1 / 3, 2 / 3]])
+        assert model.predict(nothing).tolist() == [1]
+        assert model.neighbors(nothing) == [[]]
+        assert "class shares" in model._score_parts(nothing)[0].note
+
+
+def test_only_similar_documents_vote():
+    # Three documents share no term with the query: they are no neighbours of it.
+    X = np.array([[0.0, 1, 0], [0, 1, 0], [0, 1, 0], [1, 0, 0], [0, 0, 0]])
+    model = NeighborsClassifier(5, vote="majority").fit(X, list("aaabc"))
+    assert_allclose(model.predict_proba([[1.0, 0, 0]]), [[0, 1, 0]])
+
+
+def test_a_class_of_one_document_is_impossible_without_it(rng):
+    X, y = vectors(rng, n_samples=9)
+    y[:] = "a"
+    y[0] = "b"
+    left_out = NeighborsClassifier(3).fit(X, y).leave_one_out(X, y)
+    assert left_out[0].tolist() == [0.0, -np.inf]
+
+
+def test_equal_votes_are_decided_by_a_seeded_lot():
+    rng = np.random.default_rng(5)
+    X = np.abs(rng.normal(size=(300, 6)))
+    y = np.tile([0, 1], 150)
+    first = NeighborsClassifier(2, vote="majority", random_state=0).fit(X, y)
+    again = NeighborsClassifier(2, vote="majority", random_state=0).fit(X, y)
+    other = NeighborsClassifier(2, vote="majority", random_state=1).fit(X, y)
+    test = np.abs(rng.normal(size=(400, 6)))
+    labels = first.predict(test)
+    assert_array_equal(labels, again.predict(test))
+    assert_array_equal(labels[7:9], first.predict(test[7:9]))
+    tied = first.predict_proba(test)[:, 0] == 0.5
+    assert 0.3 < labels[tied].mean() < 0.7
+    assert (labels != other.predict(test))[tied].any()
+    assert_array_equal(labels[~tied], other.predict(test)[~tied])
+
+
+def test_lots_fall_evenly_on_all_tied_classes():
+    votes = np.tile([1.0, 2, 2, 2], (3000, 1))
+    chosen = chosen_classes(votes, np.arange(3000), 12)
+    share = np.bincount(chosen, minlength=4) / 3000
+    assert share[0] == 0
+    assert_allclose(share[1:], 1 / 3, atol=0.04)
+
+
+@pytest.mark.parametrize("vote", ["majority", "similarity"])
+def test_score_parts_add_up_to_the_votes(vote, rng):
+    X, y = vectors(rng)
+    model = NeighborsClassifier(7, vote=vote).fit(X, y)
+    test = np.vstack([X[:5], np.zeros((1, 30))])
+    for row, parts in zip(model._scores(test), model._score_parts(test), strict=True):
+        total = parts.terms.sum(axis=0) + sum(parts.constants.values())
+        assert_allclose(total, row, atol=1e-12)
+    note = model._score_parts(X[:1])[0].note
+    assert note.startswith(f"Because of the training documents 0 ({y[0]}, 1.00)")
+    assert note.endswith("and 2 more.")
+
+
+def test_threads_and_index_cache_do_not_show(rng):
+    X, y = vectors(rng, n_samples=300)
+    one = NeighborsClassifier(5, random_state=0).fit(X, y)
+    two = NeighborsClassifier(5, random_state=0, n_jobs=2).fit(X, y)
+    del two._index  # as after loading from a file
+    assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors must be >= 1, got 0; or 'auto'"),
+        ({"n_neighbors": "many"}, "n_neighbors must be a whole number"),
+        ({"vote": "loud"}, "vote must be one of 'similarity', 'majority'"),
+        ({"max_neighbors": 0}, "max_neighbors must be >= 1"),
+    ],
+)
+def test_bad_parameters_say_what_is_wanted(parameters, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        NeighborsClassifier(**parameters).fit([[1.0, 0], [0, 1]], [0, 1])

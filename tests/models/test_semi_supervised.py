@@ -1,0 +1,349 @@
+"""Few labels: the parts by hand, the whole on generated text."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from earmark.exceptions import DataError
+from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
+from earmark.models.semi_supervised import pool_is_useful
+from earmark.models.semi_supervised._calibration import cross_fitted, fit_scale
+from earmark.models.semi_supervised._em import naive_bayes_em
+from earmark.models.semi_supervised._subwords import subword_matrix
+from earmark.models.semi_supervised.students import LinearStudent
+from earmark.models.semi_supervised.views import LsaView, PpmiView, SubwordView, ppmi
+
+N_TERMS = 300
+
+
+def documents(n, seed, length=70, n_classes=3):
+    """Counts of documents whose class lends 40 terms of its own some weight."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    common = rng.dirichlet(np.full(N_TERMS, 0.5))
+    X = np.zeros((n, N_TERMS))
+    for c in range(n_classes):
+        p = common.copy()
+        p[c * 40 : (c + 1) * 40] += 0.004
+        X[y == c] = rng.multinomial(length, p / p.sum(), (y == c).sum())
+    return sparse.csr_array(X), y
+
+
+def few(y, n, n_classes=3):
+    """The labels, None for all but the first n of each class."""
+    labels = np.full(len(y), None, dtype=object)
+    for c in range(n_classes):
+        rows = np.flatnonzero(y == c)[:n]
+        labels[rows] = c
+    return labels
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    X, y = documents(1200, 0)
+    return X[:900], y[:900], X[900:], y[900:]
+
+
+@pytest.fixture(scope="module")
+def fitted(corpus):
+    X, y, *_ = corpus
+    return SemiSupervisedClassifier(n_components=20).fit(X, few(y, 5))
+
+
+# -- parts ---------------------------------------------------------------------------
+
+
+def test_ppmi_is_the_formula():
+    C = np.array([[0.0, 2.0, 1.0], [2.0, 0.0, 0.0], [1.0, 0.0, 0.0]], np.float32)
+    total = C.sum()
+    with np.errstate(divide="ignore"):
+        logs = np.log(C * total / np.outer(C.sum(axis=1), C.sum(axis=1)))
+    assert_allclose(ppmi(C.copy()), np.maximum(logs, 0.0), atol=1e-6)
+
+
+def test_lsa_spans_the_leading_singular_vectors():
+    X = documents(200, 3)[0]
+    T = TfidfTransformer().fit_transform(X)
+    view = LsaView(n_components=2).fit(T)
+    exact = np.linalg.svd(T.toarray())[2][0]
+    assert abs(exact @ view.table_[:, 0]) > 0.999
+
+
+def test_words_of_the_same_company_get_similar_vectors():
+    rng = np.random.default_rng(0)
+    topic = rng.integers(0, 2, 400)
+    X = (rng.random((400, 20)) < np.where(np.arange(20) < 10, 0.4, 0.05)).astype(float)
+    X[topic == 1] = X[topic == 1][:, ::-1]
+    W = PpmiView(n_components=2, unit_words=True).fit(sparse.csr_array(X)).table_
+    same, other = W[0] @ W[1:10].T, W[0] @ W[10:].T
+    assert same.mean() > other.mean() + 0.5
+
+
+def test_words_that_share_letters_get_similar_vectors():
+    terms = ["running", "runner", "runs", "cooking", "cooked", "cooks"]
+    X = sparse.csr_array(np.eye(6))
+    W = SubwordView(terms, n_components=4).fit(X).table_
+    W /= np.linalg.norm(W, axis=1, keepdims=True)
+    assert W[0] @ W[1] > W[0] @ W[4]
+    assert subword_matrix(["ab", "xy"]).nnz == 0
+
+
+def test_one_em_step_is_naive_bayes_by_hand():
+    labelled = sparse.csr_array([[2.0, 0.0], [0.0, 1.0]])
+    pool = sparse.csr_array([[1.0, 1.0]])
+    start = np.array([[0.75, 0.25]])
+    result = naive_bayes_em(
+        labelled, np.array([0, 1]), pool, start, weight=0.5, alpha=0.1, max_iter=1
+    )
+    tokens = np.array([[2.375, 0.125], [0.375, 1.125]]) + 0.1  # terms x classes
+    log_phi = np.log(tokens / tokens.sum(axis=0))
+    prior = np.array([1 + 0.375 + 1, 1 + 0.125 + 1])
+    joint = log_phi.sum(axis=0) + np.log(prior / prior.sum())
+    assert_allclose(result.feature_log_prob, log_phi)
+    assert_allclose(result.posterior[0], np.exp(joint) / np.exp(joint).sum())
+
+
+def test_an_anchor_of_certainty_holds_the_loop():
+    labelled = sparse.csr_array([[2.0, 0.0], [0.0, 1.0]])
+    pool = sparse.csr_array([[5.0, 0.0]])
+    anchor = np.log([[1e-30, 1.0]])
+    result = naive_bayes_em(
+        labelled, np.array([0, 1]), pool, np.array([[0.5, 0.5]]), anchor=anchor
+    )
+    assert result.posterior[0, 1] > 0.999
+
+
+def test_long_documents_are_tempered_to_ten_tokens():
+    labelled = sparse.csr_array([[1.0, 0.0], [0.0, 1.0]])
+    start = np.array([[0.5, 0.5]])
+
+    def odds(length):
+        pool = sparse.csr_array([[float(length), 0.0]])
+        given = {"weight": 1e-9, "max_iter": 1, "evidence": 10.0}
+        P = naive_bayes_em(labelled, np.array([0, 1]), pool, start, **given).posterior
+        return np.log(P[0, 0] / P[0, 1])
+
+    assert_allclose(odds(10), odds(1000), rtol=1e-4)
+    assert odds(5) < 0.6 * odds(10)
+
+
+def test_plain_em_without_a_pool_is_naive_bayes():
+    from sklearn.naive_bayes import MultinomialNB
+
+    X, y = documents(60, 5)
+    ours = SemiSupervisedNaiveBayes(alpha=0.3).fit(X, y)
+    assert_allclose(
+        ours.predict_proba(X), MultinomialNB(alpha=0.3).fit(X, y).predict_proba(X)
+    )
+
+
+def test_plain_em_takes_any_start():
+    X, y = documents(300, 6)
+    labels = few(y, 2)
+    pool = np.array([label is None for label in labels])
+    start = np.eye(3)[y[pool]]
+    known = SemiSupervisedNaiveBayes(start=start).fit(X, labels)
+    assert known.score(X, y) > 0.9
+    with pytest.raises(ValueError, match="start must be"):
+        SemiSupervisedNaiveBayes(start=start[1:]).fit(X, labels)
+
+
+def test_a_student_is_softmax_regression_and_shares_out_its_weights():
+    X, y = documents(80, 7)
+    T = sparse.csr_array(TfidfTransformer().fit_transform(X))
+    weight = np.linspace(0.5, 2.0, 80)
+    is_labelled = np.arange(80) < 20
+    student = LinearStudent().fit(T, y, weight, is_labelled)
+    exact = LogisticRegression(C=10.0, tol=1e-8, max_iter=5000)
+    exact.fit(T, y, sample_weight=weight)
+    gap = student.log_probabilities(T) - exact.predict_log_proba(T)
+    assert np.abs(gap).max() < 0.05
+    # The labelled part is what the labelled documents' errors put there.
+    error = np.eye(3)[y] - exact.predict_proba(T)
+    part = 10.0 * (T[:20].T @ (weight[:20, None] * error[:20]))
+    assert_allclose(student.labelled_weights_, part, atol=0.1)
+    alone = LinearStudent().fit(T, y, weight, np.ones(80, bool))
+    assert_array_equal(alone.labelled_weights_, alone.weights_)
+
+
+def test_a_student_that_is_not_linear_is_refused():
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, y = documents(30, 8)
+    with pytest.raises(TypeError, match="linear classifier"):
+        SemiSupervisedClassifier(student=DecisionTreeClassifier()).fit(X, y)
+
+
+def test_cross_fitting_never_takes_a_class_away():
+    y = np.array([0, 1, 1, 2, 2, 2, 2])
+    seen = []
+
+    def score(kept, held_out):
+        assert set(y[kept]) == {0, 1, 2}
+        seen.extend(held_out)
+        return np.zeros((len(held_out), 3))
+
+    rows, scores = cross_fitted(y, score, 3, 0)
+    assert 0 not in rows
+    assert sorted(seen) == sorted(rows)
+    assert scores.shape == (len(rows), 3)
+
+
+def test_overconfident_scores_are_scaled_down():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(4000, 3))
+    p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    y = np.array([rng.choice(3, p=row) for row in p])
+    assert fit_scale(4.0 * scores, y, np.ones(4000)) == pytest.approx(0.25, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("labelled", "pool", "useful"),
+    [(10, 499, False), (10, 500, True), (300, 599, False), (300, 600, True)],
+)
+def test_the_guard(labelled, pool, useful):
+    assert pool_is_useful(labelled, pool) is useful
+
+
+# -- the whole -----------------------------------------------------------------------
+
+
+def test_the_pool_helps(corpus, fitted):
+    X, y, X_test, y_test = corpus
+    labels = few(y, 5)
+    labelled = np.flatnonzero([label is not None for label in labels])
+    alone = SemiSupervisedClassifier().fit(X[labelled], y[labelled])
+    assert fitted.used_pool_
+    assert fitted.recipe_ == "long texts"
+    assert fitted.score(X_test, y_test) > alone.score(X_test, y_test) + 0.05
+
+
+def test_without_a_pool_it_is_softmax_regression_on_tfidf(corpus):
+    X, y, X_test, _ = corpus
+    model = SemiSupervisedClassifier().fit(X[:60], y[:60])
+    kept = np.flatnonzero((X[:60] > 0).sum(axis=0))
+    tfidf = TfidfTransformer(sublinear_tf=True).fit(X[:60][:, kept])
+    exact = LogisticRegression(C=10.0, tol=1e-8, max_iter=5000)
+    exact.fit(tfidf.transform(X[:60][:, kept]), y[:60])
+    theirs = exact.predict_proba(tfidf.transform(X_test[:, kept]))
+    assert_allclose(model.predict_proba(X_test), theirs, atol=0.02)
+    assert not model.used_pool_
+
+
+def test_a_pool_below_the_guard_changes_nothing(corpus):
+    X, y, X_test, _ = corpus
+    labels = few(y[:300], 20)
+    labelled = np.flatnonzero([label is not None for label in labels])
+    small = SemiSupervisedClassifier().fit(X[:300], labels)
+    none = SemiSupervisedClassifier().fit(X[labelled], y[labelled])
+    assert_array_equal(small.predict_proba(X_test), none.predict_proba(X_test))
+
+
+def test_scores_fall_into_exact_parts(corpus, fitted):
+    X_test = corpus[2][:5]
+    scores = fitted._scores(X_test)
+    for parts, row in zip(fitted._score_parts(X_test), scores, strict=True):
+        total = parts.terms.sum(axis=0) + sum(parts.constants.values())
+        assert_allclose(total, row, rtol=1e-9, atol=1e-9)
+        assert parts.labelled.shape == parts.terms.shape
+
+
+def short_corpus(seed=0):
+    X, y = documents(900, seed, length=12)
+    rng = np.random.default_rng(seed)
+    phrases = rng.poisson(0.05, (900, 30)) + (y[:, None] == np.arange(30) % 3) * (
+        rng.random((900, 30)) < 0.1
+    )
+    vectors = rng.normal(size=(900, 6)) + np.eye(3)[y] @ rng.normal(size=(3, 6))
+    both = sparse.csr_array(sparse.hstack([X, phrases, vectors]))
+    kinds = np.repeat([0, 1, 2], [N_TERMS, 30, 6])
+    terms = [f"w{i:03d}{'abc'[i % 3] * 3}" for i in range(N_TERMS)] + [""] * 36
+    return both, y, kinds, terms
+
+
+def test_short_texts_use_word_tables_phrases_and_encoder_exactly():
+    X, y, kinds, terms = short_corpus()
+    model = SemiSupervisedClassifier(kinds=kinds, terms=terms, n_components=10)
+    model.fit(X[:700], few(y[:700], 5))
+    assert model.recipe_ == "short texts"
+    assert set(model.students_) == {"words", "tables", "encoder", "supervised"}
+    assert set(model.features_.tables_) == {"ppmi-full", "ppmi-unit", "subword"}
+    rows = X[700:706]
+    for parts, row in zip(model._score_parts(rows), model._scores(rows), strict=True):
+        total = parts.terms.sum(axis=0) + sum(parts.constants.values())
+        assert_allclose(total, row, rtol=1e-6, atol=1e-8)
+    assert model.score(X[700:], y[700:]) > 0.55
+
+
+def test_same_data_and_seed_give_the_same_bytes():
+    X, y, kinds, terms = short_corpus()
+    given = {"kinds": kinds, "terms": terms, "n_components": 10, "random_state": 3}
+    one, two = (
+        SemiSupervisedClassifier(**given).fit(X[:700], few(y[:700], 3)).predict_proba(X)
+        for _ in range(2)
+    )
+    assert one.tobytes() == two.tobytes()
+
+
+def test_views_steps_student_and_voter_can_be_exchanged(corpus):
+    X, y, X_test, y_test = corpus
+    model = SemiSupervisedClassifier(
+        views=("tfidf", LsaView(n_components=5)),
+        student=LinearSVC(),
+        voter=LogisticRegression(C=1.0),
+        n_steps=2,
+        pool_weight=0.3,
+        calibration_folds=0,
+    )
+    assert clone(model).fit(X, few(y, 5)).score(X_test, y_test) > 0.6
+    with pytest.raises(ValueError, match="names among"):
+        SemiSupervisedClassifier(views=("tfdif",)).fit(X, few(y, 5))
+    with pytest.raises(ValueError, match="'auto' or a tuple"):
+        SemiSupervisedClassifier(views="lsa").fit(X, few(y, 5))
+
+
+def test_the_prior_correction_lifts_rare_classes(corpus, fitted):
+    offset = fitted._offset()
+    assert_array_equal(np.argsort(offset), np.argsort(-fitted.class_share_))
+
+
+def test_noise_in_the_labels_is_survived(corpus):
+    X, y, X_test, y_test = corpus
+    labels = few(y, 10)
+    rows = np.flatnonzero([label is not None for label in labels])
+    labels[rows[::10]] = (y[rows[::10]] + 1) % 3
+    model = SemiSupervisedClassifier(n_components=20).fit(X, labels)
+    assert model.score(X_test, y_test) > 0.7
+
+
+def test_a_class_that_nobody_labelled_does_no_harm(corpus):
+    X, y, X_test, y_test = corpus
+    labels = few(y, 5, n_classes=2)
+    rows = np.flatnonzero([label is not None for label in labels])
+    known = y_test < 2
+    alone = SemiSupervisedClassifier().fit(X[rows], y[rows])
+    pooled = SemiSupervisedClassifier(n_components=20).fit(X, labels)
+    ours = pooled.score(X_test[known], y_test[known])
+    assert ours >= alone.score(X_test[known], y_test[known])
+
+
+def test_one_label_a_class_is_enough_to_learn(corpus):
+    X, y, *_ = corpus
+    model = SemiSupervisedClassifier(n_components=10).fit(X, few(y, 1))
+    assert model.scale_ == 1.0
+    assert model.unseen_answers() is None
+
+
+def test_bad_input_is_told(corpus):
+    X, y, *_ = corpus
+    with pytest.raises(DataError, match="no label at all"):
+        SemiSupervisedClassifier().fit(X, np.full(X.shape[0], None, dtype=object))
+    with pytest.raises(DataError, match="at least 2 classes"):
+        SemiSupervisedClassifier().fit(X, few(y, 5, n_classes=1))
+    with pytest.raises(ValueError, match="must name 300 columns"):
+        SemiSupervisedClassifier(kinds=[0]).fit(X, few(y, 5))

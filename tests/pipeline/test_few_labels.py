@@ -1,0 +1,195 @@
+"""TextClassifier with few labels: the guard, the choice, the explanation, the file."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import earmark
+from earmark import TextClassifier
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.models import SemiSupervisedClassifier
+
+TOPICS = {
+    "garden": "rose soil seed spade compost tulip prune hedge lawn bulb weed shed",
+    "kitchen": "flour butter oven whisk sugar dough pan recipe bake spoon salt yeast",
+    "sea": "sail anchor tide harbour mast wave keel storm buoy deck rope gull",
+}
+COMMON = [
+    "the",
+    "of",
+    "and",
+    "to",
+    "a",
+    "in",
+    "it",
+    "that",
+    "was",
+    "for",
+    "on",
+    "with",
+    "as",
+    "his",
+    "they",
+    "at",
+    "be",
+    "this",
+    "had",
+    "from",
+]
+
+
+def texts(n, seed, length=14):
+    rng = np.random.default_rng(seed)
+    labels = np.array(sorted(TOPICS))[rng.integers(0, 3, n)]
+    found = []
+    for label in labels:
+        own = TOPICS[label].split()
+        words = [
+            own[rng.integers(len(own))]
+            if rng.random() < 0.25
+            else COMMON[rng.integers(len(COMMON))]
+            for _ in range(length)
+        ]
+        found.append(" ".join(words))
+    return found, labels
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    X, y = texts(700, 0)
+    rows = np.concatenate([np.flatnonzero(y == c)[:3] for c in sorted(TOPICS)])
+    rest = np.setdiff1d(np.arange(700), rows)
+    X_test, y_test = texts(200, 1)
+    return [X[i] for i in rows], y[rows], [X[i] for i in rest], X_test, y_test
+
+
+@pytest.fixture(scope="module")
+def fitted(corpus):
+    X, y, pool, *_ = corpus
+    return TextClassifier("auto", random_state=0).fit(X, y, unlabelled=pool)
+
+
+def test_auto_uses_a_pool_above_the_guard_and_says_so(corpus, fitted):
+    X, y, _, X_test, y_test = corpus
+    alone = TextClassifier("auto").fit(X, y)
+    assert fitted.model_name_ == "semi-supervised"
+    assert "691 unlabelled documents help" in fitted.summary()
+    assert "softmax 0." in fitted.summary()
+    gain = np.mean(fitted.predict(X_test) == y_test) - np.mean(
+        alone.predict(X_test) == y_test
+    )
+    assert gain > 0.1
+
+
+@pytest.mark.parametrize("model", ["auto", "semi-supervised"])
+def test_a_tiny_pool_gives_the_model_without_a_pool(corpus, model):
+    X, y, pool, X_test, _ = corpus
+    tiny = TextClassifier(model).fit(X, y, unlabelled=pool[:100])
+    none = TextClassifier("auto").fit(X, y)
+    assert tiny.model_name_ == none.model_name_
+    assert_array_equal(tiny.predict_proba(X_test), none.predict_proba(X_test))
+    assert "100 unlabelled documents were not used" in tiny.summary()
+
+
+def test_none_in_y_is_the_same_as_a_pool_apart(corpus, fitted):
+    X, y, pool, X_test, _ = corpus
+    labels = [*y.tolist(), *[None] * len(pool)]
+    mixed = TextClassifier("auto", random_state=0).fit([*X, *pool], labels)
+    assert_array_equal(mixed.predict_proba(X_test), fitted.predict_proba(X_test))
+
+
+def test_explanations_add_up_and_tell_labelled_from_unlabelled(corpus, fitted):
+    X_test = corpus[3][:4]
+    scores = fitted.engine_.scores({"text": X_test})
+    for told, row in zip(fitted.explain(X_test), scores, strict=True):
+        total = sum(t.contribution for t in told.terms) + sum(told.constants.values())
+        best, second = np.sort(row)[::-1][:2]
+        assert_allclose(total, best - second, rtol=1e-6, atol=1e-9)
+        assert all(t.labelled is not None for t in told.terms)
+        assert "unlabelled" in str(told)
+    phrases = [t.term for told in fitted.explain(X_test) for t in told.terms]
+    assert any(term.startswith("[start] ") for term in phrases)
+
+
+def test_a_saved_model_answers_the_same(corpus, fitted, tmp_path):
+    X_test = corpus[3]
+    fitted.save(tmp_path / "m.earmark")
+    again = earmark.load(tmp_path / "m.earmark")
+    assert_array_equal(again.predict_proba(X_test), fitted.predict_proba(X_test))
+    assert str(again.explain(X_test[:1])[0]) == str(fitted.explain(X_test[:1])[0])
+
+
+def test_telling_terms_are_the_topics_words(fitted):
+    told = fitted.telling_terms(3)
+    for label, terms in told.items():
+        assert any(term in TOPICS[label] for term, _ in terms)
+
+
+def test_max_error_works_on_held_out_labels(corpus):
+    X, y, pool, X_test, _ = corpus
+    model = TextClassifier("semi-supervised", max_error=0.2)
+    model.fit(X, y, unlabelled=pool)
+    assert "left-out" in model.summary()
+    assert len(model.predict(X_test)) == len(X_test)
+
+
+def test_regions_are_read_together(corpus):
+    X, y, pool, X_test, y_test = corpus
+
+    def split(rows):
+        return {"head": [t[:20] for t in rows], "tail": [t[20:] for t in rows]}
+
+    model = TextClassifier("semi-supervised", random_state=0)
+    model.fit(split(X), y, unlabelled=split(pool))
+    assert np.mean(model.predict(split(X_test)) == y_test) > 0.6
+    assert model.region_names_ == ["head", "tail"]
+
+
+def test_an_encoder_is_one_more_view(corpus):
+    X, y, pool, X_test, y_test = corpus
+
+    def encoder(rows):
+        return np.array(
+            [
+                [sum(w in TOPICS[c].split() for w in t.split()) for c in TOPICS]
+                for t in rows
+            ]
+        )
+
+    model = TextClassifier("semi-supervised", encoder=encoder)
+    model.fit(X, y, unlabelled=pool)
+    assert "encoder" in model.engine_.model_.students_
+    assert np.mean(model.predict(X_test) == y_test) > 0.75
+    with pytest.raises(NotSupportedError):
+        model.save("nowhere.earmark")
+    bad = TextClassifier("semi-supervised", encoder=lambda rows: np.zeros(3))
+    with pytest.raises(DataError, match="a row for each"):
+        bad.fit(X, y, unlabelled=pool)
+
+
+def test_a_given_estimator_keeps_its_settings(corpus):
+    X, y, pool, *_ = corpus
+    model = TextClassifier(SemiSupervisedClassifier(n_steps=2, calibration_folds=0))
+    model.fit(X, y, unlabelled=pool)
+    assert model.engine_.model_.n_steps == 2
+    assert model.engine_.model_.used_pool_
+
+
+def test_learning_one_by_one_is_refused(corpus, fitted):
+    X, y, *_ = corpus
+    with pytest.raises(NotSupportedError, match="cannot forget"):
+        fitted.forget(X, y)
+
+
+def test_auto_with_many_labels_lets_them_decide():
+    X, y = texts(1000, 5)
+    labels = [*y[:240].tolist(), *[None] * 760]
+    model = TextClassifier("auto").fit(X, labels)
+    assert "with the pool, likewise: semi-supervised" in model.summary()
+
+
+def test_auto_learns_from_two_labels_a_class():
+    X, y = texts(60, 6)
+    rows = np.concatenate([np.flatnonzero(y == c)[:2] for c in sorted(TOPICS)])
+    model = TextClassifier().fit([X[i] for i in rows], y[rows])
+    assert "cross-validated" in model.summary()

@@ -1,0 +1,194 @@
+"""What the chapter claims, asserted: printed digits, and signs over seeds."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from earmark.models import (
+    MultinomialNaiveBayes,
+    NeighborsClassifier,
+    RocchioClassifier,
+)
+from earmark.reproductions import vector_space
+from earmark.reproductions.vector_space import (
+    book,
+    languages,
+    nearest_error,
+    plane,
+    separability,
+    tradeoff,
+)
+
+SEEDS = (0, 1, 2)
+
+
+def test_worked_examples_have_the_printed_digits():
+    found = book.examples()
+    order = [found["terms"].index(t) for t in ("chinese", "japan", "tokyo")]
+    order += [found["terms"].index(t) for t in ("macao", "beijing", "shanghai")]
+    table = np.array(found["table 14.1"]["vectors"])[:, order]
+    assert table.tolist() == [
+        [0, 0, 0, 0, 1, 0],
+        [0, 0, 0, 0, 0, 1],
+        [0, 0, 0, 1, 0, 0],
+        [0, 0.71, 0.71, 0, 0, 0],
+        [0, 0.71, 0.71, 0, 0, 0],
+    ]
+    centroids = found["table 14.1"]["centroids"]
+    thirds = [0, 0, 0, 0.33, 0.33, 0.33]
+    assert np.array(centroids["China"])[order].tolist() == thirds
+    first = found["example 14.1"]
+    assert first["distances"] == {"China": 1.15, "not China": 0.0}
+    assert first["assigned"] == "not China"
+    w = np.array(first["w"])[order].tolist()
+    assert w == [0, -0.71, -0.71, 0.33, 0.33, 0.33]
+    assert_allclose(first["b"], -1 / 3, rtol=1e-9)
+    assert first["w.d of d1 .. d5"] == [0.33, 0.33, 0.33, -1.0, -1.0]
+    second = found["example 14.2"]["distances of d5 from d1 .. d4"]
+    assert second == [1.41, 1.41, 1.41, 0.0]
+    assert found["example 14.3"] == {
+        "rate discount dlrs world": 0.07,
+        "prime dlrs": -0.01,
+    }
+    assert found["exercise 14.2"]["assigned"] != found["exercise 14.2"]["labels"]
+
+
+def test_angles_of_exercise_14_1_and_distances_of_figure_14_2():
+    for ratio, angle in book.distortion().items():
+        assert_allclose(angle / np.sin(angle), float(ratio), rtol=1e-9)
+    far = book.projection()
+    assert round(far["x2 x3"]["chord"], 3) == 0.201
+    assert round(far["x1 x3"]["chord"], 2) == 1.06
+    assert round(far["x1 x3"]["chord"] / far["x1 x3"]["projected"], 2) == 1.18
+
+
+def test_three_measures_give_three_answers():
+    found = book.similarity_measures()
+    assert [each["nearest"] for each in found.values()] == ["c", "b", "a"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 5))
+def test_naive_bayes_picks_the_class_of_smallest_divergence(seed, n_classes):
+    # Exercise 14.18: argmin over classes of KL(document as a distribution || class).
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(rng.gamma(0.5, 3.0, (4 * n_classes, 12)))
+    X[:, 0] += 1
+    model = MultinomialNaiveBayes(class_prior="uniform")
+    model.fit(X, np.arange(len(X)) % n_classes)
+    document = X / X.sum(axis=1, keepdims=True)
+    log_document = np.log(np.where(document > 0, document, 1.0))
+    cross = log_document[:, None] - model.feature_log_prob_
+    divergence = (document[:, None] * cross).sum(axis=2)
+    chosen = divergence[np.arange(len(X)), model.predict(X)]
+    assert_allclose(chosen, divergence.min(axis=1), rtol=1e-9, atol=1e-12)
+
+
+def test_fewer_neighbours_mean_less_bias_and_more_variance():
+    for problem in (plane.linear_with_noise, plane.enclave):
+        for seed in SEEDS:
+            found = [
+                tradeoff.measured(
+                    problem,
+                    NeighborsClassifier(k, vote="majority", random_state=0),
+                    plane.lifted,
+                    n_sets=12,
+                    n_test=200,
+                    seed=seed,
+                )
+                for k in (51, 11, 1)
+            ]
+            bias, variance = ([row[p] for row in found] for p in ("bias", "variance"))
+            assert bias[0] > bias[1] > bias[2]
+            assert variance[0] < variance[1] < variance[2]
+            for row in found:
+                total = row["bias"] + row["variance"]
+                assert abs(total - row["learning_error"]) < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("linear", "represent"),
+    [
+        (MultinomialNaiveBayes(), tradeoff.counts),
+        (RocchioClassifier(), plane.lifted),
+    ],
+)
+def test_linear_models_have_more_bias_and_less_variance_on_the_enclave(
+    linear, represent
+):
+    nearest = NeighborsClassifier(1, random_state=0)
+    for seed in SEEDS:
+        few = {"n_sets": 8, "n_test": 300, "seed": seed}
+        straight = tradeoff.measured(plane.enclave, linear, represent, **few)
+        local = tradeoff.measured(plane.enclave, nearest, plane.lifted, **few)
+        for loss in ("", "zero_one_"):
+            assert straight[f"{loss}bias"] > local[f"{loss}bias"]
+            assert straight[f"{loss}variance"] < local[f"{loss}variance"]
+
+
+def test_points_of_the_plane_keep_their_neighbours_on_the_sphere(rng):
+    points = rng.uniform(size=(200, 2))
+    model = NeighborsClassifier(1).fit(plane.lifted(points), np.arange(200) % 2)
+    test = rng.uniform(size=(100, 2))
+    flat = np.linalg.norm(test[:, None] - points, axis=2).argmin(axis=1)
+    assert np.mean(model.kneighbors(plane.lifted(test))[1][:, 0] == flat) > 0.97
+
+
+def test_rocchio_fails_on_two_clusters_and_neighbours_do_not(rng):
+    points, labels = plane.multimodal(rng)
+    X = plane.lifted(points)
+    rocchio = RocchioClassifier().fit(X, labels)
+    nearest = NeighborsClassifier(5, random_state=0).fit(X, labels)
+    assert (rocchio.predict(X) != labels).mean() > 0.1
+    assert (nearest.predict(X) != labels).mean() < 0.05
+
+
+def test_error_of_the_nearest_neighbour_is_below_twice_the_bayes_error():
+    found = nearest_error.bayes_and_nearest((500,), 3)
+    limit, bound = found["limit of 1NN"], found["twice the Bayes error"]
+    assert found["Bayes error"] < limit < bound
+    assert abs(found["1NN"][0]["error"] - limit) < 0.03
+
+
+def test_separability_agrees_with_counting():
+    crossed = np.array([True, True, False, False])
+    square = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]])
+    assert not separability.is_separable(square, crossed)
+    assert separability.is_separable(square, np.array([True, False, True, False]))
+    lifted = separability.perturbed_square(5)["separable share by dimension"]
+    assert lifted == {"2": 0.0, "3": 1.0, "4": 1.0}
+    cube = separability.cube_corners(5)["rows"]
+    # 14 of 16 and 104 of 256 labellings of the corners are threshold functions.
+    assert [row["not separable"] for row in cube[:3]] == [0, 2, 152]
+
+
+def test_messages_are_read_from_catalogues(tmp_path, monkeypatch):
+    folder = tmp_path / "contrib" / "shop" / "locale" / "fr" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    (folder / "django.po").write_text(
+        'msgid ""\nmsgstr "head"\n\n#: a.py\nmsgid "Good %(part)s"\n'
+        'msgstr "Bonne "\n"%(part)s"\n\n#, fuzzy\nmsgid "x"\nmsgstr "y"\n\n'
+        'msgid "%d day"\nmsgid_plural "%d days"\nmsgstr[0] "%d jour"\n',
+        encoding="utf-8",
+    )
+    french = {"Good %(part)s": "Bonne  ", "%d day": "  jour"}
+    assert languages.catalogue(tmp_path, "fr") == french
+    assert languages.catalogue(tmp_path, "en")["%d day"] == "  day"
+    monkeypatch.setenv("EARMARK_DJANGO", str(tmp_path))
+    assert languages.find_django() == tmp_path
+
+
+def test_languages_say_when_there_is_no_django(monkeypatch):
+    monkeypatch.setattr(languages, "find_django", lambda: None)
+    assert "Django was not found" in languages.one_of_and_any_of()["not run"]
+
+
+@pytest.mark.corpus
+@pytest.mark.slow
+def test_the_quick_reproduction_runs(tmp_path):
+    result = vector_space.reproduce(tmp_path, quick=True)
+    assert (tmp_path / "regions.png").stat().st_size < 150_000
+    models = result["exercise 14.7"]["models"]
+    assert models["kNN"]["micro F1"] > 0.8
