@@ -24,16 +24,23 @@ def learning_curves(
     sizes: Sequence[int],
     n_splits: int,
     progress: Progress,
+    *,
+    given_dictionary: bool = True,
 ) -> list[dict[str, Any]]:
     """Test error, log loss and calibration of every method, pair and size.
 
-    Each split draws 500 test documents and a nested series of training sets.
+    Each split draws 500 test documents and a nested series of training sets. The
+    paper's dictionary W is given beforehand: here, the words of the pair's
+    documents. Otherwise it is the words of the training documents.
     """
     corpus = load_news(pairs)
     rows = []
     for pair in pairs:
         for size in sizes:
-            measured = [_one_split(corpus, pair, size, s) for s in range(n_splits)]
+            measured = [
+                _one_split(corpus, pair, size, seed, given_dictionary)
+                for seed in range(n_splits)
+            ]
             rows.append(
                 {
                     "pair": list(pair),
@@ -47,10 +54,12 @@ def learning_curves(
 
 
 def _one_split(
-    corpus: Corpus, pair: tuple[str, str], size: int, seed: int
+    corpus: Corpus, pair: tuple[str, str], size: int, seed: int, given: bool
 ) -> dict[str, dict[str, float]]:
-    order = np.random.default_rng(seed).permutation(corpus.rows(pair))
-    train, test = corpus.split(order[: min(size, len(order) - N_TEST)], order[-N_TEST:])
+    rows = corpus.rows(pair)
+    order = np.random.default_rng(seed).permutation(rows)
+    first = order[: min(size, len(order) - N_TEST)]
+    train, test = corpus.split(first, order[-N_TEST:], rows if given else None)
     found = {}
     for name, run in {**METHODS, **HONEST}.items():
         labels, proba = run(train, test)
