@@ -100,9 +100,7 @@ class GaussianProblem(NodeProblem):
         ones = np.ones(matrix.shape[0])
         return DocumentRows.of(matrix.astype(events.dtype), ones, np.zeros(len(ones)))
 
-    def start(
-        self, keys: NDArray[np.uint64], seeds: NDArray[np.uint64]
-    ) -> NodeParams:
+    def start(self, keys: NDArray[np.uint64], seeds: NDArray[np.uint64]) -> NodeParams:
         """First parameters: each node around a document drawn at random (HB8).
 
         Random responsibilities would put all nodes at the centre of the class, which
