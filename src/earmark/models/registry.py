@@ -130,6 +130,20 @@ MODELS: Mapping[str, ModelSpec] = _named(
         passes=("class_weight", "random_state"),
     ),
     ModelSpec(
+        "mlp",
+        "multilayer perceptron on tf-idf, with a sparse first layer",
+        "tfidf",
+        "earmark.models.mlp:MultilayerPerceptron",
+        passes=("class_weight", "random_state"),
+    ),
+    ModelSpec(
+        "nbsvm",
+        "NBSVM: naive Bayes log-count ratios under a linear classifier",
+        "counts",
+        "earmark.models.nbsvm:NBSVM",
+        passes=("class_weight", "random_state"),
+    ),
+    ModelSpec(
         "svm",
         "linear support vector machine on tf-idf (scikit-learn's LinearSVC)",
         "tfidf",
