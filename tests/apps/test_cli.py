@@ -238,3 +238,17 @@ def test_check_names_conflicts_and_suspected_label_errors(tmp_path):
     assert "row 13: vehicle, rather animal" in stdout
     found = json.loads(run("check", path, "--label", "kind", "--json")[1])
     assert "conflict" in {one["kind"] for one in found["findings"]}
+
+
+def test_calibration_documents_turn_the_estimate_into_a_guarantee(data, tmp_path):
+    held_out = tmp_path / "held-out.csv"
+    rows = [f"{text} {i},{kind}" for i, (text, kind) in enumerate(ROWS * 20)]
+    held_out.write_text("\n".join(["text,kind", *rows]))
+    out = tmp_path / "m.earmark"
+    options = ("--label", "kind", "--model", "multinomial", "--max-error", "0.3")
+    run("train", data, *options, "-o", out)
+    assert earmark.load(out).guaranteed_error_ is None
+    code, stdout, _ = run("train", data, *options, "-o", out, "--calibration", held_out)
+    assert code == 0
+    assert earmark.load(out).guaranteed_error_ == 0.3
+    assert "with 95 % confidence" in stdout

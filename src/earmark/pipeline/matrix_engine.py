@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from earmark.decision.calibration import TemperatureCalibrator
-from earmark.decision.decision import Decision
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.logspace import log_normalize
 from earmark.models._base import ScoreParts, linear_parts
@@ -179,10 +178,6 @@ class MatrixEngine:
             if fused is not None:
                 return log_normalize(fused)
         return log_probabilities(self.model_, self.matrix(texts))
-
-    def decide(self, texts: RegionTexts) -> Decision:
-        """Only where a document may have several labels."""
-        raise NotSupportedError("this model gives one label a document.")
 
     def parts(self, texts: RegionTexts) -> list[ScoreParts]:
         """The scores of each document, taken apart."""

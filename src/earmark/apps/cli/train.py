@@ -51,6 +51,14 @@ def run(
             min=0.0, max=1.0, help="Abstain so that at most this share is wrong."
         ),
     ] = None,
+    calibration: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA3",
+            help="Labelled documents kept out of training: --max-error is then a "
+            "guarantee, not an estimate.",
+        ),
+    ] = None,
     class_weight: Annotated[
         str | None, typer.Option(metavar="balanced", help="Weigh classes equally.")
     ] = None,
@@ -100,6 +108,16 @@ def run(
                 encoding=encoding,
                 **options.column_list(text),
             ).texts
+        held_out = None
+        if calibration is not None:
+            held_out = read_documents(
+                calibration,
+                label=label,
+                multi_label=multi_label,
+                null_text="empty",
+                encoding=encoding,
+                **options.column_list(text),
+            )
     classifier = TextClassifier(
         model,
         regions="email" if email else None,
@@ -111,8 +129,13 @@ def run(
         n_jobs=jobs,
     )
     with status(f"learning from {len(documents):,} documents"):
-        classifier.fit(documents.texts, documents.labels, unlabelled=pool)
-    if max_error is None and not classifier.is_multi_label_:
+        classifier.fit(
+            documents.texts,
+            documents.labels,
+            unlabelled=pool,
+            calibration=held_out and (held_out.texts, held_out.labels),
+        )
+    if classifier.evidence_ is None and not classifier.is_multi_label_:
         with status("estimating how right it is"):
             classifier.measure_confidence(documents.texts, documents.labels)
     classifier.columns_ = {"text": text, "label": label}
