@@ -14,6 +14,12 @@
 
 namespace {
 
+inline void fetch_early([[maybe_unused]] const void* place) {
+#if defined(__GNUC__)
+    __builtin_prefetch(place);
+#endif
+}
+
 struct Rows {
     const int64_t* indptr;
     const int32_t* indices;
@@ -72,12 +78,17 @@ class Shortlist {
         limit_ = 4 * k + 64;
     }
 
-    void scan(const float* score, int64_t n) {
+    // `score` gets the dense part added and is looked through.
+    void scan(float* score, const float* dense, int64_t n) {
         constexpr int64_t kBlock = 64;
         for (int64_t start = 0; start < n; start += kBlock) {
             const int64_t stop = std::min(n, start + kBlock);
-            bool any = false;
-            for (int64_t d = start; d < stop; ++d) any |= score[d] > least_;
+            const float least = least_; // a copy: the writes below must not hide it
+            int any = 0;
+            for (int64_t d = start; d < stop; ++d) {
+                score[d] += dense[d];
+                any |= score[d] > least;
+            }
             if (!any) continue;
             for (int64_t d = start; d < stop; ++d)
                 if (score[d] > least_) {
@@ -109,7 +120,7 @@ class Shortlist {
 };
 
 void top_similar(In<int64_t> query_indptr, In<int32_t> query_indices, In<double> query_data,
-                 In<int64_t> exclude, Out2<float> scores, In<int32_t> hot_position,
+                 In<int64_t> exclude, In2<float> scores, In<int32_t> hot_position,
                  In<int64_t> starts, In<int32_t> docs, In<float> weights, In<int64_t> row_indptr,
                  In<int32_t> row_indices, In<double> row_data, bool is_signed,
                  Out2<double> out_similarity, Out2<int64_t> out_docs) {
@@ -120,24 +131,33 @@ void top_similar(In<int64_t> query_indptr, In<int32_t> query_indices, In<double>
     const int64_t* from = starts.data();
     const auto n_docs = static_cast<int64_t>(scores.shape(1));
     const auto k = static_cast<int64_t>(out_docs.shape(1));
+    const int32_t* doc = docs.data();
+    const float* doc_weight = weights.data();
     std::vector<double> dense(hot_position.size(), 0.0);
+    std::vector<float> sums(n_docs);
     for (int64_t q = 0; q < static_cast<int64_t>(out_docs.shape(0)); ++q) {
-        float* score = scores.data() + q * n_docs;
         const int64_t begin = query.indptr[q], end = query.indptr[q + 1];
+        // The sums of one query stay in the cache; the dense part streams in later.
+        std::fill(sums.begin(), sums.end(), 0.0F);
+        float* score = sums.data();
         for (int64_t p = begin; p < end; ++p) {
             const int32_t term = query.indices[p];
-            dense[term] += query.data[p];
+            if (p + 2 < end) { // lists are short and lie far apart
+                fetch_early(doc + from[query.indices[p + 2]]);
+                fetch_early(doc_weight + from[query.indices[p + 2]]);
+            }
             if (hot[term] >= 0) continue;
             const auto weight = static_cast<float>(query.data[p]);
             for (int64_t i = from[term]; i < from[term + 1]; ++i)
-                score[docs.data()[i]] += weight * weights.data()[i];
+                score[doc[i]] += weight * doc_weight[i];
         }
         if (exclude.data()[q] >= 0)
             score[exclude.data()[q]] = -std::numeric_limits<float>::infinity();
         // |error| <= (number of terms + 4) 2^-24 for vectors of length 1.
         const auto band = static_cast<float>((end - begin + 4) * std::ldexp(1.02, -24));
         Shortlist shortlist(k, band, is_signed ? -band : 0.0F);
-        shortlist.scan(score, n_docs);
+        shortlist.scan(score, scores.data() + q * n_docs, n_docs);
+        for (int64_t p = begin; p < end; ++p) dense[query.indices[p]] += query.data[p];
         auto& found = shortlist.found();
         for (auto& candidate : found) {
             double sum = 0.0;

@@ -159,7 +159,7 @@ class Scorer {
         std::int64_t n_tokens = 0;
         double size = 0.0;
         for (std::size_t k = 0; k < n; ++k) {
-            if (k + 8 < n) prefetch(linear_.weights + entries[k + 8].id * linear_.n_outputs);
+            if (k + 8 < n) ask_for(linear_.weights + entries[k + 8].id * linear_.n_outputs);
             const auto [column, count] = entries[k];
             n_tokens += count;
             const double x = value(column, count);
@@ -177,6 +177,11 @@ class Scorer {
         if (linear_.tf == Tf::sublinear) x = 1.0 + std::log(x);
         if (linear_.tf == Tf::logarithm) x = 1.0 + std::log10(x);
         return linear_.idf ? x * linear_.idf[column] : x;
+    }
+
+    // All cache lines of a row of weights, up to a few.
+    void ask_for(const double* row) const {
+        for (std::size_t k = 0; k < linear_.n_outputs && k < 64; k += 8) prefetch(row + k);
     }
 
     void add(double x, const double* row, double* out) const {

@@ -11,12 +11,7 @@ class Vocabulary {
     Vocabulary(const std::vector<std::string>& terms, const Scan& scan, const std::vector<std::string>& stop_words)
         : scan_(scan), symbols_(scan.analyzer == Analyzer::word ? scan.max_n : 1, stop_words), n_columns_(terms.size()) {
         if (!symbols_.has_pairs()) symbols_.words().reserve(terms.size());
-        std::string padded;
-        for (std::uint32_t column = 0; column < terms.size(); ++column) {
-            padded = terms[column];
-            padded.resize(padded.size() + over_read);
-            add(padded, terms[column].size(), column);
-        }
+        scan.analyzer == Analyzer::word ? add_words(terms) : add_strings(terms);
     }
 
     std::size_t n_columns() const { return n_columns_; }
@@ -26,41 +21,59 @@ class Vocabulary {
     bool has_pairs() const { return symbols_.has_pairs(); }
 
   private:
+    static Key padded_key(const std::string& term, std::string& padded) {
+        padded.assign(term);
+        padded.append(over_read, '\0');
+        return Key::of(padded.data(), term.size());
+    }
+
     // The mark of a slot is its column + 1, or 0 for a mere beginning of an n-gram.
-    void add(const std::string& term, std::size_t length, std::uint32_t column) {
-        if (length == 0) return;
-        if (scan_.analyzer != Analyzer::word) {
-            symbols_.word(Key::of(term.data(), length)).mark = column + 1;
-            return;
+    void add_strings(const std::vector<std::string>& terms) {
+        std::string padded;
+        for (std::uint32_t column = 0; column < terms.size(); ++column)
+            if (!terms[column].empty()) symbols_.word(padded_key(terms[column], padded)).mark = column + 1;
+    }
+
+    void add_words(const std::vector<std::string>& terms) {
+        std::string padded;
+        std::vector<Span> words;
+        for (std::uint32_t column = 0; column < terms.size(); ++column) {
+            split(terms[column], words);
+            if (words.size() < scan_.min_n || words.size() > scan_.max_n) continue; // no document can have it
+            if (words.size() > 1) {
+                add_ngram(terms[column], words, column, padded);
+            } else if (!terms[column].empty()) {
+                Slot& slot = symbols_.word(padded_key(terms[column], padded));
+                if (slot.id != none) slot.mark = column + 1; // none: a stop word
+            }
         }
-        std::vector<Span> words = split(term, length);
-        const std::uint32_t n = words.size();
-        if (n < scan_.min_n || n > scan_.max_n) return; // no document can have it
-        std::vector<std::uint32_t> ids;
-        for (const Span& word : words) {
-            if (word.length == 0) return;
-            Slot& slot = symbols_.word(Key::of(term.data() + word.start, word.length));
-            if (slot.id == none) return; // a stop word
-            if (n == 1) slot.mark = column + 1;
-            ids.push_back(slot.id);
-        }
-        std::uint32_t gram = ids[0];
-        for (std::uint32_t k = 2; k <= n; ++k) {
-            PairSlot& slot = symbols_.pair(k, PairTable::key(gram, ids[k - 1]));
-            if (k == n) slot.mark = column + 1;
+    }
+
+    void add_ngram(const std::string& term, const std::vector<Span>& words, std::uint32_t column, std::string& padded) {
+        padded_key(term, padded);
+        std::uint32_t gram = none;
+        for (std::uint32_t k = 0; k < words.size(); ++k) {
+            if (words[k].length == 0) return;
+            const std::uint32_t word = symbols_.word(Key::of(padded.data() + words[k].start, words[k].length)).id;
+            if (word == none) return; // a stop word
+            if (k == 0) {
+                gram = word;
+                continue;
+            }
+            PairSlot& slot = symbols_.pair(k + 1, PairTable::key(gram, word));
+            if (k + 1 == words.size()) slot.mark = column + 1;
             gram = slot.id;
         }
     }
 
-    static std::vector<Span> split(const std::string& term, std::size_t length) {
-        std::vector<Span> words;
+    static void split(const std::string& term, std::vector<Span>& words) {
+        words.clear();
         std::uint32_t start = 0;
-        for (std::uint32_t k = 0; k <= length; ++k) {
-            if (k < length && term[k] != ' ') continue;
+        for (std::uint32_t k = 0; k <= term.size(); ++k) {
+            if (k < term.size() && term[k] != ' ') continue;
             words.push_back({start, k - start});
             start = k + 1;
         }
-        return words;
     }
 
     Scan scan_;

@@ -37,7 +37,7 @@ def checked_vocabulary(counter: Any) -> dict[str, int]:
             )
     else:
         terms = sorted(given) if isinstance(given, set | frozenset) else list(given)
-        vocabulary = {term: column for column, term in enumerate(terms)}
+        vocabulary = dict(zip(terms, range(len(terms)), strict=True))
         if len(vocabulary) != len(terms):
             twice = next(t for k, t in enumerate(terms) if vocabulary[t] != k)
             raise DataError(f"Duplicate term in vocabulary: {twice!r}")
@@ -56,7 +56,7 @@ def warn_of_upper_case(counter: Any) -> None:
     terms = counter.vocabulary_
     if not set(map(type, terms)) <= {str}:
         terms = [term for term in terms if isinstance(term, str)]
-    if any(map(str.isupper, set().union(*terms))):
+    if any(map(str.isupper, set("".join(terms)))):
         warnings.warn(
             "Upper case characters found in vocabulary while 'lowercase' is True: "
             "these entries will not be matched with any documents.",

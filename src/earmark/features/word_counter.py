@@ -199,7 +199,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
             self._add_seen(terms, counts)
             return self
         known = sorted({*getattr(self, "vocabulary_", ()), *terms})
-        self.vocabulary_ = {term: column for column, term in enumerate(known)}
+        self.vocabulary_ = dict(zip(known, range(len(known)), strict=True))
         return self
 
     def inverse_transform(self, X: Any) -> list[Labels]:
@@ -269,8 +269,8 @@ class WordCounter(AnalysisMixin, BaseEstimator):
             kept = np.flatnonzero(mask)
         if not len(kept) and not may_be_empty:
             raise DataError(EMPTY_VOCABULARY)
-        names = (terms[k] for k in kept.tolist())
-        self.vocabulary_ = {term: column for column, term in enumerate(names)}
+        names = [terms[k] for k in kept.tolist()]
+        self.vocabulary_ = dict(zip(names, range(len(names)), strict=True))
         return kept
 
     def _learn(self, counts: Counts) -> NDArray[np.int32]:

@@ -111,8 +111,10 @@ def _compiled_block(
 ) -> None:
     hot = index.hot_position[queries.indices]
     is_hot = hot >= 0
-    dense = np.zeros((queries.shape[0], index.block.shape[1]), dtype=np.float32)
-    np.add.at(dense, (row_numbers(queries)[is_hot], hot[is_hot]), queries.data[is_hot])
+    shape = (queries.shape[0], index.block.shape[1])
+    cell = row_numbers(queries)[is_hot] * shape[1] + hot[is_hot]
+    dense = np.bincount(cell, queries.data[is_hot], minlength=shape[0] * shape[1])
+    dense = dense.astype(np.float32).reshape(shape)
     lib.top_similar(
         queries.indptr.astype(np.int64),
         queries.indices,

@@ -86,6 +86,20 @@ MODELS: Mapping[str, ModelSpec] = _named(
         passes=("random_state", "n_jobs", "verbose"),
     ),
     ModelSpec(
+        "higher-order",
+        "higher-order naive Bayes: words linked across documents; for few labels",
+        "binary",
+        "earmark.models.higher_order:HigherOrderNaiveBayes",
+        {"keep_documents": True},
+    ),
+    ModelSpec(
+        "higher-order-svm",
+        "linear SVM on words weighted by higher-order paths, one class against one",
+        "binary",
+        "earmark.models.higher_order:HigherOrderClassifier",
+        passes=("random_state", "n_jobs"),
+    ),
+    ModelSpec(
         "rocchio",
         "Rocchio: the class with the nearest prototype; exact updates, very quick",
         "tfidf",
@@ -113,6 +127,20 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "tfidf",
         "earmark.models.softmax:SoftmaxRegression",
         {"solver": "dual", "C": 10.0},
+        passes=("class_weight", "random_state"),
+    ),
+    ModelSpec(
+        "mlp",
+        "multilayer perceptron on tf-idf, with a sparse first layer",
+        "tfidf",
+        "earmark.models.mlp:MultilayerPerceptron",
+        passes=("class_weight", "random_state"),
+    ),
+    ModelSpec(
+        "nbsvm",
+        "NBSVM: naive Bayes log-count ratios under a linear classifier",
+        "counts",
+        "earmark.models.nbsvm:NBSVM",
         passes=("class_weight", "random_state"),
     ),
     ModelSpec(

@@ -208,6 +208,13 @@ class CountEngine:
         parts: list[ScoreParts] = self.model_._score_parts(self.matrix(texts))
         return parts
 
+    def paths(self, texts: RegionTexts, top: int) -> list[list[Any]]:
+        """Refused: these models count documents, not paths."""
+        raise NotSupportedError(
+            f"{type(self.estimator).__name__} has no paths to show; "
+            "model='higher-order' has."
+        )
+
     def leave_one_out(
         self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
     ) -> FloatMatrix:

@@ -10,7 +10,7 @@ import numpy as np
 
 from earmark.models._base import ScoreParts
 
-__all__ = ["Explanation", "TermEvidence", "explain_parts"]
+__all__ = ["Explanation", "PathEvidence", "TermEvidence", "explain_parts"]
 
 _BAR = 24
 
@@ -25,6 +25,23 @@ class TermEvidence:
     labelled: float | None = None
     """How much of it labelled documents taught; the rest came from text without
     labels. None where nothing was learned from such text."""
+
+
+@dataclass(frozen=True)
+class PathEvidence:
+    """A chain term - document - term - document - term into the label's documents."""
+
+    terms: tuple[str, ...]
+    """Three; the first is a term of the explained document."""
+    documents: tuple[int, int]
+    """Numbers of labelled training documents, from 0."""
+    strength: float
+    """Sum of the terms' log-ratios between the label and the runner-up."""
+
+    def __str__(self) -> str:
+        first, middle, last = self.terms
+        left, right = self.documents
+        return f"{first} - document {left} - {middle} - document {right} - {last}"
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,8 @@ class Explanation:
     note: str = ""
     top: int = 10
     """How many terms ``str()`` shows."""
+    paths: tuple[PathEvidence, ...] = ()
+    """Strongest first, where they were asked for."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -69,6 +88,9 @@ class Explanation:
             bar = "█" * max(1, round(_BAR * abs(value) / largest)) if value else ""
             lines.append(f"  {name:<{width}}  {value:+8.3f}{source}  {bar}")
         lines.append(f"  {'sum':<{width}}  {self.score:+8.3f}")
+        if self.paths:
+            lines.append(f"paths through documents of {self.label}")
+            lines += [f"  {path.strength:+8.3f}  {path}" for path in self.paths]
         return "\n".join(lines)
 
 

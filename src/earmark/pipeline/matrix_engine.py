@@ -98,10 +98,17 @@ class MatrixEngine:
         if "blocks" in model.get_params(deep=False):
             model.set_params(blocks=self.features.blocks_)
         sample_weight = self._weighted(y, sample_weight)
+        takes = signature(model.fit).parameters
+        passes_on = any(p.kind is p.VAR_KEYWORD for p in takes.values())
+        if sample_weight is not None and not (passes_on or "sample_weight" in takes):
+            raise NotSupportedError(
+                f"{type(model).__name__} cannot weight documents or classes; leave out "
+                "class_weight and sample_weight, or take another model."
+            )
         given: dict[str, Any] = (
             {} if sample_weight is None else {"sample_weight": sample_weight}
         )
-        if validation is not None and "validation" in signature(model.fit).parameters:
+        if validation is not None and "validation" in takes:
             held_out, labels = validation
             given["validation"] = (self.features.transform(held_out), labels)
         self.model_ = model.fit(X, y, **given)
@@ -180,6 +187,16 @@ class MatrixEngine:
     def parts(self, texts: RegionTexts) -> list[ScoreParts]:
         """The scores of each document, taken apart."""
         return score_parts(self.model_, self.matrix(texts))
+
+    def paths(self, texts: RegionTexts, top: int) -> list[list[Any]]:
+        """The strongest paths from each document's terms into its label's documents."""
+        if not hasattr(self.model_, "strongest_paths"):
+            raise NotSupportedError(
+                f"{type(self.model_).__name__} has no paths to show; "
+                "model='higher-order' has."
+            )
+        found: list[list[Any]] = self.model_.strongest_paths(self.matrix(texts), top)
+        return found
 
     def leave_one_out(
         self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None

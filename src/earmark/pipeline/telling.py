@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from earmark.decision.guarantee import Threshold
 from earmark.evaluation import Report
 from earmark.pipeline.build import Engine
 from earmark.pipeline.confidence import ConfidenceEvidence
-from earmark.pipeline.explanation import Explanation, explain_parts
+from earmark.pipeline.explanation import Explanation, PathEvidence, explain_parts
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents, take
 from earmark.pipeline.labels import as_target
 from earmark.typing import FloatMatrix, Labels
@@ -41,12 +42,13 @@ class TellingMixin:
     def _decided(self, texts: RegionTexts) -> Decision:
         raise AssertionError("given by TextClassifier")
 
-    def explain(self, X: Any, top: int = 10) -> list[Explanation]:
+    def explain(self, X: Any, top: int = 10, paths: int = 0) -> list[Explanation]:
         """The evidence behind each label; ``top`` limits what ``str()`` shows.
 
         Contributions add up to the label's score minus the runner-up's; with
         several labels a document, to the likeliest label's score over its
-        threshold.
+        threshold. A higher-order model also shows up to ``paths`` chains of terms
+        and training documents that lead from the document into the label's.
         """
         check_is_fitted(self)
         texts = self._texts(X)
@@ -58,7 +60,7 @@ class TellingMixin:
                 described[column] = self.engine_.describe(column)
             return described[column]
 
-        return [
+        explanations = [
             explain_parts(
                 parts,
                 classes=self.classes_,
@@ -69,6 +71,24 @@ class TellingMixin:
                 against_runner_up=not self.is_multi_label_,
             )
             for parts, row in zip(self.engine_.parts(texts), proba, strict=True)
+        ]
+        if not paths:
+            return explanations
+        return [
+            replace(
+                explanation,
+                paths=tuple(
+                    PathEvidence(
+                        tuple(describe(column)[0] for column in path.terms),
+                        path.documents,
+                        path.strength,
+                    )
+                    for path in found
+                ),
+            )
+            for explanation, found in zip(
+                explanations, self.engine_.paths(texts, paths), strict=True
+            )
         ]
 
     def report(self, X: Any, y: Any, **parts: Any) -> Report:

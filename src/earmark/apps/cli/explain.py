@@ -26,6 +26,10 @@ def run(
         str, typer.Argument(metavar="TEXT", help="The document, or - for stdin.")
     ],
     top: Annotated[int, typer.Option(min=1, help="How many words to show.")] = 10,
+    paths: Annotated[
+        int,
+        typer.Option(min=0, help="Chains of words and training documents to show."),
+    ] = 0,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the words that decided, with contributions that add up."""
@@ -36,7 +40,7 @@ def run(
     names = None if classifier.regions == "email" else classifier.region_names_
     # Without region columns the whole text stands in every region's place once.
     texts = [document] if names is None else {name: [document] for name in names}
-    (explanation,) = classifier.explain(texts, top=top)
+    (explanation,) = classifier.explain(texts, top=top, paths=paths)
     typer.echo(
         json.dumps(explanation.to_dict(), ensure_ascii=False)
         if as_json

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
+from earmark.kernels.keys import uniform_of
 from earmark.kernels.mixture import DocumentRows, MixtureTotals, Tiling
 from earmark.models.hierarchical._nodes import (
     ClassNodes,
@@ -97,6 +99,24 @@ class GaussianProblem(NodeProblem):
             )
         ones = np.ones(matrix.shape[0])
         return DocumentRows.of(matrix.astype(events.dtype), ones, np.zeros(len(ones)))
+
+    def start(self, keys: NDArray[np.uint64], seeds: NDArray[np.uint64]) -> NodeParams:
+        """First parameters: each node around a document drawn at random (HB8).
+
+        Random responsibilities would put all nodes at the centre of the class, which
+        EM leaves slowly.
+        """
+        n_features = len(self._events.scale)
+        distinct, first = np.unique(keys, return_index=True)
+        mean = np.empty((n_features, len(seeds), self.n_nodes))
+        for r, seed in enumerate(seeds):
+            drawn = np.argsort(uniform_of(seed, distinct, np.uint64(0)), kind="stable")
+            rows = self.rows.matrix[first[drawn[: self.n_nodes]]]
+            mean[:, r] = rows.toarray()[:, :n_features].T
+        spread = np.maximum(self._var / self.n_nodes, self._events.var_floor)
+        var = np.broadcast_to(spread[:, None, None], mean.shape)
+        weight = np.full(mean.shape[1:], 1.0 / self.n_nodes)
+        return self._params(mean, var, weight, self._tiling(len(seeds)))
 
     def maximize(self, totals: MixtureTotals) -> NodeParams:
         """Means, floored variances and document-mass weights of every node (HB7)."""

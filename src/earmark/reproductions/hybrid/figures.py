@@ -134,5 +134,5 @@ def _finish(figure: Any, axes: list[Any], x: str, y: str, path: Path) -> None:
     axes[0].set_ylabel(y)
     axes[0].legend(fontsize=6)
     figure.tight_layout()
-    figure.savefig(path, dpi=90)
+    figure.savefig(path, dpi=72)
     plt.close(figure)

@@ -60,17 +60,20 @@ class Corpus:
         """The documents of two newsgroups."""
         return np.flatnonzero(np.isin(self.labels, groups))
 
-    def split(self, train: IntVector, test: IntVector) -> tuple[Part, Part]:
-        """Training and test part, on the terms that the training part has."""
-        held = [part[train] for part in self.counts]
+    def split(
+        self, train: IntVector, test: IntVector, dictionary: IntVector | None = None
+    ) -> tuple[Part, Part]:
+        """Training and test part, on the terms of some documents.
+
+        Those are the training documents unless others are given.
+        """
+        held = [
+            part[train if dictionary is None else dictionary] for part in self.counts
+        ]
         known = np.flatnonzero(np.asarray((held[0] + held[1]).sum(axis=0)).ravel())
+        subject, body = (part[:, known] for part in self.counts)
         parts = [
-            Part(
-                self.counts[0][rows][:, known],
-                self.counts[1][rows][:, known],
-                self.labels[rows],
-            )
-            for rows in (train, test)
+            Part(subject[rows], body[rows], self.labels[rows]) for rows in (train, test)
         ]
         return parts[0], parts[1]
 

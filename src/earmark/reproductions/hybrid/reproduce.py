@@ -29,10 +29,13 @@ def reproduce(
     n_splits = 3 if quick else 10
     sizes = (50, 200) if quick else (50, 150, 500, 1500)
     rows = learning_curves(pairs, sizes, n_splits, tell)
+    given = learning_curves(pairs, (50,), n_splits, tell, given_dictionary=True)
     result = {
         "n_splits": n_splits,
         "figure_1": rows,
         "figure_1_verdict": verdict(rows),
+        "given_dictionary": given,
+        "given_dictionary_verdict": verdict(given),
         "figure_2": coverage_curves(pairs, n_splits, tell),
         "theorem_1": likelihood_gap(
             (20, 100) if quick else (20, 100, 500, 1000),

@@ -21,8 +21,10 @@ def show(result: Mapping[str, Any]) -> str:
     """All tables; test errors are means over the splits."""
     return "\n\n".join(
         [
-            _learning_curves(result),
+            _learning_curves(result, "figure_1", _CURVES, "the training words"),
             _verdict(result["figure_1_verdict"]),
+            _learning_curves(result, "given_dictionary", _CURVES[:4], "given words"),
+            _verdict(result["given_dictionary_verdict"]),
             _calibration(result),
             _coverage(result["figure_2"]),
             _theorem(result["theorem_1"]),
@@ -54,15 +56,17 @@ def _pair(row: Mapping[str, Any]) -> str:
     return " / ".join(".".join(group.split(".")[-2:]) for group in row["pair"])
 
 
-def _learning_curves(result: Mapping[str, Any]) -> str:
+def _learning_curves(
+    result: Mapping[str, Any], key: str, names: tuple[str, ...], words: str
+) -> str:
     rows = [
         [_pair(row), str(row["size"])]
-        + [row["methods"][name]["error"]["mean"] for name in _CURVES]
-        for row in result["figure_1"]
+        + [row["methods"][name]["error"]["mean"] for name in names]
+        for row in result[key]
     ]
-    title = f"Figure 1: test error, mean of {result['n_splits']} splits"
+    title = f"Figure 1, {words}: test error, mean of {result['n_splits']} splits"
     short = ("NB", "LR", "R=1", "R=2", "R=2 unnorm.", "tf-idf SVM")
-    return _grid(title, ["pair", "documents", *short], rows)
+    return _grid(title, ["pair", "documents", *short[: len(names)]], rows)
 
 
 def _verdict(verdict: Mapping[str, Any]) -> str:

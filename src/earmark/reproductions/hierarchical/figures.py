@@ -1,0 +1,101 @@
+"""The figures, drawn from the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from earmark._optional import require
+from earmark.reproductions.hierarchical.plane import (
+    XOR_LABELS,
+    XOR_POINTS,
+    xor_models,
+)
+from earmark.reproductions.hierarchical.shapes import SHAPES, WIDTH, draw
+
+__all__ = ["draw_figures"]
+
+_COLORS = ("black", "tab:red", "tab:blue", "tab:green", "tab:orange", "tab:purple")
+
+
+def draw_figures(result: Mapping[str, Any], out: Path) -> list[str]:
+    """Write every figure into ``out``; returns their names."""
+    pyplot = require("matplotlib.pyplot", "draw the figures of a reproduction")
+    pyplot.switch_backend("Agg")
+    figures = {
+        "xor.png": _xor(pyplot),
+        "shapes.png": _shapes(pyplot),
+        "reviews.png": _reviews(pyplot, result["figure_3"]),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    for name, figure in figures.items():
+        figure.savefig(out / name, dpi=80)
+        pyplot.close(figure)
+    return list(figures)
+
+
+def _xor(pyplot: Any) -> Any:
+    """Figures 1 and 2: the four points, and where each classifier answers 1."""
+    models = xor_models(0)
+    models.pop("product of sums")
+    figure, axes = pyplot.subplots(1, 4, figsize=(13, 3.4), layout="constrained")
+    step = np.linspace(0.05, 7, 140)
+    grid = np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2)
+    for axis, (name, model) in zip(axes[1:], models.items(), strict=True):
+        ones = grid[model.predict(grid) == 1]
+        axis.scatter(*ones.T, s=0.5, color="0.6", rasterized=True)
+        axis.set_title(name, fontsize=10)
+    axes[0].set_title("the function", fontsize=10)
+    for axis in axes:
+        for label, face in ((0, "white"), (1, "black")):
+            points = XOR_POINTS[np.equal(XOR_LABELS, label)]
+            axis.scatter(*points.T, s=60, facecolor=face, edgecolor="black")
+        axis.set(xlim=(0, 7), ylim=(0, 7), aspect="equal")
+    return figure
+
+
+def _shapes(pyplot: Any) -> Any:
+    """Figure 4: the points inside each shape."""
+    figure, axes = pyplot.subplots(
+        1, len(SHAPES), figsize=(2.7 * len(SHAPES), 3), layout="constrained"
+    )
+    for axis, shape in zip(axes, SHAPES, strict=True):
+        X, y = draw(shape, 2250, 0)
+        axis.scatter(*X[y].T, s=1.5, color="black")
+        axis.scatter(*X[~y].T, s=1.5, color="0.85")
+        axis.set(title=shape, xlim=(0, WIDTH), ylim=(0, WIDTH), aspect="equal")
+        axis.set(xticks=[], yticks=[])
+    return figure
+
+
+def _reviews(pyplot: Any, result: Mapping[str, Any]) -> Any:
+    """Figure 3: the three plots."""
+    many, few = result["A and B"], result["C"]
+    names = list(many[0]["rows"])
+    hidden = [name for name in names if name.startswith("hierarchical")]
+    others = [name for name in names if name not in hidden]
+    figure, axes = pyplot.subplots(1, 3, figsize=(14, 4), layout="constrained")
+    _lines(axes[0], many, ["hierarchical Bayes, H = 2", *others], 1000)
+    _lines(axes[1], many, hidden, 1000)
+    _lines(axes[2], few, list(few[0]["rows"]), 100)
+    for axis, title in zip(axes, "ABC", strict=True):
+        axis.set(title=title, ylabel="accuracy")
+        axis.legend(fontsize=7)
+    axes[0].set(xlabel="1000s of training reviews")
+    axes[1].set(xlabel="1000s of training reviews")
+    axes[2].set(xlabel="100s of training reviews")
+    return figure
+
+
+def _lines(
+    axis: Any, points: Sequence[Mapping[str, Any]], names: Sequence[str], unit: int
+) -> None:
+    sizes = [point["reviews"] / unit for point in points]
+    for name, color in zip(names, _COLORS, strict=False):
+        rows = [point["rows"][name] for point in points]
+        mean = np.array([row["mean"] for row in rows])
+        error = np.nan_to_num([row["se"] for row in rows])
+        axis.errorbar(sizes, mean, error, label=name, color=color, marker=".")

@@ -1,0 +1,51 @@
+import pytest
+
+from earmark.reproductions.few_labels import show
+from earmark.reproductions.few_labels._run import means, summary
+
+
+def draw(ours, linear):
+    row = {"accuracy": ours, "macro_f1": ours, "ece": 0.02, "ece_raw": 0.2}
+    other = {"accuracy": linear, "macro_f1": linear}
+    return {"logistic regression": other, "linear SVM": other, "earmark": row}
+
+
+def table():
+    return {
+        "a-5": summary([draw(0.7, 0.5), draw(0.6, 0.5), draw(0.4, 0.5)]),
+        "b-5": summary([draw(0.9, 0.8), draw(0.9, 0.8), draw(0.9, 0.8)]),
+        "a-20": summary([draw(0.8, 0.7)] * 2),
+        "b-20": summary([draw(0.9, 0.9)] * 2),
+    }
+
+
+def test_gaps_are_paired_by_draw():
+    paired = table()["a-5"]["paired"]["logistic regression"]
+    assert paired["mean"] == pytest.approx(0.2 / 3)
+    assert paired["worst"] == pytest.approx(-0.1)
+    assert paired["lost"] == 1
+
+
+def test_means_are_over_corpora_and_errors_combine():
+    found = means(table())
+    assert found["5"]["gain"] == pytest.approx((0.2 / 3 + 0.1) / 2)
+    error = table()["a-5"]["paired"]["logistic regression"]["se"]
+    assert found["5"]["gain_se"] == pytest.approx(error / 2)
+    assert found["20"]["methods"]["earmark"] == pytest.approx(0.85)
+    assert found["20"]["ece"] == pytest.approx(0.02)
+
+
+def test_the_text_names_every_cell():
+    many = {"auto": 0.9, "chosen": "svm", "logistic regression": 0.9, "linear SVM": 0.8}
+    result = {
+        "means": means(table()),
+        "development": table(),
+        "short": {},
+        "untouched": {},
+        "unlabelled_classes": {},
+        "many_labels": {"a-all": many},
+    }
+    text = show(result)
+    assert "a-5" in text
+    assert "lost 1" in text
+    assert "a-all" in text
