@@ -21,12 +21,12 @@ from typing import Any
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import numpy as np  # noqa: E402
-from scipy import sparse  # noqa: E402
-from sklearn.neighbors import NearestNeighbors  # noqa: E402
+import numpy as np
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
 
-from earmark.models import NeighborsClassifier, RocchioClassifier  # noqa: E402
-from earmark.reproductions.vector_space.features import corpus  # noqa: E402
+from earmark.models import NeighborsClassifier, RocchioClassifier
+from earmark.reproductions.vector_space.features import corpus
 
 N_NEIGHBORS = 10
 

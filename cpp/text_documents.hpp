@@ -5,6 +5,8 @@
 #include "text_unicode.hpp"
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace text {
@@ -41,6 +43,7 @@ class Texts {
             Py_INCREF(item);
             owned_.push_back(item);
             texts_.push_back(view(item, lowercase_));
+            check_length(texts_.back().length, texts_.size() - 1);
         }
         return -1;
     }
@@ -52,6 +55,8 @@ class Texts {
         owned_.push_back(owner.ptr());
         for (std::size_t row = 0; row < n; ++row) {
             const std::uint64_t begin = offsets.data()[row], end = offsets.data()[row + 1];
+            if (end < begin || end > bytes.shape(0)) throw std::out_of_range("the offsets of the Arrow column are broken");
+            check_length(end - begin, texts_.size());
             const unsigned char* data = bytes.data() + begin;
             const bool ascii = all_ascii(data, end - begin);
             if (!ascii && !valid_utf8(data, end - begin)) return row;
@@ -95,6 +100,13 @@ class Texts {
     }
 
   private:
+    // Places in a document are kept in 32 bits, with up to four bytes a character.
+    static void check_length(std::uint64_t length, std::size_t row) {
+        if (length >= std::uint64_t(1) << 28)
+            throw std::length_error("document " + std::to_string(row) + ": expected fewer than 2^28 characters, got " +
+                                    std::to_string(length) + "; split it.");
+    }
+
     Text view(PyObject* item, bool fold) {
 #if PY_VERSION_HEX < 0x030C0000
         if (PyUnicode_READY(item) < 0) throw nb::python_error();
@@ -113,8 +125,13 @@ class Texts {
 
     template <typename Unit> static bool any_special(const void* data, std::uint64_t n) {
         const Unit* units = static_cast<const Unit*>(data);
-        for (std::uint64_t k = 0; k < n; ++k)
-            if (units[k] >= 0x80 && (tables().flags(units[k]) & is_special)) return true;
+        for (const std::uint32_t c : tables().special()) {
+            const Unit wanted = static_cast<Unit>(c);
+            if (wanted != c) continue; // too wide for this string
+            bool found = false; // no early exit: the loop runs in wide registers
+            for (std::uint64_t k = 0; k < n; ++k) found |= units[k] == wanted;
+            if (found) return true;
+        }
         return false;
     }
 

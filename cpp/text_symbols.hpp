@@ -22,6 +22,7 @@ class Symbols {
   public:
     Symbols() = default;
     Symbols(std::uint32_t max_n, const std::vector<std::string>& stop_words) : pairs_(max_n - 1) {
+        expect_words(stop_words.size());
         for (std::string stop : stop_words) {
             const std::uint32_t length = stop.size();
             stop.resize(length + over_read);
@@ -37,7 +38,11 @@ class Symbols {
     bool has_pairs() const { return !pairs_.empty(); }
     std::size_t size() const { return size_; }
 
-    // The slot of a string; its id is `none` for a stop word.
+    // Make room for so many more strings, or n-grams: until then no slot moves.
+    void expect_words(std::size_t more) { words_.reserve(words_.size() + more); }
+    void expect_pairs(std::uint32_t n, std::size_t more) { pairs_[n - 2].reserve(pairs_[n - 2].size() + more); }
+
+    // The slot of a string, for which there must be room; its id is `none` for a stop word.
     Slot& word(const Key& key) {
         Slot& slot = words_.find_or_add(key, size_);
         if (slot.id == size_) add({none, std::uint32_t(words_.size() - 1)}, 1);
@@ -60,10 +65,14 @@ class Symbols {
         std::vector<char> buffer;
         for (std::uint32_t id = 0; id < other.size(); ++id) {
             const Symbol symbol = other.symbol(id);
-            if (symbol.prefix == none)
+            if (symbol.prefix == none) {
+                expect_words(1);
                 ours[id] = word(other.words_.key(symbol.word, buffer)).id;
-            else
-                ours[id] = pair(other.n_words_[id], PairTable::key(ours[symbol.prefix], ours[symbol.word])).id;
+            } else {
+                const std::uint32_t n = other.n_words_[id];
+                expect_pairs(n, 1);
+                ours[id] = pair(n, PairTable::key(ours[symbol.prefix], ours[symbol.word])).id;
+            }
         }
         return ours;
     }

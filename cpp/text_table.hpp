@@ -97,14 +97,10 @@ class StringTable {
         return slot.tag ? &slot : nullptr;
     }
 
-    // The slot of the term; a new one gets `new_id` and mark 0.
+    // The slot of the term; a new one gets `new_id` and mark 0. There must be room.
     Slot& find_or_add(const Key& key, std::uint32_t new_id) {
         Slot& slot = slots_[probe(key)];
         if (slot.tag) return slot;
-        if ((size_ + 1) * 5 > slots_.size() * 2) { // sparse: most terms are found at the first look
-            grow();
-            return find_or_add(key, new_id);
-        }
         ++size_;
         slot = {key.low, key.length > 16 ? arena_.size() : key.high, key.tag(), new_id, 0, 0};
         arena_.insert(arena_.end(), key.bytes, key.bytes + key.length);
@@ -112,9 +108,11 @@ class StringTable {
         return slot;
     }
 
-    // Make room for so many terms at once.
+    // Make room for so many terms in all: until then no slot moves.
     void reserve(std::size_t n) {
-        while (n * 5 > slots_.size() * 2) grow();
+        std::size_t wanted = slots_.size();
+        while (n * 5 > wanted * 2) wanted *= 2; // sparse: most terms are found at the first look
+        if (wanted > slots_.size()) grow(wanted);
     }
 
     // Terms are numbered in the order in which they were added.
@@ -168,9 +166,9 @@ class StringTable {
         return mix(slot.low ^ salt_a, slot.high ^ salt_b ^ (std::uint64_t(length) << 32));
     }
 
-    void grow() {
-        ZeroArray<Slot> old(slots_.size() * 2);
-        std::swap(old, slots_);
+    void grow(std::size_t n_slots) {
+        ZeroArray<Slot> old(n_slots);
+        slots_.swap(old);
         mask_ = slots_.size() - 1;
         for (const Slot& slot : old) {
             if (slot.tag == 0) continue;
@@ -206,13 +204,18 @@ class PairTable {
         return slot.key ? &slot : nullptr;
     }
 
+    std::size_t size() const { return size_; }
+
+    void reserve(std::size_t n) {
+        std::size_t wanted = slots_.size();
+        while (n * 3 > wanted * 2) wanted *= 2;
+        if (wanted > slots_.size()) grow(wanted);
+    }
+
+    // There must be room.
     PairSlot& find_or_add(std::uint64_t key, std::uint32_t new_id) {
         PairSlot& slot = slots_[probe(key)];
         if (slot.key) return slot;
-        if ((size_ + 1) * 3 > slots_.size() * 2) {
-            grow();
-            return find_or_add(key, new_id);
-        }
         ++size_;
         slot = {key, new_id, 0};
         return slot;
@@ -233,9 +236,9 @@ class PairTable {
         return at;
     }
 
-    void grow() {
-        ZeroArray<PairSlot> old(slots_.size() * 2);
-        std::swap(old, slots_);
+    void grow(std::size_t n_slots) {
+        ZeroArray<PairSlot> old(n_slots);
+        slots_.swap(old);
         mask_ = slots_.size() - 1;
         for (const PairSlot& slot : old) {
             if (!slot.key) continue;

@@ -28,19 +28,22 @@ class TermReader {
     Symbols symbols;
 
   private:
+    // Three short loops over some terms: ask for the slots, find them, use them.
     template <bool counts, typename Use> void strings(const char* bytes, const Span* spans, std::size_t n, Use& use) {
         Key keys[look_ahead];
+        Slot* slots[look_ahead];
         for (std::size_t begin = 0; begin < n; begin += look_ahead) {
             const std::size_t m = std::min(look_ahead, n - begin);
+            symbols.expect_words(m);
             for (std::size_t k = 0; k < m; ++k) {
                 keys[k] = Key::of(bytes + spans[begin + k].start, spans[begin + k].length);
                 symbols.words().prefetch_slot(keys[k]);
             }
+            for (std::size_t k = 0; k < m; ++k) slots[k] = &symbols.word(keys[k]);
             for (std::size_t k = 0; k < m; ++k) {
-                Slot& slot = symbols.word(keys[k]);
-                if (slot.id == none) continue; // a stop word
-                if (counts) use(slot.mark, slot.id);
-                if (symbols.has_pairs()) words_.push_back(slot.id);
+                if (slots[k]->id == none) continue; // a stop word
+                if (counts) use(slots[k]->mark, slots[k]->id);
+                if (symbols.has_pairs()) words_.push_back(slots[k]->id);
             }
         }
     }
@@ -51,6 +54,7 @@ class TermReader {
         std::uint64_t keys[look_ahead];
         for (std::size_t begin = 0; begin < n_grams; begin += look_ahead) {
             const std::size_t m = std::min(look_ahead, n_grams - begin);
+            symbols.expect_pairs(n, m);
             for (std::size_t k = 0; k < m; ++k) {
                 keys[k] = PairTable::key(grams_[begin + k], words_[begin + k + n - 1]);
                 symbols.pairs(n).prefetch_slot(keys[k]);

@@ -27,6 +27,8 @@ class UnicodeTables {
     std::uint8_t flags(std::uint32_t c) const { return flags_[at(c)]; }
     std::uint32_t lower(std::uint32_t c) const { return c + shift_[at(c)]; }
 
+    const std::vector<std::uint32_t>& special() const { return special_; }
+
     void build(const std::uint8_t* flags, const std::uint32_t* lower) {
         std::map<std::string, std::uint16_t> known;
         std::vector<std::uint8_t> all_flags;
@@ -43,6 +45,9 @@ class UnicodeTables {
             }
             block_[block] = place->second;
         }
+        special_.clear();
+        for (std::uint32_t c = 0; c < code_points; ++c)
+            if (flags[c] & is_special) special_.push_back(c);
         shift_ = std::move(all_shifts);
         flags_ = std::move(all_flags);
     }
@@ -53,6 +58,7 @@ class UnicodeTables {
     std::uint16_t block_[code_points / 256] = {};
     std::vector<std::uint8_t> flags_;
     std::vector<std::uint32_t> shift_; // added modulo 2^32
+    std::vector<std::uint32_t> special_;
 };
 
 inline UnicodeTables& tables() {

@@ -10,7 +10,6 @@ class Vocabulary {
     // Term k of `terms` (UTF-8) is column k.
     Vocabulary(const std::vector<std::string>& terms, const Scan& scan, const std::vector<std::string>& stop_words)
         : scan_(scan), symbols_(scan.analyzer == Analyzer::word ? scan.max_n : 1, stop_words), n_columns_(terms.size()) {
-        if (!symbols_.has_pairs()) symbols_.words().reserve(terms.size());
         scan.analyzer == Analyzer::word ? add_words(terms) : add_strings(terms);
     }
 
@@ -30,6 +29,7 @@ class Vocabulary {
     // The mark of a slot is its column + 1, or 0 for a mere beginning of an n-gram.
     void add_strings(const std::vector<std::string>& terms) {
         std::string padded;
+        symbols_.expect_words(terms.size());
         for (std::uint32_t column = 0; column < terms.size(); ++column)
             if (!terms[column].empty()) symbols_.word(padded_key(terms[column], padded)).mark = column + 1;
     }
@@ -37,9 +37,11 @@ class Vocabulary {
     void add_words(const std::vector<std::string>& terms) {
         std::string padded;
         std::vector<Span> words;
+        if (!has_pairs()) symbols_.expect_words(terms.size());
         for (std::uint32_t column = 0; column < terms.size(); ++column) {
             split(terms[column], words);
             if (words.size() < scan_.min_n || words.size() > scan_.max_n) continue; // no document can have it
+            if (has_pairs()) symbols_.expect_words(words.size());
             if (words.size() > 1) {
                 add_ngram(terms[column], words, column, padded);
             } else if (!terms[column].empty()) {
@@ -60,6 +62,7 @@ class Vocabulary {
                 gram = word;
                 continue;
             }
+            symbols_.expect_pairs(k + 1, 1);
             PairSlot& slot = symbols_.pair(k + 1, PairTable::key(gram, word));
             if (k + 1 == words.size()) slot.mark = column + 1;
             gram = slot.id;

@@ -3,9 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -19,33 +18,64 @@ template <typename T> class ZeroArray {
 
   public:
     ZeroArray() = default;
-    explicit ZeroArray(std::size_t n) : data_(allocate(n * sizeof(T))), size_(n) {}
-
-    T& operator[](std::size_t k) { return data_.get()[k]; }
-    const T& operator[](std::size_t k) const { return data_.get()[k]; }
-    std::size_t size() const { return size_; }
-    T* begin() { return data_.get(); }
-    T* end() { return data_.get() + size_; }
-
-  private:
-    struct Free {
-        void operator()(T* p) const { std::free(p); }
-    };
-
-    static T* allocate(std::size_t bytes) {
-        constexpr std::size_t large_page = std::size_t(1) << 21;
-        const bool large = bytes >= large_page;
-        const std::size_t unit = large ? large_page : 64;
-        const std::size_t rounded = (bytes + unit - 1) / unit * unit;
-        void* p = std::aligned_alloc(unit, rounded);
-        if (!p) throw std::bad_alloc();
+    explicit ZeroArray(std::size_t n) : size_(n) {
+        bytes_ = n * sizeof(T);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-        if (large) madvise(p, rounded, MADV_HUGEPAGE);
+        if (bytes_ >= large_page) {
+            map_large();
+            return;
+        }
 #endif
-        std::memset(p, 0, rounded);
-        return static_cast<T*>(p);
+        data_ = static_cast<T*>(std::calloc(n ? n : 1, sizeof(T)));
+        if (!data_) throw std::bad_alloc();
+    }
+    ZeroArray(ZeroArray&& other) noexcept { swap(other); }
+    ZeroArray& operator=(ZeroArray&& other) noexcept {
+        ZeroArray taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
+    ~ZeroArray() {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+        if (mapped_) {
+            munmap(mapped_, bytes_ + large_page);
+            return;
+        }
+#endif
+        std::free(data_);
     }
 
-    std::unique_ptr<T, Free> data_;
-    std::size_t size_ = 0;
+    void swap(ZeroArray& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(mapped_, other.mapped_);
+        std::swap(size_, other.size_);
+        std::swap(bytes_, other.bytes_);
+    }
+
+    T& operator[](std::size_t k) { return data_[k]; }
+    const T& operator[](std::size_t k) const { return data_[k]; }
+    std::size_t size() const { return size_; }
+    T* begin() { return data_; }
+    T* end() { return data_ + size_; }
+
+  private:
+    static constexpr std::size_t large_page = std::size_t(1) << 21;
+
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    // Pages come zeroed from the system; begin at a boundary of large pages.
+    void map_large() {
+        mapped_ = mmap(nullptr, bytes_ + large_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (mapped_ == MAP_FAILED) {
+            mapped_ = nullptr;
+            throw std::bad_alloc();
+        }
+        const std::uintptr_t start = (reinterpret_cast<std::uintptr_t>(mapped_) + large_page - 1) / large_page * large_page;
+        madvise(reinterpret_cast<void*>(start), bytes_, MADV_HUGEPAGE);
+        data_ = reinterpret_cast<T*>(start);
+    }
+#endif
+
+    T* data_ = nullptr;
+    void* mapped_ = nullptr;
+    std::size_t size_ = 0, bytes_ = 0;
 };

@@ -11,6 +11,7 @@ import joblib
 
 from earmark._checks import require_one_of
 from earmark.exceptions import DataError, EarmarkWarning
+from earmark.kernels.backend import native
 from earmark.kernels.text import Documents, Scan
 from earmark.text.containers import as_list, as_texts
 from earmark.text.preparation import TextPreparation
@@ -133,9 +134,12 @@ class AnalysisMixin:
 
     def _read_for_kernel(self, documents: Any) -> Documents:
         """Documents for the kernel; named preparations are made on the way in."""
-        texts = as_texts(documents) if self.input == "content" else None
-        if texts is None:
-            texts = self._read(documents)
+        if self.input != "content":
+            texts: Documents = self._read(documents)
+        elif type(documents) is list and not self._prepares() and native():
+            return documents  # the compiled kernels look at every item themselves
+        else:
+            texts = as_texts(documents)
         if not self._prepares():
             return texts
         return list(map(self.build_preprocessor(), texts))

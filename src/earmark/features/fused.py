@@ -13,9 +13,11 @@ from scipy import sparse
 
 from earmark.features.word_counter import WordCounter
 from earmark.kernels import text_fused, text_fused_plain
+from earmark.kernels.text import TermTable, count_columns
+from earmark.kernels.text_plain import count_columns as count_token_columns
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = ["count_by_class", "learn_vocabulary", "score_texts"]
+__all__ = ["KnownTerms", "count_by_class", "learn_vocabulary", "score_texts"]
 
 
 def count_by_class(
@@ -149,21 +151,77 @@ def score_texts(
 
     """
     counter._check_vocabulary()
-    if counter.binary:
-        tf = "binary"
-    scan = counter._scan()
-    if scan is None:
-        tokens = counter._token_lists(documents)
-        return text_fused_plain.linear_scores(
-            tokens, counter.vocabulary_, weights, bias, tf, idf, norm
-        )
-    return text_fused.score_texts(
-        counter._read_for_kernel(documents),
-        counter._term_table(),
-        weights,
-        bias,
-        tf=tf,
-        idf=idf,
-        norm=norm,
-        n_threads=counter._n_threads(),
-    )
+    table = None if counter._scan() is None else counter._term_table()
+    known = KnownTerms(counter, counter._names() if table is None else table.terms)
+    known._table = table
+    return known.score(documents, weights, bias, tf=tf, idf=idf, norm=norm)
+
+
+class KnownTerms:
+    """A counter's analysis over terms that are known beforehand, without checks.
+
+    What a fitted ``WordCounter`` does, for callers that keep the terms themselves:
+    nothing is made but the look-up table.
+
+    Parameters
+    ----------
+    counter : WordCounter
+        How documents become terms; need not be fitted.
+    terms : list of str
+        Distinct terms, in the order of the columns.
+
+    Examples
+    --------
+    >>> KnownTerms(WordCounter(), ["be", "to"]).transform(["to be to"]).toarray()
+    array([[1, 2]])
+
+    """
+
+    def __init__(self, counter: WordCounter, terms: list[str]) -> None:
+        self.counter = counter
+        self.terms = terms
+        self._table: TermTable | None = None
+
+    def transform(self, documents: Any) -> SparseMatrix:
+        """Counts of the terms (n_documents, n_terms)."""
+        counter, table = self.counter, self._look_up()
+        if table is None:
+            tokens = counter._token_lists(documents)
+            parts = count_token_columns(tokens, self._columns())
+        else:
+            texts = counter._read_for_kernel(documents)
+            parts = count_columns(texts, table, counter._n_threads())
+        return counter._matrix(parts, len(self.terms))
+
+    def score(
+        self,
+        documents: Any,
+        weights: FloatMatrix,
+        bias: FloatVector,
+        *,
+        tf: str = "raw",
+        idf: FloatVector | None = None,
+        norm: str | None = None,
+    ) -> tuple[FloatMatrix, IntVector]:
+        """Linear scores and known tokens of each document; see ``score_texts``."""
+        counter, table = self.counter, self._look_up()
+        if counter.binary:
+            tf = "binary"
+        if table is None:
+            tokens, columns = counter._token_lists(documents), self._columns()
+            return text_fused_plain.linear_scores(
+                tokens, columns, weights, bias, tf, idf, norm
+            )
+        texts, n_threads = counter._read_for_kernel(documents), counter._n_threads()
+        options: Any = {"tf": tf, "idf": idf, "norm": norm, "n_threads": n_threads}
+        return text_fused.score_texts(texts, table, weights, bias, **options)
+
+    def _look_up(self) -> TermTable | None:
+        """The table for the kernel, or None where the plain path serves."""
+        scan = self.counter._scan()
+        if scan is not None and (self._table is None or self._table.scan != scan):
+            self._table = TermTable(self.terms, scan)
+        return None if scan is None else self._table
+
+    def _columns(self) -> dict[str, int]:
+        return dict(zip(self.terms, range(len(self.terms)), strict=True))

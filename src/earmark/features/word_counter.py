@@ -233,9 +233,10 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         if scan is None:
             return count_tokens(self._token_lists(raw_documents))
         texts = self._read_for_kernel(raw_documents)
+        counts = count_terms(texts, scan, self._n_threads())
         if self.analyzer == "word":
             self._warn_of_unspaced(texts)
-        return count_terms(texts, scan, self._n_threads())
+        return counts
 
     def _add_seen(self, terms: list[str], counts: Counts) -> None:
         """Add to the counts of all terms seen so far, and prune anew."""

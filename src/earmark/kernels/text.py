@@ -31,6 +31,7 @@ __all__ = [
     "empty_csr",
     "native_scan",
     "native_texts",
+    "not_text",
     "plain_analyzer",
 ]
 
@@ -191,6 +192,25 @@ def count_columns(
     return parts
 
 
+def not_text(row: int, item: Any) -> str:
+    """The message for a document that is no string."""
+    missing = _is_missing(item)
+    if missing:
+        hint = "fill missing texts with '' or drop the rows"
+    elif isinstance(item, bytes):
+        hint = "decode the bytes first, for instance with .decode('utf-8')"
+    else:
+        hint = "convert the column to text first"
+    kind = "a missing value" if missing else type(item).__name__
+    return f"document {row}: expected a str, got {kind} ({item!r:.60}); {hint}."
+
+
+def _is_missing(item: Any) -> bool:
+    """None, NaN, and what pandas writes for missing values."""
+    is_nan = isinstance(item, float) and item != item
+    return item is None or is_nan or type(item).__name__ in ("NAType", "NaTType")
+
+
 def native_scan(lib: Any, scan: Scan) -> Any:
     """The scan as the compiled kernels take it."""
     analyzer = _ANALYZERS[scan.analyzer]
@@ -212,8 +232,7 @@ def native_texts(lib: Any, documents: Documents, scan: Scan) -> Any:
     else:
         row = texts.add_list(documents)
         if row >= 0:
-            kind = type(documents[row]).__name__
-            raise DataError(f"document {row}: expected a str, got {kind}.")
+            raise DataError(not_text(row, documents[row]))
     if not texts.ascii:
         unicode_tables.install(lib)
         texts.lower_special()

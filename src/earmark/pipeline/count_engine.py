@@ -16,7 +16,7 @@ from sklearn.base import clone
 from earmark.decision.decision import Decision
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import WordCounter
-from earmark.features.fused import score_texts
+from earmark.features.fused import KnownTerms
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.text import Documents
 from earmark.models._base import ScoreParts
@@ -162,7 +162,7 @@ class CountEngine:
         self.model_ = clone(self.estimator).finalise(
             joined if factor is None else joined.scaled(factor)
         )
-        self.scorers_: list[Any] = []
+        self.scorers_: list[KnownTerms] = []
         return self
 
     # -- answering -------------------------------------------------------------
@@ -192,7 +192,7 @@ class CountEngine:
             column = texts.get(region)
             if column is not None and len(terms):
                 tf = "binary" if binary else "raw"
-                scores += score_texts(scorer, column, block, none, tf=tf)[0]
+                scores += scorer.score(column, block, none, tf=tf)[0]
         return np.asarray(self.model_._possible(scores))
 
     def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
@@ -255,7 +255,7 @@ class CountEngine:
         scale = factor[[index[label] for label in np.asarray(y).tolist()]]
         return scale if sample_weight is None else scale * np.asarray(sample_weight)
 
-    def _scorers(self) -> list[Any]:
+    def _scorers(self) -> list[KnownTerms]:
         """A counter with a fixed vocabulary for each region, made at first use."""
         if not self.scorers_:
             self.scorers_ = [

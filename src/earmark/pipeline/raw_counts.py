@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from earmark.features import WordCounter
 from earmark.features._pruning import prunes, term_mask
-from earmark.features.fused import count_by_class
+from earmark.features.fused import KnownTerms, count_by_class
 from earmark.kernels.text import Documents
 from earmark.statistics import ClassStatistics
 from earmark.statistics._inputs import label_positions
@@ -54,7 +54,6 @@ def kept_columns(counter: WordCounter, statistics: ClassStatistics) -> IntVector
     return np.flatnonzero(mask)
 
 
-def fixed_counter(counter: WordCounter, terms: Any) -> WordCounter:
+def fixed_counter(counter: WordCounter, terms: Any) -> KnownTerms:
     """The same counter on a vocabulary that is already known."""
-    fixed: WordCounter = clone(counter).set_params(vocabulary=list(terms))
-    return fixed
+    return KnownTerms(counter, list(terms))

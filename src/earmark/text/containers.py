@@ -10,7 +10,7 @@ import numpy as np
 
 from earmark._optional import require
 from earmark.exceptions import DataError, MissingDependencyError
-from earmark.kernels.text import ArrowText, Documents
+from earmark.kernels.text import ArrowText, Documents, not_text
 
 __all__ = ["as_list", "as_texts"]
 
@@ -37,7 +37,7 @@ def as_texts(documents: Any) -> Documents:
     if not set(map(type, items)) <= {str}:
         for row, item in enumerate(items):
             if not isinstance(item, str):
-                raise DataError(_not_text(row, item))
+                raise DataError(not_text(row, item))
     return items
 
 
@@ -75,24 +75,6 @@ def as_list(documents: Any) -> list[Any]:
             "once; make a list of it to use it again."
         )
     return items
-
-
-def _not_text(row: int, item: Any) -> str:
-    missing = _is_missing(item)
-    if missing:
-        hint = "fill missing texts with '' or drop the rows"
-    elif isinstance(item, bytes):
-        hint = "decode the bytes first, for instance with .decode('utf-8')"
-    else:
-        hint = "convert the column to text first"
-    kind = "a missing value" if missing else type(item).__name__
-    return f"document {row}: expected a str, got {kind} ({item!r:.60}); {hint}."
-
-
-def _is_missing(item: Any) -> bool:
-    """None, NaN, and what pandas writes for missing values."""
-    is_nan = isinstance(item, float) and item != item
-    return item is None or is_nan or type(item).__name__ in ("NAType", "NaTType")
 
 
 def _as_arrow(documents: Any) -> ArrowText | None:
@@ -137,7 +119,7 @@ def _arrow_text(column: Any) -> ArrowText:
     """The buffers behind a string or large_string column; nulls are an error."""
     if column.null_count:
         row = int(column.is_null().to_numpy(zero_copy_only=False).argmax())
-        raise DataError(_not_text(row, None))
+        raise DataError(not_text(row, None))
     chunks = []
     for chunk in getattr(column, "chunks", [column]):
         _, offsets, data = chunk.buffers()
