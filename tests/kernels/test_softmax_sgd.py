@@ -123,3 +123,13 @@ def test_a_certain_and_right_model_stays_as_it_is():
     assert loss == 0.0
     assert np.isfinite(state.weights).all()
     assert state.squares[0] == 0.0
+
+
+def test_units_of_x_do_not_matter_to_the_adaptive_steps(rng):
+    X, y, weight, order = problem(rng, 3)
+    _, plain = run(X, y, weight, order, Steps(0.5, 0.1, bias_rate=1.0), 3)
+    _, stretched = run(
+        7.0 * X, y, weight, order, Steps(0.5 / 7, 0.1 / 7, bias_rate=7.0), 3
+    )
+    assert_allclose(plain.weights, 7.0 * stretched.weights, rtol=1e-9, atol=1e-12)
+    assert_allclose(plain.bias, stretched.bias, rtol=1e-9)

@@ -10,6 +10,7 @@ from sklearn.neural_network import MLPClassifier
 from earmark.exceptions import DataError, DivergenceError
 from earmark.models import MultilayerPerceptron
 from earmark.persistence import load_model, save_model
+from earmark.pipeline.files import class_table
 
 # The exercise on backpropagation of the sheet on Bishop (2006), section 2.4.
 W1 = np.array([[0.4, 0.87], [0.58, 0.34]])
@@ -27,10 +28,10 @@ def worked_example(eta=0.05):
     )
 
 
-def documents(rng, n_samples=200, n_features=30, n_classes=3):
+def documents(rng, n_samples=200, n_features=30, n_classes=3, tilt=0.6):
     X = rng.random((n_samples, n_features)) * rng.poisson(0.4, (n_samples, n_features))
     y = rng.permutation(np.arange(n_samples) % n_classes)
-    X[np.arange(n_samples), y] += 0.6
+    X[np.arange(n_samples), y] += tilt
     return sparse.csr_array(X), np.array(["a", "b", "c", "d"])[y]
 
 
@@ -92,7 +93,7 @@ def test_as_accurate_as_scikit_learn_after_the_same_passes(rng):
 
 
 def test_hidden_layers_of_all_depths_learn(rng):
-    X, y = documents(rng, n_samples=400)
+    X, y = documents(rng, n_samples=400, tilt=1.5)
     for hidden in ((20,), (20, 10), (20, 10, 5)):
         model = MultilayerPerceptron(hidden=hidden, epochs=20).fit(X, y)
         assert model.score(X, y) > 0.9
@@ -149,7 +150,7 @@ def test_dropout_changes_training_but_not_the_answers(rng):
 
 @pytest.mark.parametrize("solver", ["adaptive", "adam"])
 def test_partial_fit_learns_more_documents_also_after_loading(rng, tmp_path, solver):
-    X, y = documents(rng, n_samples=600)
+    X, y = documents(rng, n_samples=600, tilt=1.5)
     model = MultilayerPerceptron(hidden=(10,), solver=solver)
     for start in range(0, 600, 100):
         part = slice(start, start + 100)
@@ -157,9 +158,8 @@ def test_partial_fit_learns_more_documents_also_after_loading(rng, tmp_path, sol
     for _ in range(10):
         model.partial_fit(X, y)
     assert model.score(X, y) > 0.85
-    table = {"MultilayerPerceptron": MultilayerPerceptron}
-    save_model(model, tmp_path / "m.earmark", classes=table)
-    again = load_model(tmp_path / "m.earmark", classes=table)
+    save_model(model, tmp_path / "m.earmark", class_table())
+    again = load_model(tmp_path / "m.earmark", class_table())
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     again.partial_fit(X, y)
     assert again.score(X, y) > 0.85

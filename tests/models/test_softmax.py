@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from earmark.exceptions import DataError, DivergenceError, NotSupportedError
 from earmark.models import SoftmaxRegression
 from earmark.persistence import load_model, save_model
+from earmark.pipeline.files import class_table
 
 NAMES = np.array(["a", "b", "c", "d", "e"])
 
@@ -44,7 +45,7 @@ def test_optimum_is_that_of_scikit_learn(rng, n_classes, C, solver):
     settings = (
         {"tol": 1e-8}
         if solver == "dual"
-        else {"eta": 1.0, "batch_size": len(y), "epochs": 8000}
+        else {"eta": 1.0, "batch_size": len(y), "epochs": 4000}
     )
     ours = SoftmaxRegression(solver=solver, C=C, **settings).fit(X, y, weight)
     best = objective(theirs, X, y, C, weight)
@@ -91,12 +92,10 @@ def test_class_weight_multiplies_the_documents_of_a_class(rng):
     assert_array_equal(by_class.coef_, by_weight.coef_)
 
 
-@pytest.mark.parametrize("solver", ["adaptive", "dual"])
-def test_units_of_x_do_not_matter(rng, solver):
+def test_units_of_x_do_not_matter_to_the_optimum(rng):
     X, y = documents(rng)
-    C = 10.0 if solver == "dual" else None
-    plain = SoftmaxRegression(solver=solver, C=C, tol=1e-10).fit(X, y)
-    stretched = SoftmaxRegression(solver=solver, C=C and C / 49, tol=1e-10)
+    plain = SoftmaxRegression(solver="dual", C=10.0, tol=1e-10).fit(X, y)
+    stretched = SoftmaxRegression(solver="dual", C=10.0 / 49, tol=1e-10)
     stretched.fit(7.0 * X, y)
     assert_allclose(plain.predict_proba(X), stretched.predict_proba(7.0 * X), atol=1e-4)
 
@@ -114,7 +113,7 @@ def test_more_passes_fit_the_training_set_better(rng):
 def test_small_collections_get_more_passes_than_large_ones(rng):
     X, y = documents(rng, n_samples=60)
     assert SoftmaxRegression().fit(X, y).n_iter_ == 20
-    X = sparse.csr_array(sparse.random(12_000, 40, 0.2, random_state=1))
+    X = sparse.csr_array(rng.poisson(0.2, (12_000, 40)) * rng.random((12_000, 40)))
     y = rng.integers(0, 2, 12_000)
     assert SoftmaxRegression().fit(X, y).n_iter_ == 5
 
@@ -132,7 +131,7 @@ def test_batches_are_steps_along_one_path(rng):
 
 
 def test_partial_fit_learns_more_documents(rng):
-    X, y = documents(rng, n_samples=600)
+    X, y = documents(rng, n_samples=600, tilt=1.5)
     model = SoftmaxRegression()
     for start in range(0, 600, 100):
         part = slice(start, start + 100)
@@ -159,11 +158,11 @@ def test_early_stopping_keeps_the_best_pass(rng):
 
 def test_warm_start_goes_on_where_it_was(rng):
     X, y = documents(rng)
-    dual = SoftmaxRegression(solver="dual", C=10.0, tol=1e-6, warm_start=True)
+    dual = SoftmaxRegression(solver="dual", C=10.0, tol=1e-8, warm_start=True)
     first = dual.fit(X, y).n_iter_
     weight = np.where(rng.random(len(y)) < 0.1, 1.5, 1.0)  # nearly the same problem
     assert dual.fit(X, y, weight).n_iter_ < first
-    cold = SoftmaxRegression(solver="dual", C=10.0, tol=1e-6).fit(X, y, weight)
+    cold = SoftmaxRegression(solver="dual", C=10.0, tol=1e-8).fit(X, y, weight)
     assert_allclose(dual.predict_proba(X), cold.predict_proba(X), atol=1e-3)
     descent = SoftmaxRegression(epochs=2, warm_start=True).fit(X, y)
     before = descent.trace_["loss"][0]
@@ -200,9 +199,8 @@ def test_saved_models_answer_alike_and_learn_on(rng, tmp_path):
     X, y = documents(rng)
     model = SoftmaxRegression().fit(X, y)
     path = tmp_path / "m.earmark"
-    table = {"SoftmaxRegression": SoftmaxRegression}
-    save_model(model, path, classes=table)
-    again = load_model(path, classes=table)
+    save_model(model, path, class_table())
+    again = load_model(path, class_table())
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     for each in (model, again):
         each.partial_fit(X[:20], y[:20])
@@ -210,11 +208,13 @@ def test_saved_models_answer_alike_and_learn_on(rng, tmp_path):
 
 
 def test_memory_does_not_grow_with_documents_times_vocabulary(rng):
-    X = sparse.csr_array(sparse.random(2000, 50_000, 1e-3, random_state=1))
-    y = rng.integers(0, 2, 2000)
+    indices = np.sort(rng.integers(0, 50_000, (2000, 50)), axis=1).ravel()
+    parts = (rng.random(len(indices)), indices, np.arange(2001) * 50)
+    X, y = sparse.csr_array(parts, shape=(2000, 50_000)), rng.integers(0, 2, 2000)
+    X.sum_duplicates()
     for solver in ("adaptive", "dual"):
         tracemalloc.start()
-        SoftmaxRegression(solver=solver, epochs=2, C=0.01).fit(X, y)
+        SoftmaxRegression(solver=solver, epochs=2, C=0.01, tol=0.5).fit(X, y)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 20e6  # dense documents would be 800 MB
