@@ -22,7 +22,7 @@ from earmark.kernels.rows import (
 )
 from earmark.kernels.shuffle import distinct_documents
 from earmark.kernels.softmax_dual import maximize_dual
-from earmark.models._base import ScoreMatrixMixin, ScoreParts, linear_parts
+from earmark.models._base import LinearRule, ScoreMatrixMixin, ScoreParts, linear_parts
 from earmark.models._descent import document_weights, seed_of
 from earmark.typing import (
     ArrayLike,
@@ -248,6 +248,16 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         half = np.concatenate([-self.weights_, self.weights_]) / 2.0
         offset = np.concatenate([-self.intercept_, self.intercept_]) / 2.0
         return half.T, offset
+
+    def _linear_form(self) -> LinearRule:
+        """The scores as a sum over the document's terms."""
+        weights, offset = self._class_weights()
+        return LinearRule(
+            np.ascontiguousarray(weights),
+            offset,
+            binary=self.rows != "given",
+            unit=self.rows == "unit",
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,7 +18,7 @@ from earmark.kernels.rows import canonical_rows, squared_lengths
 from earmark.kernels.shuffle import Visits
 from earmark.kernels.softmax_dual import DualStart, maximize_dual
 from earmark.kernels.softmax_sgd import Descent, Steps, descend, new_descent, settle
-from earmark.models._base import ScoreParts, linear_parts
+from earmark.models._base import LinearRule, ScoreParts, linear_parts
 from earmark.models._descent import DescentClassifier, TrainingSet
 from earmark.typing import (
     FloatMatrix,
@@ -353,6 +353,10 @@ class SoftmaxRegression(DescentClassifier):
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
         return np.asarray(X @ self._weights + self._offset, dtype=np.float64)
+
+    def _linear_form(self) -> LinearRule:
+        """The scores as a sum over the document's terms."""
+        return LinearRule(self._weights, self._offset)
 
     def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""

@@ -20,7 +20,8 @@ def show(result: Mapping[str, Any]) -> str:
             _descent(result["descent"]),
             _curves(result["learning_curves"], result["n_draws"]),
             _crossing(result["crossing"]),
-            _sentiment(result["sentiment"]),
+            _whole("Twenty newsgroups by date", result["newsgroups"]),
+            _whole("IMDB reviews", result["sentiment"]),
         ]
     )
 
@@ -82,10 +83,10 @@ def _crossing(found: Mapping[str, Mapping[str, int | None]]) -> str:
     return f"{title}\n{text_table(['corpus', 'method', 'documents'], rows)}"
 
 
-def _sentiment(rows: Sequence[Mapping[str, Any]]) -> str:
+def _whole(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
     lines = [
         [
-            row["method"],
+            row["method"] + _setting(row["setting"]),
             "words" if row["ngrams"] == 1 else "words and pairs",
             f"{row['n_features']:,}",
             f"{row['accuracy']:.4f}",
@@ -95,4 +96,8 @@ def _sentiment(rows: Sequence[Mapping[str, Any]]) -> str:
         for row in rows
     ]
     head = ["method", "features", "columns", "accuracy", "published", "CPU s to fit"]
-    return f"IMDB reviews, test accuracy\n{text_table(head, lines)}"
+    return f"{title}, test accuracy\n{text_table(head, lines)}"
+
+
+def _setting(chosen: Mapping[str, float]) -> str:
+    return "".join(f" ({name} = {value:g})" for name, value in chosen.items())
