@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from earmark.features import TfidfWeighting, WordCounter
+from earmark.kernels.rows import canonical_rows
 from earmark.pipeline.inputs import SINGLE, RegionTexts
 from earmark.text.preparation import TextPreparation
 from earmark.typing import IntVector, SparseMatrix
@@ -93,7 +94,8 @@ class RegionFeatures(BaseEstimator):
         ]
         for i, weighting in enumerate(self.weightings_):
             if weighting is not None:
-                parts[i] = weighting.fit(parts[i]).transform(parts[i])
+                counts = canonical_rows(parts[i])  # once for both
+                parts[i] = weighting.fit(counts).transform(counts)
         self.widths_ = [int(part.shape[1]) for part in parts]
         return _side_by_side([part[:n_labelled] for part in parts])
 

@@ -15,6 +15,7 @@ __all__ = ["descent_paths", "learning_curves"]
 
 _STYLES: Mapping[str, dict[str, Any]] = {
     "Bernoulli naive Bayes": {"color": "tab:blue", "linestyle": ":"},
+    "multinomial naive Bayes": {"color": "tab:cyan", "linestyle": ":"},
     "softmax regression on indicators": {"color": "0.5", "linestyle": "-"},
     "softmax regression on tf-idf": {"color": "black", "linestyle": "-"},
     "perceptron (100) on tf-idf": {"color": "tab:red", "linestyle": "--"},
@@ -27,11 +28,12 @@ def descent_paths(result: Mapping[str, Any], path: Path) -> None:
     figure, axes = pyplot.subplots(1, 4, figsize=(13, 3.3), layout="constrained")
     X, y = points()
     walks = [np.array(row["path"]) for row in result["rows"]]
-    low, high = np.min([w.min() for w in walks]), np.max([w.max() for w in walks])
-    grid = np.linspace(low - 0.3, high + 0.3, 60)
-    surface = [[error_of(np.array([a, b]), X, y) for a in grid] for b in grid]
+    every = np.concatenate([*walks, [result["optimum"]]])
+    across, up = np.linspace(every.min(axis=0) - 0.3, every.max(axis=0) + 0.3, 60).T
+    surface = [[error_of(np.array([a, b]), X, y) for a in across] for b in up]
+    levels = result["optimal_error"] + np.geomspace(2e-3, 1.0, 12)
     for axis, row, walk in zip(axes, result["rows"], walks, strict=False):
-        axis.contour(grid, grid, surface, levels=14, colors="0.8", linewidths=0.7)
+        axis.contour(across, up, surface, levels=levels, colors="0.8", linewidths=0.7)
         axis.plot(walk[:, 0], walk[:, 1], color="black", linewidth=0.8, marker=".")
         axis.plot(*result["optimum"], marker="*", color="tab:red", markersize=12)
         axis.set(title=f"batches of {row['batch_size']}", xlabel="first weight")
@@ -39,7 +41,7 @@ def descent_paths(result: Mapping[str, Any], path: Path) -> None:
     axes[0].set(ylabel="second weight")
     axes[-1].axhline(result["optimal_error"], color="0.6", linestyle=":")
     axes[-1].set(title="error", xlabel="step")
-    axes[-1].legend()
+    axes[-1].legend(loc="upper right")
     figure.savefig(path, dpi=80)
     pyplot.close(figure)
 

@@ -69,18 +69,25 @@ def _curves(rows: Sequence[Mapping[str, Any]], n_draws: int) -> str:
         ]
         for row in rows
     ]
-    title = f"Learning curves: test accuracy, mean of {n_draws} draws (all: 1)"
+    title = (
+        f"Learning curves: test accuracy, mean of {n_draws} draws (up "
+        f"to 300 documents: {3 * n_draws}; all documents: 1)"
+    )
     return f"{title}\n{text_table(['corpus', 'documents', *names], lines)}"
 
 
-def _crossing(found: Mapping[str, Mapping[str, int | None]]) -> str:
+def _crossing(found: Sequence[Mapping[str, Any]]) -> str:
     rows = [
-        [corpus, name, "-" if size is None else f"{size:,}"]
-        for corpus, sizes in found.items()
-        for name, size in sizes.items()
+        [
+            row["corpus"],
+            row["method"],
+            row["above"],
+            "-" if row["from_size"] is None else f"{row['from_size']:,}",
+        ]
+        for row in found
     ]
-    title = "Documents from which on a method stays above Bernoulli naive Bayes"
-    return f"{title}\n{text_table(['corpus', 'method', 'documents'], rows)}"
+    title = "Documents from which on a method stays above a generative one"
+    return f"{title}\n{text_table(['corpus', 'method', 'above', 'documents'], rows)}"
 
 
 def _whole(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
