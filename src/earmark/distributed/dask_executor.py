@@ -33,17 +33,21 @@ class DaskExecutor:
 
     def reduce(self, stage: str, task: Task, items: Sequence[Any], merge: Merge) -> Any:
         """Merge neighbours on the workers until one result is left."""
+        return self.keep_merged(stage, task, items, merge).result()
+
+    def keep_merged(
+        self, stage: str, task: Task, items: Sequence[Any], merge: Merge
+    ) -> Any:
+        """The same, left on the worker that made the last merge."""
         level = self._submitted(stage, task, items)
         while len(level) > 1:
             level = [
                 level[k]
                 if k + 1 == len(level)
-                else self.client.submit(
-                    merge, level[k], level[k + 1], pure=False, key=None
-                )
+                else self.client.submit(merge, level[k], level[k + 1], pure=False)
                 for k in range(0, len(level), 2)
             ]
-        return level[0].result()
+        return level[0]
 
     def gather(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
         """Results in the order of the items."""

@@ -25,6 +25,11 @@ class Executor(Protocol):
     def reduce(self, stage: str, task: Task, items: Sequence[Any], merge: Merge) -> Any:
         """The merged results of all items."""
 
+    def keep_merged(
+        self, stage: str, task: Task, items: Sequence[Any], merge: Merge
+    ) -> Any:
+        """As ``reduce``, but the result stays where it is: an item for later calls."""
+
     def gather(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
         """The results of all items, in their order."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from earmark.distributed.bounded import merge_bounded
@@ -70,6 +71,12 @@ class LocalExecutor:
             return merge_bounded(loaders, sizes, self.memory)
         return merge_tree((load() for load in loaders), merge)
 
+    def keep_merged(
+        self, stage: str, task: Task, items: Sequence[Any], merge: Merge
+    ) -> Any:
+        """The same as ``reduce``: all is here."""
+        return self.reduce(stage, task, items, merge)
+
     def gather(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
         """All results in a list."""
         return [task(_loaded(item)) for item in items]
@@ -78,6 +85,8 @@ class LocalExecutor:
         """Results in memory, or in the store if there is one."""
         if self.store is None:
             return [task(item) for item in items]
+        if not isinstance(items[0], Part):
+            return [_Kept(partial(_made, task, item)) for item in items]
         return [_Kept(load) for load in self._done(stage, task, items)]
 
     def _done(
@@ -112,6 +121,11 @@ class _Kept:
 
     def __init__(self, load: Callable[[], Any]) -> None:
         self.load = load
+
+
+def _made(task: Task, item: Any) -> Any:
+    """A result that is made again whenever it is asked for."""
+    return task(_loaded(item))
 
 
 def _loaded(item: Any) -> Any:
