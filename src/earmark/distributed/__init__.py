@@ -4,7 +4,16 @@
 process, on Dask or on Spark, by the same code and to the same result.
 """
 
-from earmark.distributed.fitting import fit
+from earmark.distributed.dask_executor import DaskExecutor
+from earmark.distributed.fitting import fit, predict
 from earmark.distributed.local import LocalExecutor, Progress
+from earmark.distributed.predicting import PredictReport
 
-__all__ = ["LocalExecutor", "Progress", "fit"]
+__all__ = [
+    "DaskExecutor",
+    "LocalExecutor",
+    "PredictReport",
+    "Progress",
+    "fit",
+    "predict",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 from earmark.distributed.executor import merge_tree, merged
 from earmark.documents.parts import Batch, Part
 from earmark.exceptions import DataError
+from earmark.features import HashedCounter
 from earmark.features.fused import count_by_class
 from earmark.pipeline.inputs import RegionTexts, as_region_texts, n_documents, take
 from earmark.pipeline.raw_counts import text_statistics
@@ -47,6 +48,7 @@ class PartCounts:
         self.pool = pool or {}
         self.parts = parts or {}
         self.bad = bad or {}
+        self.sums: Any = None
         self.min_df = 1
 
     def merge(self, other: PartCounts) -> Self:
@@ -59,6 +61,10 @@ class PartCounts:
             parts[number] = [a + b for a, b in zip(mine, found, strict=True)]
         self.parts = dict(sorted(parts.items()))
         self.bad = dict(sorted({**self.bad, **other.bad}.items()))
+        if self.sums is None or other.sums is None:
+            self.sums = other.sums if self.sums is None else self.sums
+        else:
+            self.sums = merged(self.sums, other.sums)
         return self
 
     @property
@@ -153,6 +159,9 @@ class CountTask:
         Note a part that cannot be read, instead of raising.
     with_pool : bool
         Count the documents without a label too.
+    add : callable or None
+        From texts and labels to statistics that need no vocabulary; then no terms
+        are counted, only classes.
 
     """
 
@@ -162,11 +171,13 @@ class CountTask:
         regions: Any,
         skip_bad: bool = False,
         with_pool: bool = False,
+        add: Callable[[RegionTexts, list[Any]], Any] | None = None,
     ) -> None:
         self.counter = counter
         self.regions = regions
         self.skip_bad = skip_bad
         self.with_pool = with_pool
+        self.add = add
 
     def __call__(self, part: Part) -> PartCounts:
         """The counts of the whole part."""
@@ -207,6 +218,8 @@ class CountTask:
             known = take(texts, np.asarray(rows))
             given = labels if n_labelled == n_all else [labels[i] for i in rows]
             counts.labelled = self._by_region(known, given)
+            if self.add is not None:
+                counts.sums = self.add(known, given)
         if self.with_pool and n_labelled < n_all:
             left = np.asarray([i for i, label in enumerate(labels) if label is None])
             pool = take(texts, left)
@@ -223,7 +236,10 @@ class CountTask:
         docs = np.bincount(y_index, minlength=len(names))
         found = {}
         for region, column in texts.items():
-            if self.counter.binary:
+            if self.add is not None or isinstance(self.counter, HashedCounter):
+                terms, tokens = [], sparse.csr_array((len(names), 0), dtype=np.int64)
+                held = tokens
+            elif self.counter.binary:
                 sums = text_statistics(
                     self.counter, column, classes[y_index], classes, None
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -64,10 +65,7 @@ class DaskExecutor:
             # that they can be sent again if a worker is lost.
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             sent = self.client.submit(_itself, task, pure=False)
-            return [
-                self.client.submit(_run, sent, item, pure=False, retries=2)
-                for item in items
-            ]
+            return [self.client.submit(_run, sent, item, pure=False) for item in items]
 
 
 def _itself(value: Any) -> Any:
@@ -116,6 +114,7 @@ def connected(where: str) -> Iterator[Any]:
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
+            silence_logs=logging.CRITICAL,
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

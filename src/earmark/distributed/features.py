@@ -15,7 +15,7 @@ from earmark.pipeline.region_features import RegionFeatures
 from earmark.statistics import TermCounts
 from earmark.typing import IntVector
 
-__all__ = ["fit_features"]
+__all__ = ["fit_features", "hashed_features"]
 
 
 def fit_features(features: RegionFeatures, counts: PartCounts) -> RegionFeatures:
@@ -27,6 +27,8 @@ def fit_features(features: RegionFeatures, counts: PartCounts) -> RegionFeatures
             "WordCounter parameters, or fit in memory."
         )
     features.regions_ = list(counts.labelled)
+    if isinstance(features.counter, HashedCounter):
+        return hashed_features(features, features.regions_)
     tables = [_all_documents(counts, region) for region in features.regions_]
     n_documents = sum(int(table.docs.sum()) for table in tables[:1])
     several = len(tables) > 1
@@ -46,6 +48,15 @@ def fit_features(features: RegionFeatures, counts: PartCounts) -> RegionFeatures
         features.counters_.append(counter)
         features.weightings_.append(_weighting(features, frequency, n_documents))
         features.widths_.append(len(frequency))
+    return features
+
+
+def hashed_features(features: RegionFeatures, regions: list[str]) -> RegionFeatures:
+    """Features whose columns are known before any document is."""
+    features.regions_ = regions
+    features.counters_ = [clone(features.counter) for _ in regions]
+    features.weightings_ = [None for _ in regions]
+    features.widths_ = [features.counter.n_features for _ in regions]
     return features
 
 

@@ -15,17 +15,21 @@ from earmark.distributed.executor import Executor
 from earmark.distributed.job import Job
 from earmark.distributed.local import LocalExecutor, Progress
 from earmark.distributed.memory import as_bytes
+from earmark.distributed.predicting import PredictReport, predict_parts
 from earmark.distributed.store import Store
 from earmark.distributed.trainers import train
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import NotSupportedError
-from earmark.pipeline import TextClassifier
+from earmark.models import SemiSupervisedNaiveBayes
+from earmark.pipeline import TextClassifier, load
 from earmark.pipeline.build import build_engine
 from earmark.pipeline.plan import model_name, unused_pool
 
-__all__ = ["as_parts", "fit", "fitting"]
+__all__ = ["as_parts", "fit", "fitting", "predict", "trained_columns"]
 
 _AUTO = "multinomial"
+# In parts: the EM that it is compared with, which is a sum over documents.
+_SEMI = "semi-supervised"
 
 
 def fit(
@@ -154,6 +158,79 @@ def as_parts(
     return list_parts(dataset, regions=columns, label=label, **how)
 
 
+def predict(
+    model: Any,
+    dataset: Any,
+    out: str | os.PathLike[str],
+    *,
+    client: Any = None,
+    text: str | Sequence[str] | None = None,
+    max_error: float | None = None,
+    skip_bad: bool = False,
+) -> PredictReport:
+    r"""Label a directory of parts; one Parquet file of labels for each.
+
+    Parameters
+    ----------
+    model : path or TextClassifier
+        A model file that every worker sees, or a classifier, which is saved in
+        ``out`` first.
+    dataset : path, list of paths, or list of Part
+        A directory of Parquet, JSONL, CSV or TSV files, or the files.
+    out : path
+        Folder for the results: columns row, label and confidence. Parts that are
+        there already, of the same model and options, are not done again.
+    client : dask.distributed.Client, Executor or None, default=None
+        Where to work; None is this process.
+    text : str or list of str, optional
+        The text columns, if they are not those of the training data.
+    max_error : float, optional
+        Abstain (label null) to keep this error rate.
+    skip_bad : bool, default=False
+        Leave out parts that cannot be read; the report lists them.
+
+    Returns
+    -------
+    PredictReport
+        How many documents were labelled, and what was left out.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from earmark import TextClassifier
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> data = pathlib.Path(folder.name, "new.jsonl")
+    >>> _ = data.write_text('{"text": "good"}\n{"text": "bad"}\n')
+    >>> model = TextClassifier("multinomial").fit(["good", "bad"], ["a", "b"])
+    >>> predict(model, data, pathlib.Path(folder.name, "labels")).documents
+    2
+    >>> folder.cleanup()
+
+    """
+    if isinstance(model, TextClassifier):
+        path = Path(out) / "_model.earmark"
+        Path(out).mkdir(parents=True, exist_ok=True)
+        model.save(path)
+    else:
+        path = Path(model)
+    classifier = model if isinstance(model, TextClassifier) else load(path)
+    named = text or trained_columns(classifier)
+    parts = as_parts(dataset, named, False)
+    executor = None if client is None else _executor_of(client)
+    return predict_parts(
+        path, parts, out, executor=executor, max_error=max_error, skip_bad=skip_bad
+    )
+
+
+def trained_columns(classifier: TextClassifier) -> str | list[str] | None:
+    """The text columns that a classifier was trained on, as far as it knows."""
+    named = getattr(classifier, "columns_", {}).get("text")
+    if named is not None:
+        columns = [name.strip() for name in str(named).split(",")]
+        return columns if len(columns) > 1 else columns[0]
+    return None if classifier.regions == "email" else classifier.region_names_
+
+
 def _executor_of(client: Any) -> Executor:
     if hasattr(client, "reduce") and hasattr(client, "keep"):
         executor: Executor = client
@@ -163,12 +240,17 @@ def _executor_of(client: Any) -> Executor:
 
 def _fitted(classifier: TextClassifier, job: Job) -> TextClassifier:
     name = _AUTO if classifier.model == "auto" else classifier.model
-    engine = build_engine(name, classifier.features, classifier._options())
+    model = SemiSupervisedNaiveBayes() if name == _SEMI else name
+    engine = build_engine(model, classifier.features, classifier._options())
     train(engine, job)
     assert job.counts is not None
     chosen = "chosen by you" if name == classifier.model else "the default for parts"
-    reasons = [chosen, *unused_pool(job.counts.n_unlabelled), *job.notes]
-    classifier._adopt(engine, model_name(name), reasons)
+    n_pool = job.counts.n_unlabelled
+    if isinstance(engine.estimator, SemiSupervisedNaiveBayes):
+        used = [f"{n_pool:,} unlabelled documents were learned by EM (naive Bayes)"]
+    else:
+        used = unused_pool(n_pool)
+    classifier._adopt(engine, model_name(name), [chosen, *used, *job.notes])
     return classifier
 
 

@@ -54,6 +54,7 @@ def fit_hierarchical(model: HierarchicalBayes, data: PartedRows) -> None:
     docs = data.docs.astype(np.float64)
     model.class_log_prior_ = np.log(docs) - np.log(docs.sum())  # NB5
     fitted = PartsFit(model, data, check_random_state(model.random_state)).run()
+    model.__dict__.pop("_callback_fit_ctx", None)  # scikit-learn's, of a fit now over
     for name, value in fitted.items():
         setattr(model, name, value)
     shares = data.executor.gather("shares", ShareTask(model), data.items)

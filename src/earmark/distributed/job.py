@@ -27,9 +27,11 @@ class Job:
     """What the user should know about the data."""
     counts: PartCounts | None = None
 
-    def count(self, counter: Any, with_pool: bool = False) -> PartCounts:
+    def count(
+        self, counter: Any, with_pool: bool = False, add: Any = None
+    ) -> PartCounts:
         """The first pass; bad parts take no part in the later ones."""
-        task = CountTask(counter, self.regions, self.skip_bad, with_pool)
+        task = CountTask(counter, self.regions, self.skip_bad, with_pool, add)
         counts: PartCounts = self.executor.reduce("counts", task, self.parts, merged)
         self.counts = counts
         bad = [self.parts[self._place(number)].name for number in counts.bad]

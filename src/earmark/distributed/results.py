@@ -59,7 +59,7 @@ class ResultFolder:
                     f"{folder}: it holds results of another model or other options; "
                     "name another folder with --out, or delete it."
                 )
-        elif any(not p.name.startswith(".") for p in folder.iterdir()):
+        elif any(not p.name.startswith((".", "_")) for p in folder.iterdir()):
             raise DataError(
                 f"{folder}: expected an empty folder, or one that {command} began to "
                 "fill; name another with --out."

@@ -20,7 +20,9 @@ from earmark.typing import FloatMatrix, FloatVector
 
 __all__ = ["fit_softmax"]
 
-# The optimum is unique: two ways to add up the gradient agree in it to 1e-9.
+# The optimum is unique. Where the gradient is below so much of the penalty's own,
+# the weights are right to 1e-9, however the gradient was added up.
+_NEAR = 1e-10
 _STEEP, _NEWTON_STEPS, _CG_STEPS = 1e-14, 3, 200
 
 
@@ -160,7 +162,8 @@ def fit_softmax(model: SoftmaxRegression, data: PartedRows) -> None:
     )
     point, gradient = result.x, result.jac
     for _ in range(_NEWTON_STEPS):
-        if np.abs(gradient).max() <= _STEEP or result.nit >= most:
+        size = objective.penalty * float(np.abs(objective.parted(point)[0]).max())
+        if np.abs(gradient).max() <= _NEAR * size or result.nit >= most:
             break
         step = _newton_step(objective, point, gradient)
         _, flatter = objective.slope(point - step)

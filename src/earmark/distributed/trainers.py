@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from earmark.distributed.additive import fit_additive, fit_hybrid, fit_rocchio
 from earmark.distributed.data import PartedRows
-from earmark.distributed.features import fit_features
+from earmark.distributed.features import fit_features, hashed_features
 from earmark.distributed.hierarchical import fit_hierarchical
 from earmark.distributed.higher_order import fit_higher_order
 from earmark.distributed.job import Job
@@ -18,6 +18,7 @@ from earmark.distributed.rows import MatrixTask
 from earmark.distributed.semi_supervised import fit_semi_supervised
 from earmark.distributed.softmax import fit_softmax
 from earmark.exceptions import DataError, NotSupportedError
+from earmark.features import HashedCounter
 from earmark.models import (
     GaussianNaiveBayes,
     HierarchicalBayes,
@@ -29,7 +30,9 @@ from earmark.models import (
 )
 from earmark.models.naive_bayes._count_model import CountNaiveBayes
 from earmark.pipeline.count_engine import CountEngine
+from earmark.pipeline.inputs import RegionTexts
 from earmark.pipeline.matrix_engine import MatrixEngine
+from earmark.pipeline.region_features import RegionFeatures
 from earmark.typing import FloatVector, IntVector, Labels
 
 __all__ = ["train"]
@@ -52,6 +55,9 @@ def train(engine: Any, job: Job) -> None:
         _train_counts(engine, job)
         return
     trainer = _trainer_of(engine)
+    if isinstance(engine.features.counter, HashedCounter) and trainer is fit_additive:
+        _train_hashed(engine, job)
+        return
     with_pool = isinstance(engine.estimator, SemiSupervisedNaiveBayes)
     if with_pool:
         engine.features.weighting = None  # counts, whatever unknown models are fed
@@ -102,6 +108,34 @@ def _train_counts(engine: CountEngine, job: Job) -> None:
         counts.labelled.pop(region).statistics() for region in engine.regions_
     ]
     engine._finalise()
+
+
+class HashedSums:
+    """Texts and labels -> the model's statistics, over hashed columns."""
+
+    def __init__(self, features: RegionFeatures, model: Any) -> None:
+        self.features = features
+        self.model = model
+
+    def __call__(self, texts: RegionTexts, labels: list[Any]) -> Any:
+        """Statistics of one batch."""
+        features = hashed_features(clone(self.features), list(texts))
+        return self.model.accumulate(features.transform(texts), np.asarray(labels))
+
+
+def _train_hashed(engine: Any, job: Job) -> None:
+    """One pass: columns are hashes, so nothing need be known before."""
+    model = clone(engine.estimator)
+    model._check_parameters()
+    if engine.class_weight is not None:
+        raise NotSupportedError(
+            "class_weight is not known in a single pass; leave it out, or count "
+            "without hashing."
+        )
+    counts = job.count(engine.features.counter, add=HashedSums(engine.features, model))
+    hashed_features(engine.features, list(counts.labelled))
+    engine.model_ = model.finalise(counts.sums)
+    engine.classes_, engine.calibrator_ = np.asarray(model.classes_), None
 
 
 def _class_factor(

@@ -78,7 +78,8 @@ def refuse_with_parts(given: dict[str, Any]) -> None:
     for name, value in given.items():
         if value:
             raise typer.BadParameter(
-                f"{name} does not go with --memory, --dask or --skip-bad."
+                f"{name} does not go with data in parts (--memory, --dask, --by-part, "
+                "--skip-bad)."
             )
 
 

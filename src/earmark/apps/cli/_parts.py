@@ -6,13 +6,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from earmark.apps.cli._options import column_list
 from earmark.exceptions import DataError
 
-__all__ = ["part_columns", "show_progress", "train_in_parts"]
+__all__ = ["evaluate_in_parts", "predict_in_parts", "train_in_parts"]
 
 
 def part_columns(text: str | None) -> Any:
@@ -73,6 +74,64 @@ def train_in_parts(
         "seconds": round(seconds, 3),
         "documents_per_second": round(counts.n_documents / seconds, 1),
     }
+
+
+def predict_in_parts(
+    model: Path,
+    data: str,
+    out: str,
+    text: str | None,
+    max_error: float | None,
+    dask: str | None,
+    skip_bad: bool,
+    how: dict[str, Any],
+) -> dict[str, Any]:
+    """Label every part, here or on a cluster, and say what was done."""
+    from earmark.apps.cli._console import counting
+    from earmark.apps.cli._models import load_for
+    from earmark.distributed.dask_executor import DaskExecutor
+    from earmark.distributed.fitting import as_parts, trained_columns
+    from earmark.distributed.predicting import predict_parts
+
+    columns = part_columns(text) or trained_columns(load_for(model, max_error))
+    parts = as_parts(data, columns, False, **how)
+    with _place(dask) as client, counting("labelled") as advance:
+        report = predict_parts(
+            model,
+            parts,
+            out,
+            executor=None if client is None else DaskExecutor(client),
+            max_error=max_error,
+            skip_bad=skip_bad,
+            progress=advance,
+        )
+    return {**asdict(report), "out": out}
+
+
+def evaluate_in_parts(
+    model: Path,
+    data: str,
+    text: str | None,
+    label: str | None,
+    max_error: float | None,
+    dask: str,
+    how: dict[str, Any],
+) -> Any:
+    """A ``Report`` of answers that were given on a cluster."""
+    from earmark.apps.cli._models import load_for
+    from earmark.distributed.dask_executor import DaskExecutor
+    from earmark.distributed.evaluating import report_of_parts
+    from earmark.distributed.fitting import as_parts, trained_columns
+
+    classifier = load_for(model, max_error)
+    columns = part_columns(text) or trained_columns(classifier)
+    label = label or getattr(classifier, "columns_", {}).get("label")
+    parts = as_parts(data, columns, label, **how)
+    with _place(dask) as client:
+        title = f"{model.name} on {data}"
+        return report_of_parts(
+            classifier, model, parts, DaskExecutor(client), max_error, title
+        )
 
 
 def _checked(memory: str | None) -> int | None:
