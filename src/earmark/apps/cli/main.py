@@ -20,6 +20,7 @@ from earmark.apps.cli import (
     evaluate,
     explain,
     fetch,
+    filtering,
     info,
     predict,
     reproduce,
@@ -76,6 +77,7 @@ for _command in (
     explain,
     info,
     fetch,
+    filtering,
     reproduce,
 ):
     app.command(name=_command.NAME, help=_command.HELP)(_command.run)
