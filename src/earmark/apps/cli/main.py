@@ -23,6 +23,7 @@ from earmark.apps.cli import (
     info,
     predict,
     reproduce,
+    serve,
     train,
 )
 from earmark.exceptions import EarmarkError
@@ -75,6 +76,7 @@ for _command in (
     check,
     explain,
     info,
+    serve,
     fetch,
     reproduce,
 ):
