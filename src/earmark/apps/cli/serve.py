@@ -72,7 +72,7 @@ def run(
 
     if not model.exists():
         raise DataError(
-            f"{model}: no such model file; make one with: earmark train DATA --label COL"
+            f"{model}: no such model file; make one with: earmark train DATA"
         )
     token = read_token(token_file)
     bound = listen(host, port)
