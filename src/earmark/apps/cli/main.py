@@ -22,8 +22,10 @@ from earmark.apps.cli import (
     fetch,
     filtering,
     info,
+    label,
     predict,
     reproduce,
+    serve,
     train,
 )
 from earmark.exceptions import EarmarkError
@@ -76,6 +78,8 @@ for _command in (
     check,
     explain,
     info,
+    label,
+    serve,
     fetch,
     filtering,
     reproduce,
