@@ -14,6 +14,7 @@ import typer
 
 from earmark import __version__
 from earmark.apps.cli import (
+    card,
     check,
     compare,
     demo,
@@ -75,6 +76,7 @@ for _command in (
     check,
     explain,
     info,
+    card,
     fetch,
     reproduce,
 ):
