@@ -36,8 +36,12 @@ bench: $(VENV)/dev.stamp
 reproduce: $(VENV)/dev.stamp
 	$(BIN)/earmark reproduce all
 
+docs: $(VENV)/docs.stamp
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build dist docs/_build docs/_generated docs/auto_examples docs/reference/generated docs/reference/modules .mypy_cache .ruff_cache .pytest_cache
 
 $(UV):
 	$(PYTHON) -m venv $(VENV)
@@ -47,6 +51,10 @@ $(UV):
 $(VENV)/base.stamp: $(UV) $(SOURCES)
 	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --reinstall-package earmark -e ".[io,plot]"
+	@touch $@
+
+$(VENV)/docs.stamp: $(VENV)/base.stamp
+	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --group docs -e ".[io,stem,plot]"
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/base.stamp

@@ -14,6 +14,7 @@ import typer
 
 from earmark import __version__
 from earmark.apps.cli import (
+    card,
     check,
     compare,
     demo,
@@ -80,6 +81,7 @@ for _command in (
     info,
     label,
     serve,
+    card,
     fetch,
     filtering,
     reproduce,

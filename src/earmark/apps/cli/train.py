@@ -104,6 +104,7 @@ def run(
 ) -> None:
     """Learn a classifier from labelled documents and save it."""
     from earmark.apps.cli._console import status
+    from earmark.apps.cli._training_data import training_data
     from earmark.documents import read_documents
     from earmark.pipeline import TextClassifier
 
@@ -171,6 +172,7 @@ def run(
         with status("estimating how right it is"):
             classifier.measure_confidence(documents.texts, documents.labels)
     classifier.columns_ = {"text": text, "label": label}
+    classifier.training_data_ = training_data(data, documents, pool)
     classifier.save(out)
     seconds = time.perf_counter() - started
     typer.echo(
