@@ -23,7 +23,7 @@ from earmark.pipeline.scores import (
     log_probabilities,
     scores_are_logits,
 )
-from earmark.typing import FloatMatrix, Labels, SparseMatrix
+from earmark.typing import FloatMatrix, IntVector, Labels, SparseMatrix
 
 __all__ = ["MatrixEngine", "score_parts"]
 
@@ -111,6 +111,7 @@ class MatrixEngine:
             held_out, labels = validation
             given["validation"] = (self.features.transform(held_out), labels)
         self.model_ = model.fit(X, y, **given)
+        self.rows_: IntVector | None = None
         self.classes_ = np.asarray(self.model_.classes_)
         self.calibrator_ = None
         if calibrate and not has_probabilities(self.model_):
@@ -191,7 +192,21 @@ class MatrixEngine:
                 "model='higher-order' has."
             )
         found: list[list[Any]] = self.model_.strongest_paths(self.matrix(texts), top)
-        return found
+        if self.rows_ is None:
+            return found
+        return [[self._renumbered(path) for path in paths] for paths in found]
+
+    def keep_rows(self, rows: IntVector) -> None:
+        """Remember which rows of what the user gave the training documents were.
+
+        Only a model that names training documents needs it.
+        """
+        if getattr(self.model_, "documents_", None) is not None:
+            self.rows_ = rows
+
+    def _renumbered(self, path: Any) -> Any:
+        assert self.rows_ is not None
+        return path._replace(documents=tuple(self.rows_[list(path.documents)].tolist()))
 
     def leave_one_out(
         self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
