@@ -80,6 +80,20 @@ def test_a_senseless_number_of_paths_is_refused():
         classifier.explain(NEW, paths=1.5)
 
 
+def test_unlabelled_texts_are_used_only_when_the_model_is_set_to():
+    pool = ["the goalie shoots", "goalie and puck", "shuttle orbit", "probe in orbit"]
+    asked = TextClassifier(HigherOrderNaiveBayes(unlabelled_weight=0.5))
+    asked.fit(TEXTS, LABELS, unlabelled=pool)
+    assert "4 unlabelled documents help" in asked.summary()
+    X = asked.engine_.matrix({"text": TEXTS})
+    by_hand = HigherOrderNaiveBayes(unlabelled_weight=0.5)
+    by_hand.fit(X, LABELS, unlabelled=asked.engine_.matrix({"text": pool}))
+    plain = TextClassifier("higher-order").fit(TEXTS, LABELS, unlabelled=pool)
+    assert "4 unlabelled documents were not used" in plain.summary()
+    assert_array_equal(asked.engine_.model_.path_total_, by_hand.path_total_)
+    assert (asked.engine_.model_.path_total_ > plain.engine_.model_.path_total_).all()
+
+
 def test_models_without_paths_say_which_has_them():
     for model in ("multinomial", "svm"):
         classifier = TextClassifier(model).fit(TEXTS, LABELS)

@@ -14,7 +14,7 @@ from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.logspace import log_normalize
 from earmark.models._base import ScoreParts, linear_parts
 from earmark.pipeline.cross_fit import cross_scores
-from earmark.pipeline.inputs import RegionTexts
+from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.region_features import RegionFeatures
 from earmark.pipeline.scores import (
     class_scores,
@@ -72,6 +72,11 @@ class MatrixEngine:
 
     multi_label = False
 
+    @property
+    def uses_pool(self) -> bool:
+        """Whether the estimator is set to learn from unlabelled documents."""
+        return float(getattr(self.estimator, "unlabelled_weight", 0.0)) > 0.0
+
     def fit(
         self,
         texts: RegionTexts,
@@ -83,9 +88,9 @@ class MatrixEngine:
     ) -> Self:
         """Learn afresh.
 
-        Texts of ``pool`` have no part in it; ``validation`` goes to estimators
-        whose ``fit`` takes it; without ``calibrate`` an estimator that has no
-        probabilities gets none, which is quicker.
+        Texts of ``pool`` go to an estimator that asks for them (``uses_pool``), and
+        ``validation`` to one whose ``fit`` takes it; without ``calibrate`` an
+        estimator that has no probabilities gets none, which is quicker.
         """
         X = self.features.fit_transform(texts)
         if X.shape[1] == 0:
@@ -110,6 +115,8 @@ class MatrixEngine:
         if validation is not None and "validation" in takes:
             held_out, labels = validation
             given["validation"] = (self.features.transform(held_out), labels)
+        if self.uses_pool and pool is not None and n_documents(pool):
+            given["unlabelled"] = self.features.transform(pool)
         self.model_ = model.fit(X, y, **given)
         self.rows_: IntVector | None = None
         self.classes_ = np.asarray(self.model_.classes_)

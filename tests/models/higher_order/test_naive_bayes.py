@@ -151,6 +151,9 @@ def test_paths_through_unlabelled_documents_are_those_with_a_labelled_one(rng):
     ignored = HigherOrderNaiveBayes().fit(X, y, unlabelled=pool)
     plain = HigherOrderNaiveBayes().fit(X, y)
     assert_array_equal(ignored.path_total_, plain.path_total_)
+    nobody = HigherOrderNaiveBayes(unlabelled_weight=0.5)
+    nobody.fit(X, y, unlabelled=pool[:0])
+    assert_array_equal(nobody.path_total_, plain.path_total_)
     model = HigherOrderNaiveBayes(unlabelled_weight=0.5).fit(X, y, unlabelled=pool)
     for c in range(3):
         own = enumerate_paths(X[y == c], 2)

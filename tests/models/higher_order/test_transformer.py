@@ -138,6 +138,9 @@ def test_wrong_classes_are_named(rng):
         HigherOrderTransformer().fit(X, np.zeros(len(y), dtype=int))
     with pytest.raises(DataError, match=r"pair must be two of the labels \[0, 1\]"):
         HigherOrderTransformer(pair=(0, 7)).fit(X, y)
+    for pair in (1, "01"):
+        with pytest.raises(DataError, match="pair must be two of the labels"):
+            HigherOrderTransformer(pair=pair).fit(X, y)
     with pytest.raises(ValueError, match="pure needs source='paths' and order=2"):
         HigherOrderTransformer(pure=True, source="first_order").fit(X, y)
     with pytest.raises(ValueError, match=r"alpha must be in \(0.0, inf\], got 0"):

@@ -206,7 +206,12 @@ class HigherOrderNaiveBayes(PresenceScores, ClassifierMixin, BaseEstimator):
         if unlabelled is None:
             return None
         pool = validate_data(
-            self, unlabelled, accept_sparse="csr", dtype="numeric", reset=False
+            self,
+            unlabelled,
+            accept_sparse="csr",
+            dtype="numeric",
+            reset=False,
+            ensure_min_samples=0,
         )
         return presence(canonical_rows(pool))
 
