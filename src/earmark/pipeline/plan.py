@@ -13,6 +13,7 @@ from earmark.pipeline.build import Engine, build_engine
 from earmark.pipeline.choice import Trial, better_than, try_models
 from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.labels import Target
+from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.semi_engine import SemiEngine
 
 __all__ = ["Plan", "make_plan", "model_name", "unused_pool"]
@@ -61,7 +62,10 @@ def make_plan(
         left_out.append(f"so {_SEMI} learning, asked for, is the same as none")
     if model != "auto":
         engine = build_engine(model, features, options)
-        told = _used(n_pool) if isinstance(engine, SemiEngine) else unused_pool(n_pool)
+        uses_pool = isinstance(engine, SemiEngine) or (
+            isinstance(engine, MatrixEngine) and engine.uses_pool
+        )
+        told = _used(n_pool) if uses_pool else unused_pool(n_pool)
         return Plan(engine, model_name(model), ["chosen by you", *told])
     trials = try_models(features, options, texts, target.labels)
     if not useful:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,12 @@ from earmark.exceptions import NotSupportedError
 from earmark.models.hierarchical import HiddenNodes
 from earmark.pipeline.build import Engine
 from earmark.pipeline.confidence import ConfidenceEvidence
-from earmark.pipeline.explanation import Explanation, PathEvidence, explain_parts
+from earmark.pipeline.explanation import (
+    Explanation,
+    PathEvidence,
+    explain_parts,
+    in_region,
+)
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents, take
 from earmark.pipeline.labels import as_target
 from earmark.typing import FloatMatrix, Labels
@@ -53,6 +59,8 @@ class TellingMixin:
         and training documents that lead from the document into the label's.
         """
         check_is_fitted(self)
+        if index(paths) < 0:
+            raise ValueError(f"paths must be at least 0, got {paths!r}.")
         texts = self._texts(X)
         proba = np.exp(self.engine_.log_probabilities(texts))
         described: dict[int, tuple[str, str | None]] = {}
@@ -81,7 +89,7 @@ class TellingMixin:
                 explanation,
                 paths=tuple(
                     PathEvidence(
-                        tuple(describe(column)[0] for column in path.terms),
+                        tuple(in_region(*describe(column)) for column in path.terms),
                         path.documents,
                         path.strength,
                     )

@@ -159,6 +159,8 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         held_out = self._pair(validation, "validation")
         if not plan.is_fitted:
             plan.engine.fit(labelled, target.labels, weight, pool, held_out)
+        if len(target.unlabelled) and hasattr(plan.engine, "keep_rows"):
+            plan.engine.keep_rows(target.labelled)
         self._adopt(plan.engine, plan.name, plan.reasons)
         if calibration is not None:
             pair = self._pair(calibration, "calibration")
