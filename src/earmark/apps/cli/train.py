@@ -77,6 +77,7 @@ def run(
     """Learn a classifier from labelled documents and save it."""
     from earmark.apps.cli._console import status
     from earmark.documents import read_documents
+    from earmark.exceptions import DataError
     from earmark.pipeline import TextClassifier
 
     started = time.perf_counter()
@@ -91,6 +92,10 @@ def run(
             format=format,
             **options.column_list(text),
         )
+        if documents.labels is None:
+            raise DataError(
+                f"{data}: no column holds labels; name it with --label COL."
+            )
         pool = None
         if unlabelled is not None:
             pool = read_documents(
