@@ -202,6 +202,12 @@ def test_bad_data_is_status_1_with_the_place(content, message, tmp_path):
     assert not out.exists()
 
 
+def test_training_without_a_label_column_says_what_to_name(data):
+    code, _, error = run("train", data)
+    assert code == 1
+    assert "name it with --label" in error
+
+
 def test_wrong_usage_is_status_2(model):
     assert run("train")[0] == 2
     assert run("predict", model)[0] == 2

@@ -106,6 +106,7 @@ def run(
     from earmark.apps.cli._console import status
     from earmark.apps.cli._training_data import training_data
     from earmark.documents import read_documents
+    from earmark.exceptions import DataError
     from earmark.pipeline import TextClassifier
 
     started = time.perf_counter()
@@ -142,6 +143,10 @@ def run(
             format=format,
             **options.column_list(text),
         )
+        if documents.labels is None:
+            raise DataError(
+                f"{data}: no column holds labels; name it with --label COL."
+            )
         pool = None
         if unlabelled is not None:
             pool = read_documents(
