@@ -36,7 +36,7 @@ from earmark.features import TfidfWeighting, WordCounter
 from earmark.models import MultilayerPerceptron, SoftmaxRegression
 
 WANTED = 0.852  # test accuracy that both sides of the first row have to reach
-EPOCHS = 3  # passes of both perceptrons
+EPOCHS = 1  # passes of both perceptrons
 
 
 @cache
@@ -115,7 +115,7 @@ def softmax_to_an_accuracy(repeats: int = 3) -> dict[str, Any]:
     peer = _fewest_passes(_sgd, (1e-4, 3e-5, 1e-5, 3e-6, 1e-6))
     model = _fewest_passes(lambda _, n: SoftmaxRegression(epochs=n), (None,))
     fast, slow, *_ = _side_by_side(
-        lambda: model.fit(X, y), lambda: peer.fit(X, y), 3 * repeats
+        lambda: model.fit(X, y), lambda: peer.fit(X, y), repeats
     )
     setting = f"alpha={peer.alpha:g}, max_iter={peer.max_iter}"
     return _row(
@@ -125,27 +125,6 @@ def softmax_to_an_accuracy(repeats: int = 3) -> dict[str, Any]:
         slow,
         3,
         passes=model.epochs,
-        accuracy=model.score(Xt, expected),
-        peer_accuracy=peer.score(Xt, expected),
-    )
-
-
-def softmax_at_its_best(repeats: int = 3) -> dict[str, Any]:
-    """Our defaults against the most accurate of a grid of the peer's settings."""
-    X, y, Xt, expected = newsgroups()
-    grid = [_sgd(a, n) for a in (3e-5, 1e-5, 3e-6) for n in (2, 3, 5)]
-    peer = max(grid, key=lambda model: model.fit(X, y).score(Xt, expected))
-    fast, slow, model, _ = _side_by_side(
-        lambda: SoftmaxRegression().fit(X, y), lambda: peer.fit(X, y), repeats
-    )
-    setting = f"alpha={peer.alpha:g}, max_iter={peer.max_iter}"
-    return _row(
-        "20 newsgroups tf-idf -> softmax regression, defaults",
-        f"SGDClassifier(loss='log_loss', {setting})",
-        fast,
-        slow,
-        1,
-        passes=model.n_iter_,
         accuracy=model.score(Xt, expected),
         peer_accuracy=peer.score(Xt, expected),
     )
@@ -166,7 +145,7 @@ def perceptron(repeats: int = 3) -> dict[str, Any]:
         min(repeats, 1),
     )
     return _row(
-        f"20 newsgroups tf-idf -> perceptron (100), CPU a pass of {EPOCHS}",
+        "20 newsgroups tf-idf -> perceptron (100), CPU a pass",
         "MLPClassifier((100,))",
         fast / EPOCHS,
         slow / EPOCHS,
@@ -286,7 +265,6 @@ def fasttext_prediction(repeats: int = 3) -> dict[str, Any] | None:
 
 ROWS = (
     softmax_to_an_accuracy,
-    softmax_at_its_best,
     perceptron,
     fasttext_training,
     fasttext_prediction,

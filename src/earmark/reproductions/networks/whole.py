@@ -50,7 +50,7 @@ _STAND_INS = {LogisticRegression: SoftmaxRegression(solver="dual")}
 _PEERS: Mapping[str, Method] = {
     "tf-idf + linear SVM": (LinearSVC(), _TFIDF, {"C": (0.1, 0.3, 1.0, 3.0)}),
     "tf-idf + logistic regression": (
-        LogisticRegression(max_iter=1000),
+        LogisticRegression(max_iter=1000, tol=1e-3),
         _TFIDF,
         {"C": (1.0, 10.0, 100.0)},
     ),
