@@ -29,4 +29,5 @@ void bind_sgd(nb::module_& m);
 void bind_shuffle(nb::module_& m);
 void bind_postings(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_term_merge(nb::module_& m);
 void bind_unit_sums(nb::module_& m);

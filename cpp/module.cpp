@@ -15,5 +15,6 @@ NB_MODULE(_native, m) {
     bind_mixture(m);
     bind_postings(m);
     bind_text(m);
+    bind_term_merge(m);
     bind_unit_sums(m);
 }

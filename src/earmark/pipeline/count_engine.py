@@ -13,7 +13,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from earmark.decision.decision import Decision
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import WordCounter
 from earmark.features.fused import KnownTerms
@@ -197,10 +196,6 @@ class CountEngine:
     def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
         """Log posteriors, (n_documents, n_classes)."""
         return log_normalize(self.scores(texts))
-
-    def decide(self, texts: RegionTexts) -> Decision:
-        """Only where a document may have several labels."""
-        raise NotSupportedError("this model gives one label a document.")
 
     def parts(self, texts: RegionTexts) -> list[ScoreParts]:
         """The scores of each document, taken apart."""

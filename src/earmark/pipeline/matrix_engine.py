@@ -10,12 +10,11 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from earmark.decision.calibration import TemperatureCalibrator
-from earmark.decision.decision import Decision
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.models._base import ScoreParts, linear_parts
 from earmark.pipeline.cross_fit import cross_scores
 from earmark.pipeline.fused_scores import FusedScorer, fused_scorer
-from earmark.pipeline.inputs import RegionTexts
+from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.region_features import RegionFeatures
 from earmark.pipeline.scores import (
     class_scores,
@@ -24,7 +23,7 @@ from earmark.pipeline.scores import (
     log_probabilities,
     posterior_rule,
 )
-from earmark.typing import FloatMatrix, Labels, SparseMatrix
+from earmark.typing import FloatMatrix, IntVector, Labels, SparseMatrix
 
 __all__ = ["MatrixEngine", "score_parts"]
 
@@ -76,6 +75,11 @@ class MatrixEngine:
     # The model and its scorer, which the model's weights are copied into.
     _fused: tuple[Any, FusedScorer | None] | None = None
 
+    @property
+    def uses_pool(self) -> bool:
+        """Whether the estimator is set to learn from unlabelled documents."""
+        return float(getattr(self.estimator, "unlabelled_weight", 0.0)) > 0.0
+
     def fit(
         self,
         texts: RegionTexts,
@@ -87,9 +91,9 @@ class MatrixEngine:
     ) -> Self:
         """Learn afresh.
 
-        Texts of ``pool`` have no part in it; ``validation`` goes to estimators
-        whose ``fit`` takes it; without ``calibrate`` an estimator that has no
-        probabilities gets none, which is quicker.
+        Texts of ``pool`` go to an estimator that asks for them (``uses_pool``), and
+        ``validation`` to one whose ``fit`` takes it; without ``calibrate`` an
+        estimator that has no probabilities gets none, which is quicker.
         """
         X = self.features.fit_transform(texts)
         if X.shape[1] == 0:
@@ -114,7 +118,10 @@ class MatrixEngine:
         if validation is not None and "validation" in takes:
             held_out, labels = validation
             given["validation"] = (self.features.transform(held_out), labels)
+        if self.uses_pool and pool is not None and n_documents(pool):
+            given["unlabelled"] = self.features.transform(pool)
         self.model_ = model.fit(X, y, **given)
+        self.rows_: IntVector | None = None
         self.classes_ = np.asarray(self.model_.classes_)
         self.calibrator_ = None
         if calibrate and not has_probabilities(self.model_):
@@ -184,10 +191,6 @@ class MatrixEngine:
             return normalize(scorer.scores(texts))
         return log_probabilities(self.model_, self.matrix(texts))
 
-    def decide(self, texts: RegionTexts) -> Decision:
-        """Only where a document may have several labels."""
-        raise NotSupportedError("this model gives one label a document.")
-
     def parts(self, texts: RegionTexts) -> list[ScoreParts]:
         """The scores of each document, taken apart."""
         return score_parts(self.model_, self.matrix(texts))
@@ -200,7 +203,21 @@ class MatrixEngine:
                 "model='higher-order' has."
             )
         found: list[list[Any]] = self.model_.strongest_paths(self.matrix(texts), top)
-        return found
+        if self.rows_ is None:
+            return found
+        return [[self._renumbered(path) for path in paths] for paths in found]
+
+    def keep_rows(self, rows: IntVector) -> None:
+        """Remember which rows of what the user gave the training documents were.
+
+        Only a model that names training documents needs it.
+        """
+        if getattr(self.model_, "documents_", None) is not None:
+            self.rows_ = rows
+
+    def _renumbered(self, path: Any) -> Any:
+        assert self.rows_ is not None
+        return path._replace(documents=tuple(self.rows_[list(path.documents)].tolist()))
 
     def leave_one_out(
         self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
