@@ -23,6 +23,8 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 
 test-all: lint
+	@if command -v java > /dev/null; then $(UV) pip install --quiet --python $(BIN)/python "pyspark>=4"; \
+	else echo "no Java: the Spark door is tested against its interface only"; fi
 	$(BIN)/python -m pytest -n 2 -m "not trust"
 	EARMARK_NO_NATIVE=1 $(BIN)/python -m pytest -n 2 -m "not corpus and not slow and not trust"
 
