@@ -41,7 +41,7 @@ function wordSpans(text, terms) {
   const spans = [];
   for (const word of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
     const value = weight.get(word[0].toLowerCase());
-    if (value && Math.abs(value) > 0.03 * largest) spans.push([word.index, word.index + word[0].length, value / largest]);
+    if (value && Math.abs(value) > 0.08 * largest) spans.push([word.index, word.index + word[0].length, value / largest]);
   }
   return spans;
 }
