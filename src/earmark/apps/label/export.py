@@ -120,9 +120,9 @@ def fit_model(session: Session) -> TextClassifier:
     any_of = loop.any_of
     labels = [list(given) if any_of else given[0] for given in lessons.values()]
     calibration = None
-    if checks and not any_of:
-        known = {d: given[0] for d, given in checks.items()}
-        calibration = (documents.take(known).texts, list(known.values()))
+    if checks:
+        known = [list(given) if any_of else given[0] for given in checks.values()]
+        calibration = (documents.take(checks).texts, known)
     pool = documents.take(rest).texts if rest else None
 
     def fitted(calibration: Any) -> TextClassifier:
