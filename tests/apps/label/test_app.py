@@ -227,3 +227,37 @@ def test_awkward_texts_go_through(tmp_path):
         assert post(client, "browse", search="script")["total"] == 3
         assert client.get("/export/labels.jsonl").status_code == 200
         assert client.get("/export/labels.csv").status_code == 200
+
+
+def test_the_command_exports_without_a_server(tmp_path):
+    from tests.apps.label.conftest import documents
+    from typer.testing import CliRunner
+
+    from earmark.apps.cli import main as cli
+
+    data = tmp_path / "data.jsonl"
+    lines = [
+        {"text": text, "kind": truth(row) if row < 30 else None}
+        for row, text in enumerate(documents().texts)
+    ]
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def run(*more):
+        command = ["label", str(data), "--label", "kind", *map(str, more)]
+        return CliRunner().invoke(cli.app, command)
+
+    done = run("--export", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    assert "wrote" in done.output
+    found = read_documents(tmp_path / "out.csv", text="text", label="label")
+    assert len(found) == 30
+    assert (tmp_path / "data.jsonl.labels" / "answers.sqlite").exists()
+    assert run("--export", tmp_path / "m.earmark").exit_code == 0
+    assert earmark.load(tmp_path / "m.earmark").classes_.tolist() == [
+        "car",
+        "cat",
+        "tea",
+    ]
+    assert run("--export", tmp_path / "x.txt").exit_code == 2
+    wrong = run("--export", tmp_path / "o.csv", "--multi-label")
+    assert isinstance(wrong.exception, earmark.exceptions.DataError)

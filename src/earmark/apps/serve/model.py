@@ -157,8 +157,7 @@ class ServedModel:
         """From which confidence on to answer; asked for, or the model's own."""
         classifier = self.classifier
         if max_error is None:
-            own = classifier.thresholds_
-            return own[0].value if own else float("-inf")
+            return float(classifier.threshold_)
         assert classifier.evidence_ is not None
         found = classifier.evidence_.thresholds(max_error, classifier.confidence)
         return found[0].value
