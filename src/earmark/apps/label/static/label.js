@@ -8,7 +8,7 @@ const $ = (id) => document.getElementById(id);
 const LONG = 20000;
 const WHY = {
   check: "random check", uncertain: "the model is unsure", different: "unlike the others",
-  first: "to begin with", random: "random", undone: "undone", chosen: "chosen by you",
+  first: "to begin with", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
 };
 let state = null;
 let shown = null;
@@ -180,7 +180,7 @@ async function step(by) {
   if (next < history.length - 1) {
     const data = await api.post("document", { document: history[next] }, trouble);
     place = next;
-    showDocument(data.document);
+    showDocument({ ...data.document, why: "seen" });
     return;
   }
   if (history[history.length - 1] === (shown && shown.document) && shown.why !== "chosen") return;

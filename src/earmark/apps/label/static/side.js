@@ -42,8 +42,8 @@ function showCurve(all) {
     shapes.push(shape("polyline", { class: "line", points: points.map((p) => `${x(p.n_answers)},${y(p.accuracy)}`).join(" ") }));
     if (points.some((p) => p.coverage)) {
       shapes.push(shape("polyline", { class: "cover", points: points.map((p) => `${x(p.n_answers)},${y(p.coverage)}`).join(" ") }));
-      shapes.push(shape("text", { x: right, y: bottom + 24, "text-anchor": "end" }, "line: accuracy · dashes: guaranteed coverage"));
     }
+    $("curve-words").hidden = !points.some((p) => p.coverage);
     const last = points[points.length - 1];
     box.setAttribute("aria-label", `Estimated accuracy ${percent(last.accuracy)} after ${last.n_answers} answers, between ${percent(last.low)} and ${percent(last.high)}`);
   }
