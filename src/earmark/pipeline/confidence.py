@@ -19,7 +19,7 @@ from earmark.decision.guarantee import (
     guaranteed_threshold,
 )
 from earmark.evaluation.duplicates import group_near_duplicates
-from earmark.exceptions import NotSupportedError
+from earmark.exceptions import DataError, NotSupportedError
 from earmark.pipeline.build import Engine
 from earmark.pipeline.cross_fit import folds
 from earmark.pipeline.inputs import RegionTexts, take
@@ -100,6 +100,11 @@ class ConfidenceEvidence:
         """
         texts, labels = calibration
         rows = _independent(training, texts)
+        if not len(rows):
+            raise DataError(
+                "calibration holds only near-duplicates of training documents; they "
+                "tell nothing about new ones: give other documents."
+            )
         kept, truth = take(texts, rows), labels[rows]
         if engine.multi_label:
             return cls._any_of([_label_answers(engine, kept, truth, engine)], True)
