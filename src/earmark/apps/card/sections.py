@@ -119,8 +119,9 @@ def _accuracy(found: Evaluation) -> str:
     how = "too high" if gap > 0 else "too low"
     return (
         f"{_percent(found.accuracy)} of the answers were right (95 % interval "
-        f"{_percent(found.low)} to {_percent(found.high)}) on {found.n_documents:,} {kind}. Its "
-        f"stated confidence was {abs(gap) * 100:.1f} points {how} on average."
+        f"{_percent(found.low)} to {_percent(found.high)}) on "
+        f"{found.n_documents:,} {kind}. Its stated confidence was "
+        f"{abs(gap) * 100:.1f} points {how} on average."
     )
 
 
