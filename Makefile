@@ -6,7 +6,7 @@ UV := $(BIN)/uv
 SOURCES := $(wildcard cpp/*) CMakeLists.txt pyproject.toml
 export PYTHONWARNINGS :=
 
-.PHONY: demo test test-all unit lint bench reproduce docs clean
+.PHONY: demo test test-all trust unit lint bench reproduce docs clean
 
 demo: $(VENV)/base.stamp
 	$(BIN)/earmark demo
@@ -14,7 +14,7 @@ demo: $(VENV)/base.stamp
 test: lint unit
 
 unit: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n 2 -m "not corpus and not slow"
+	$(BIN)/python -m pytest -n 2 -m "not corpus and not slow and not trust"
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
@@ -23,8 +23,12 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 
 test-all: lint
-	$(BIN)/python -m pytest -n 2
-	EARMARK_NO_NATIVE=1 $(BIN)/python -m pytest -n 2 -m "not corpus and not slow"
+	$(BIN)/python -m pytest -n 2 -m "not trust"
+	EARMARK_NO_NATIVE=1 $(BIN)/python -m pytest -n 2 -m "not corpus and not slow and not trust"
+
+# What takes minutes: fuzzing under sanitizers, installations, threads. See docs/trust.md.
+trust: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -m trust tests/trust
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
