@@ -24,6 +24,7 @@ lint: $(VENV)/dev.stamp
 
 test-all: lint
 	$(BIN)/python -m pytest -n 2 -m "not trust"
+	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob="*.md" src/earmark docs/methods docs/how-to docs/maths
 	EARMARK_NO_NATIVE=1 $(BIN)/python -m pytest -n 2 -m "not corpus and not slow and not trust"
 
 # What takes minutes: fuzzing under sanitizers, installations, threads. See docs/trust.md.

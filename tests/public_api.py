@@ -7,6 +7,7 @@ renews the snapshot that tests/test_public_api.py compares with.
 
 import importlib
 import inspect
+import sys
 
 import earmark
 
@@ -82,4 +83,4 @@ def _signature(obj):
 
 
 if __name__ == "__main__":
-    print("\n".join(describe()))
+    sys.stdout.write("\n".join(describe()) + "\n")

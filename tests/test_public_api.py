@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from tests.public_api import MODULES, describe, members
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
@@ -50,7 +49,9 @@ def test_documented_parameters_are_the_real_ones(obj):
 
 def documented_parameters(text):
     """Names in the Parameters section of a numpydoc docstring; None without one."""
-    found = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]+\n-+\n|\Z)", text, re.S | re.M)
+    found = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^\w[\w ]+\n-+\n|\Z)", text, re.S | re.M
+    )
     if found is None:
         return None
     entries = [x for x in found[1].splitlines() if x and not x.startswith(" ")]

@@ -60,16 +60,6 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         How surely ``max_error`` is to hold.
     class_weight : None, "balanced" or dict, default=None
         Factor on the documents of each class.
-    encoder : callable, optional
-        Function from a list of texts to an array; one more view of the documents
-        for the models that use unlabelled text.
-    multi_label : "auto" or bool, default="auto"
-        Whether a document has any number of labels; "auto" if y holds lists.
-    max_error : float or None, default=None
-        Answer only where at most this share of the answers is wrong, and None
-        elsewhere: guaranteed with ``fit(..., calibration=...)``, else estimated.
-    confidence : float, default=0.95
-        How surely a guarantee holds.
     random_state : int or None, default=None
         Seed of whatever is random in the model.
     n_jobs : int or None, default=None
