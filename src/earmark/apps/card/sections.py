@@ -105,8 +105,8 @@ def _evaluation(facts: CardFacts) -> Iterable[Block]:
             for target, share in found.coverage.items()
         ),
     )
-    if facts.threshold is not None:
-        yield facts.threshold.words
+    if facts.promise is not None:
+        yield facts.promise
 
 
 def _accuracy(found: Evaluation) -> str:
@@ -149,7 +149,7 @@ def _use(facts: CardFacts) -> str:
 
 def _limits(facts: CardFacts) -> Iterable[str]:
     yield "It knows the labels above and no others."
-    if facts.threshold is not None:
+    if facts.promise is not None:
         yield (
             "It abstains where it is unsure; the error rate holds for documents like "
             "those it was calibrated on."
