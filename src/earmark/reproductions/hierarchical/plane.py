@@ -75,7 +75,7 @@ def shapes(n_draws: int, say: Progress) -> dict[str, Any]:
             "hierarchical Bayes": {
                 **mean_and_error(hierarchical),
                 "paper": paper.get("hierarchical Bayes"),
+                "p against naive Bayes": paired_p_value(hierarchical, naive),
             },
-            "p against naive Bayes": paired_p_value(hierarchical, naive),
         }
     return rows
