@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,13 +37,16 @@ def hierarchical(task: Task, seed: int, **settings: Any) -> tuple[float, Any]:
 
 
 def text_baselines(
-    tasks: Iterable[Task], grids: Mapping[str, Sequence[float]] | None = None
+    tasks: Iterable[Task],
+    grids: Mapping[str, Sequence[float]] | None = None,
+    slow: Collection[str] = (),
 ) -> dict[str, list[float]]:
     """Accuracy on each task of the tf-idf baselines and complement naive Bayes.
 
     Tasks that share their training documents share the fits. The validation
     documents of the first training part choose the setting for the others too.
-    ``grids`` replaces the values that are tried, by name.
+    ``grids`` replaces the values that are tried, by name; those named in ``slow``
+    are fitted to the first training part only.
     """
     groups = _by_training_part(tasks)
     results: dict[str, list[float]] = {}
@@ -51,7 +54,7 @@ def text_baselines(
         ((key, usual),) = grid.items()
         values: Sequence[float] = (grids or {}).get(name, usual)
         results[name] = []
-        for group in groups:
+        for group in groups[:1] if name in slow else groups:
             parameter = key.rpartition("__")[2]
             models = [clone(pipeline[-1]).set_params(**{parameter: v}) for v in values]
             found, best = _accuracies(group, models, "tf-idf" in name)
