@@ -47,7 +47,7 @@ def reproduce(
             "iterations chosen on the validation reviews",
             "table_2": "20 starts of 10 iterations, H = 2, alpha chosen; refit: fit "
             "holds out a tenth itself and then learns it",
-            "baselines": "the setting that the first draw's validation documents chose; "
+            "baselines": "setting that the first draw's validation documents chose; "
             "logistic regression on R52 and 20 Newsgroups: first draw only",
             "figure_3": "A and B: alpha = 2, 10 starts of 4 iterations; "
             "C: 10 starts of 5 iterations, H = 2, alpha chosen",
