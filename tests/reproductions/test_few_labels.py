@@ -1,7 +1,7 @@
 import pytest
 
 from earmark.reproductions.few_labels import show
-from earmark.reproductions.few_labels._run import means, summary
+from earmark.reproductions.few_labels._tables import means, summary
 
 
 def draw(ours, linear):

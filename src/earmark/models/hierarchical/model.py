@@ -220,9 +220,7 @@ class HierarchicalBayes(
 
         """
         check_parameters(self)
-        X, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, accept_large_sparse=False
-        )
+        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(labels)
         X = self._checked_counts(X)
         self.classes_, y_index = np.unique(labels, return_inverse=True)
