@@ -1,4 +1,7 @@
-"""The hierarchical reproduction: its parts on small data."""
+"""The hierarchical reproduction: its parts on small data, and the page's example."""
+
+import doctest
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +21,8 @@ from earmark.reproductions.hierarchical.tasks import (
     held_back,
     ordered,
 )
+
+PAGE = Path(__file__).parents[2] / "docs" / "methods" / "hierarchical.md"
 
 
 def quiet(message):
@@ -97,3 +102,9 @@ def test_xor_is_learned_by_nodes_alone():
         "Gaussian hierarchical Bayes": 2,
         "product of sums": 0,
     }
+
+
+def test_the_example_on_the_page_runs():
+    failed, tried = doctest.testfile(str(PAGE), module_relative=False)
+    assert tried > 5
+    assert failed == 0
