@@ -13,9 +13,10 @@ from earmark.pipeline.build import Engine, build_engine
 from earmark.pipeline.choice import Trial, better_than, try_models
 from earmark.pipeline.inputs import RegionTexts, n_distinct, n_documents
 from earmark.pipeline.labels import Target
+from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.semi_engine import SemiEngine
 
-__all__ = ["Plan", "make_plan", "model_name"]
+__all__ = ["Plan", "make_plan", "model_name", "unused_pool"]
 
 _SEMI = "semi-supervised"
 # From so many labels a class on, whether the pool helps is left to the labels.
@@ -51,7 +52,7 @@ def make_plan(
     if target.multi_label:
         name = "svm" if model == "auto" else model
         why = "the default for several labels a document"
-        reasons = [why if model == "auto" else "chosen by you", *_unused(n_pool)]
+        reasons = [why if model == "auto" else "chosen by you", *unused_pool(n_pool)]
         engine = build_engine(name, features, options, True)
         return Plan(engine, model_name(name), reasons)
     n_different = n_distinct(pool) if n_pool else 0
@@ -62,7 +63,10 @@ def make_plan(
         left_out.append(f"so {_SEMI} learning, asked for, is the same as none")
     if model != "auto":
         engine = build_engine(model, features, options)
-        told = _used(n_pool) if isinstance(engine, SemiEngine) else _unused(n_pool)
+        uses_pool = isinstance(engine, SemiEngine) or (
+            isinstance(engine, MatrixEngine) and engine.uses_pool
+        )
+        told = _used(n_pool) if uses_pool else unused_pool(n_pool)
         return Plan(engine, model_name(model), ["chosen by you", *told])
     trials = try_models(features, options, texts, target.labels)
     if not useful:
@@ -125,7 +129,8 @@ def _used(n_pool: int) -> list[str]:
     return [f"{n_pool:,} unlabelled documents help"] if n_pool else []
 
 
-def _unused(n_pool: int) -> list[str]:
+def unused_pool(n_pool: int) -> list[str]:
+    """What to say of unlabelled documents that a model makes no use of."""
     if not n_pool:
         return []
     return [f"{n_pool:,} unlabelled documents were not used by this model"]

@@ -9,6 +9,7 @@ import typer
 
 __all__ = [
     "AsJson",
+    "Dask",
     "Data",
     "Encoding",
     "Format",
@@ -16,6 +17,7 @@ __all__ = [
     "Model",
     "TextColumns",
     "column_list",
+    "refuse_with_parts",
     "text_options",
 ]
 
@@ -49,6 +51,15 @@ Format = Annotated[
     Literal["csv", "tsv", "jsonl", "parquet"] | None,
     typer.Option("--format", metavar="NAME", help="csv, tsv or jsonl, for stdin (-)."),
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="WHERE",
+        help="Work on a Dask cluster: local, local:N (N processes here), or the "
+        "scheduler's address, tcp://host:8786.",
+    ),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON for machines instead of text.")
 ]
@@ -62,11 +73,29 @@ def column_list(text: str | None) -> dict[str, Any]:
     return {"text": names[0]} if len(names) == 1 else {"regions": names}
 
 
-def text_options(stem: str | None, substitute: str | None) -> dict[str, Any] | None:
-    """``TextClassifier.features`` for the options --stem and --substitute."""
+def refuse_with_parts(given: dict[str, Any]) -> None:
+    """Options that do not go together with data in parts are wrong usage."""
+    for name, value in given.items():
+        if value:
+            raise typer.BadParameter(
+                f"{name} does not go with data in parts (--memory, --dask, --by-part, "
+                "--skip-bad)."
+            )
+
+
+def text_options(
+    stem: str | None, substitute: str | None, hashed: int | None = None
+) -> Any:
+    """``TextClassifier.features`` for --stem, --substitute and --hashed."""
     found: dict[str, Any] = {}
     if stem:
         found["stemmer"] = stem
     if substitute:
         found["substitutions"] = [s.strip() for s in substitute.split(",") if s.strip()]
-    return found or None
+    if hashed is None:
+        return found or None
+    if found:
+        raise typer.BadParameter("--hashed does not go with --stem or --substitute.")
+    from earmark.features import HashedCounter
+
+    return HashedCounter(n_features=2**hashed, alternate_sign=False, norm=None)

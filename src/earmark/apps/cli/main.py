@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
 from earmark import __version__
 from earmark.apps.cli import (
+    card,
     check,
     compare,
     demo,
     evaluate,
     explain,
     fetch,
+    filtering,
     info,
+    label,
     predict,
     reproduce,
+    serve,
     train,
 )
 from earmark.exceptions import EarmarkError
@@ -75,14 +80,32 @@ for _command in (
     check,
     explain,
     info,
+    label,
+    serve,
+    card,
     fetch,
+    filtering,
     reproduce,
 ):
     app.command(name=_command.NAME, help=_command.HELP)(_command.run)
 
 
+def _say_warnings_once() -> None:
+    """Show each warning as one line, and a text that comes again not again."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = str(message)
+        if text not in said:
+            said.add(text)
+            typer.secho(f"warning: {text}", err=True, fg="yellow")
+
+    warnings.showwarning = show
+
+
 def main() -> None:
     """Entry point of the console script: errors become one line and a status."""
+    _say_warnings_once()
     try:
         app(prog_name="earmark")
     except EarmarkError as error:
