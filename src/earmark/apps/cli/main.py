@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, TextIO
 
 import typer
 
@@ -83,6 +84,7 @@ for _command in (
 
 def main() -> None:
     """Entry point of the console script: errors become one line and a status."""
+    _warn_in_one_line()
     try:
         app(prog_name="earmark")
     except EarmarkError as error:
@@ -92,6 +94,31 @@ def main() -> None:
         # The reader went away, as in `earmark predict ... | head`: not our fault.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        # A folder that is not there, no permission, a full disk.
+        place = "" if error.filename is None else f"{error.filename}: "
+        typer.secho(f"error: {place}{error.strerror or error}", err=True, fg="red")
+        sys.exit(1)
     except KeyboardInterrupt:
         typer.secho("stopped", err=True)
         sys.exit(130)
+
+
+def _warn_in_one_line() -> None:
+    """Show a warning as one line on stderr, and the same one only once."""
+    shown: set[str] = set()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        text = str(message)
+        if text not in shown:
+            shown.add(text)
+            typer.secho(f"warning: {text}", err=True, fg="yellow")
+
+    warnings.showwarning = show

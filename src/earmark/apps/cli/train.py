@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -45,12 +45,7 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The model file.")
     ] = Path("model.earmark"),
-    max_error: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0, max=1.0, help="Abstain so that at most this share is wrong."
-        ),
-    ] = None,
+    max_error: options.MaxError = None,
     calibration: Annotated[
         str | None,
         typer.Option(
@@ -60,7 +55,8 @@ def run(
         ),
     ] = None,
     class_weight: Annotated[
-        str | None, typer.Option(metavar="balanced", help="Weigh classes equally.")
+        Literal["balanced"] | None,
+        typer.Option(metavar="balanced", help="Weigh classes equally."),
     ] = None,
     email: Annotated[
         bool,
@@ -87,6 +83,9 @@ def run(
     from earmark.documents import read_documents
     from earmark.pipeline import TextClassifier
 
+    options.require_models(model)
+    options.require_folder(out)
+    features = options.text_options(stem, substitute)
     started = time.perf_counter()
     with status(f"reading {data}"):
         documents = read_documents(
@@ -114,14 +113,16 @@ def run(
                 calibration,
                 label=label,
                 multi_label=multi_label,
+                allow_unlabelled=True,
                 null_text="empty",
                 encoding=encoding,
                 **options.column_list(text),
             )
+    options.labelled_rows(documents)
     classifier = TextClassifier(
         model,
         regions="email" if email else None,
-        features=options.text_options(stem, substitute),
+        features=features,
         multi_label=multi_label or "auto",
         max_error=max_error,
         class_weight=class_weight,
