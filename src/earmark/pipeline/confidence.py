@@ -148,8 +148,9 @@ class ConfidenceEvidence:
 def _judged(
     log_proba: FloatMatrix, classes: Labels, labels: Labels
 ) -> tuple[FloatVector, BoolVector]:
-    best = log_proba.argmax(axis=1)
-    return np.exp(log_proba.max(axis=1)), np.asarray(classes[best] == labels)
+    best, sure = log_proba.argmax(axis=1), np.exp(log_proba.max(axis=1))
+    # Where no model could be fitted without a document, it counts as wrong.
+    return sure, np.asarray((classes[best] == labels) & (sure > 0))
 
 
 def _independent(training: RegionTexts, texts: RegionTexts) -> IntVector:
@@ -181,8 +182,11 @@ def _refitted(
     make: Callable[[], Engine], texts: RegionTexts, labels: Labels, weight: Any | None
 ) -> Iterator[tuple[Engine, IntVector]]:
     """Engines, each fitted without the documents of one fold, and those documents."""
-    for part in folds(_strata(labels), _N_FOLDS, random_state=0):
+    strata = _strata(labels)
+    for part in folds(strata, _N_FOLDS, random_state=0):
         rest = np.setdiff1d(np.arange(len(labels)), part)
+        if strata is labels and len(set(labels[rest].tolist())) < 2:
+            continue  # one class is left: there is nothing to fit
         engine = make()
         given = None if weight is None else np.asarray(weight)[rest]
         engine.fit(take(texts, rest), labels[rest], given)
