@@ -178,6 +178,8 @@ def _refitted(
     """Engines, each fitted without the documents of one fold, and those documents."""
     for part in folds(_strata(labels), _N_FOLDS, random_state=0):
         rest = np.setdiff1d(np.arange(len(labels)), part)
+        if len(set(labels[rest].tolist())) < 2:
+            continue  # nothing to tell apart: no answer
         engine = make()
         given = None if weight is None else np.asarray(weight)[rest]
         engine.fit(take(texts, rest), labels[rest], given)
