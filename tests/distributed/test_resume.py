@@ -13,7 +13,7 @@ from tests.distributed.conftest import Corpus
 from earmark import TextClassifier
 from earmark.distributed import fit
 from earmark.distributed.counting import CountTask
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, NotSupportedError
 
 
 class Stopped(BaseException):
@@ -80,6 +80,31 @@ def test_a_checkpoint_of_another_job_is_refused(corpus, tmp_path, monkeypatch):
     with pytest.raises(DataError, match="expected an empty folder"):
         fit(TextClassifier("multinomial"), folder, checkpoint=folder)
     assert len(list(folder.iterdir())) == 3
+
+
+def test_what_failed_before_its_first_part_is_in_nobodys_way(corpus, tmp_path):
+    folder = corpus.write(tmp_path / "parts", 3)
+    (folder / "part-000.jsonl").write_text("{oops\n")
+    checkpoint = tmp_path / "checkpoint"
+    with pytest.raises(DataError, match=r"part-000\.jsonl"):
+        fit(TextClassifier("multinomial"), folder, checkpoint=checkpoint)
+    with pytest.raises(NotSupportedError, match="cannot be fitted in parts"):
+        fit(TextClassifier("knn"), folder, checkpoint=tmp_path / "never")
+    assert not (tmp_path / "never").exists()
+    model = TextClassifier("bernoulli")
+    fitted = fit(model, folder, checkpoint=checkpoint, skip_bad=True)
+    assert "1 bad part was left out" in fitted.summary()
+
+
+def test_a_bad_part_can_be_left_out_when_going_on(corpus, tmp_path, monkeypatch):
+    folder = corpus.write(tmp_path / "parts", 4)
+    (folder / "part-002.jsonl").write_text("{oops\n")
+    checkpoint = tmp_path / "checkpoint"
+    with pytest.raises(DataError, match=r"part-002\.jsonl"):
+        fit(TextClassifier("multinomial"), folder, checkpoint=checkpoint)
+    seen = counted_parts(monkeypatch)
+    fit(TextClassifier("multinomial"), folder, checkpoint=checkpoint, skip_bad=True)
+    assert seen == [2, 3]
 
 
 def run_killed(command, out, after):
