@@ -120,6 +120,35 @@ def test_explain_shows_words_that_add_up(model):
     assert total + sum(found["constants"].values()) == pytest.approx(found["score"])
 
 
+def test_explain_shows_paths_when_asked(model, data, tmp_path):
+    out = tmp_path / "h.earmark"
+    args = ("--label", "kind", "--model", "higher-order", "-o", out)
+    assert run("train", data, *args)[0] == 0
+    code, stdout, _ = run("explain", out, "the cat in a car", "--paths", 2)
+    assert code == 0
+    assert "paths through documents of animal (rows from 0)" in stdout
+    assert stdout.count(" - document ") == 4
+    shown = json.loads(run("explain", out, "a cat", "--paths", 1, "--json")[1])
+    left, right = shown["paths"][0]["documents"]
+    assert ROWS[left][1] == ROWS[right][1] == "animal"
+    assert "paths" not in run("explain", out, "a cat")[1]
+    code, _, message = run("explain", model, "a cat", "--paths", 2)
+    assert code == 1
+    assert "model='higher-order' has" in message
+
+
+def test_a_warning_is_one_line_said_once(data, tmp_path):
+    data.write_text(data.read_text() + "lonely,thing\n")
+    out = tmp_path / "m.earmark"
+    command = [sys.executable, "-m", "earmark", "train", data, "--label", "kind"]
+    done = subprocess.run(
+        [*command, "--model", "higher-order", "-o", out],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    lines = done.stderr.splitlines()
+    assert [line[:35] for line in lines] == ["warning: 1 class(es) have no second"]
+
+
 def test_info_describes_installation_models_and_files(model):
     assert "kernels" in run("info")[1]
     assert "multinomial" in run("info", "--models")[1]
@@ -171,6 +200,12 @@ def test_bad_data_is_status_1_with_the_place(content, message, tmp_path):
     assert code == 1
     assert message in error
     assert not out.exists()
+
+
+def test_training_without_a_label_column_says_what_to_name(data):
+    code, _, error = run("train", data)
+    assert code == 1
+    assert "name it with --label" in error
 
 
 def test_wrong_usage_is_status_2(model):
@@ -238,3 +273,17 @@ def test_check_names_conflicts_and_suspected_label_errors(tmp_path):
     assert "row 13: vehicle, rather animal" in stdout
     found = json.loads(run("check", path, "--label", "kind", "--json")[1])
     assert "conflict" in {one["kind"] for one in found["findings"]}
+
+
+def test_calibration_documents_turn_the_estimate_into_a_guarantee(data, tmp_path):
+    held_out = tmp_path / "held-out.csv"
+    rows = [f"{text} {i},{kind}" for i, (text, kind) in enumerate(ROWS * 20)]
+    held_out.write_text("\n".join(["text,kind", *rows]))
+    out = tmp_path / "m.earmark"
+    options = ("--label", "kind", "--model", "multinomial", "--max-error", "0.3")
+    run("train", data, *options, "-o", out)
+    assert earmark.load(out).guaranteed_error_ is None
+    code, stdout, _ = run("train", data, *options, "-o", out, "--calibration", held_out)
+    assert code == 0
+    assert earmark.load(out).guaranteed_error_ == 0.3
+    assert "with 95 % confidence" in stdout

@@ -147,7 +147,9 @@ def test_forgetting_too_much_changes_nothing(rng):
     texts, y = corpus(rng)
     model = TextClassifier("multinomial").fit(texts, y)
     before = model.predict_proba(texts)
-    with pytest.raises(DataError, match=r"more than was learned|unknown term"):
+    with pytest.raises(
+        DataError, match=r"more than was learned|what was not learned: unknown term"
+    ):
         model.forget(["never seen words"], ["music"])
     assert_array_equal(model.predict_proba(texts), before)
 
@@ -393,8 +395,59 @@ def test_calibration_documents_make_it_a_guarantee(rng):
     texts, y = noisy(rng, 300)
     model = TextClassifier("multinomial", max_error=0.1)
     model.fit(texts, y, calibration=corpus(rng, 600, length=8))
-    assert model.threshold_.guaranteed
+    assert model.guaranteed_error_ == 0.1
+    assert model.estimated_error_ is None
+    assert model.coverage_ == np.mean(model.evidence_.confidence >= model.threshold_)
     assert "95 % confidence" in model.summary()
+
+
+def tagged(rng, n):
+    """Documents with one or two of three labels, a tenth of them wrong."""
+    words = {"a": "apple", "b": "bread", "c": "cheese"}
+    texts, labels = [], []
+    for _ in range(n):
+        true = sorted(rng.choice(list(words), rng.integers(1, 3), replace=False))
+        shown = true if rng.random() < 0.9 else [rng.choice(list(words))]
+        fill = rng.choice([f"w{i}" for i in range(30)], 5)
+        texts.append(" ".join([*(words[t] for t in shown), *fill]))
+        labels.append(true)
+    return texts, labels
+
+
+def test_with_several_labels_each_label_has_its_own_guarantee(rng):
+    model = TextClassifier("multinomial", max_error=0.15)
+    model.fit(*tagged(rng, 300), calibration=tagged(rng, 800))
+    assert len(model.thresholds_) == 3 == len(model.threshold_)
+    assert model.guaranteed_error_ == 0.15
+    assert "for every label, with 95 % confidence" in model.summary()
+    texts, truth = tagged(rng, 500)
+    decision = model.decide(texts)
+    wrong = [
+        (c in true) != (c in (given or ()))
+        for true, given, gone in zip(
+            truth, decision.labels, decision.abstained, strict=True
+        )
+        for c, skipped in zip("abc", gone, strict=True)
+        if not skipped
+    ]
+    assert np.mean(wrong) <= 0.15
+
+
+def test_with_several_labels_an_estimate_needs_no_calibration_documents(rng):
+    model = TextClassifier("multinomial", max_error=0.15).fit(*tagged(rng, 300))
+    assert model.guaranteed_error_ is None
+    assert model.estimated_error_ <= 0.15
+    assert "estimate" in model.summary()
+
+
+def test_thresholds_of_several_labels_are_saved(rng, tmp_path):
+    model = TextClassifier("multinomial", max_error=0.15)
+    model.fit(*tagged(rng, 300), calibration=tagged(rng, 800))
+    model.save(tmp_path / "tagged.earmark")
+    texts, _ = tagged(rng, 50)
+    again = earmark.load(tmp_path / "tagged.earmark")
+    np.testing.assert_array_equal(again.threshold_, model.threshold_)
+    assert again.predict(texts).tolist() == model.predict(texts).tolist()
 
 
 def test_too_few_calibration_documents_abstain_on_everything(rng):

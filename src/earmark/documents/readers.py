@@ -185,8 +185,11 @@ def iter_documents(
 
     Parameters
     ----------
-    path, text, label, regions, id, keep, multi_label, separator, allow_unlabelled, \
-null_text, format, encoding, delimiter, quote, names, pattern, field_limit
+    path, text, label, regions, id, keep, multi_label, separator
+        As in ``read_documents``.
+    allow_unlabelled, null_text, format, encoding, delimiter, quote, names
+        As in ``read_documents``.
+    pattern, field_limit
         As in ``read_documents``.
     batch_size : int, default=4096
         Most documents in a batch.

@@ -7,18 +7,19 @@ documents left out one by one or fold by fold.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from earmark.decision._evidence import Evidence, any_of_evidence, joined
 from earmark.decision.guarantee import (
     Threshold,
     estimated_threshold,
     guaranteed_threshold,
 )
 from earmark.evaluation.duplicates import group_near_duplicates
-from earmark.exceptions import NotSupportedError
+from earmark.exceptions import DataError, NotSupportedError
 from earmark.pipeline.build import Engine
 from earmark.pipeline.cross_fit import folds
 from earmark.pipeline.inputs import RegionTexts, take
@@ -34,35 +35,56 @@ class ConfidenceEvidence:
 
     Parameters
     ----------
-    confidence : ndarray of shape (n_documents,)
-        Probability of the likeliest label.
-    correct : ndarray of bool of shape (n_documents,)
-        Whether it is the true one.
+    confidence : ndarray of shape (n_answers,)
+        Probability of the likeliest label; for several labels a document the
+        distance of each label's score from its cut.
+    correct : ndarray of bool of shape (n_answers,)
+        Whether the answer is right.
     held_out : bool
         Whether the documents took no part in fitting. Only then does a threshold
         come with a guarantee; otherwise it is an estimate.
+    label : ndarray of int of shape (n_answers,) or None, default=None
+        For several labels a document, the label that each answer is about.
+    n_labels : int, default=1
+        How many there are: each has a threshold of its own.
 
     """
 
     def __init__(
-        self, confidence: FloatVector, correct: BoolVector, held_out: bool
+        self,
+        confidence: FloatVector,
+        correct: BoolVector,
+        held_out: bool,
+        label: IntVector | None = None,
+        n_labels: int = 1,
     ) -> None:
         self.confidence = confidence
         self.correct = correct
         self.held_out = held_out
+        self.label = label
+        self.n_labels = n_labels
 
     @property
     def accuracy(self) -> float:
         """Share of right answers if every document is answered."""
         return float(self.correct.mean())
 
-    def threshold(self, max_error: float, confidence: float) -> Threshold:
-        """From which confidence on to answer, so that ``max_error`` holds."""
-        if self.held_out:
-            return guaranteed_threshold(
-                self.confidence, self.correct, max_error, confidence
-            )
-        return estimated_threshold(self.confidence, self.correct, max_error)
+    def thresholds(self, max_error: float, confidence: float) -> list[Threshold]:
+        """From which confidence on to answer, so that ``max_error`` holds.
+
+        Several labels share the risk, so that all of their thresholds hold together.
+        """
+        shared = 1 - (1 - confidence) / self.n_labels
+
+        def choose(sure: FloatVector, right: BoolVector) -> Threshold:
+            if self.held_out:
+                return guaranteed_threshold(sure, right, max_error, shared)
+            return estimated_threshold(sure, right, max_error)
+
+        if self.label is None:
+            return [choose(self.confidence, self.correct)]
+        every = Evidence(self.confidence, self.correct, self.label, self.n_labels)
+        return every.thresholds(choose)
 
     @classmethod
     def from_calibration(
@@ -78,8 +100,16 @@ class ConfidenceEvidence:
         """
         texts, labels = calibration
         rows = _independent(training, texts)
-        proba = engine.log_probabilities(take(texts, rows))
-        return cls(*_judged(proba, engine.classes_, labels[rows]), True)
+        if not len(rows):
+            raise DataError(
+                "calibration holds only near-duplicates of training documents; they "
+                "tell nothing about new ones: give other documents."
+            )
+        kept, truth = take(texts, rows), labels[rows]
+        if engine.multi_label:
+            return cls._any_of([_label_answers(engine, kept, truth, engine)], True)
+        proba = engine.log_probabilities(kept)
+        return cls(*_judged(proba, engine.classes_, truth), True)
 
     @classmethod
     def from_training(
@@ -91,6 +121,14 @@ class ConfidenceEvidence:
         weight: Any | None,
     ) -> ConfidenceEvidence:
         """An estimate from the training documents, each judged without itself."""
+        if engine.multi_label:
+            return cls._any_of(
+                [
+                    _label_answers(other, take(texts, part), labels[part], engine)
+                    for other, part in _refitted(make, texts, labels, weight)
+                ],
+                False,
+            )
         unseen = getattr(engine, "unseen_answers", lambda: None)()
         if unseen is not None:
             confidence, correct = unseen
@@ -101,12 +139,18 @@ class ConfidenceEvidence:
             proba = _cross_fitted(make, texts, labels, weight, engine.classes_)
         return cls(*_judged(proba, engine.classes_, labels), False)
 
+    @classmethod
+    def _any_of(cls, parts: list[Evidence], held_out: bool) -> ConfidenceEvidence:
+        found = joined(parts)
+        return cls(found.sure, found.right, held_out, found.group, found.n_groups)
+
 
 def _judged(
     log_proba: FloatMatrix, classes: Labels, labels: Labels
 ) -> tuple[FloatVector, BoolVector]:
-    best = log_proba.argmax(axis=1)
-    return np.exp(log_proba.max(axis=1)), np.asarray(classes[best] == labels)
+    best, sure = log_proba.argmax(axis=1), np.exp(log_proba.max(axis=1))
+    # Where no model could be fitted without a document, it counts as wrong.
+    return sure, np.asarray((classes[best] == labels) & (sure > 0))
 
 
 def _independent(training: RegionTexts, texts: RegionTexts) -> IntVector:
@@ -128,11 +172,36 @@ def _cross_fitted(
 ) -> FloatMatrix:
     """Log-probabilities of each document by an engine fitted without its fold."""
     found = np.full((len(labels), len(classes)), -np.inf)
-    for part in folds(labels, _N_FOLDS, random_state=0):
-        rest = np.setdiff1d(np.arange(len(labels)), part)
-        engine = make()
-        given = None if weight is None else np.asarray(weight)[rest]
-        engine.fit(take(texts, rest), labels[rest], given)
+    for engine, part in _refitted(make, texts, labels, weight):
         columns = np.searchsorted(classes, engine.classes_)
         found[np.ix_(part, columns)] = engine.log_probabilities(take(texts, part))
     return found
+
+
+def _refitted(
+    make: Callable[[], Engine], texts: RegionTexts, labels: Labels, weight: Any | None
+) -> Iterator[tuple[Engine, IntVector]]:
+    """Engines, each fitted without the documents of one fold, and those documents."""
+    strata = _strata(labels)
+    for part in folds(strata, _N_FOLDS, random_state=0):
+        rest = np.setdiff1d(np.arange(len(labels)), part)
+        if strata is labels and len(set(labels[rest].tolist())) < 2:
+            continue  # one class is left: there is nothing to fit
+        engine = make()
+        given = None if weight is None else np.asarray(weight)[rest]
+        engine.fit(take(texts, rest), labels[rest], given)
+        yield engine, part
+
+
+def _strata(labels: Labels) -> Labels:
+    """Labels to spread over folds: the first one of a list, or that there is none."""
+    if labels.dtype != object or not isinstance(labels[0], tuple):
+        return labels
+    return np.array([str(each[:1]) for each in labels])
+
+
+def _label_answers(
+    model: Engine, texts: RegionTexts, labels: Labels, engine: Engine
+) -> Evidence:
+    margins = model.scores(texts)
+    return any_of_evidence(margins, model.classes_, labels, engine.classes_)

@@ -32,7 +32,9 @@ class Target:
         self, labelled: IntVector, labels: Labels, n: int, multi: bool
     ) -> None:
         self.labelled = labelled
-        self.unlabelled = np.setdiff1d(np.arange(n), labelled)
+        missing = np.ones(n, dtype=np.bool_)
+        missing[labelled] = False
+        self.unlabelled = np.flatnonzero(missing)
         self.labels = labels
         self.multi_label = multi
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import index
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.decision.decision import Decision
-from earmark.decision.guarantee import Threshold
+from earmark.decision.guarantee import Threshold, several_words
 from earmark.evaluation import Report
+from earmark.exceptions import NotSupportedError
+from earmark.models.hierarchical import HiddenNodes
 from earmark.pipeline.build import Engine
 from earmark.pipeline.confidence import ConfidenceEvidence
-from earmark.pipeline.explanation import Explanation, PathEvidence, explain_parts
+from earmark.pipeline.explanation import (
+    Explanation,
+    PathEvidence,
+    explain_parts,
+    in_region,
+)
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents, take
 from earmark.pipeline.labels import as_target
 from earmark.typing import FloatMatrix, Labels
@@ -32,8 +40,8 @@ class TellingMixin:
     multi_label: Any
 
     @property
-    def threshold_(self) -> Threshold | None:
-        """From which confidence on it answers; None when it always does."""
+    def thresholds_(self) -> list[Threshold]:
+        """From which confidence on it answers; empty when it always does."""
         raise AssertionError("given by TextClassifier")
 
     def _texts(self, X: Any, where: str = "X") -> RegionTexts:
@@ -51,6 +59,8 @@ class TellingMixin:
         and training documents that lead from the document into the label's.
         """
         check_is_fitted(self)
+        if index(paths) < 0:
+            raise ValueError(f"paths must be at least 0, got {paths!r}.")
         texts = self._texts(X)
         proba = np.exp(self.engine_.log_probabilities(texts))
         described: dict[int, tuple[str, str | None]] = {}
@@ -79,7 +89,7 @@ class TellingMixin:
                 explanation,
                 paths=tuple(
                     PathEvidence(
-                        tuple(describe(column)[0] for column in path.terms),
+                        tuple(in_region(*describe(column)) for column in path.terms),
                         path.documents,
                         path.strength,
                     )
@@ -101,7 +111,7 @@ class TellingMixin:
         target = as_target(y, n_documents(texts), self.multi_label)
         texts = take(texts, target.labelled)
         one_of = not target.multi_label
-        threshold = self.threshold_
+        thresholds = self.thresholds_ if one_of else []
         shown = ["\n".join(row) for row in zip(*texts.values(), strict=True)]
         return Report.from_predictions(
             target.labels,
@@ -109,7 +119,7 @@ class TellingMixin:
             proba=np.exp(self.engine_.log_probabilities(texts)) if one_of else None,
             classes=self.classes_ if one_of else None,
             texts=shown,
-            threshold=None if threshold is None else threshold.value,
+            threshold=thresholds[0].value if thresholds else None,
             top_terms=self.telling_terms(),
             **parts,
         )
@@ -134,6 +144,22 @@ class TellingMixin:
             ]
         return found
 
+    def describe(self, top: int = 10) -> HiddenNodes:
+        """The hidden nodes of each class: weight and ``top`` most telling terms.
+
+        For ``model="hierarchical"``. ``print`` the result, or call its ``plot()``.
+        """
+        check_is_fitted(self)
+        model: Any = getattr(self.engine_, "model_", None)
+        if not hasattr(model, "describe"):
+            raise NotSupportedError(
+                "only model='hierarchical' with one label a document has hidden nodes "
+                f"to describe, this is {self.model_name_!r}; telling_terms() shows "
+                "the words of linear models."
+            )
+        nodes: HiddenNodes = model.describe(_ColumnNames(self.engine_, model), top=top)
+        return nodes
+
     @property
     def is_multi_label_(self) -> bool:
         """Whether a document may have several labels."""
@@ -151,16 +177,32 @@ class TellingMixin:
         lines = [f"model: {self.model_name_}", *self.reasons_]
         if self.evidence_ is not None:
             kind = "held-out" if self.evidence_.held_out else "left-out training"
+            n = len(self.evidence_.correct) // self.evidence_.n_labels
+            each = ", label by label" if self.evidence_.n_labels > 1 else ""
             lines.append(
-                f"accuracy {self.evidence_.accuracy:.3f} on "
-                f"{len(self.evidence_.correct):,} {kind} documents"
+                f"accuracy {self.evidence_.accuracy:.3f} on {n:,} {kind} "
+                f"documents{each}"
             )
-        if self.threshold_ is not None:
-            lines.append(self.threshold_.words)
+        if self.thresholds_:
+            lines.append(several_words(self.thresholds_))
         table = getattr(getattr(self.engine_, "model_", None), "region_table", None)
         if table is not None and len(self.engine_.region_names) > 1:
             lines.append(table(self.engine_.region_names))
         return "\n".join(lines)
+
+
+class _ColumnNames:
+    """The names of a model's columns, each looked up when asked for."""
+
+    def __init__(self, engine: Engine, model: Any) -> None:
+        self._engine = engine
+        self._length = int(model.n_features_in_)
+
+    def __getitem__(self, column: int) -> str:
+        return _shown(*self._engine.describe(int(column)))
+
+    def __len__(self) -> int:
+        return self._length
 
 
 def _against_rest(weights: FloatMatrix, c: int) -> Any:

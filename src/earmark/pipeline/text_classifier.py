@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from earmark._checks import require_in_range
 from earmark.decision.decision import Decision
-from earmark.decision.guarantee import Threshold
 from earmark.exceptions import DataError
 from earmark.models.registry import BuildOptions
+from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.build import Engine, build_engine
 from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.files import save_classifier
@@ -25,6 +24,7 @@ from earmark.pipeline.inputs import (
 )
 from earmark.pipeline.labels import Target, as_target
 from earmark.pipeline.plan import make_plan, model_name
+from earmark.pipeline.promise import PromiseMixin
 from earmark.pipeline.telling import TellingMixin
 from earmark.statistics._inputs import checked_weights
 from earmark.typing import FloatMatrix, IntVector, Labels
@@ -32,7 +32,7 @@ from earmark.typing import FloatMatrix, IntVector, Labels
 __all__ = ["TextClassifier"]
 
 
-class TextClassifier(TellingMixin, ClassifierMixin, BaseEstimator):
+class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator):
     """Classify raw text: read, count, fit, decide, explain, save.
 
     Parameters
@@ -48,6 +48,16 @@ class TextClassifier(TellingMixin, ClassifierMixin, BaseEstimator):
         vectorizer of your own. None counts words. A dict may also hold
         ``"substitutions": ("number", "address")``, which puts one token for every
         number and mail address, and ``"stemmer": "english"``.
+    encoder : callable, default=None
+        A function from a list of texts to an array of vectors, one more view of the
+        documents for ``semi-supervised``. It is not stored in a model file.
+    multi_label : "auto" or bool, default="auto"
+        Whether a document may have several labels. "auto": if labels are lists.
+    max_error : float in (0, 1), default=None
+        Abstain (answer None) so that at most this share of the answers is wrong.
+        Promised if ``fit`` gets calibration documents, else an estimate.
+    confidence : float in (0, 1), default=0.95
+        How surely ``max_error`` is to hold.
     class_weight : None, "balanced" or dict, default=None
         Factor on the documents of each class.
     random_state : int or None, default=None
@@ -137,8 +147,10 @@ class TextClassifier(TellingMixin, ClassifierMixin, BaseEstimator):
             Weight of each document.
 
         """
+        self._check_promise()
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
+        _require_two_classes(target)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         labelled = take(texts, target.labelled)
         pool = self._pool(texts, target, unlabelled)
@@ -149,6 +161,8 @@ class TextClassifier(TellingMixin, ClassifierMixin, BaseEstimator):
         held_out = self._pair(validation, "validation")
         if not plan.is_fitted:
             plan.engine.fit(labelled, target.labels, weight, pool, held_out)
+        if len(target.unlabelled) and hasattr(plan.engine, "keep_rows"):
+            plan.engine.keep_rows(target.labelled)
         self._adopt(plan.engine, plan.name, plan.reasons)
         if calibration is not None:
             pair = self._pair(calibration, "calibration")
@@ -156,7 +170,7 @@ class TextClassifier(TellingMixin, ClassifierMixin, BaseEstimator):
             self.evidence_ = ConfidenceEvidence.from_calibration(
                 self.engine_, labelled, pair
             )
-        elif self.max_error is not None and not target.multi_label:
+        elif self.max_error is not None:
             self.measure_confidence(X, y, sample_weight)
         return self
 
@@ -174,7 +188,9 @@ class TextClassifier(TellingMixin, ClassifierMixin, BaseEstimator):
         name = self.model_name_ if isinstance(self.model, str) else self.model
         self.evidence_ = ConfidenceEvidence.from_training(
             self.engine_,
-            lambda: build_engine(name, self.features, self._options()),
+            lambda: build_engine(
+                name, self.features, self._options(), self.is_multi_label_
+            ),
             take(texts, target.labelled),
             target.labels,
             weight,
@@ -297,35 +313,15 @@ class TextClassifier(TellingMixin, ClassifierMixin, BaseEstimator):
         target = as_target(pair[1], n_documents(texts), self.multi_label)
         return take(texts, target.labelled), target.labels
 
-    @property
-    def threshold_(self) -> Threshold | None:
-        """From which confidence on it answers; None when it always does.
-
-        Says in words what is promised: ``print(classifier.threshold_.words)``.
-        """
-        check_is_fitted(self)
-        if self.max_error is None:
-            return None
-        require_in_range(self, "max_error", low=0.0, high=1.0, open_low=True)
-        require_in_range(self, "confidence", low=0.0, high=1.0, open_low=True)
-        if self.evidence_ is None:
-            raise DataError(
-                "max_error needs to know how right the answers are: fit with "
-                "max_error set, with calibration=(X, y), or call measure_confidence "
-                "with the training documents."
-            )
-        return self.evidence_.threshold(self.max_error, self.confidence)
-
     def _decided(self, texts: RegionTexts) -> Decision:
-        if self.is_multi_label_:
-            return self.engine_.decide(texts)
+        thresholds = self.thresholds_
+        if isinstance(self.engine_, AnyOfEngine):
+            return self.engine_.decide(texts, thresholds)
         proba = np.exp(self.engine_.log_probabilities(texts))
         labels: Labels = self.classes_[proba.argmax(axis=1)]
         confidence = proba.max(axis=1)
-        threshold = self.threshold_
-        if threshold is None:
-            abstained = np.zeros(len(proba), dtype=bool)
-        else:
+        abstained = np.zeros(len(proba), dtype=bool)
+        for threshold in thresholds:
             abstained = confidence < threshold.value
             labels = labels.astype(object)
             labels[abstained] = None
@@ -365,3 +361,12 @@ def _labelled_weights(sample_weight: Any, target: Target, n_texts: int) -> Any:
         return None
     weight = checked_weights(sample_weight, n_texts)
     return None if weight is None else weight[target.labelled]
+
+
+def _require_two_classes(target: Target) -> None:
+    if target.multi_label or len(set(target.labels.tolist())) > 1:
+        return
+    raise DataError(
+        f"y holds one class only, {target.labels[0]!s}; expected at least 2: label "
+        "some documents of another class."
+    )

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
 from earmark import __version__
 from earmark.apps.cli import (
+    card,
     check,
     compare,
     demo,
@@ -22,8 +24,10 @@ from earmark.apps.cli import (
     fetch,
     filtering,
     info,
+    label,
     predict,
     reproduce,
+    serve,
     train,
 )
 from earmark.exceptions import EarmarkError
@@ -76,6 +80,9 @@ for _command in (
     check,
     explain,
     info,
+    label,
+    serve,
+    card,
     fetch,
     filtering,
     reproduce,
@@ -83,8 +90,22 @@ for _command in (
     app.command(name=_command.NAME, help=_command.HELP)(_command.run)
 
 
+def _say_warnings_once() -> None:
+    """Show each warning as one line, and a text that comes again not again."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = str(message)
+        if text not in said:
+            said.add(text)
+            typer.secho(f"warning: {text}", err=True, fg="yellow")
+
+    warnings.showwarning = show
+
+
 def main() -> None:
     """Entry point of the console script: errors become one line and a status."""
+    _say_warnings_once()
     try:
         app(prog_name="earmark")
     except EarmarkError as error:
@@ -94,6 +115,11 @@ def main() -> None:
         # The reader went away, as in `earmark predict ... | head`: not our fault.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        # A folder that is not there, no permission, a full disk.
+        place = "" if error.filename is None else f"{error.filename}: "
+        typer.secho(f"error: {place}{error.strerror or error}", err=True, fg="red")
+        sys.exit(1)
     except KeyboardInterrupt:
         typer.secho("stopped", err=True)
         sys.exit(130)

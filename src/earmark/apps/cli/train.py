@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -46,14 +46,18 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The model file.")
     ] = Path("model.earmark"),
-    max_error: Annotated[
-        float | None,
+    max_error: options.MaxError = None,
+    calibration: Annotated[
+        str | None,
         typer.Option(
-            min=0.0, max=1.0, help="Abstain so that at most this share is wrong."
+            metavar="DATA3",
+            help="Labelled documents kept out of training: --max-error is then a "
+            "guarantee, not an estimate.",
         ),
     ] = None,
     class_weight: Annotated[
-        str | None, typer.Option(metavar="balanced", help="Weigh classes equally.")
+        Literal["balanced"] | None,
+        typer.Option(metavar="balanced", help="Weigh classes equally."),
     ] = None,
     email: Annotated[
         bool,
@@ -96,9 +100,13 @@ def run(
 ) -> None:
     """Learn a classifier from labelled documents and save it."""
     from earmark.apps.cli._console import status
+    from earmark.apps.cli._training_data import training_data
     from earmark.documents import read_documents
+    from earmark.exceptions import DataError
     from earmark.pipeline import TextClassifier
 
+    options.require_models(model)
+    options.require_folder(out)
     started = time.perf_counter()
     classifier = TextClassifier(
         model,
@@ -113,7 +121,9 @@ def run(
     if memory is not None or dask is not None or skip_bad:
         from earmark.apps.cli._parts import train_in_parts
 
-        options.refuse_with_parts({"--unlabelled": unlabelled})
+        options.refuse_with_parts(
+            {"--unlabelled": unlabelled, "--calibration": calibration}
+        )
         how = {"encoding": encoding, "format": format}
         facts = train_in_parts(
             classifier, data, text, label, out, memory, dask, skip_bad, how
@@ -131,6 +141,10 @@ def run(
             format=format,
             **options.column_list(text),
         )
+        if documents.labels is None:
+            raise DataError(
+                f"{data}: no column holds labels; name it with --label COL."
+            )
         pool = None
         if unlabelled is not None:
             pool = read_documents(
@@ -140,12 +154,30 @@ def run(
                 encoding=encoding,
                 **options.column_list(text),
             ).texts
+        held_out = None
+        if calibration is not None:
+            held_out = read_documents(
+                calibration,
+                label=label,
+                multi_label=multi_label,
+                allow_unlabelled=True,
+                null_text="empty",
+                encoding=encoding,
+                **options.column_list(text),
+            )
+    options.labelled_rows(documents)
     with status(f"learning from {len(documents):,} documents"):
-        classifier.fit(documents.texts, documents.labels, unlabelled=pool)
-    if max_error is None and not classifier.is_multi_label_:
+        classifier.fit(
+            documents.texts,
+            documents.labels,
+            unlabelled=pool,
+            calibration=held_out and (held_out.texts, held_out.labels),
+        )
+    if classifier.evidence_ is None and not classifier.is_multi_label_:
         with status("estimating how right it is"):
             classifier.measure_confidence(documents.texts, documents.labels)
     classifier.columns_ = {"text": text, "label": label}
+    classifier.training_data_ = training_data(data, documents, pool)
     classifier.save(out)
     seconds = time.perf_counter() - started
     typer.echo(

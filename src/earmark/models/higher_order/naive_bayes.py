@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -184,6 +185,8 @@ class HigherOrderNaiveBayes(PresenceScores, ClassifierMixin, BaseEstimator):
 
         """
         check_is_fitted(self)
+        if index(top) < 1:
+            raise ValueError(f"top must be at least 1, got {top!r}.")
         if self.documents_ is None:
             raise NotSupportedError(
                 f"{type(self).__name__}.strongest_paths needs the training documents; "
@@ -216,7 +219,12 @@ class HigherOrderNaiveBayes(PresenceScores, ClassifierMixin, BaseEstimator):
         if unlabelled is None:
             return None
         pool = validate_data(
-            self, unlabelled, accept_sparse="csr", dtype="numeric", reset=False
+            self,
+            unlabelled,
+            accept_sparse="csr",
+            dtype="numeric",
+            reset=False,
+            ensure_min_samples=0,
         )
         return presence(canonical_rows(pool))
 
