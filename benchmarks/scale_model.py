@@ -3,8 +3,8 @@
     python -m benchmarks.scale_model
 
 Reads benchmarks/results/scale.json, simulates multinomial naive Bayes over any number
-of tokens and workers, prints the table of docs/scale.md and stores it in
-benchmarks/results/scale_model.json.
+of tokens and workers, puts the result into docs/scale.md and stores
+it in benchmarks/simulations/scale.json.
 
 A worker counts its share of the parts, then neighbours merge in a binary tree; the
 last result becomes the model in the driver. Assumed, not measured: Heaps' law with the
@@ -21,12 +21,28 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
+SIMULATED = Path(__file__).parent / "simulations" / "scale.json"
 HEAPS_K, HEAPS_B = 44.0, 0.49
 NETWORK = 1e9
 TASK_SECONDS = 1e-3
 LENGTH = 60
 N_CLASSES = 10
 PART_TOKENS = 3e7  # half a million short documents in a part
+PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+BEGIN, END = "<!-- costs -->", "<!-- end of costs -->"
+SHOWN = {
+    "cpu_ratio": "times less CPU",
+    "megabytes_per_second": "MB a CPU second",
+    "documents_per_second": "documents a CPU second",
+    "peer_documents_per_second": "theirs",
+    "peak_gigabytes": "peak GB",
+    "cpu_seconds": "CPU seconds",
+    "cpu_growth": "times the CPU",
+    "share_of_speed_up": "share of the speed-up",
+    "cpu_overhead": "more CPU",
+    "bytes_a_term": "bytes a term",
+    "merge_seconds_a_million_terms": "seconds a million terms",
+}
 TOKENS = (1.8e8, 1e10, 1e11, 1e12)
 WORKERS = (1, 2, 10, 100, 1000)
 
@@ -142,19 +158,70 @@ def main() -> None:
         "costs": [asdict(c) for c in costs],
     }
     text = json.dumps(payload, indent=1) + "\n"
-    (RESULTS / "scale_model.json").write_text(text)
-    print(
-        "| tokens | workers | hours | of these merging | efficiency | terms | "
-        "shipped | worker | driver |"
+    SIMULATED.parent.mkdir(exist_ok=True)
+    SIMULATED.write_text(text)
+    page = PAGE.read_text()
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    shown = "\n\n".join(["", measured_lines(known), table(costs), verdict(known), ""])
+    PAGE.write_text(f"{before}{BEGIN}{shown}{END}{after}")
+    print(shown)
+
+
+def measured_lines(known: Measured) -> str:
+    """What was measured, row by row of scale.json, for people."""
+    rows = json.loads((RESULTS / "scale.json").read_text())["rows"]
+    lines = []
+    for row in rows:
+        facts = [
+            f"{name}: {row[key]:,.3g}" for key, name in SHOWN.items() if row.get(key)
+        ]
+        against = "" if row["peer"] == "none" else f" (against {row['peer']})"
+        target = f"; target {row['target']}" if row["target"] else ""
+        lines.append(f"- **{row['job']}**{against}: {', '.join(facts)}{target}.")
+    million = known.seconds_a_token * LENGTH * 1e6
+    lines.append(
+        f"- So a million documents of {LENGTH} words "
+        f"({known.bytes_a_token * LENGTH:,.0f} MB) cost {million:.1f} CPU seconds."
     )
-    print("|---|---|---|---|---|---|---|---|---|")
-    for c in costs:
-        print(
-            f"| {c.tokens:.1e} | {c.workers:,} | {c.total_hours:.3g} | "
-            f"{c.merge_hours:.2g} | {c.efficiency:.0%} | {c.terms / 1e6:.1f} M | "
-            f"{c.shipped_gigabytes:.2g} GB | {c.worker_gigabytes:.2g} GB | "
-            f"{c.driver_gigabytes:.2g} GB |"
-        )
+    return "\n".join(lines)
+
+
+def table(costs: list[Cost]) -> str:
+    """The simulation as a table."""
+    lines = [
+        "| tokens | workers | hours | of these merging | efficiency | terms | shipped | "
+        "a worker's memory | the client's |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {c.tokens:.1e} | {c.workers:,} | {c.total_hours:.3g} | "
+        f"{c.merge_hours:.2g} | {c.efficiency:.0%} | {c.terms / 1e6:.1f} M | "
+        f"{c.shipped_gigabytes:.2g} GB | {c.worker_gigabytes:.2g} GB | "
+        f"{c.driver_gigabytes:.2g} GB |"
+        for c in costs
+    ]
+    return "\n".join(lines)
+
+
+def verdict(known: Measured) -> str:
+    """What breaks first, at 10^12 tokens and 1,000 workers."""
+    most = cost(known, 1e12, 1000)
+    few = cost(known, 1e12, 100)
+    return (
+        f"At 10^12 tokens the client breaks first: {most.terms / 1e6:.0f} million terms "
+        f"of {N_CLASSES} classes need {most.driver_gigabytes:.0f} GB while the model is "
+        "derived. Set `min_df` (a term of one document teaches nothing), "
+        "`max_features`, or count into hashed columns, which fixes the size of "
+        "everything. Next come the last merges, which one worker does alone: with "
+        f"1,000 workers {most.merge_hours * 60:.1f} of "
+        f"{most.total_hours * 60:.1f} minutes are merging (with 100, "
+        f"{few.merge_hours * 60:.1f} of {few.total_hours * 60:.0f}); hashed columns or "
+        "`min_df` help here too. Last is the scheduler, busy for "
+        f"{most.scheduler_hours * 60:.1f} minutes with parts of "
+        f"{PART_TOKENS / LENGTH:,.0f} documents: make the parts larger before there are "
+        "more than about 100,000."
+    )
 
 
 if __name__ == "__main__":
