@@ -57,7 +57,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
-    "ignore_pattern": r"/(?!plot_)[^/]*\.py$",
+    "ignore_pattern": r"^(?!plot_)",
     "within_subsection_order": "gallery_order.GalleryOrder",
     "backreferences_dir": "reference/backreferences",
     "doc_module": ("earmark",),
