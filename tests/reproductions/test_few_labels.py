@@ -1,6 +1,7 @@
 import pytest
 
 from earmark.reproductions.few_labels import show
+from earmark.reproductions.few_labels._draws import Finished
 from earmark.reproductions.few_labels._tables import means, summary
 
 
@@ -49,3 +50,19 @@ def test_the_text_names_every_cell():
     assert "a-5" in text
     assert "lost 1" in text
     assert "a-all" in text
+
+
+def test_a_finished_draw_is_read_and_not_made_again(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr("earmark.reproductions.few_labels._draws.Draw", lambda *a: a)
+
+    def method(draw, branch="auto"):
+        made.append((draw, branch))
+        return {"accuracy": 0.5}
+
+    for _ in range(2):
+        done = Finished(tmp_path)
+        for _ in range(2):
+            assert done.get(method, "a", 5, 0) == {"accuracy": 0.5}
+        done.get(method, "a", 5, 0, branch="long")
+    assert made == [(("a", 5, 0), "auto"), (("a", 5, 0), "long")]

@@ -147,8 +147,10 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
             Weight of each document.
 
         """
+        self._check_promise()
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
+        _require_two_classes(target)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         labelled = take(texts, target.labelled)
         pool = self._pool(texts, target, unlabelled)
@@ -359,3 +361,12 @@ def _labelled_weights(sample_weight: Any, target: Target, n_texts: int) -> Any:
         return None
     weight = checked_weights(sample_weight, n_texts)
     return None if weight is None else weight[target.labelled]
+
+
+def _require_two_classes(target: Target) -> None:
+    if target.multi_label or len(set(target.labels.tolist())) > 1:
+        return
+    raise DataError(
+        f"y holds one class only, {target.labels[0]!s}; expected at least 2: label "
+        "some documents of another class."
+    )
