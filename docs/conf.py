@@ -57,6 +57,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "ignore_pattern": r"/(?!plot_)[^/]*\.py$",
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "reference/backreferences",
     "doc_module": ("earmark",),

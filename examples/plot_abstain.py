@@ -57,7 +57,7 @@ display = AccuracyCoverageDisplay.from_predictions(
     model.classes_[proba.argmax(axis=1)],
     proba.max(axis=1),
     name="softmax",
-    threshold=model.threshold_.value,
+    threshold=model.threshold_,
 )
 display.plot()
 plt.tight_layout()

@@ -115,7 +115,7 @@ def test_a_promise_is_told_with_its_words(tmp_path):
     classifier.save(path)
     facts = CardFacts.from_file(path)
     assert facts.settings["max_error"] == "0.3"
-    assert classifier.threshold_.words in to_markdown("t", sections(facts))
+    assert classifier.thresholds_[0].words in to_markdown("t", sections(facts))
 
 
 def test_several_labels_are_told_apart(tmp_path):

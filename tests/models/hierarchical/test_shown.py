@@ -121,6 +121,7 @@ def test_text_classifier_explains_by_the_node(tmp_path):
     model.save(path)
     again = earmark.load(path)
     assert_array_equal(again.predict_proba(TEXTS), model.predict_proba(TEXTS))
+    assert str(again.describe()) == str(model.describe())
 
 
 def test_text_classifier_describes_its_nodes_by_words_and_regions():

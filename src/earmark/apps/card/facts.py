@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.decision.guarantee import Threshold
+from earmark.decision.guarantee import several_words
 from earmark.evaluation import accuracy_coverage, wilson_interval
 from earmark.models.registry import MODELS
 from earmark.persistence import ModelInfo, read_manifest
@@ -49,7 +49,7 @@ class CardFacts:
     training: dict[str, Any]
     """As ``earmark train`` recorded it; empty when the model was made in Python."""
     evaluation: Evaluation | None
-    threshold: Threshold | None
+    promise: str | None
     terms: dict[str, tuple[str, ...]]
     """Class -> the words that speak most for it; empty if the model has none."""
 
@@ -71,7 +71,7 @@ class CardFacts:
             settings=_settings(classifier),
             training=dict(getattr(classifier, "training_data_", {})),
             evaluation=_evaluation(classifier),
-            threshold=_threshold(classifier),
+            promise=_promise(classifier),
             terms=_terms(classifier, n_terms),
         )
 
@@ -107,10 +107,10 @@ def _evaluation(classifier: TextClassifier) -> Evaluation | None:
     )
 
 
-def _threshold(classifier: TextClassifier) -> Threshold | None:
+def _promise(classifier: TextClassifier) -> str | None:
     if classifier.max_error is None or classifier.evidence_ is None:
         return None
-    return classifier.threshold_
+    return several_words(classifier.thresholds_)
 
 
 def _terms(classifier: TextClassifier, top: int) -> dict[str, tuple[str, ...]]:

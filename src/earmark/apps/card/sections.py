@@ -105,8 +105,8 @@ def _evaluation(facts: CardFacts) -> Iterable[Block]:
             for target, share in found.coverage.items()
         ),
     )
-    if facts.threshold is not None:
-        yield facts.threshold.words
+    if facts.promise is not None:
+        yield facts.promise
 
 
 def _accuracy(found: Evaluation) -> str:
@@ -119,8 +119,9 @@ def _accuracy(found: Evaluation) -> str:
     how = "too high" if gap > 0 else "too low"
     return (
         f"{_percent(found.accuracy)} of the answers were right (95 % interval "
-        f"{_percent(found.low)} to {_percent(found.high)}) on {found.n_documents:,} {kind}. Its "
-        f"stated confidence was {abs(gap) * 100:.1f} points {how} on average."
+        f"{_percent(found.low)} to {_percent(found.high)}) on "
+        f"{found.n_documents:,} {kind}. Its stated confidence was "
+        f"{abs(gap) * 100:.1f} points {how} on average."
     )
 
 
@@ -148,7 +149,7 @@ def _use(facts: CardFacts) -> str:
 
 def _limits(facts: CardFacts) -> Iterable[str]:
     yield "It knows the labels above and no others."
-    if facts.threshold is not None:
+    if facts.promise is not None:
         yield (
             "It abstains where it is unsure; the error rate holds for documents like "
             "those it was calibrated on."

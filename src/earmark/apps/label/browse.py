@@ -138,6 +138,7 @@ class Browser:
             "how": None if entry is None else entry.how,
             "guess": None if hidden else list(guess),
             "confidence": None if hidden else float(session.view.confidence[row]),
+            "hidden": hidden,
             "note": note,
         }
 

@@ -12,6 +12,8 @@ from earmark.pipeline.labelling import View
 __all__ = ["document_data", "state_data"]
 
 _SCORES_SHOWN = 6
+# Words with less than this share of the strongest one's weight are left plain.
+_FAINT = 0.12
 
 
 def state_data(session: Session) -> dict[str, Any]:
@@ -146,5 +148,5 @@ def _strongest(spans: list[tuple[int, int, float]]) -> list[list[float]]:
     return [
         [start, end, round(weight / largest, 3)]
         for start, end, weight in spans
-        if abs(weight) > 0.08 * largest
+        if abs(weight) > _FAINT * largest
     ]

@@ -113,9 +113,9 @@ class ServedModel:
             else:
                 results = [
                     {
-                        "label": list(labels),
+                        "label": None if labels is None else list(labels),
                         "confidence": finite(float(confidence)),
-                        "abstained": False,
+                        "abstained": labels is None,
                     }
                     for labels, confidence in zip(
                         decision.labels[rows], decision.confidence[rows], strict=True
@@ -157,11 +157,10 @@ class ServedModel:
         """From which confidence on to answer; asked for, or the model's own."""
         classifier = self.classifier
         if max_error is None:
-            own = classifier.threshold_
-            return float("-inf") if own is None else own.value
+            return float(classifier.threshold_)
         assert classifier.evidence_ is not None
-        found = classifier.evidence_.threshold(max_error, classifier.confidence)
-        return found.value
+        found = classifier.evidence_.thresholds(max_error, classifier.confidence)
+        return found[0].value
 
     def _verify(self) -> None:
         """Answer once, to see that it works, what it can do, and how fast."""

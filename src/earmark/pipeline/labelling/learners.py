@@ -218,10 +218,10 @@ def _softmax(X: SparseMatrix, y: Any) -> tuple[list[Any], FloatMatrix, FloatVect
         warnings.simplefilter("ignore", ConvergenceWarning)  # few passes are enough
         warnings.filterwarnings("ignore", message="The number of unique classes")
         model.fit(X[:, used], y)
-    small, offset, _ = model._linear_form()
+    rule = model._linear_form()
     weights = np.zeros((X.shape[1], len(model.classes_)))
-    weights[used] = small
-    return model.classes_.tolist(), weights, np.asarray(offset, dtype=np.float64)
+    weights[used] = rule.weights
+    return model.classes_.tolist(), weights, np.asarray(rule.offset, dtype=np.float64)
 
 
 def _complement(X: SparseMatrix, y: Any) -> FloatMatrix:
@@ -231,10 +231,10 @@ def _complement(X: SparseMatrix, y: Any) -> FloatMatrix:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The number of unique classes")
         model.fit(X[:, used], y)
-    form = model._linear_form()
-    assert form is not None
+    rule = model._linear_form()
+    assert rule is not None
     weights = np.zeros((X.shape[1], len(model.classes_)))
-    weights[used] = form[0]
+    weights[used] = rule.weights
     return weights
 
 

@@ -71,7 +71,7 @@ def _curves(rows: Sequence[Mapping[str, Any]], n_draws: int) -> str:
     ]
     title = (
         f"Learning curves: test accuracy, mean of {n_draws} draws (up "
-        f"to 300 documents: {3 * n_draws}; all documents: 1)"
+        f"to 300 documents: {2 * n_draws}; all documents: 1)"
     )
     return f"{title}\n{text_table(['corpus', 'documents', *names], lines)}"
 
