@@ -3,13 +3,12 @@
 import csv
 import subprocess
 import sys
-import warnings
 
 import pytest
 from typer.testing import CliRunner
 
 from earmark.apps.cli import main as cli
-from earmark.exceptions import DataError, EarmarkWarning
+from earmark.exceptions import DataError
 
 ROWS = [
     ("the cat sat on the mat", "animal"),
@@ -101,17 +100,6 @@ def test_calibration_documents_that_all_repeat_training_are_refused(data, tmp_pa
     found = run("train", data, *options, "--calibration", data, "-o", tmp_path / "m")
     assert isinstance(found.exception, DataError)
     assert "took no part in fitting" in str(found.exception)
-
-
-def test_a_warning_is_shown_once_and_in_one_line(monkeypatch, capsys):
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    cli._warn_in_one_line()
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-        for _ in range(3):
-            warnings.warn("mind this", EarmarkWarning, stacklevel=1)
-    assert capsys.readouterr().err == "warning: mind this\n"
 
 
 def test_a_system_error_is_one_line_and_status_1(tmp_path):
