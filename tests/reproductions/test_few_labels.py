@@ -40,6 +40,7 @@ def test_the_text_names_every_cell():
     many = {"auto": 0.9, "chosen": "svm", "logistic regression": 0.9, "linear SVM": 0.8}
     result = {
         "means": means(table()),
+        "short_means": {"5": {"gain": 0.05, "gain_se": 0.01}},
         "development": table(),
         "short": {},
         "untouched": {},
@@ -50,6 +51,7 @@ def test_the_text_names_every_cell():
     assert "a-5" in text
     assert "lost 1" in text
     assert "a-all" in text
+    assert "+0.050 ± 0.010" in text
 
 
 def test_a_finished_draw_is_read_and_not_made_again(tmp_path, monkeypatch):

@@ -67,6 +67,10 @@ def run(
         str | None,
         typer.Option(metavar="LANGUAGE", help="Count stems, such as of english."),
     ] = None,
+    ngrams: Annotated[
+        int,
+        typer.Option(min=1, max=5, help="Count runs of up to this many words."),
+    ] = 1,
     substitute: Annotated[
         str | None,
         typer.Option(
@@ -111,7 +115,7 @@ def run(
     classifier = TextClassifier(
         model,
         regions="email" if email else None,
-        features=options.text_options(stem, substitute, hashed),
+        features=options.text_options(stem, substitute, hashed, ngrams),
         multi_label=multi_label or "auto",
         max_error=max_error,
         class_weight=class_weight,
