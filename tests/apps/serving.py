@@ -28,8 +28,7 @@ class Server:
         while line and "http://" not in line:
             line = self.process.stdout.readline()
         if not line:
-            self.process.wait()
-            self._reader.join()
+            self.stop()
             raise RuntimeError("".join(self.log))
         self.url = line[line.index("http://") :].split()[0]
         host, _, port = self.url.removeprefix("http://").rpartition(":")

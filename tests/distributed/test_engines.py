@@ -121,7 +121,7 @@ def test_a_bad_part_is_named_by_a_worker(corpus, client, tmp_path):
     with pytest.raises(DataError, match=r"part-001\.jsonl, row 2"):
         fit(TextClassifier("multinomial"), folder, client=client)
     model = fit(TextClassifier("multinomial"), folder, client=client, skip_bad=True)
-    assert "1 bad parts were left out" in model.summary()
+    assert "1 bad part was left out" in model.summary()
     assert "x" not in model.classes_
 
 

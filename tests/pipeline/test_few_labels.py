@@ -174,6 +174,9 @@ def test_an_encoder_is_one_more_view(corpus):
     bad = TextClassifier("semi-supervised", encoder=lambda rows: np.zeros(3))
     with pytest.raises(DataError, match="a row for each"):
         bad.fit(X, y, unlabelled=pool)
+    bad.set_params(encoder=lambda rows: np.full((len(rows), 2), np.nan))
+    with pytest.raises(DataError, match="finite numbers, got NaN or infinity"):
+        bad.fit(X, y, unlabelled=pool)
 
 
 def test_a_given_estimator_keeps_its_settings(corpus):

@@ -8,12 +8,14 @@ from earmark.distributed.dask_executor import DaskExecutor
 from earmark.distributed.fitting import fit, predict
 from earmark.distributed.local import LocalExecutor, Progress
 from earmark.distributed.predicting import PredictReport
+from earmark.distributed.spark_executor import SparkExecutor
 
 __all__ = [
     "DaskExecutor",
     "LocalExecutor",
     "PredictReport",
     "Progress",
+    "SparkExecutor",
     "fit",
     "predict",
 ]

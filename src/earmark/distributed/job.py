@@ -44,7 +44,8 @@ class Job:
             )
         if bad:
             listed = ", ".join(bad[:5]) + (", ..." if len(bad) > 5 else "")
-            self.notes.append(f"{len(bad)} bad parts were left out: {listed}")
+            what = "1 bad part was" if len(bad) == 1 else f"{len(bad)} bad parts were"
+            self.notes.append(f"{what} left out: {listed}")
         if counts.min_df > 1:
             self.notes.append(
                 f"terms of fewer than {counts.min_df} documents were left out to keep "

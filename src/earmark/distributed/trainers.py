@@ -35,7 +35,7 @@ from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
 from earmark.typing import FloatVector, IntVector, Labels
 
-__all__ = ["train"]
+__all__ = ["check_trainable", "train"]
 
 _TRAINERS: tuple[tuple[type, Callable[[Any, PartedRows], None]], ...] = (
     (RocchioClassifier, fit_rocchio),
@@ -85,6 +85,12 @@ def train(engine: Any, job: Job) -> None:
     trainer(model, data)
     engine.model_, engine.classes_ = model, np.asarray(model.classes_)
     engine.calibrator_ = None
+
+
+def check_trainable(engine: Any) -> None:
+    """Raise before any part is read, if the model cannot be fitted in parts."""
+    if not isinstance(engine, CountEngine):
+        _trainer_of(engine)
 
 
 def _trainer_of(engine: Any) -> Callable[[Any, PartedRows], None]:

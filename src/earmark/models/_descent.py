@@ -124,9 +124,9 @@ class DescentClassifier(
         X, labels = self._training_data(X, y, reset=True)
         classes, y_index = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(
+            raise DataError(
                 f"{type(self).__name__} needs at least 2 classes in y, got 1 class "
-                f"({classes[0]!r}); check the training split."
+                f"({classes[0]}); check the training split."
             )
         data = self._training_set(X, labels, y_index, sample_weight)
         self.classes_ = classes

@@ -99,7 +99,7 @@ class MultilayerPerceptron(DescentClassifier):
     Examples
     --------
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    >>> model = MultilayerPerceptron(hidden=(8,), epochs=300, random_state=0)
+    >>> model = MultilayerPerceptron(hidden=(8,), epochs=2000, random_state=0)
     >>> model.fit(X, ["equal", "not", "not", "equal"]).predict(X)
     array(['equal', 'not', 'not', 'equal'], dtype='<U5')
 

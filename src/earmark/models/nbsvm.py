@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from earmark._checks import require_in_range, require_integer, require_one_of
+from earmark.exceptions import DataError
 from earmark.kernels.offset_svm import fit_offset_svm
 from earmark.kernels.rows import (
     canonical_rows,
@@ -138,9 +139,9 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         self.classes_, y_index = np.unique(labels, return_inverse=True)
         n_classes = len(self.classes_)
         if n_classes < 2:
-            raise ValueError(
+            raise DataError(
                 f"{type(self).__name__} needs at least 2 classes in y, got 1 class "
-                f"({self.classes_[0]!r}); check the training split."
+                f"({self.classes_[0]}); check the training split."
             )
         rows = self._rows(X)
         weight = document_weights(labels, sample_weight, self.class_weight)

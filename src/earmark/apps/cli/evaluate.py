@@ -29,10 +29,7 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="Write one self-contained HTML page."),
     ] = None,
-    max_error: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=1.0, help="Abstain to keep this error rate."),
-    ] = None,
+    max_error: options.MaxError = None,
     dask: options.Dask = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
@@ -42,6 +39,8 @@ def run(
     from earmark.apps.cli._console import status
     from earmark.apps.cli._models import load_for, read_all
 
+    if report is not None:
+        options.require_folder(report)
     if dask is not None:
         from earmark.apps.cli._parts import evaluate_in_parts
 

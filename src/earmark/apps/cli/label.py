@@ -103,7 +103,10 @@ def run(
         seed=seed,
     )
     if export is not None:
-        _export(session, export)
+        try:
+            _export(session, export)
+        finally:
+            session.close()
         return
     bound = listen("127.0.0.1", port)
     logs_to_stderr("warning")

@@ -115,6 +115,11 @@ def main() -> None:
         # The reader went away, as in `earmark predict ... | head`: not our fault.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        # A folder that is not there, no permission, a full disk.
+        place = "" if error.filename is None else f"{error.filename}: "
+        typer.secho(f"error: {place}{error.strerror or error}", err=True, fg="red")
+        sys.exit(1)
     except KeyboardInterrupt:
         typer.secho("stopped", err=True)
         sys.exit(130)

@@ -46,10 +46,7 @@ def run(
         str | None,
         typer.Option("--id", metavar="COL", help="Column to copy beside the label."),
     ] = None,
-    max_error: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=1.0, help="Abstain to keep this error rate."),
-    ] = None,
+    max_error: options.MaxError = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Add the words behind each label.")
     ] = False,
@@ -87,6 +84,8 @@ def run(
     from earmark.apps.cli._console import counting
     from earmark.apps.cli._models import load_for, read_batches
 
+    if out != "-":
+        options.require_folder(Path(out))
     classifier = load_for(model, max_error)
     batches = read_batches(
         classifier, data, text, id=id_column, encoding=encoding, format=format

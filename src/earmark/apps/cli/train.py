@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -46,12 +46,7 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The model file.")
     ] = Path("model.earmark"),
-    max_error: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0, max=1.0, help="Abstain so that at most this share is wrong."
-        ),
-    ] = None,
+    max_error: options.MaxError = None,
     calibration: Annotated[
         str | None,
         typer.Option(
@@ -61,7 +56,8 @@ def run(
         ),
     ] = None,
     class_weight: Annotated[
-        str | None, typer.Option(metavar="balanced", help="Weigh classes equally.")
+        Literal["balanced"] | None,
+        typer.Option(metavar="balanced", help="Weigh classes equally."),
     ] = None,
     email: Annotated[
         bool,
@@ -71,6 +67,10 @@ def run(
         str | None,
         typer.Option(metavar="LANGUAGE", help="Count stems, such as of english."),
     ] = None,
+    ngrams: Annotated[
+        int,
+        typer.Option(min=1, max=5, help="Count runs of up to this many words."),
+    ] = 1,
     substitute: Annotated[
         str | None,
         typer.Option(
@@ -109,11 +109,13 @@ def run(
     from earmark.exceptions import DataError
     from earmark.pipeline import TextClassifier
 
+    options.require_models(model)
+    options.require_folder(out)
     started = time.perf_counter()
     classifier = TextClassifier(
         model,
         regions="email" if email else None,
-        features=options.text_options(stem, substitute, hashed),
+        features=options.text_options(stem, substitute, hashed, ngrams),
         multi_label=multi_label or "auto",
         max_error=max_error,
         class_weight=class_weight,
@@ -162,10 +164,12 @@ def run(
                 calibration,
                 label=label,
                 multi_label=multi_label,
+                allow_unlabelled=True,
                 null_text="empty",
                 encoding=encoding,
                 **options.column_list(text),
             )
+    options.labelled_rows(documents)
     with status(f"learning from {len(documents):,} documents"):
         classifier.fit(
             documents.texts,

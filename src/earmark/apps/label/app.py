@@ -196,7 +196,7 @@ def _posted(kind: type[_Body], act: Callable[[Any], Any]) -> Callable[..., Any]:
     """A route that checks the body and acts in a thread."""
 
     async def route(request: Request) -> Response:
-        require_json(request)
+        require_json(request.scope)
         try:
             body = kind.model_validate_json(request.scope["earmark.body"])
         except ValidationError as error:

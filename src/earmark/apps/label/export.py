@@ -13,6 +13,7 @@ from typing import Any
 from earmark._optional import require
 from earmark.apps.label.session import Session
 from earmark.apps.web.replies import Refusal
+from earmark.exceptions import DataError
 from earmark.pipeline import TextClassifier
 
 __all__ = ["EXPORTS", "export"]
@@ -119,22 +120,26 @@ def fit_model(session: Session) -> TextClassifier:
     any_of = loop.any_of
     labels = [list(given) if any_of else given[0] for given in lessons.values()]
     calibration = None
-    if checks and not any_of:
-        known = {d: given[0] for d, given in checks.items()}
-        calibration = (documents.take(known).texts, list(known.values()))
-    model = TextClassifier(
-        multi_label=any_of,
-        max_error=None if any_of or calibration is None else loop.max_error,
-        confidence=loop.confidence,
-        random_state=0,
-    )
-    model.fit(
-        taken.texts,
-        labels,
-        unlabelled=documents.take(rest).texts if rest else None,
-        calibration=calibration,
-    )
-    return model
+    if checks:
+        known = [list(given) if any_of else given[0] for given in checks.values()]
+        calibration = (documents.take(checks).texts, known)
+    pool = documents.take(rest).texts if rest else None
+
+    def fitted(calibration: Any) -> TextClassifier:
+        model = TextClassifier(
+            multi_label=any_of,
+            max_error=None if calibration is None else loop.max_error,
+            confidence=loop.confidence,
+            random_state=0,
+        )
+        return model.fit(taken.texts, labels, unlabelled=pool, calibration=calibration)
+
+    try:
+        return fitted(calibration)
+    except DataError:
+        if calibration is None:
+            raise
+        return fitted(None)  # checks that only repeat lessons promise nothing
 
 
 def _model_bytes(model: TextClassifier) -> bytes:

@@ -17,11 +17,12 @@ from earmark.apps.serve.metrics import Metrics
 from earmark.apps.serve.openapi import describe
 from earmark.apps.serve.reload import ModelHolder
 from earmark.apps.serve.requests import parse_request
+from earmark.apps.web.bodies import Scope
 from earmark.apps.web.files import PageFiles
 from earmark.apps.web.guard import Guard, Limits
 from earmark.apps.web.media import require_json
 from earmark.apps.web.refusals import answer_refusals
-from earmark.apps.web.replies import Refusal, as_json
+from earmark.apps.web.replies import Refusal, as_json, json_bytes
 
 __all__ = ["make_app"]
 
@@ -70,9 +71,7 @@ class _Service:
         self.holder = ModelHolder(
             path, lambda result: self.metrics.reloads.labels(result).inc()
         )
-        self.batcher = MicroBatcher(
-            lambda: self.holder.model, self.metrics.batches.observe
-        )
+        self.batcher = MicroBatcher(self.metrics.batches.observe)
         self.reload_seconds = reload_seconds
         self.files = PageFiles("earmark.apps.web", "earmark.apps.serve")
         self.is_ready = True
@@ -83,6 +82,7 @@ class _Service:
             token=token,
             public=_PUBLIC | static,
             routes=_ROUTES,
+            direct={"/classify": self.classify},
             observe=self.metrics.observe,
         )
         self.metrics.watch_in_flight(lambda: self.guard.in_flight)
@@ -96,7 +96,7 @@ class _Service:
             openapi_url=None,
             lifespan=self._lifespan,
         )
-        app.add_api_route("/classify", self.classify, methods=["POST"])
+        app.add_api_route("/classify", self.classify_route, methods=["POST"])
         for path, answer in (
             ("/", self.page),
             ("/static/{name}", self.file),
@@ -123,11 +123,11 @@ class _Service:
                 await watcher
         self.batcher.close()
 
-    async def classify(self, request: Request) -> Response:
-        """Label documents."""
-        require_json(request)
+    async def classify(self, scope: Scope) -> bytes:
+        """Label documents: the body of the reply."""
+        require_json(scope)
         model = self.holder.model
-        job = parse_request(request.scope["earmark.body"], model, self.limits)
+        job = parse_request(scope["earmark.body"], model, self.limits)
         try:
             async with asyncio.timeout(self.limits.answer_seconds):
                 results = await self.batcher.answer(job, model)
@@ -138,8 +138,13 @@ class _Service:
         n_abstained = sum(result["abstained"] for result in results)
         if n_abstained:
             self.metrics.abstained.inc(n_abstained)
-        request.scope["earmark"]["documents"] = len(results)
-        return as_json({"results": results})
+        scope["earmark"]["documents"] = len(results)
+        return json_bytes({"results": results})
+
+    async def classify_route(self, request: Request) -> Response:
+        """The same by way of the router, which knows the methods of the path."""
+        body = await self.classify(request.scope)
+        return Response(body, media_type="application/json")
 
     async def model(self) -> Response:
         """What is served."""

@@ -8,7 +8,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-__all__ = ["Refusal", "as_json", "finite", "refusal_response"]
+__all__ = ["Refusal", "as_json", "finite", "json_bytes", "refusal_response"]
+
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, not an error
@@ -46,10 +48,14 @@ class Refusal(Exception):  # noqa: N818 - an answer, not an error
         self.close = close
 
 
+def json_bytes(data: Any) -> bytes:
+    """JSON in pure ASCII, so that no text can break the encoding."""
+    return _encode(data).encode("ascii")
+
+
 def as_json(data: Any, status: int = 200, **headers: str) -> Response:
-    """A JSON reply; pure ASCII, so that no text can break the encoding."""
-    body = json.dumps(data, allow_nan=False, separators=(",", ":")).encode("ascii")
-    return Response(body, status, headers, media_type="application/json")
+    """A JSON reply."""
+    return Response(json_bytes(data), status, headers, media_type="application/json")
 
 
 def refusal_response(refusal: Refusal, request_id: str) -> Response:

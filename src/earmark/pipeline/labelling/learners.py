@@ -231,10 +231,10 @@ def _complement(X: SparseMatrix, y: Any) -> FloatMatrix:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The number of unique classes")
         model.fit(X[:, used], y)
-    form = model._linear_form()
-    assert form is not None
+    rule = model._linear_form()
+    assert rule is not None
     weights = np.zeros((X.shape[1], len(model.classes_)))
-    weights[used] = form.weights
+    weights[used] = rule.weights
     return weights
 
 

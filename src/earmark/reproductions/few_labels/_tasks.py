@@ -22,6 +22,7 @@ __all__ = [
     "Task",
     "is_large",
     "load_task",
+    "sampled",
     "untouched_tasks",
 ]
 
@@ -84,7 +85,7 @@ def _parts(name: str, texts: list[str], y: Any, test_size: float | int) -> Task:
     )
 
 
-def _sampled(task: Task, n_train: int, n_test: int) -> Task:
+def sampled(task: Task, n_train: int, n_test: int) -> Task:
     """Some documents of each part, in proportion."""
     return Task(
         task.name,
@@ -118,15 +119,15 @@ def _newsgroup_subjects(name: str) -> Task:
             re.sub(r"(?i)\bre:\s*", "", s) for s in documents.columns["subject"]
         ]
         parts += [subjects, np.asarray(documents.labels)]
-    return _sampled(Task(name, *parts), 6000, 3000)
+    return sampled(Task(name, *parts), 6000, 3000)
 
 
 def _imdb(name: str) -> Task:
-    return _sampled(_official("imdb")(name), 6000, 4000)
+    return sampled(_official("imdb")(name), 6000, 4000)
 
 
 def _imdb_sentences(name: str) -> Task:
-    whole = _sampled(_official("imdb")(name), 8000, 3000)
+    whole = sampled(_official("imdb")(name), 8000, 3000)
     rng = np.random.default_rng(0)
 
     def sentence(text: str) -> str:

@@ -27,7 +27,7 @@ __all__ = ["GENERATIVE", "crossing", "learning_curves"]
 
 GENERATIVE = ("Bernoulli naive Bayes", "multinomial naive Bayes")
 # Small samples differ a lot from draw to draw, and cost little.
-_SMALL, _MORE_DRAWS = 300, 3
+_SMALL, _MORE_DRAWS = 300, 2
 
 _ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01)
 INDICATORS = TfidfWeighting(tf="boolean", idf="none", norm="cosine")

@@ -29,7 +29,7 @@ def reproduce(
     the whole training sets 3,000 newsgroup posts and 5,000 reviews, words only.
     """
     tell: Progress = progress if progress is not None else lambda _: None
-    n_draws = 1 if quick else 5
+    n_draws = 1 if quick else 3
     curves = []
     for corpus, sizes in _SIZES.items():
         curves += learning_curves(corpus, sizes[:3] if quick else sizes, n_draws, tell)

@@ -45,10 +45,12 @@ _BOOLEAN = TfidfWeighting(tf="boolean", idf="none", norm=None)
 
 Grid = Mapping[str, Sequence[float]]
 Method = tuple[Any, TfidfWeighting | None, Grid]
+# Same optimum, found many times faster: C is chosen with ours, then theirs is fitted.
+_STAND_INS = {LogisticRegression: SoftmaxRegression(solver="dual")}
 _PEERS: Mapping[str, Method] = {
     "tf-idf + linear SVM": (LinearSVC(), _TFIDF, {"C": (0.1, 0.3, 1.0, 3.0)}),
     "tf-idf + logistic regression": (
-        LogisticRegression(max_iter=1000),
+        LogisticRegression(max_iter=1000, tol=1e-3),
         _TFIDF,
         {"C": (1.0, 10.0, 100.0)},
     ),
@@ -139,6 +141,6 @@ def _tuned(estimator: Any, grid: Grid, X: SparseMatrix, y: Labels) -> Any:
     if not grid:
         return clone(estimator)
     held = len(y) // 5  # rows come shuffled
-    return clone(
-        best_on_validation(estimator, grid, (X[held:], y[held:]), (X[:held], y[:held]))
-    )
+    tried = _STAND_INS.get(type(estimator), estimator)
+    best = best_on_validation(tried, grid, (X[held:], y[held:]), (X[:held], y[:held]))
+    return clone(estimator).set_params(**{name: getattr(best, name) for name in grid})
