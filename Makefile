@@ -6,7 +6,7 @@ UV := $(BIN)/uv
 SOURCES := $(wildcard cpp/*) CMakeLists.txt pyproject.toml
 export PYTHONWARNINGS :=
 
-.PHONY: demo test test-all unit lint bench reproduce docs clean
+.PHONY: demo test test-all trust unit lint bench reproduce docs clean
 
 demo: $(VENV)/base.stamp
 	$(BIN)/earmark demo
@@ -14,7 +14,7 @@ demo: $(VENV)/base.stamp
 test: lint unit
 
 unit: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n 2 -m "not corpus and not slow"
+	$(BIN)/python -m pytest -n 2 -m "not corpus and not slow and not trust"
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
@@ -22,9 +22,16 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test-all: lint
-	$(BIN)/python -m pytest -n 2
-	EARMARK_NO_NATIVE=1 $(BIN)/python -m pytest -n 2 -m "not corpus and not slow"
+test-all: lint $(VENV)/chromium.stamp
+	@if command -v java > /dev/null; then $(UV) pip install --quiet --python $(BIN)/python "pyspark>=4"; \
+	else echo "no Java: the Spark door is tested against its interface only"; fi
+	$(BIN)/python -m pytest -n 2 -m "not trust"
+	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob="*.md" src/earmark docs/methods docs/how-to docs/maths
+	EARMARK_NO_NATIVE=1 $(BIN)/python -m pytest -n 2 -m "not corpus and not slow and not trust"
+
+# What takes minutes: fuzzing under sanitizers, installations, threads. See docs/trust.md.
+trust: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -m trust tests/trust
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
@@ -32,8 +39,12 @@ bench: $(VENV)/dev.stamp
 reproduce: $(VENV)/dev.stamp
 	$(BIN)/earmark reproduce all
 
+docs: $(VENV)/docs.stamp
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build dist docs/_build docs/_generated docs/auto_examples docs/reference/generated docs/reference/modules .mypy_cache .ruff_cache .pytest_cache
 
 $(UV):
 	$(PYTHON) -m venv $(VENV)
@@ -43,6 +54,15 @@ $(UV):
 $(VENV)/base.stamp: $(UV) $(SOURCES)
 	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --reinstall-package earmark -e ".[io,plot]"
+	@touch $@
+
+# The browser of the page tests, from the system's packages.
+$(VENV)/chromium.stamp: $(VENV)/dev.stamp
+	test -x /usr/bin/chromium || { apt-get update -qq && apt-get install -y -qq chromium; } || sudo apt-get install -y -qq chromium
+	@touch $@
+
+$(VENV)/docs.stamp: $(VENV)/base.stamp
+	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --group docs -e ".[io,stem,plot]"
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/base.stamp

@@ -18,7 +18,7 @@ from earmark.documents._sources import Source, find_sources
 from earmark.documents._streams import open_text
 from earmark.documents.document import Documents, concatenate
 
-__all__ = ["iter_documents", "read_documents"]
+__all__ = ["iter_documents", "read_documents", "source_tables"]
 
 
 def read_documents(
@@ -88,7 +88,8 @@ def read_documents(
     encoding : str, default=None
         Encoding of text files. None is UTF-8, with or without byte-order mark.
     delimiter : str, default=None
-        Between CSV fields. None is a comma, or a tab for .tsv.
+        Between CSV fields. None is a tab for .tsv; for .csv a comma, or if the
+        header has none, the semicolon, tab or bar that it has instead.
     quote : str or None, default='"'
         Quote of CSV fields; None if quotes are ordinary characters.
     names : list of str, default=None
@@ -185,8 +186,11 @@ def iter_documents(
 
     Parameters
     ----------
-    path, text, label, regions, id, keep, multi_label, separator, allow_unlabelled, \
-null_text, format, encoding, delimiter, quote, names, pattern, field_limit
+    path, text, label, regions, id, keep, multi_label, separator
+        As in ``read_documents``.
+    allow_unlabelled, null_text, format, encoding, delimiter, quote, names
+        As in ``read_documents``.
+    pattern, field_limit
         As in ``read_documents``.
     batch_size : int, default=4096
         Most documents in a batch.
@@ -250,7 +254,7 @@ def _from_sources(
     """The batches of all parts; the first part settles the columns."""
     n_documents = 0
     for source in sources:
-        for table in _tables(source, request, options):
+        for table in source_tables(source, request, options):
             if n_documents == 0:
                 request = request.settled(table.plan)
             batch = to_documents(table, request, register)
@@ -260,7 +264,9 @@ def _from_sources(
         raise sources[0].without_rows()
 
 
-def _tables(source: Source, request: Request, options: ReadOptions) -> Iterator[Table]:
+def source_tables(
+    source: Source, request: Request, options: ReadOptions
+) -> Iterator[Table]:
     """Raw batches of one file by its format."""
     if source.format == "parquet":
         assert source.path is not None
@@ -269,7 +275,7 @@ def _tables(source: Source, request: Request, options: ReadOptions) -> Iterator[
         with open_text(source.path, options.codec, None) as stream:
             yield from jsonl_tables(stream, request, options)
     else:
-        delimiter = options.delimiter or ("\t" if source.format == "tsv" else ",")
+        delimiter = options.delimiter or ("\t" if source.format == "tsv" else None)
         # newline="" leaves the line breaks inside quoted fields as they are.
         with open_text(source.path, options.codec, "") as stream:
             yield from csv_tables(stream, request, options, delimiter)

@@ -19,7 +19,7 @@ from earmark.decision.guarantee import (
     guaranteed_threshold,
 )
 from earmark.evaluation.duplicates import group_near_duplicates
-from earmark.exceptions import NotSupportedError
+from earmark.exceptions import DataError, NotSupportedError
 from earmark.pipeline.build import Engine
 from earmark.pipeline.cross_fit import folds
 from earmark.pipeline.inputs import RegionTexts, take
@@ -100,6 +100,11 @@ class ConfidenceEvidence:
         """
         texts, labels = calibration
         rows = _independent(training, texts)
+        if not len(rows):
+            raise DataError(
+                "calibration holds only near-duplicates of training documents; they "
+                "tell nothing about new ones: give other documents."
+            )
         kept, truth = take(texts, rows), labels[rows]
         if engine.multi_label:
             return cls._any_of([_label_answers(engine, kept, truth, engine)], True)
@@ -143,8 +148,9 @@ class ConfidenceEvidence:
 def _judged(
     log_proba: FloatMatrix, classes: Labels, labels: Labels
 ) -> tuple[FloatVector, BoolVector]:
-    best = log_proba.argmax(axis=1)
-    return np.exp(log_proba.max(axis=1)), np.asarray(classes[best] == labels)
+    best, sure = log_proba.argmax(axis=1), np.exp(log_proba.max(axis=1))
+    # Where no model could be fitted without a document, it counts as wrong.
+    return sure, np.asarray((classes[best] == labels) & (sure > 0))
 
 
 def _independent(training: RegionTexts, texts: RegionTexts) -> IntVector:
@@ -176,8 +182,11 @@ def _refitted(
     make: Callable[[], Engine], texts: RegionTexts, labels: Labels, weight: Any | None
 ) -> Iterator[tuple[Engine, IntVector]]:
     """Engines, each fitted without the documents of one fold, and those documents."""
-    for part in folds(_strata(labels), _N_FOLDS, random_state=0):
+    strata = _strata(labels)
+    for part in folds(strata, _N_FOLDS, random_state=0):
         rest = np.setdiff1d(np.arange(len(labels)), part)
+        if strata is labels and len(set(labels[rest].tolist())) < 2:
+            continue  # one class is left: there is nothing to fit
         engine = make()
         given = None if weight is None else np.asarray(weight)[rest]
         engine.fit(take(texts, rest), labels[rest], given)

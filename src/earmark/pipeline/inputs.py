@@ -14,7 +14,7 @@ from earmark.text.containers import as_list, as_texts
 from earmark.text.mail import split_mail
 from earmark.typing import IntVector
 
-__all__ = ["RegionTexts", "as_region_texts", "n_documents", "take"]
+__all__ = ["RegionTexts", "as_region_texts", "n_distinct", "n_documents", "take"]
 
 # Region name -> one text per document; a single region is called "text".
 RegionTexts: TypeAlias = dict[str, Documents]
@@ -25,6 +25,12 @@ SINGLE = "text"
 def n_documents(texts: RegionTexts) -> int:
     """Number of documents, the same in every region."""
     return len(next(iter(texts.values())))
+
+
+def n_distinct(texts: RegionTexts) -> int:
+    """Number of different documents that are not blank."""
+    rows = zip(*texts.values(), strict=True)
+    return len({row for row in rows if any(part.strip() for part in row)})
 
 
 def take(texts: RegionTexts, rows: IntVector) -> RegionTexts:

@@ -32,8 +32,7 @@ class PromiseMixin:
         check_is_fitted(self)
         if self.max_error is None:
             return []
-        require_in_range(self, "max_error", low=0.0, high=1.0, open_low=True)
-        require_in_range(self, "confidence", low=0.0, high=1.0, open_low=True)
+        self._check_promise()
         if self.evidence_ is None:
             raise DataError(
                 "max_error needs to know how right the answers are: fit with "
@@ -79,6 +78,15 @@ class PromiseMixin:
         if not answered or answered[0].guaranteed:
             return None
         return sum(t.n_errors for t in answered) / sum(t.n_answered for t in answered)
+
+    def _check_promise(self) -> None:
+        """Raise unless an error rate and a confidence that can be meant are set."""
+        hint = "a share of wrong answers, such as 0.05"
+        if self.max_error is not None:
+            require_in_range(
+                self, "max_error", low=0, high=0.999, open_low=True, hint=hint
+            )
+        require_in_range(self, "confidence", low=0, high=0.999999, open_low=True)
 
     def _has_labels(self) -> bool:
         return self.evidence_ is not None and self.evidence_.label is not None

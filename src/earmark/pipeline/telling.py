@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from earmark.decision.decision import Decision
 from earmark.decision.guarantee import Threshold, several_words
 from earmark.evaluation import Report
+from earmark.exceptions import NotSupportedError
+from earmark.models.hierarchical import HiddenNodes
 from earmark.pipeline.build import Engine
 from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.explanation import (
@@ -142,6 +144,22 @@ class TellingMixin:
             ]
         return found
 
+    def describe(self, top: int = 10) -> HiddenNodes:
+        """The hidden nodes of each class: weight and ``top`` most telling terms.
+
+        For ``model="hierarchical"``. ``print`` the result, or call its ``plot()``.
+        """
+        check_is_fitted(self)
+        model: Any = getattr(self.engine_, "model_", None)
+        if not hasattr(model, "describe"):
+            raise NotSupportedError(
+                "only model='hierarchical' with one label a document has hidden nodes "
+                f"to describe, this is {self.model_name_!r}; telling_terms() shows "
+                "the words of linear models."
+            )
+        nodes: HiddenNodes = model.describe(_ColumnNames(self.engine_, model), top=top)
+        return nodes
+
     @property
     def is_multi_label_(self) -> bool:
         """Whether a document may have several labels."""
@@ -171,6 +189,20 @@ class TellingMixin:
         if table is not None and len(self.engine_.region_names) > 1:
             lines.append(table(self.engine_.region_names))
         return "\n".join(lines)
+
+
+class _ColumnNames:
+    """The names of a model's columns, each looked up when asked for."""
+
+    def __init__(self, engine: Engine, model: Any) -> None:
+        self._engine = engine
+        self._length = int(model.n_features_in_)
+
+    def __getitem__(self, column: int) -> str:
+        return _shown(*self._engine.describe(int(column)))
+
+    def __len__(self) -> int:
+        return self._length
 
 
 def _against_rest(weights: FloatMatrix, c: int) -> Any:

@@ -48,18 +48,18 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         vectorizer of your own. None counts words. A dict may also hold
         ``"substitutions": ("number", "address")``, which puts one token for every
         number and mail address, and ``"stemmer": "english"``.
+    encoder : callable, default=None
+        A function from a list of texts to an array of vectors, one more view of the
+        documents for ``semi-supervised``. It is not stored in a model file.
+    multi_label : "auto" or bool, default="auto"
+        Whether a document may have several labels. "auto": if labels are lists.
+    max_error : float in (0, 1), default=None
+        Abstain (answer None) so that at most this share of the answers is wrong.
+        Promised if ``fit`` gets calibration documents, else an estimate.
+    confidence : float in (0, 1), default=0.95
+        How surely ``max_error`` is to hold.
     class_weight : None, "balanced" or dict, default=None
         Factor on the documents of each class.
-    encoder : callable, optional
-        Function from a list of texts to an array; one more view of the documents
-        for the models that use unlabelled text.
-    multi_label : "auto" or bool, default="auto"
-        Whether a document has any number of labels; "auto" if y holds lists.
-    max_error : float or None, default=None
-        Answer only where at most this share of the answers is wrong, and None
-        elsewhere: guaranteed with ``fit(..., calibration=...)``, else estimated.
-    confidence : float, default=0.95
-        How surely a guarantee holds.
     random_state : int or None, default=None
         Seed of whatever is random in the model.
     n_jobs : int or None, default=None
@@ -147,8 +147,10 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
             Weight of each document.
 
         """
+        self._check_promise()
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
+        _require_two_classes(target)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         labelled = take(texts, target.labelled)
         pool = self._pool(texts, target, unlabelled)
@@ -359,3 +361,12 @@ def _labelled_weights(sample_weight: Any, target: Target, n_texts: int) -> Any:
         return None
     weight = checked_weights(sample_weight, n_texts)
     return None if weight is None else weight[target.labelled]
+
+
+def _require_two_classes(target: Target) -> None:
+    if target.multi_label or len(set(target.labels.tolist())) > 1:
+        return
+    raise DataError(
+        f"y holds one class only, {target.labels[0]!s}; expected at least 2: label "
+        "some documents of another class."
+    )

@@ -145,7 +145,13 @@ class ClassStatistics:
 
     def subtract(self, other: ClassStatistics) -> Self:
         """Take another shard's statistics away; terms left without a document go."""
-        aligned = other.aligned(self.classes, self.terms)
+        try:
+            aligned = other.aligned(self.classes, self.terms)
+        except DataError as error:
+            raise DataError(
+                f"cannot forget what was not learned: {error}; nothing was changed. "
+                "Forget only documents that were learned, with the same label."
+            ) from None
         self._combine(aligned, -1)
         if self.terms is not None:
             held = self.document_frequency() > 0

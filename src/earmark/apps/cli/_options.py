@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from earmark.exceptions import DataError
+
 __all__ = [
     "AsJson",
+    "Dask",
     "Data",
     "Encoding",
     "Format",
     "LabelColumn",
+    "MaxError",
     "Model",
     "TextColumns",
     "column_list",
+    "labelled_rows",
+    "refuse_with_parts",
+    "require_folder",
+    "require_models",
     "text_options",
 ]
 
@@ -23,6 +33,26 @@ DATA_HELP = (
     "Documents: .csv .tsv .jsonl .parquet (also .gz .zst), a folder with one "
     "sub-folder per label, a directory of Parquet or JSONL parts, or - for stdin."
 )
+
+
+def _encoding(name: str | None) -> str | None:
+    try:
+        if name is not None:
+            codecs.lookup(name)
+    except LookupError:
+        raise typer.BadParameter(
+            f"no encoding {name!r}; common ones are utf-8, latin-1, cp1252, utf-16."
+        ) from None
+    return name
+
+
+def _max_error(share: float | None) -> float | None:
+    if share is not None and not 0 < share < 1:
+        raise typer.BadParameter(
+            f"expected a share between 0 and 1, such as 0.05; got {share:g}."
+        )
+    return share
+
 
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)
@@ -43,11 +73,34 @@ LabelColumn = Annotated[
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option("--encoding", metavar="NAME", help="Encoding of a text file [utf-8]."),
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        callback=_encoding,
+        help="Encoding of a text file; utf-8 if not given.",
+    ),
+]
+MaxError = Annotated[
+    float | None,
+    typer.Option(
+        "--max-error",
+        metavar="SHARE",
+        callback=_max_error,
+        help="Abstain so that at most this share of the answers is wrong.",
+    ),
 ]
 Format = Annotated[
     Literal["csv", "tsv", "jsonl", "parquet"] | None,
     typer.Option("--format", metavar="NAME", help="csv, tsv or jsonl, for stdin (-)."),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="WHERE",
+        help="Work on a Dask cluster: local, local:N (N processes here), or the "
+        "scheduler's address, tcp://host:8786.",
+    ),
 ]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON for machines instead of text.")
@@ -59,14 +112,86 @@ def column_list(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise typer.BadParameter("name at least one column.", param_hint="--text")
     return {"text": names[0]} if len(names) == 1 else {"regions": names}
 
 
-def text_options(stem: str | None, substitute: str | None) -> dict[str, Any] | None:
-    """``TextClassifier.features`` for the options --stem and --substitute."""
+def refuse_with_parts(given: dict[str, Any]) -> None:
+    """Options that do not go together with data in parts are wrong usage."""
+    for name, value in given.items():
+        if value:
+            raise typer.BadParameter(
+                f"{name} does not go with data in parts (--memory, --dask, --by-part, "
+                "--skip-bad)."
+            )
+
+
+def text_options(
+    stem: str | None,
+    substitute: str | None,
+    hashed: int | None = None,
+    ngrams: int = 1,
+) -> Any:
+    """``TextClassifier.features`` for --stem, --substitute, --hashed and --ngrams."""
     found: dict[str, Any] = {}
+    if ngrams > 1:
+        found["ngram_range"] = (1, ngrams)
     if stem:
         found["stemmer"] = stem
     if substitute:
         found["substitutions"] = [s.strip() for s in substitute.split(",") if s.strip()]
-    return found or None
+    if found:
+        from earmark.text.preparation import TextPreparation
+
+        try:
+            TextPreparation(**found)("")
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    if hashed is None:
+        return found or None
+    if found:
+        raise typer.BadParameter(
+            "--hashed does not go with --stem, --substitute or --ngrams."
+        )
+    from earmark.features import HashedCounter
+
+    return HashedCounter(n_features=2**hashed, alternate_sign=False, norm=None)
+
+
+def require_models(*names: str) -> None:
+    """Refuse a model name that is not one, before anything is read."""
+    from earmark.models.registry import MODELS
+
+    for name in names:
+        if name != "auto" and name not in MODELS:
+            raise typer.BadParameter(
+                f"no model {name!r}; the names are auto, {', '.join(MODELS)}."
+            )
+
+
+def require_folder(out: Path) -> None:
+    """Refuse an output that cannot be written, before the work and not after it."""
+    folder = out.parent
+    if out.is_dir():
+        raise typer.BadParameter(f"{out} is a folder; name a file in it.")
+    if not folder.is_dir():
+        raise typer.BadParameter(f"the folder {folder} does not exist; create it.")
+    if not os.access(folder, os.W_OK):
+        raise typer.BadParameter(f"no permission to write into {folder.resolve()}.")
+
+
+def labelled_rows(documents: Any) -> list[int]:
+    """Positions of the documents that have a label; an error if none has."""
+    from earmark.documents._columns import LABEL_NAMES
+
+    labels = documents.labels
+    if labels is None:
+        raise DataError(
+            f"{documents.source}: no column is named "
+            f"{', '.join(LABEL_NAMES)}; name the column with the labels: --label COL."
+        )
+    rows = [i for i, label in enumerate(labels) if label is not None]
+    if not rows:
+        raise DataError(f"{documents.source}: no row has a label; label some rows.")
+    return rows

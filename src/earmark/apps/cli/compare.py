@@ -47,21 +47,23 @@ def run(
     from earmark.documents import read_documents
     from earmark.evaluation import compare_classifiers
 
+    contenders = _contenders(models, seed)
     with status(f"reading {data}"):
         documents = read_documents(
             data,
             label=label,
             null_text="empty",
+            allow_unlabelled=True,
             encoding=encoding,
             format=format,
             **options.column_list(text),
         )
-    contenders = _contenders(models, seed)
+    documents = _labelled(documents)
     with status(f"fitting {len(contenders)} models {repeats} times"):
         found = compare_classifiers(
             contenders,
             documents.texts,
-            documents.labels or [],
+            documents.labels,
             n_repeats=repeats,
             test_size=test_size,
             n_jobs=jobs,
@@ -70,17 +72,23 @@ def run(
     typer.echo(json.dumps(found.to_dict()) if as_json else str(found))
 
 
+def _labelled(documents: Any) -> Any:
+    """The documents that have a label; says so if some have none."""
+    rows = options.labelled_rows(documents)
+    if len(rows) < len(documents):
+        n_left_out = len(documents) - len(rows)
+        typer.echo(f"left out {n_left_out:,} documents without a label", err=True)
+    return documents.take(rows)
+
+
 def _contenders(models: str, seed: int) -> dict[str, Any]:
     """The models asked for, and the baselines that belong in every table."""
     from sklearn.linear_model import LogisticRegression
 
-    from earmark.models.registry import get_spec
     from earmark.pipeline import TextClassifier
 
     names = [name.strip() for name in models.split(",") if name.strip()]
-    for name in names:
-        if name != "auto":
-            get_spec(name)
+    options.require_models(*names)
     wanted = list(dict.fromkeys([*names, "svm", "complement"]))
     contenders = {name: TextClassifier(name, random_state=seed) for name in wanted}
     regression = LogisticRegression(C=10.0, max_iter=1000)

@@ -15,15 +15,19 @@ import typer
 
 from earmark import __version__
 from earmark.apps.cli import (
+    card,
     check,
     compare,
     demo,
     evaluate,
     explain,
     fetch,
+    filtering,
     info,
+    label,
     predict,
     reproduce,
+    serve,
     train,
 )
 from earmark.exceptions import EarmarkError
@@ -76,7 +80,11 @@ for _command in (
     check,
     explain,
     info,
+    label,
+    serve,
+    card,
     fetch,
+    filtering,
     reproduce,
 ):
     app.command(name=_command.NAME, help=_command.HELP)(_command.run)
@@ -107,6 +115,11 @@ def main() -> None:
         # The reader went away, as in `earmark predict ... | head`: not our fault.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        # A folder that is not there, no permission, a full disk.
+        place = "" if error.filename is None else f"{error.filename}: "
+        typer.secho(f"error: {place}{error.strerror or error}", err=True, fg="red")
+        sys.exit(1)
     except KeyboardInterrupt:
         typer.secho("stopped", err=True)
         sys.exit(130)

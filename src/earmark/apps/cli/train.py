@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -22,6 +22,7 @@ whole or not at all.
   earmark train mails.csv --label topic
   earmark train mails.csv --label topic --text subject,body --model hybrid
   earmark train few.csv --label topic --unlabelled many.jsonl
+  earmark train parts/ --label topic --model multinomial --memory 2GB
 """
 
 
@@ -45,12 +46,7 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The model file.")
     ] = Path("model.earmark"),
-    max_error: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0, max=1.0, help="Abstain so that at most this share is wrong."
-        ),
-    ] = None,
+    max_error: options.MaxError = None,
     calibration: Annotated[
         str | None,
         typer.Option(
@@ -60,7 +56,8 @@ def run(
         ),
     ] = None,
     class_weight: Annotated[
-        str | None, typer.Option(metavar="balanced", help="Weigh classes equally.")
+        Literal["balanced"] | None,
+        typer.Option(metavar="balanced", help="Weigh classes equally."),
     ] = None,
     email: Annotated[
         bool,
@@ -70,6 +67,10 @@ def run(
         str | None,
         typer.Option(metavar="LANGUAGE", help="Count stems, such as of english."),
     ] = None,
+    ngrams: Annotated[
+        int,
+        typer.Option(min=1, max=5, help="Count runs of up to this many words."),
+    ] = 1,
     substitute: Annotated[
         str | None,
         typer.Option(
@@ -78,16 +79,61 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of whatever is random.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Threads for counting.")] = 1,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Read DATA part by part within so much memory, such as 2GB; if "
+            "stopped, the same command goes on.",
+        ),
+    ] = None,
+    skip_bad: Annotated[
+        bool,
+        typer.Option("--skip-bad", help="Leave out parts that cannot be read."),
+    ] = False,
+    hashed: Annotated[
+        int | None,
+        typer.Option(
+            min=10, max=30, metavar="BITS", help="Count into 2^BITS columns by a hash."
+        ),
+    ] = None,
+    dask: options.Dask = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a classifier from labelled documents and save it."""
     from earmark.apps.cli._console import status
+    from earmark.apps.cli._training_data import training_data
     from earmark.documents import read_documents
+    from earmark.exceptions import DataError
     from earmark.pipeline import TextClassifier
 
+    options.require_models(model)
+    options.require_folder(out)
     started = time.perf_counter()
+    classifier = TextClassifier(
+        model,
+        regions="email" if email else None,
+        features=options.text_options(stem, substitute, hashed, ngrams),
+        multi_label=multi_label or "auto",
+        max_error=max_error,
+        class_weight=class_weight,
+        random_state=seed,
+        n_jobs=jobs,
+    )
+    if memory is not None or dask is not None or skip_bad:
+        from earmark.apps.cli._parts import train_in_parts
+
+        options.refuse_with_parts(
+            {"--unlabelled": unlabelled, "--calibration": calibration}
+        )
+        how = {"encoding": encoding, "format": format}
+        facts = train_in_parts(
+            classifier, data, text, label, out, memory, dask, skip_bad, how
+        )
+        typer.echo(json.dumps(facts) if as_json else _told_of_parts(facts))
+        return
     with status(f"reading {data}"):
         documents = read_documents(
             data,
@@ -99,6 +145,10 @@ def run(
             format=format,
             **options.column_list(text),
         )
+        if documents.labels is None:
+            raise DataError(
+                f"{data}: no column holds labels; name it with --label COL."
+            )
         pool = None
         if unlabelled is not None:
             pool = read_documents(
@@ -114,20 +164,12 @@ def run(
                 calibration,
                 label=label,
                 multi_label=multi_label,
+                allow_unlabelled=True,
                 null_text="empty",
                 encoding=encoding,
                 **options.column_list(text),
             )
-    classifier = TextClassifier(
-        model,
-        regions="email" if email else None,
-        features=options.text_options(stem, substitute),
-        multi_label=multi_label or "auto",
-        max_error=max_error,
-        class_weight=class_weight,
-        random_state=seed,
-        n_jobs=jobs,
-    )
+    options.labelled_rows(documents)
     with status(f"learning from {len(documents):,} documents"):
         classifier.fit(
             documents.texts,
@@ -139,12 +181,26 @@ def run(
         with status("estimating how right it is"):
             classifier.measure_confidence(documents.texts, documents.labels)
     classifier.columns_ = {"text": text, "label": label}
+    classifier.training_data_ = training_data(data, documents, pool)
     classifier.save(out)
     seconds = time.perf_counter() - started
     typer.echo(
         json.dumps(_facts(classifier, documents, out, seconds))
         if as_json
         else _sentences(classifier, documents, out, seconds)
+    )
+
+
+def _told_of_parts(facts: dict[str, Any]) -> str:
+    return "\n".join(
+        [
+            f"learned {len(facts['classes'])} classes from {facts['labelled']:,} "
+            f"labelled documents in {facts['parts']} parts in {facts['seconds']:.1f} s "
+            f"({facts['documents_per_second']:,.0f} documents/s)",
+            *(f"left out: {name}" for name in facts["bad_parts"]),
+            facts["summary"],
+            f"saved {facts['file']} ({facts['bytes'] / 1e6:.1f} MB)",
+        ]
     )
 
 

@@ -16,7 +16,14 @@ from earmark.kernels.rows import canonical_rows, presence
 from earmark.models._presence import PresenceScores
 from earmark.models.higher_order._estimates import ClassPaths, count_class_paths
 from earmark.models.higher_order.strongest import Path, strongest_paths
-from earmark.typing import ArrayLike, Labels, Matrix, MatrixLike, SparseMatrix
+from earmark.typing import (
+    ArrayLike,
+    IntVector,
+    Labels,
+    Matrix,
+    MatrixLike,
+    SparseMatrix,
+)
 
 __all__ = ["HigherOrderNaiveBayes"]
 
@@ -136,6 +143,12 @@ class HigherOrderNaiveBayes(PresenceScores, ClassifierMixin, BaseEstimator):
             unlabelled=self._pool(unlabelled),
             unlabelled_weight=self.unlabelled_weight,
         )
+        return self._become(paths, rows, y_index)
+
+    def _become(
+        self, paths: ClassPaths, rows: SparseMatrix, y_index: IntVector | None
+    ) -> Self:
+        """Take over counted paths; the documents only if they are to be kept."""
         self.path_count_, self.path_total_ = paths.counts, paths.totals
         self.class_count_ = paths.documents
         self.is_first_order_, self.seen_ = paths.is_first_order, paths.seen

@@ -1,0 +1,125 @@
+"""The command line when something is wrong: one line and the right status."""
+
+import csv
+import subprocess
+import sys
+import warnings
+
+import pytest
+from typer.testing import CliRunner
+
+from earmark.apps.cli import main as cli
+from earmark.exceptions import DataError, EarmarkWarning
+
+ROWS = [
+    ("the cat sat on the mat", "animal"),
+    ("a dog chased the cat", "animal"),
+    ("the car drove away", "vehicle"),
+    ("my truck stopped", "vehicle"),
+] * 3
+
+
+def run(*args):
+    return CliRunner().invoke(cli.app, list(map(str, args)))
+
+
+def written(path, rows, header=("text", "kind")):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+@pytest.fixture
+def data(tmp_path):
+    return written(tmp_path / "data.csv", ROWS)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--model", "nope"), "multinomial"),
+        (("--class-weight", "x"), "balanced"),
+        (("--substitute", "x"), "number"),
+        (("--encoding", "x"), "utf-8"),
+        (("--text", ","), "column"),
+        (("--max-error", "0"), "0.05"),
+        (("--max-error", "1"), "0.05"),
+        (("--max-error", "nan"), "0.05"),
+        (("--out", "no-such-folder/m.earmark"), "no-such-folder"),
+        (("--out", "."), "folder"),
+    ],
+)
+def test_a_wrong_option_is_status_2_and_says_what_is_right(args, said, data):
+    found = run("train", data, "--label", "kind", *args)
+    assert found.exit_code == 2
+    assert said in found.stderr
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(data, tmp_path):
+    out = tmp_path / "none" / "x"
+    assert run("predict", tmp_path / "m.earmark", data, "-o", out).exit_code == 2
+    assert run("evaluate", "m.earmark", data, "--report", out).exit_code == 2
+
+
+def test_one_class_only_is_the_fault_of_the_data(tmp_path):
+    path = written(tmp_path / "one.csv", [("a cat", "x"), ("a dog", "x")])
+    found = run("train", path, "--label", "kind", "-o", tmp_path / "m")
+    assert isinstance(found.exception, DataError)
+    assert "one class only, x" in str(found.exception)
+
+
+def test_two_documents_are_enough_to_train(tmp_path):
+    path = written(tmp_path / "two.csv", [("a cat sat", "x"), ("the car drove", "y")])
+    found = run("train", path, "--label", "kind", "-o", tmp_path / "m")
+    assert found.exit_code == 0, found.exception
+    assert "accuracy 0.000 on 2" in found.stdout
+
+
+def test_a_missing_label_column_is_asked_for(data, tmp_path):
+    for command in (("train", data, "-o", tmp_path / "m"), ("compare", data)):
+        found = run(*command, "--text", "text")
+        assert isinstance(found.exception, DataError)
+        assert "--label" in str(found.exception)
+
+
+def test_rows_without_a_label_are_left_out_of_comparison_and_calibration(tmp_path):
+    path = written(tmp_path / "gaps.csv", [*ROWS, ("a horse", "")])
+    options = ("--label", "kind", "--models", "multinomial", "--repeats", "2")
+    found = run("compare", path, *options)
+    assert found.exit_code == 0, found.exception
+    assert "left out 1 documents without a label" in found.stderr
+    options = ("--label", "kind", "--max-error", "0.3", "--model", "multinomial")
+    held_out = written(
+        tmp_path / "held.csv", [("some cats", "animal"), ("bus", "vehicle"), ("x", "")]
+    )
+    out = ("--calibration", held_out, "-o", tmp_path / "m")
+    assert run("train", path, *options, *out).exit_code == 0
+
+
+def test_calibration_documents_that_all_repeat_training_are_refused(data, tmp_path):
+    options = ("--label", "kind", "--max-error", "0.3", "--model", "multinomial")
+    found = run("train", data, *options, "--calibration", data, "-o", tmp_path / "m")
+    assert isinstance(found.exception, DataError)
+    assert "took no part in fitting" in str(found.exception)
+
+
+def test_a_warning_is_shown_once_and_in_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    cli._warn_in_one_line()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+        for _ in range(3):
+            warnings.warn("mind this", EarmarkWarning, stacklevel=1)
+    assert capsys.readouterr().err == "warning: mind this\n"
+
+
+def test_a_system_error_is_one_line_and_status_1(tmp_path):
+    code = (
+        "from earmark.apps.cli import main, info; import sys\n"
+        "def broken(*a): raise PermissionError(13, 'Permission denied', 'm.earmark')\n"
+        "info._installation = broken; sys.argv = ['earmark', 'info']; main.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "error: m.earmark: Permission denied\n"
