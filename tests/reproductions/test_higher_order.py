@@ -16,6 +16,7 @@ from earmark.reproductions.higher_order.published import TABLE_2
 
 ROOT = Path(__file__).parents[2]
 RESULT = ROOT / "reproductions" / "higher-order.json"
+TIMES = ROOT / "benchmarks" / "results" / "higher_order.json"
 PAGE = ROOT / "docs" / "methods" / "higher-order.md"
 
 
@@ -73,6 +74,14 @@ def test_the_example_on_the_page_runs():
     failed, tried = doctest.testfile(str(PAGE), module_relative=False)
     assert tried > 5
     assert failed == 0
+
+
+def test_stored_times_and_memory_keep_their_targets():
+    rows = json.loads(TIMES.read_text())["rows"]
+    assert len(rows) == 4
+    for row in rows:
+        assert row["met"], row["job"]
+        assert row["extra_mb"] < 500
 
 
 def toy(rng, n_classes=3, n_samples=120, n_terms=60):
