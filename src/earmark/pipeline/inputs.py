@@ -14,7 +14,7 @@ from earmark.text.containers import as_list, as_texts
 from earmark.text.mail import split_mail
 from earmark.typing import IntVector
 
-__all__ = ["RegionTexts", "as_region_texts", "n_documents", "take"]
+__all__ = ["RegionTexts", "as_region_texts", "n_documents", "take", "with_regions"]
 
 # Region name -> one text per document; a single region is called "text".
 RegionTexts: TypeAlias = dict[str, Documents]
@@ -75,6 +75,38 @@ def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:
     if len(set(lengths.values())) != 1:
         raise DataError(f"the columns of {where} differ in length: {lengths!r}.")
     return found
+
+
+def with_regions(
+    texts: RegionTexts, names: list[str], regions: Any, where: str = "X"
+) -> RegionTexts:
+    """The same documents under the region names that a model was fitted on.
+
+    Plain texts and one column are the same thing. A region that is not there is "";
+    if none of them is, the documents are of another kind, which is an error.
+    """
+    if list(texts) == names:
+        return texts
+    if len(texts) == len(names) == 1 and SINGLE in (*texts, *names):
+        return {names[0]: next(iter(texts.values()))}
+    splits = isinstance(regions, str) or callable(regions)
+    if not splits and not any(name in texts for name in names):
+        raise DataError(f"{where}: {_other_regions(list(texts), names)}")
+    none = [""] * n_documents(texts)
+    return {name: texts.get(name, none) for name in names}
+
+
+def _other_regions(got: list[str], names: list[str]) -> str:
+    if names == [SINGLE]:
+        return (
+            f"expected plain texts as in fitting, got the columns {got!r}; give the "
+            "column that holds the text."
+        )
+    came = "plain texts" if got == [SINGLE] else f"{got!r}"
+    return (
+        f"expected the columns {names!r} as in fitting, got {came}; give a dict or "
+        "frame with these columns, with '' where a document has no such text."
+    )
 
 
 def _columns(X: Any) -> Mapping[str, Any] | None:

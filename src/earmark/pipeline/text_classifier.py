@@ -21,6 +21,7 @@ from earmark.pipeline.inputs import (
     as_region_texts,
     n_documents,
     take,
+    with_regions,
 )
 from earmark.pipeline.labels import Target, as_target
 from earmark.pipeline.plan import make_plan, model_name
@@ -148,7 +149,7 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
 
         """
         self._check_promise()
-        texts = self._texts(X)
+        texts = self._texts(X, new=True)
         target = as_target(y, n_documents(texts), self.multi_label)
         _require_two_classes(target)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
@@ -158,12 +159,12 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         plan = make_plan(
             self.model, self.features, options, labelled, target, pool, weight
         )
-        held_out = self._pair(validation, "validation")
+        held_out = self._pair(validation, "validation", texts)
         if not plan.is_fitted:
             plan.engine.fit(labelled, target.labels, weight, pool, held_out)
         self._adopt(plan.engine, plan.name, plan.reasons)
         if calibration is not None:
-            pair = self._pair(calibration, "calibration")
+            pair = self._pair(calibration, "calibration", texts)
             assert pair is not None
             self.evidence_ = ConfidenceEvidence.from_calibration(
                 self.engine_, labelled, pair
@@ -286,11 +287,14 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
 
     # -- private ---------------------------------------------------------------
 
-    def _texts(self, X: Any, where: str = "X") -> RegionTexts:
+    def _texts(self, X: Any, where: str = "X", *, new: bool = False) -> RegionTexts:
+        """Documents by region; the regions of the model, unless it is ``new``."""
         texts = as_region_texts(X, self.regions, where)
         if not n_documents(texts):
             raise DataError(f"{where} holds no document.")
-        return texts
+        if new or not hasattr(self, "engine_"):
+            return texts
+        return with_regions(texts, self.engine_.region_names, self.regions, where)
 
     def _pool(self, texts: RegionTexts, target: Target, unlabelled: Any) -> RegionTexts:
         """Unlabelled documents: rows without a label, and the ones given apart."""
@@ -298,16 +302,20 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         if unlabelled is None:
             return pool
         more = as_region_texts(unlabelled, self.regions, "unlabelled")
-        return {name: [*pool[name], *more.get(name, ())] for name in texts}
+        more = with_regions(more, list(texts), self.regions, "unlabelled")
+        return {name: [*pool[name], *more[name]] for name in texts}
 
-    def _pair(self, pair: Any, where: str) -> tuple[RegionTexts, Labels] | None:
+    def _pair(
+        self, pair: Any, where: str, training: RegionTexts
+    ) -> tuple[RegionTexts, Labels] | None:
         if pair is None:
             return None
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise TypeError(
                 f"{where} must be a pair (X, y), got {type(pair).__name__}."
             )
-        texts = self._texts(pair[0], f"{where}[0]")
+        texts = self._texts(pair[0], f"{where}[0]", new=True)
+        texts = with_regions(texts, list(training), self.regions, f"{where}[0]")
         target = as_target(pair[1], n_documents(texts), self.multi_label)
         return take(texts, target.labelled), target.labels
 
