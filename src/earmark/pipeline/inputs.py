@@ -12,14 +12,24 @@ from earmark.exceptions import DataError
 from earmark.kernels.text import Documents
 from earmark.text.containers import as_list, as_texts
 from earmark.text.mail import split_mail
+from earmark.text.scripts import unspaced_share
 from earmark.typing import IntVector
 
-__all__ = ["RegionTexts", "as_region_texts", "n_documents", "take", "with_regions"]
+__all__ = [
+    "RegionTexts",
+    "as_region_texts",
+    "fitting_features",
+    "n_documents",
+    "take",
+    "with_regions",
+]
 
 # Region name -> one text per document; a single region is called "text".
 RegionTexts: TypeAlias = dict[str, Documents]
 
 SINGLE = "text"
+# From this share of letters on a text is one without spaces.
+_UNSPACED = 0.5
 
 
 def n_documents(texts: RegionTexts) -> int:
@@ -94,6 +104,17 @@ def with_regions(
         raise DataError(f"{where}: {_other_regions(list(texts), names)}")
     none = [""] * n_documents(texts)
     return {name: texts.get(name, none) for name in names}
+
+
+def fitting_features(features: Any, texts: RegionTexts) -> Any:
+    """``features``, or if the user leaves them open the ones that the script asks for.
+
+    In text without spaces whole phrases would be words: characters and pairs of them
+    are counted instead.
+    """
+    if features is not None or max(map(unspaced_share, texts.values())) < _UNSPACED:
+        return features
+    return {"analyzer": "char", "ngram_range": (1, 2)}
 
 
 def _other_regions(got: list[str], names: list[str]) -> str:

@@ -19,6 +19,7 @@ from earmark.pipeline.files import save_classifier
 from earmark.pipeline.inputs import (
     RegionTexts,
     as_region_texts,
+    fitting_features,
     n_documents,
     take,
     with_regions,
@@ -31,6 +32,8 @@ from earmark.statistics._inputs import checked_weights
 from earmark.typing import FloatMatrix, IntVector, Labels
 
 __all__ = ["TextClassifier"]
+
+_BY_CHARACTERS = "text without spaces: characters and pairs of them are counted"
 
 
 class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator):
@@ -46,7 +49,8 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         and body of a mail, or a function from a text to a dict of regions.
     features : None, dict or vectorizer, default=None
         Parameters of ``WordCounter``, such as ``{"ngram_range": (1, 2)}``, or a
-        vectorizer of your own. None counts words. A dict may also hold
+        vectorizer of your own. None counts words, or in scripts without spaces
+        (Chinese, Japanese, Thai) characters and pairs of them. A dict may also hold
         ``"substitutions": ("number", "address")``, which puts one token for every
         number and mail address, and ``"stemmer": "english"``.
     class_weight : None, "balanced" or dict, default=None
@@ -156,13 +160,13 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         labelled = take(texts, target.labelled)
         pool = self._pool(texts, target, unlabelled)
         options = self._options()
-        plan = make_plan(
-            self.model, self.features, options, labelled, target, pool, weight
-        )
+        features = fitting_features(self.features, texts)
+        plan = make_plan(self.model, features, options, labelled, target, pool, weight)
         held_out = self._pair(validation, "validation", texts)
         if not plan.is_fitted:
             plan.engine.fit(labelled, target.labels, weight, pool, held_out)
-        self._adopt(plan.engine, plan.name, plan.reasons)
+        told = [] if features is self.features else [_BY_CHARACTERS]
+        self._adopt(plan.engine, plan.name, [*plan.reasons, *told])
         if calibration is not None:
             pair = self._pair(calibration, "calibration", texts)
             assert pair is not None
@@ -185,11 +189,10 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         target = as_target(y, n_documents(texts), self.multi_label)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         name = self.model_name_ if isinstance(self.model, str) else self.model
+        features = fitting_features(self.features, texts)
         self.evidence_ = ConfidenceEvidence.from_training(
             self.engine_,
-            lambda: build_engine(
-                name, self.features, self._options(), self.is_multi_label_
-            ),
+            lambda: build_engine(name, features, self._options(), self.is_multi_label_),
             take(texts, target.labelled),
             target.labels,
             weight,
@@ -211,7 +214,8 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
             )
         if not hasattr(self, "engine_"):
             name = "multinomial" if self.model == "auto" else self.model
-            engine = build_engine(name, self.features, self._options())
+            features = fitting_features(self.features, texts)
+            engine = build_engine(name, features, self._options())
             engine.partial_fit(texts, target.labels, classes)
             self._adopt(engine, model_name(name), ["updated document by document"])
         else:
