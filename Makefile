@@ -22,8 +22,11 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test-all: lint
+test-all: lint $(VENV)/chromium.stamp
+	@if command -v java > /dev/null; then $(UV) pip install --quiet --python $(BIN)/python "pyspark>=4"; \
+	else echo "no Java: the Spark door is tested against its interface only"; fi
 	$(BIN)/python -m pytest -n 2 -m "not trust"
+	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob="*.md" src/earmark docs/methods docs/how-to docs/maths
 	EARMARK_NO_NATIVE=1 $(BIN)/python -m pytest -n 2 -m "not corpus and not slow and not trust"
 
 # What takes minutes: fuzzing under sanitizers, installations, threads. See docs/trust.md.
@@ -36,8 +39,12 @@ bench: $(VENV)/dev.stamp
 reproduce: $(VENV)/dev.stamp
 	$(BIN)/earmark reproduce all
 
+docs: $(VENV)/docs.stamp
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build dist docs/_build docs/_generated docs/auto_examples docs/reference/generated docs/reference/modules .mypy_cache .ruff_cache .pytest_cache
 
 $(UV):
 	$(PYTHON) -m venv $(VENV)
@@ -47,6 +54,15 @@ $(UV):
 $(VENV)/base.stamp: $(UV) $(SOURCES)
 	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --reinstall-package earmark -e ".[io,plot]"
+	@touch $@
+
+# The browser of the page tests, from the system's packages.
+$(VENV)/chromium.stamp: $(VENV)/dev.stamp
+	test -x /usr/bin/chromium || { apt-get update -qq && apt-get install -y -qq chromium; } || sudo apt-get install -y -qq chromium
+	@touch $@
+
+$(VENV)/docs.stamp: $(VENV)/base.stamp
+	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --group docs -e ".[io,stem,plot]"
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/base.stamp

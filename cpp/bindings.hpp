@@ -21,7 +21,6 @@ void bind_pure_paths(nb::module_ &m);
 void bind_third_order(nb::module_ &m);
 void bind_mixture(nb::module_ &m);
 
-void bind_svm(nb::module_& m);
 void bind_cooccurrence(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_dual(nb::module_& m);
@@ -30,4 +29,5 @@ void bind_sgd(nb::module_& m);
 void bind_shuffle(nb::module_& m);
 void bind_postings(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_term_merge(nb::module_& m);
 void bind_unit_sums(nb::module_& m);

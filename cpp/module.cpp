@@ -12,9 +12,9 @@ NB_MODULE(_native, m) {
     bind_mlp(m);
     bind_sgd(m);
     bind_shuffle(m);
-    bind_svm(m);
     bind_mixture(m);
     bind_postings(m);
     bind_text(m);
+    bind_term_merge(m);
     bind_unit_sums(m);
 }

@@ -32,7 +32,10 @@ EARMARK_INLINE void score_row(const SparseRows& x, std::int64_t row, const doubl
     double* __restrict target = Fixed > 0 ? sum : score;
     for (int k = 0; k < n; ++k) target[k] = offset[k];
     for (std::int64_t p = begin; p < end; ++p) {
-        if (p + 8 < end) EARMARK_PREFETCH(weights + static_cast<std::size_t>(x.indices[p + 8]) * n);
+        if (p + 8 < end) {
+            const double* ahead = weights + static_cast<std::size_t>(x.indices[p + 8]) * n;
+            for (int k = 0; k < n && k < 128; k += 8) EARMARK_PREFETCH(ahead + k);  // each cache line
+        }
         add_scaled<Fixed>(target, weights + static_cast<std::size_t>(x.indices[p]) * n, x.data[p], n);
     }
     if (Fixed > 0)

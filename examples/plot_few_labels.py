@@ -2,9 +2,8 @@
 Few labels, many documents
 ==========================
 
-Five labelled docstrings a package, the others without a label: how much does the
-unlabelled text help, what was learned from it, and how far can the confidence be
-believed?
+A few labelled docstrings a package, the others without a label: how much does the
+unlabelled text help, how many labels is it worth, and what was learned from it?
 """
 
 import matplotlib.pyplot as plt
@@ -27,16 +26,32 @@ train, test = rows[train], rows[test]
 # The same labels with and without the pool. ``model="auto"`` uses the pool as soon
 # as it is large enough, and says so.
 
-sizes = (2, 5, 20)
-with_pool, without = [], []
-for n in sizes:
-    labelled, pool = labelled_per_class(labels[train], n, random_state=0)
-    given = texts[train[labelled]], labels[train[labelled]]
-    few = TextClassifier(random_state=0).fit(*given, unlabelled=texts[train[pool]])
-    alone = TextClassifier("softmax").fit(*given)
-    with_pool.append(np.mean(few.predict(texts[test]) == labels[test]))
-    without.append(np.mean(alone.predict(texts[test]) == labels[test]))
+sizes = (2, 5, 10, 20)
+more = (*sizes, 50, 100)
+
+
+def accuracy(model, n, pooled):
+    """Accuracy on the test part with n labels a class."""
+    labelled, rest = labelled_per_class(labels[train], n, random_state=0)
+    pool = texts[train[rest]] if pooled else None
+    model.fit(texts[train[labelled]], labels[train[labelled]], unlabelled=pool)
+    return np.mean(model.predict(texts[test]) == labels[test])
+
+
+few = TextClassifier(random_state=0)
+with_pool = [accuracy(few, n, True) for n in sizes]
+without = [accuracy(TextClassifier("softmax"), n, False) for n in more]
 print(few.summary())
+
+# %%
+# How many labels alone do what these do with the pool?
+
+for n, reached in zip(sizes, with_pool, strict=True):
+    equal = np.interp(reached, without, more)
+    print(
+        f"{n * len(kept):4} labels and the pool: {reached:.3f}, "
+        f"which takes {equal * len(kept):4.0f} labels alone"
+    )
 
 # %%
 # Which words decided, and where their weight comes from.
@@ -48,8 +63,8 @@ print(few.explain(texts[test[:1]], top=8)[0])
 
 figure, axis = plt.subplots(figsize=(5, 3.2))
 axis.plot(sizes, with_pool, "o-", label="with the pool")
-axis.plot(sizes, without, "s--", label="labelled documents only")
+axis.plot(more, without, "s--", label="labelled documents only")
 axis.set(xlabel="labels a class", ylabel="accuracy", xscale="log")
-axis.set_xticks(sizes, [str(n) for n in sizes])
+axis.set_xticks(more, [str(n) for n in more])
 axis.legend()
 figure.tight_layout()

@@ -16,6 +16,7 @@ _LAZY = {
 }
 _SUBMODULES = (
     "decision",
+    "distributed",
     "documents",
     "evaluation",
     "exceptions",

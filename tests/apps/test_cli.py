@@ -120,6 +120,35 @@ def test_explain_shows_words_that_add_up(model):
     assert total + sum(found["constants"].values()) == pytest.approx(found["score"])
 
 
+def test_explain_shows_paths_when_asked(model, data, tmp_path):
+    out = tmp_path / "h.earmark"
+    args = ("--label", "kind", "--model", "higher-order", "-o", out)
+    assert run("train", data, *args)[0] == 0
+    code, stdout, _ = run("explain", out, "the cat in a car", "--paths", 2)
+    assert code == 0
+    assert "paths through documents of animal (rows from 0)" in stdout
+    assert stdout.count(" - document ") == 4
+    shown = json.loads(run("explain", out, "a cat", "--paths", 1, "--json")[1])
+    left, right = shown["paths"][0]["documents"]
+    assert ROWS[left][1] == ROWS[right][1] == "animal"
+    assert "paths" not in run("explain", out, "a cat")[1]
+    code, _, message = run("explain", model, "a cat", "--paths", 2)
+    assert code == 1
+    assert "model='higher-order' has" in message
+
+
+def test_a_warning_is_one_line_said_once(data, tmp_path):
+    data.write_text(data.read_text() + "lonely,thing\n")
+    out = tmp_path / "m.earmark"
+    command = [sys.executable, "-m", "earmark", "train", data, "--label", "kind"]
+    done = subprocess.run(
+        [*command, "--model", "higher-order", "-o", out],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    lines = done.stderr.splitlines()
+    assert [line[:35] for line in lines] == ["warning: 1 class(es) have no second"]
+
+
 def test_info_describes_installation_models_and_files(model):
     assert "kernels" in run("info")[1]
     assert "multinomial" in run("info", "--models")[1]
@@ -154,6 +183,32 @@ def test_mail_and_text_options_reach_the_model(tmp_path):
     assert {"NUMBER", "room"} <= {t["term"] for t in json.loads(shown)["terms"]}
 
 
+@pytest.mark.parametrize("model", ["softmax", "mlp", "nbsvm"])
+def test_pairs_of_words_are_counted_and_explained(model, tmp_path):
+    data, file = tmp_path / "d.csv", tmp_path / "m.earmark"
+    rows = [("not good", "bad"), ("very good", "good"), ("not bad", "good")] * 4
+    rows += [("very bad", "bad")] * 4
+    data.write_text("text,kind\n" + "".join(f"{t},{k}\n" for t, k in rows))
+    args = ("--label", "kind", "--model", model, "--ngrams", "2", "-o", file)
+    assert run("train", data, *args)[0] == 0
+    shown = json.loads(run("explain", file, "not bad", "--json")[1])
+    assert shown["label"] == "good"
+    assert {t["term"] for t in shown["terms"]} == {"not", "bad", "not bad"}
+
+
+@pytest.mark.parametrize("model", ["softmax", "mlp", "nbsvm"])
+def test_a_document_a_class_is_enough_and_a_single_class_is_not(model, tmp_path):
+    data, file = tmp_path / "d.csv", tmp_path / "m.earmark"
+    args = ("--label", "kind", "--model", model, "-o", file)
+    data.write_text("text,kind\nhello world,a\nbye moon,b\n")
+    assert run("train", data, *args)[0] == 0
+    assert run("predict", file, data)[1].splitlines()[1].startswith("1,a")
+    data.write_text("text,kind\nhello world,a\nbye moon,a\n")
+    code, _, error = run("train", data, *args)
+    assert code == 1
+    assert "at least 2 classes in y, got 1 class (a)" in error
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -171,6 +226,12 @@ def test_bad_data_is_status_1_with_the_place(content, message, tmp_path):
     assert code == 1
     assert message in error
     assert not out.exists()
+
+
+def test_training_without_a_label_column_says_what_to_name(data):
+    code, _, error = run("train", data)
+    assert code == 1
+    assert "name it with --label" in error
 
 
 def test_wrong_usage_is_status_2(model):

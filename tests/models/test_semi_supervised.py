@@ -14,6 +14,7 @@ from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
 from earmark.models.semi_supervised import pool_is_useful
 from earmark.models.semi_supervised._calibration import cross_fitted, fit_scale
 from earmark.models.semi_supervised._em import naive_bayes_em
+from earmark.models.semi_supervised._guard import n_different
 from earmark.models.semi_supervised._subwords import subword_matrix
 from earmark.models.semi_supervised.students import LinearStudent
 from earmark.models.semi_supervised.views import LsaView, PpmiView, SubwordView, ppmi
@@ -242,6 +243,15 @@ def test_a_pool_below_the_guard_changes_nothing(corpus):
     small = SemiSupervisedClassifier().fit(X[:300], labels)
     none = SemiSupervisedClassifier().fit(X[labelled], y[labelled])
     assert_array_equal(small.predict_proba(X_test), none.predict_proba(X_test))
+
+
+def test_copies_of_a_document_do_not_make_a_pool(corpus):
+    X, y, *_ = corpus
+    rows = np.concatenate([np.arange(30), np.full(2000, 40)])
+    labels = np.concatenate([y[:30].astype(object), np.full(2000, None)])
+    model = SemiSupervisedClassifier().fit(X[rows], labels)
+    assert not model.used_pool_
+    assert n_different(sparse.csr_array([[1, 0], [0, 0], [1, 0], [0, 2]])) == 2
 
 
 def test_scores_fall_into_exact_parts(corpus, fitted):

@@ -91,6 +91,15 @@ def test_a_tiny_pool_gives_the_model_without_a_pool(corpus, model):
     assert "100 unlabelled documents were not used" in tiny.summary()
 
 
+def test_copies_and_blanks_do_not_make_a_pool(corpus):
+    X, y, pool, X_test, _ = corpus
+    none = TextClassifier("auto").fit(X, y)
+    many = [*pool[:100] * 9, *["", " \n"] * 300]
+    copied = TextClassifier("auto").fit(X, y, unlabelled=many)
+    assert_array_equal(copied.predict_proba(X_test), none.predict_proba(X_test))
+    assert "1,500 unlabelled documents (100 different ones)" in copied.summary()
+
+
 def test_none_in_y_is_the_same_as_a_pool_apart(corpus, fitted):
     X, y, pool, X_test, _ = corpus
     labels = [*y.tolist(), *[None] * len(pool)]
@@ -164,6 +173,9 @@ def test_an_encoder_is_one_more_view(corpus):
         model.save("nowhere.earmark")
     bad = TextClassifier("semi-supervised", encoder=lambda rows: np.zeros(3))
     with pytest.raises(DataError, match="a row for each"):
+        bad.fit(X, y, unlabelled=pool)
+    bad.set_params(encoder=lambda rows: np.full((len(rows), 2), np.nan))
+    with pytest.raises(DataError, match="finite numbers, got NaN or infinity"):
         bad.fit(X, y, unlabelled=pool)
 
 

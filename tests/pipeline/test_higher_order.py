@@ -50,6 +50,50 @@ def test_paths_name_the_terms_and_documents_that_link_them(tmp_path):
     assert classifier.explain(NEW)[0].paths == ()
 
 
+def test_paths_number_the_rows_that_were_given():
+    labels = [LABELS[d // 2] if d % 2 else None for d in range(12)]
+    texts = [TEXTS[d // 2] if d % 2 else "not labelled" for d in range(12)]
+    with_gaps = TextClassifier("higher-order").fit(texts, labels)
+    plain = TextClassifier("higher-order").fit(TEXTS, LABELS)
+    for gaps, straight in zip(
+        with_gaps.explain(NEW, paths=3), plain.explain(NEW, paths=3), strict=True
+    ):
+        for path, same in zip(gaps.paths, straight.paths, strict=True):
+            assert path.terms == same.terms
+            assert path.documents == tuple(2 * d + 1 for d in same.documents)
+
+
+def test_paths_name_the_region_of_each_term():
+    mails = {"subject": [t.split()[0] for t in TEXTS], "body": TEXTS}
+    classifier = TextClassifier("higher-order").fit(mails, LABELS)
+    new = {"subject": ["goalie"], "body": ["playoffs"]}
+    for path in classifier.explain(new, paths=2)[0].paths:
+        for term in path.terms:
+            assert term.startswith(("subject: ", "body: "))
+
+
+def test_a_senseless_number_of_paths_is_refused():
+    classifier = TextClassifier("higher-order").fit(TEXTS, LABELS)
+    with pytest.raises(ValueError, match="paths must be at least 0, got -1"):
+        classifier.explain(NEW, paths=-1)
+    with pytest.raises(TypeError):
+        classifier.explain(NEW, paths=1.5)
+
+
+def test_unlabelled_texts_are_used_only_when_the_model_is_set_to():
+    pool = ["the goalie shoots", "goalie and puck", "shuttle orbit", "probe in orbit"]
+    asked = TextClassifier(HigherOrderNaiveBayes(unlabelled_weight=0.5))
+    asked.fit(TEXTS, LABELS, unlabelled=pool)
+    assert "4 unlabelled documents help" in asked.summary()
+    X = asked.engine_.matrix({"text": TEXTS})
+    by_hand = HigherOrderNaiveBayes(unlabelled_weight=0.5)
+    by_hand.fit(X, LABELS, unlabelled=asked.engine_.matrix({"text": pool}))
+    plain = TextClassifier("higher-order").fit(TEXTS, LABELS, unlabelled=pool)
+    assert "4 unlabelled documents were not used" in plain.summary()
+    assert_array_equal(asked.engine_.model_.path_total_, by_hand.path_total_)
+    assert (asked.engine_.model_.path_total_ > plain.engine_.model_.path_total_).all()
+
+
 def test_models_without_paths_say_which_has_them():
     for model in ("multinomial", "svm"):
         classifier = TextClassifier(model).fit(TEXTS, LABELS)

@@ -1,7 +1,8 @@
 import pytest
 
 from earmark.reproductions.few_labels import show
-from earmark.reproductions.few_labels._run import means, summary
+from earmark.reproductions.few_labels._draws import Finished
+from earmark.reproductions.few_labels._tables import means, summary
 
 
 def draw(ours, linear):
@@ -39,6 +40,7 @@ def test_the_text_names_every_cell():
     many = {"auto": 0.9, "chosen": "svm", "logistic regression": 0.9, "linear SVM": 0.8}
     result = {
         "means": means(table()),
+        "short_means": {"5": {"gain": 0.05, "gain_se": 0.01}},
         "development": table(),
         "short": {},
         "untouched": {},
@@ -49,3 +51,20 @@ def test_the_text_names_every_cell():
     assert "a-5" in text
     assert "lost 1" in text
     assert "a-all" in text
+    assert "+0.050 ± 0.010" in text
+
+
+def test_a_finished_draw_is_read_and_not_made_again(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr("earmark.reproductions.few_labels._draws.Draw", lambda *a: a)
+
+    def method(draw, branch="auto"):
+        made.append((draw, branch))
+        return {"accuracy": 0.5}
+
+    for _ in range(2):
+        done = Finished(tmp_path)
+        for _ in range(2):
+            assert done.get(method, "a", 5, 0) == {"accuracy": 0.5}
+        done.get(method, "a", 5, 0, branch="long")
+    assert made == [(("a", 5, 0), "auto"), (("a", 5, 0), "long")]

@@ -1,5 +1,6 @@
 """The higher-order reproduction: the stored result keeps the paper's claims."""
 
+import doctest
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,12 @@ from earmark.reproductions.higher_order.published import TABLE_2
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "methods" / "higher-order.md"
+
+
+def test_the_example_on_the_page_runs():
+    failed, tried = doctest.testfile(str(PAGE), module_relative=False)
+    assert tried > 5
+    assert failed == 0
 
 
 def toy(rng, n_classes=3, n_samples=120, n_terms=60):

@@ -1,5 +1,8 @@
 """What the chapter claims, asserted: printed digits, and signs over seeds."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,8 +23,10 @@ from earmark.reproductions.vector_space import (
     separability,
     tradeoff,
 )
+from earmark.reproductions.vector_space.page import with_tables
 
 SEEDS = (0, 1, 2)
+ROOT = Path(__file__).parents[2]
 
 
 def test_worked_examples_have_the_printed_digits():
@@ -192,3 +197,30 @@ def test_the_quick_reproduction_runs(tmp_path):
     assert (tmp_path / "regions.png").stat().st_size < 150_000
     models = result["exercise 14.7"]["models"]
     assert models["kNN"]["micro F1"] > 0.8
+
+
+def stored_result():
+    return json.loads((ROOT / "reproductions" / "vector-space.json").read_text())[
+        "result"
+    ]
+
+
+def test_the_page_shows_the_stored_result():
+    page = (ROOT / "docs" / "methods" / "vector-space.md").read_text()
+    assert with_tables(page, stored_result()) == page
+
+
+def test_the_stored_result_keeps_what_the_page_says():
+    result = stored_result()
+    ten = result["exercise 14.7"]["models"]
+    assert ten["linear SVM"]["micro F1"] > ten["kNN"]["micro F1"] >= 0.85
+    assert ten["kNN"]["micro F1"] > ten["Rocchio"]["micro F1"] >= 0.75
+    news = result["exercise 14.8"]
+    assert news["Rocchio, cosine"]["accuracy"] > news["1NN"]["accuracy"]
+    for problem in result["bias and variance"].values():
+        near, far = problem["1NN"], problem["101NN"]
+        assert near["bias"] < far["bias"]
+        assert near["variance"] > far["variance"]
+    enclave = result["bias and variance"]["enclave"]
+    assert enclave["naive Bayes"]["bias"] > enclave["1NN"]["bias"]
+    assert enclave["naive Bayes"]["variance"] < enclave["1NN"]["variance"]

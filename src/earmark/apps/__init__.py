@@ -1,1 +1,1 @@
-"""apps."""
+"""What people run: the command line and what else stands on the public API."""

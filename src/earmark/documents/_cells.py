@@ -13,7 +13,7 @@ from earmark.documents._places import described, fault
 from earmark.documents.document import Documents, Texts
 from earmark.exceptions import DataError
 
-__all__ = ["IdRegister", "Table", "to_documents"]
+__all__ = ["IdRegister", "Table", "as_label", "to_documents"]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _labels(table: Table, column: str, request: Request) -> list[Any]:
     for index, value in enumerate(values):
         try:
             many = request.multi_label
-            label = _label_set(value, request.separator) if many else _label(value)
+            label = _label_set(value, request.separator) if many else as_label(value)
         except ValueError as error:
             raise table.fault(str(error), index, column) from None
         if label is None and not request.allow_unlabelled:
@@ -124,7 +124,7 @@ def _labels(table: Table, column: str, request: Request) -> list[Any]:
     return labels
 
 
-def _label(value: object) -> str | None:
+def as_label(value: object) -> str | None:
     """One label as a string, whatever the format's type; None if missing."""
     if isinstance(value, str):
         return value if value.strip() else None
@@ -157,7 +157,7 @@ def _label_set(value: object, separator: str) -> list[str] | None:
         value = [value]
     labels: dict[str, None] = {}
     for entry in value:
-        label = _label(entry)
+        label = as_label(entry)
         if label is None:
             raise ValueError(
                 f"expected labels, got an empty one in {value!r}; remove it, or give "

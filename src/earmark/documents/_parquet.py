@@ -12,7 +12,7 @@ from earmark.documents._columns import Request
 from earmark.documents._options import ReadOptions
 from earmark.documents._places import fault
 
-__all__ = ["parquet_tables"]
+__all__ = ["is_text", "parquet_tables"]
 
 
 def parquet_tables(
@@ -25,7 +25,7 @@ def parquet_tables(
     try:
         with parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
-            strings = [field.name for field in schema if _is_text(arrow, field.type)]
+            strings = [field.name for field in schema if is_text(arrow, field.type)]
             plan = request.resolve(list(schema.names), strings, source)
             columns = list(plan.needed)
             for batch in file.iter_batches(options.batch_size, columns=columns):
@@ -41,7 +41,7 @@ def parquet_tables(
         ) from error
 
 
-def _is_text(arrow: Any, kind: Any) -> bool:
+def is_text(arrow: Any, kind: Any) -> bool:
     """Whether a column of this type may hold text."""
     types = arrow.types
     if types.is_dictionary(kind):

@@ -18,7 +18,7 @@ from earmark.documents._sources import Source, find_sources
 from earmark.documents._streams import open_text
 from earmark.documents.document import Documents, concatenate
 
-__all__ = ["iter_documents", "read_documents"]
+__all__ = ["iter_documents", "read_documents", "source_tables"]
 
 
 def read_documents(
@@ -186,8 +186,11 @@ def iter_documents(
 
     Parameters
     ----------
-    path, text, label, regions, id, keep, multi_label, separator, allow_unlabelled, \
-null_text, format, encoding, delimiter, quote, names, pattern, field_limit
+    path, text, label, regions, id, keep, multi_label, separator
+        As in ``read_documents``.
+    allow_unlabelled, null_text, format, encoding, delimiter, quote, names
+        As in ``read_documents``.
+    pattern, field_limit
         As in ``read_documents``.
     batch_size : int, default=4096
         Most documents in a batch.
@@ -251,7 +254,7 @@ def _from_sources(
     """The batches of all parts; the first part settles the columns."""
     n_documents = 0
     for source in sources:
-        for table in _tables(source, request, options):
+        for table in source_tables(source, request, options):
             if n_documents == 0:
                 request = request.settled(table.plan)
             batch = to_documents(table, request, register)
@@ -261,7 +264,9 @@ def _from_sources(
         raise sources[0].without_rows()
 
 
-def _tables(source: Source, request: Request, options: ReadOptions) -> Iterator[Table]:
+def source_tables(
+    source: Source, request: Request, options: ReadOptions
+) -> Iterator[Table]:
     """Raw batches of one file by its format."""
     if source.format == "parquet":
         assert source.path is not None

@@ -29,8 +29,9 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
 
     Parameters
     ----------
-    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, \
-    stop_words, token_pattern, ngram_range, analyzer
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor
+        As in ``WordCounter``.
+    tokenizer, stop_words, token_pattern, ngram_range, analyzer
         As in ``WordCounter``.
     n_features : int, default=2**20
         Number of columns.

@@ -91,6 +91,7 @@ def maximize_dual(
     bias_square = _BIAS_SHARE * typical if fit_bias else 0.0
     state = _first_state(X, labels, strength, n_classes, start)
     gaps: list[float] = []
+    converged = False
     for epoch in range(max_passes):
         order = visits.order(seed, epoch)
         fresh = epoch == 0 and start is None
@@ -100,10 +101,10 @@ def maximize_dual(
         gap = state.gap + bias_square * float(state.pull @ state.pull)
         gaps.append(gap / total)
         dual = state.entropy - 0.5 * float(np.vdot(state.weights, state.weights))
-        if gap <= tol * (dual + gap):
+        converged = gap <= tol * (dual + gap)
+        if converged:
             break
     objective = _objective(X, labels, strength, visits.rows, state) / total
-    converged = gaps[-1] <= tol * objective
     return DualResult(state.weights, state.bias, objective, gaps, converged)
 
 

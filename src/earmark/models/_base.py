@@ -27,6 +27,7 @@ from earmark.typing import (
 __all__ = [
     "ClassScoresMixin",
     "JointLogLikelihoodMixin",
+    "LinearRule",
     "ScoreMatrixMixin",
     "ScoreParts",
     "linear_parts",
@@ -52,6 +53,25 @@ class ScoreParts:
     labelled: FloatMatrix | None = None
     """The part of ``terms`` that labelled documents gave; the rest came from text
     without labels. None where nothing was learned from such text."""
+
+
+@dataclass(frozen=True)
+class LinearRule:
+    """Class scores that are linear in a row: row @ weights + offset.
+
+    What ``_linear_form()`` of a model returns, so that its scores can be summed up
+    while the text is read, without a matrix.
+    """
+
+    weights: FloatMatrix
+    """(n_features, n_classes)."""
+    offset: FloatVector
+    binary: bool = False
+    """The row says only which entries of X are positive ..."""
+    unit: bool = False
+    """... and is scaled to length 1."""
+    empty: FloatVector | None = None
+    """The scores of a row of zeros, where they are not ``offset``."""
 
 
 def linear_parts(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,19 +22,24 @@ from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
 from earmark.kernels.shuffle import Visits, distinct_documents
 from earmark.models._base import ScoreMatrixMixin
+from earmark.models._progress import (
+    CallbackSupportMixin,
+    FitProgress,
+    with_callbacks,
+)
 from earmark.statistics._inputs import checked_weights, label_positions
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
+    FloatVector,
     IntVector,
     Labels,
     MatrixLike,
     SparseMatrix,
 )
 
-__all__ = ["DescentClassifier", "TrainingSet", "seed_of"]
+__all__ = ["DescentClassifier", "TrainingSet", "document_weights", "seed_of"]
 
-_log = logging.getLogger(__name__)
 # Passes: enough steps for a small collection, few for a large one.
 _FEWEST_PASSES, _MOST_PASSES, _VISITS = 5, 20, 50_000
 # A model that knows nothing has loss log K. A mean loss of this many times that
@@ -53,12 +57,17 @@ class TrainingSet:
     total_weight: float
 
 
-class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
+class DescentClassifier(
+    CallbackSupportMixin, ScoreMatrixMixin, ClassifierMixin, BaseEstimator
+):
     """Base of softmax regression and the multilayer perceptron.
 
     A child says how a model starts (``_start``), how one pass changes it (``_pass``)
     and which arrays a model consists of (``_arrays``).
     """
+
+    # The softmax of the class scores gives the probabilities.
+    _scores_are_logits: ClassVar[bool] = True
 
     epochs: int | None
     early_stopping: bool
@@ -66,6 +75,7 @@ class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
     patience: int
     class_weight: Any
     random_state: Any
+    verbose: int
     step_size_: float
     trace_: dict[str, list[float]]
     n_iter_: int
@@ -94,11 +104,9 @@ class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
     def _meet(self, data: TrainingSet) -> None:
         """Take note of more documents, before ``partial_fit`` learns them."""
 
-    def _finish(self) -> None:
-        """Leave the model ready to score."""
-
     # -- learning ------------------------------------------------------------
 
+    @with_callbacks
     def fit(
         self,
         X: MatrixLike,
@@ -116,9 +124,9 @@ class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         X, labels = self._training_data(X, y, reset=True)
         classes, y_index = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(
+            raise DataError(
                 f"{type(self).__name__} needs at least 2 classes in y, got 1 class "
-                f"({classes[0]!r}); check the training split."
+                f"({classes[0]}); check the training split."
             )
         data = self._training_set(X, labels, y_index, sample_weight)
         self.classes_ = classes
@@ -165,7 +173,6 @@ class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
             self._meet(data)
         order = data.visits.order(self._seed(), self.n_iter_)
         self._record(self._pass(data, order, (0.0, 0.0)) / len(order))
-        self._finish()
         return self
 
     def _agree_on(self, known: Labels, first: bool) -> None:
@@ -188,23 +195,23 @@ class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         """Pass after pass, until the last or until the held-out part gets no better."""
         self.trace_, self.n_iter_ = {"loss": []}, 0
         best, kept, wait = (-math.inf, -math.inf), None, 0
-        for order, part in self._orders(data.visits):
-            self._record(self._pass(data, order, part) / len(order))
-            if held_out is None:
-                continue
-            self._finish()
-            quality = self._quality(*held_out)
-            if quality > best:
-                best, wait = quality, 0
-                kept = [array.copy() for array in self._arrays()]
-            else:
-                wait += 1
-            if wait >= self.patience:
-                break
+        orders = self._orders(data.visits)
+        n_passes = self._n_passes(len(data.visits))
+        with FitProgress(self, n_passes, "pass", verbose=self.verbose) as progress:
+            for order, part in orders:
+                self._record(self._pass(data, order, part) / len(order))
+                progress.task_done()
+                if held_out is None:
+                    continue
+                quality = self._quality(*held_out)
+                wait = 0 if quality > best else wait + 1
+                if wait == 0:
+                    best, kept = quality, [array.copy() for array in self._arrays()]
+                elif wait >= self.patience:
+                    break
         if kept is not None:
             for array, value in zip(self._arrays(), kept, strict=True):
                 array[...] = value
-        self._finish()
 
     def _orders(
         self, visits: Visits
@@ -233,7 +240,6 @@ class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
             )
             raise DivergenceError(message)
         self.trace_["loss"].append(loss)
-        _log.info("%s: pass %d, loss %.4g", type(self).__name__, self.n_iter_, loss)
 
     def _quality(self, X: SparseMatrix, y_index: IntVector) -> tuple[float, float]:
         """Accuracy and, to break ties, log-likelihood on held-out documents."""
@@ -262,11 +268,7 @@ class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         y_index: IntVector,
         sample_weight: ArrayLike | None,
     ) -> TrainingSet:
-        weight = np.ones(X.shape[0])
-        if sample_weight is not None:
-            weight = np.asarray(checked_weights(sample_weight, X.shape[0]), dtype=float)
-        if self.class_weight is not None:
-            weight = weight * compute_sample_weight(self.class_weight, labels)
+        weight = document_weights(labels, sample_weight, self.class_weight)
         visits = distinct_documents(X, y_index, weight)
         total = float(visits.weight[visits.rows].sum())
         if not len(visits):
@@ -313,6 +315,18 @@ class DescentClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: MatrixLike) -> FloatMatrix:
         """Probability of each class, (n_samples, n_classes)."""
         return np.exp(self.predict_log_proba(X))
+
+
+def document_weights(
+    labels: Labels, sample_weight: ArrayLike | None, class_weight: Any
+) -> FloatVector:
+    """Weight of each document, its class's factor included."""
+    weight = np.ones(len(labels))
+    if sample_weight is not None:
+        weight = np.asarray(checked_weights(sample_weight, len(labels)), dtype=float)
+    if class_weight is not None:
+        weight = weight * compute_sample_weight(class_weight, labels)
+    return weight
 
 
 def seed_of(random_state: Any) -> int:

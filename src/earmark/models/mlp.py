@@ -71,6 +71,8 @@ class MultilayerPerceptron(DescentClassifier):
     random_state : int, RandomState instance or None, default=None
         Seed of the first weights, the order of visits and dropout; None is a seed of
         its own.
+    verbose : int, default=0
+        1 shows the passes, on a terminal only.
 
     Attributes
     ----------
@@ -97,7 +99,7 @@ class MultilayerPerceptron(DescentClassifier):
     Examples
     --------
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    >>> model = MultilayerPerceptron(hidden=(8,), epochs=300, random_state=0)
+    >>> model = MultilayerPerceptron(hidden=(8,), epochs=2000, random_state=0)
     >>> model.fit(X, ["equal", "not", "not", "equal"]).predict(X)
     array(['equal', 'not', 'not', 'equal'], dtype='<U5')
 
@@ -128,6 +130,7 @@ class MultilayerPerceptron(DescentClassifier):
         start_weights: Sequence[NDArray[np.float64]] | None = None,
         class_weight: Any = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.hidden = hidden
         self.activation = activation
@@ -143,6 +146,7 @@ class MultilayerPerceptron(DescentClassifier):
         self.start_weights = start_weights
         self.class_weight = class_weight
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def coefs_(self) -> list[FloatMatrix]:
@@ -251,12 +255,6 @@ class MultilayerPerceptron(DescentClassifier):
                 ScoreParts(columns, terms @ last, {"empty document": empty}, _NOTE)
             )
         return parts
-
-    def __earmark_state__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in self._transient}
-
-    def __earmark_restore__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
 
 
 _NOTE = (

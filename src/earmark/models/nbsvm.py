@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from earmark._checks import require_in_range, require_integer, require_one_of
+from earmark.exceptions import DataError
+from earmark.kernels.offset_svm import fit_offset_svm
 from earmark.kernels.rows import (
     canonical_rows,
     class_sums,
@@ -20,17 +21,16 @@ from earmark.kernels.rows import (
     scale_rows,
     unit_rows,
 )
-from earmark.kernels.shuffle import Visits, distinct_documents
+from earmark.kernels.shuffle import distinct_documents
 from earmark.kernels.softmax_dual import maximize_dual
-from earmark.kernels.svm_dual import fit_svm
-from earmark.models._base import ScoreMatrixMixin, ScoreParts, linear_parts
-from earmark.models._descent import seed_of
-from earmark.statistics._inputs import checked_weights
+from earmark.models._base import LinearRule, ScoreMatrixMixin, ScoreParts, linear_parts
+from earmark.models._descent import document_weights, seed_of
 from earmark.typing import (
     ArrayLike,
+    BoolVector,
     FloatMatrix,
     FloatVector,
-    Labels,
+    IntVector,
     Matrix,
     MatrixLike,
     SparseMatrix,
@@ -58,10 +58,10 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         and 1 the linear classifier.
     loss : {"squared_hinge", "log"}, default="squared_hinge"
         A support vector machine, or logistic regression.
-    normalize : bool, default=True
-        Give a document's indicators length 1 before they are weighed, so that long
-        documents do not shout and one C suits all. The published method does
-        not; its settings are ``C=1, beta=0.25, normalize=False``.
+    rows : {"unit", "indicators", "given"}, default="unit"
+        What the ratios multiply. "unit": indicators (X > 0) scaled to length 1, so that
+        long documents do not shout and one C suits all; "indicators": unscaled, as
+        published (with ``C=1, beta=0.25``); "given": the rows of X as they are.
     max_passes : int, default=5000
         The most passes of the solver.
     tol : float > 0, default=0.1
@@ -78,10 +78,12 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         Labels, sorted; the column order of every score matrix.
     log_ratio_ : ndarray of shape (n_problems, n_features)
         Log-count ratio of each class against the rest; one row for two classes.
-    coef_ : ndarray of shape (n_problems, n_features)
-        Weights on the (normalised) indicators: ratio times learned weight.
+    weights_ : ndarray of shape (n_problems, n_features)
+        Weights on the rows: ratio times learned weight.
     intercept_ : ndarray of shape (n_problems,)
         Offsets.
+    coef_ : ndarray of shape (n_problems, n_features)
+        With ``rows="given"`` only, where scores are linear in X: ``weights_``.
     n_iter_ : int
         Most passes that a problem took.
     n_features_in_ : int
@@ -101,7 +103,7 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
     """
 
     log_ratio_: FloatMatrix
-    coef_: FloatMatrix
+    weights_: FloatMatrix
     intercept_: FloatVector
 
     def __init__(
@@ -111,7 +113,7 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         alpha: float = 1.0,
         beta: float = 1.0,
         loss: str = "squared_hinge",
-        normalize: bool = True,
+        rows: str = "unit",
         max_passes: int = 5000,
         tol: float = 0.1,
         class_weight: Any = None,
@@ -121,7 +123,7 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         self.alpha = alpha
         self.beta = beta
         self.loss = loss
-        self.normalize = normalize
+        self.rows = rows
         self.max_passes = max_passes
         self.tol = tol
         self.class_weight = class_weight
@@ -137,16 +139,17 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         self.classes_, y_index = np.unique(labels, return_inverse=True)
         n_classes = len(self.classes_)
         if n_classes < 2:
-            raise ValueError(
+            raise DataError(
                 f"{type(self).__name__} needs at least 2 classes in y, got 1 class "
-                f"({self.classes_[0]!r}); check the training split."
+                f"({self.classes_[0]}); check the training split."
             )
-        held = self._indicators(X, unit=False)
-        weight = self._weights(labels, sample_weight)
-        visits = distinct_documents(held, y_index, weight)
+        rows = self._rows(X)
+        weight = document_weights(labels, sample_weight, self.class_weight)
+        visits = distinct_documents(rows, y_index, weight)
         # Equal documents are one of their summed weight, wherever they stood.
-        kept, own = held[visits.rows], y_index[visits.rows]
-        self._fit_problems(kept, own, visits.weight[visits.rows], visits.prints)
+        self._fit_problems(
+            rows[visits.rows], y_index[visits.rows], visits.weight[visits.rows]
+        )
         return self
 
     def _check_parameters(self) -> None:
@@ -156,44 +159,34 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         require_in_range(self, "tol", low=0.0, open_low=True)
         require_integer(self, "max_passes", low=1)
         require_one_of(self, "loss", ("squared_hinge", "log"))
+        require_one_of(self, "rows", ("unit", "indicators", "given"))
 
-    def _weights(self, labels: Labels, sample_weight: ArrayLike | None) -> FloatVector:
-        weight = np.ones(len(labels))
-        if sample_weight is not None:
-            weight = np.asarray(
-                checked_weights(sample_weight, len(labels)), dtype=float
-            )
-        if self.class_weight is not None:
-            weight = weight * compute_sample_weight(self.class_weight, labels)
-        return weight
-
-    def _indicators(self, X: Matrix, unit: bool) -> SparseMatrix:
-        held = presence(canonical_rows(X), np.float64)
-        return unit_rows(held) if unit else held
+    def _rows(self, X: Matrix) -> SparseMatrix:
+        """What the ratios multiply."""
+        rows = canonical_rows(X)
+        if self.rows == "given":
+            return rows
+        held = presence(rows, np.float64)
+        return unit_rows(held) if self.rows == "unit" else held
 
     def _fit_problems(
-        self,
-        held: SparseMatrix,
-        y_index: Any,
-        weight: FloatVector,
-        prints: Any,
+        self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector
     ) -> None:
         n_classes = len(self.classes_)
-        visits = Visits(np.arange(held.shape[0]), weight, prints)
-        sums = class_sums(scale_rows(held, weight), y_index, n_classes).toarray()
-        rows = unit_rows(held) if self.normalize else held
+        held = scale_rows(presence(rows, np.float64), weight)
+        sums = class_sums(held, y_index, n_classes).toarray()
         fitted = []
         for c in [1] if n_classes == 2 else range(n_classes):
             ratio = _log_ratio(sums[c], sums.sum(axis=0) - sums[c], self.alpha)
             data = rows.data * ratio[rows.indices]
             scaled = type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
-            fitted.append((ratio, *self._fit_problem(scaled, y_index == c, visits)))
+            fitted.append((ratio, *self._fit_problem(scaled, y_index == c, weight)))
         ratios, weights, bias, passes, enough = zip(*fitted, strict=True)
         self.log_ratio_ = np.stack(ratios)
         learned = np.stack(weights)
         typical = np.abs(learned).mean(axis=1, keepdims=True)
         learned = self.beta * learned + (1.0 - self.beta) * typical
-        self.coef_ = self.log_ratio_ * learned
+        self.weights_ = self.log_ratio_ * learned
         self.intercept_ = np.array(bias)
         self.n_iter_ = max(passes)
         if not all(enough):
@@ -205,25 +198,24 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
             )
 
     def _fit_problem(
-        self, X: SparseMatrix, is_class: Any, visits: Visits
+        self, X: SparseMatrix, is_class: BoolVector, weight: FloatVector
     ) -> tuple[FloatVector, float, int, bool]:
         """One class against the rest."""
         seed = seed_of(self.random_state)
         if self.loss == "squared_hinge":
-            sign = np.where(is_class, 1.0, -1.0)
-            return fit_svm(
+            return fit_offset_svm(
                 X,
-                sign,
-                visits,
-                C=self.C,
-                seed=seed,
-                max_passes=self.max_passes,
+                np.zeros(X.shape[1]),
+                np.where(is_class, 1.0, -1.0),
+                self.C * weight,
                 tol=self.tol,
+                max_iter=self.max_passes,
+                seed=seed,
             )
         result = maximize_dual(
             X,
             is_class.astype(np.int64),
-            visits,
+            distinct_documents(X, is_class.astype(np.int64), weight),
             2,
             C=self.C / 2,  # two rows of weights where a logistic regression has one
             seed=seed,
@@ -236,20 +228,37 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
 
     # -- answering -----------------------------------------------------------
 
-    def _linear_form(self) -> tuple[FloatMatrix, FloatVector, bool]:
-        """Weights (n_features, n_classes), offsets, and that X is cut to 0 and 1."""
-        if len(self.classes_) > 2:
-            return np.ascontiguousarray(self.coef_.T), self.intercept_, True
-        half = np.concatenate([-self.coef_, self.coef_]) / 2.0
-        offset = np.concatenate([-self.intercept_, self.intercept_]) / 2.0
-        return np.ascontiguousarray(half.T), offset, True
+    @property
+    def coef_(self) -> FloatMatrix:
+        """Weights on X itself, where the scores are linear in X."""
+        if self.rows != "given":
+            raise AttributeError(
+                "NBSVM.coef_ exists with rows='given' only; weights_ holds the weights "
+                f"on the rows that rows={self.rows!r} makes of X."
+            )
+        return self.weights_
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
-        rows = self._indicators(X, unit=self.normalize)
-        scores = np.asarray(rows @ self.coef_.T + self.intercept_)
+        weights, offset = self._class_weights()
+        return np.asarray(self._rows(X) @ weights + offset, dtype=np.float64)
+
+    def _class_weights(self) -> tuple[FloatMatrix, FloatVector]:
+        """Weights (n_features, n_classes) and offsets; two classes share a margin."""
         if len(self.classes_) > 2:
-            return scores
-        return np.concatenate([-scores, scores], axis=1) / 2.0
+            return self.weights_.T, self.intercept_
+        half = np.concatenate([-self.weights_, self.weights_]) / 2.0
+        offset = np.concatenate([-self.intercept_, self.intercept_]) / 2.0
+        return half.T, offset
+
+    def _linear_form(self) -> LinearRule:
+        """The scores as a sum over the document's terms."""
+        weights, offset = self._class_weights()
+        return LinearRule(
+            np.ascontiguousarray(weights),
+            offset,
+            binary=self.rows != "given",
+            unit=self.rows == "unit",
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -258,9 +267,8 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
 
     def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""
-        rows = self._indicators(self._validated(X), unit=self.normalize)
-        weights, offset, _ = self._linear_form()
-        return linear_parts(rows, weights, {"bias": offset})
+        weights, offset = self._class_weights()
+        return linear_parts(self._rows(self._validated(X)), weights, {"bias": offset})
 
 
 def _log_ratio(inside: FloatVector, outside: FloatVector, alpha: float) -> FloatVector:

@@ -18,7 +18,7 @@ from earmark.kernels.rows import canonical_rows, squared_lengths
 from earmark.kernels.shuffle import Visits
 from earmark.kernels.softmax_dual import DualStart, maximize_dual
 from earmark.kernels.softmax_sgd import Descent, Steps, descend, new_descent, settle
-from earmark.models._base import ScoreParts, linear_parts
+from earmark.models._base import LinearRule, ScoreParts, linear_parts
 from earmark.models._descent import DescentClassifier, TrainingSet
 from earmark.typing import (
     FloatMatrix,
@@ -90,6 +90,8 @@ class SoftmaxRegression(DescentClassifier):
         Start ``fit`` from the weights of the last ``fit`` on the same columns.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of visits; None is a seed of its own.
+    verbose : int, default=0
+        1 shows the passes of a descent, on a terminal only.
 
     Attributes
     ----------
@@ -149,6 +151,7 @@ class SoftmaxRegression(DescentClassifier):
         class_weight: Any = None,
         warm_start: bool = False,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.solver = solver
         self.C = C
@@ -164,6 +167,7 @@ class SoftmaxRegression(DescentClassifier):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def coef_(self) -> FloatMatrix:
@@ -337,6 +341,11 @@ class SoftmaxRegression(DescentClassifier):
             left -= math.ceil(len(order) / self.batch_size) * self.batch_size
             epoch += 1
 
+    def _n_passes(self, n_documents: int) -> int:
+        if self.n_batches is None:
+            return super()._n_passes(n_documents)
+        return math.ceil(self.n_batches / math.ceil(n_documents / self.batch_size))
+
     def _arrays(self) -> list[NDArray[np.float64]]:
         return [self._weights, self._offset]
 
@@ -345,9 +354,9 @@ class SoftmaxRegression(DescentClassifier):
     def _class_scores(self, X: Matrix) -> FloatMatrix:
         return np.asarray(X @ self._weights + self._offset, dtype=np.float64)
 
-    def _linear_form(self) -> tuple[FloatMatrix, FloatVector, bool]:
-        """Weights, offsets and whether X is taken as present or absent only."""
-        return self._weights, self._offset, False
+    def _linear_form(self) -> LinearRule:
+        """The scores as a sum over the document's terms."""
+        return LinearRule(self._weights, self._offset)
 
     def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""

@@ -176,21 +176,20 @@ class CountEngine:
 
     def scores(self, texts: RegionTexts) -> FloatMatrix:
         """Class scores, tokens straight to sums where the model is linear (NB6)."""
-        linear = self.model_._linear_form()
-        if linear is None:
+        rule = self.model_._linear_form()
+        if rule is None:
             return np.asarray(self.model_._scores(self.matrix(texts)))
-        weights, offset, binary = linear
         n_texts = n_documents(texts)
-        scores = np.tile(offset, (n_texts, 1))
+        scores = np.tile(rule.offset, (n_texts, 1))
         start, none = 0, np.zeros(len(self.classes_))
         for region, scorer, terms in zip(
             self.regions_, self._scorers(), self.terms_, strict=True
         ):
-            block = weights[start : start + len(terms)]
+            block = rule.weights[start : start + len(terms)]
             start += len(terms)
             column = texts.get(region)
             if column is not None and len(terms):
-                tf = "binary" if binary else "raw"
+                tf = "binary" if rule.binary else "raw"
                 scores += scorer.score(column, block, none, tf=tf)[0]
         return np.asarray(self.model_._possible(scores))
 

@@ -10,7 +10,13 @@ import numpy as np
 
 from earmark.models._base import ScoreParts
 
-__all__ = ["Explanation", "PathEvidence", "TermEvidence", "explain_parts"]
+__all__ = [
+    "Explanation",
+    "PathEvidence",
+    "TermEvidence",
+    "explain_parts",
+    "in_region",
+]
 
 _BAR = 24
 
@@ -32,9 +38,10 @@ class PathEvidence:
     """A chain term - document - term - document - term into the label's documents."""
 
     terms: tuple[str, ...]
-    """Three; the first is a term of the explained document."""
+    """Three, with their region where there are some; the first is a term of the
+    explained document."""
     documents: tuple[int, int]
-    """Numbers of labelled training documents, from 0."""
+    """Rows of the X that was given to ``fit``, from 0."""
     strength: float
     """Sum of the terms' log-ratios between the label and the runner-up."""
 
@@ -89,7 +96,7 @@ class Explanation:
             lines.append(f"  {name:<{width}}  {value:+8.3f}{source}  {bar}")
         lines.append(f"  {'sum':<{width}}  {self.score:+8.3f}")
         if self.paths:
-            lines.append(f"paths through documents of {self.label}")
+            lines.append(f"paths through documents of {self.label} (rows from 0)")
             lines += [f"  {path.strength:+8.3f}  {path}" for path in self.paths]
         return "\n".join(lines)
 
@@ -103,11 +110,12 @@ def _source(evidence: TermEvidence) -> str:
 
 
 def _name(evidence: TermEvidence) -> str:
-    return (
-        evidence.term
-        if evidence.region is None
-        else f"{evidence.region}: {evidence.term}"
-    )
+    return in_region(evidence.term, evidence.region)
+
+
+def in_region(term: str, region: str | None) -> str:
+    """A term as it is shown: with its region, where there are several."""
+    return term if region is None else f"{region}: {term}"
 
 
 def explain_parts(

@@ -19,6 +19,7 @@ __all__ = [
     "RegionTexts",
     "as_region_texts",
     "fitting_features",
+    "n_distinct",
     "n_documents",
     "take",
     "with_regions",
@@ -35,6 +36,12 @@ _UNSPACED = 0.5
 def n_documents(texts: RegionTexts) -> int:
     """Number of documents, the same in every region."""
     return len(next(iter(texts.values())))
+
+
+def n_distinct(texts: RegionTexts) -> int:
+    """Number of different documents that are not blank."""
+    rows = zip(*texts.values(), strict=True)
+    return len({row for row in rows if any(part.strip() for part in row)})
 
 
 def take(texts: RegionTexts, rows: IntVector) -> RegionTexts:

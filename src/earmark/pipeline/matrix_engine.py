@@ -11,19 +11,19 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from earmark.decision.calibration import TemperatureCalibrator
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.kernels.logspace import log_normalize
 from earmark.models._base import ScoreParts, linear_parts
 from earmark.pipeline.cross_fit import cross_scores
-from earmark.pipeline.inputs import RegionTexts
+from earmark.pipeline.fused_scores import FusedScorer, fused_scorer
+from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.region_features import RegionFeatures
 from earmark.pipeline.scores import (
     class_scores,
     has_probabilities,
     linear_form,
     log_probabilities,
-    scores_are_logits,
+    posterior_rule,
 )
-from earmark.typing import FloatMatrix, Labels, SparseMatrix
+from earmark.typing import FloatMatrix, IntVector, Labels, SparseMatrix
 
 __all__ = ["MatrixEngine", "score_parts"]
 
@@ -39,7 +39,7 @@ def score_parts(model: Any, X: SparseMatrix) -> list[ScoreParts]:
             f"{type(model).__name__} is not a sum over terms, so it cannot be "
             "explained term by term."
         )
-    return linear_parts(X, form[0], {"bias": form[1]})
+    return linear_parts(X, form.weights, {"bias": form.offset})
 
 
 class MatrixEngine:
@@ -71,6 +71,14 @@ class MatrixEngine:
         self.random_state = random_state
 
     multi_label = False
+    _transient = ("_fused",)
+    # The model and its scorer, which the model's weights are copied into.
+    _fused: tuple[Any, FusedScorer | None] | None = None
+
+    @property
+    def uses_pool(self) -> bool:
+        """Whether the estimator is set to learn from unlabelled documents."""
+        return float(getattr(self.estimator, "unlabelled_weight", 0.0)) > 0.0
 
     def fit(
         self,
@@ -83,9 +91,9 @@ class MatrixEngine:
     ) -> Self:
         """Learn afresh.
 
-        Texts of ``pool`` have no part in it; ``validation`` goes to estimators
-        whose ``fit`` takes it; without ``calibrate`` an estimator that has no
-        probabilities gets none, which is quicker.
+        Texts of ``pool`` go to an estimator that asks for them (``uses_pool``), and
+        ``validation`` to one whose ``fit`` takes it; without ``calibrate`` an
+        estimator that has no probabilities gets none, which is quicker.
         """
         X = self.features.fit_transform(texts)
         if X.shape[1] == 0:
@@ -110,7 +118,10 @@ class MatrixEngine:
         if validation is not None and "validation" in takes:
             held_out, labels = validation
             given["validation"] = (self.features.transform(held_out), labels)
+        if self.uses_pool and pool is not None and n_documents(pool):
+            given["unlabelled"] = self.features.transform(pool)
         self.model_ = model.fit(X, y, **given)
+        self.rows_: IntVector | None = None
         self.classes_ = np.asarray(self.model_.classes_)
         self.calibrator_ = None
         if calibrate and not has_probabilities(self.model_):
@@ -158,25 +169,26 @@ class MatrixEngine:
 
         For a linear model tokens go straight to scores, without a matrix.
         """
-        fused = self._fused_scores(texts)
-        if fused is not None:
-            return fused
+        scorer = self._scorer()
+        if scorer is not None:
+            return scorer.scores(texts)
         return class_scores(self.model_, self.matrix(texts))
 
-    def _fused_scores(self, texts: RegionTexts) -> FloatMatrix | None:
-        form = linear_form(self.model_)
-        if form is None:
-            return None
-        return self.features.linear_scores(texts, *form)
+    def _scorer(self) -> FusedScorer | None:
+        """What sums up scores while reading, made at first use; None if not linear."""
+        if self._fused is None or self._fused[0] is not self.model_:
+            rule = linear_form(self.model_)
+            scorer = None if rule is None else fused_scorer(self.features, rule)
+            self._fused = (self.model_, scorer)
+        return self._fused[1]
 
     def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
         """Log class probabilities, calibrated where the model has none."""
         if self.calibrator_ is not None:
             return self.calibrator_.transform(self.scores(texts))
-        if scores_are_logits(self.model_):
-            fused = self._fused_scores(texts)
-            if fused is not None:
-                return log_normalize(fused)
+        normalize, scorer = posterior_rule(self.model_), self._scorer()
+        if normalize is not None and scorer is not None:
+            return normalize(scorer.scores(texts))
         return log_probabilities(self.model_, self.matrix(texts))
 
     def parts(self, texts: RegionTexts) -> list[ScoreParts]:
@@ -191,7 +203,21 @@ class MatrixEngine:
                 "model='higher-order' has."
             )
         found: list[list[Any]] = self.model_.strongest_paths(self.matrix(texts), top)
-        return found
+        if self.rows_ is None:
+            return found
+        return [[self._renumbered(path) for path in paths] for paths in found]
+
+    def keep_rows(self, rows: IntVector) -> None:
+        """Remember which rows of what the user gave the training documents were.
+
+        Only a model that names training documents needs it.
+        """
+        if getattr(self.model_, "documents_", None) is not None:
+            self.rows_ = rows
+
+    def _renumbered(self, path: Any) -> Any:
+        assert self.rows_ is not None
+        return path._replace(documents=tuple(self.rows_[list(path.documents)].tolist()))
 
     def leave_one_out(
         self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
@@ -213,7 +239,7 @@ class MatrixEngine:
     def term_weights(self) -> FloatMatrix | None:
         """Weight of each term for each class (n_terms, n_classes), if linear."""
         form = linear_form(self.model_)
-        return None if form is None else form[0]
+        return None if form is None else form.weights
 
     def describe(self, column: int) -> tuple[str, str | None]:
         """Term and region of a column."""

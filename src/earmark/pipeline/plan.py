@@ -11,11 +11,12 @@ from earmark.models.registry import BuildOptions
 from earmark.models.semi_supervised import MIN_POOL, MIN_POOL_RATIO, pool_is_useful
 from earmark.pipeline.build import Engine, build_engine
 from earmark.pipeline.choice import Trial, better_than, try_models
-from earmark.pipeline.inputs import RegionTexts, n_documents
+from earmark.pipeline.inputs import RegionTexts, n_distinct, n_documents
 from earmark.pipeline.labels import Target
+from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.semi_engine import SemiEngine
 
-__all__ = ["Plan", "make_plan", "model_name"]
+__all__ = ["Plan", "make_plan", "model_name", "unused_pool"]
 
 _SEMI = "semi-supervised"
 # From so many labels a class on, whether the pool helps is left to the labels.
@@ -51,17 +52,21 @@ def make_plan(
     if target.multi_label:
         name = "svm" if model == "auto" else model
         why = "the default for several labels a document"
-        reasons = [why if model == "auto" else "chosen by you", *_unused(n_pool)]
+        reasons = [why if model == "auto" else "chosen by you", *unused_pool(n_pool)]
         engine = build_engine(name, features, options, True)
         return Plan(engine, model_name(name), reasons)
-    useful = pool_is_useful(len(target.labels), n_pool)
-    left_out = [] if useful else _too_small(n_pool)
+    n_different = n_distinct(pool) if n_pool else 0
+    useful = pool_is_useful(len(target.labels), n_different)
+    left_out = [] if useful else _too_small(n_pool, n_different)
     if model == _SEMI and not useful:
         model = "auto"  # below the guard the pool is ignored
         left_out.append(f"so {_SEMI} learning, asked for, is the same as none")
     if model != "auto":
         engine = build_engine(model, features, options)
-        told = _used(n_pool) if isinstance(engine, SemiEngine) else _unused(n_pool)
+        uses_pool = isinstance(engine, SemiEngine) or (
+            isinstance(engine, MatrixEngine) and engine.uses_pool
+        )
+        told = _used(n_pool) if uses_pool else unused_pool(n_pool)
         return Plan(engine, model_name(model), ["chosen by you", *told])
     trials = try_models(features, options, texts, target.labels)
     if not useful:
@@ -124,17 +129,19 @@ def _used(n_pool: int) -> list[str]:
     return [f"{n_pool:,} unlabelled documents help"] if n_pool else []
 
 
-def _unused(n_pool: int) -> list[str]:
+def unused_pool(n_pool: int) -> list[str]:
+    """What to say of unlabelled documents that a model makes no use of."""
     if not n_pool:
         return []
     return [f"{n_pool:,} unlabelled documents were not used by this model"]
 
 
-def _too_small(n_pool: int) -> list[str]:
+def _too_small(n_pool: int, n_different: int) -> list[str]:
     """Why a pool was left out."""
     if not n_pool:
         return []
+    same = "" if n_different == n_pool else f" ({n_different:,} different ones)"
     return [
-        f"{n_pool:,} unlabelled documents were not used: they help from "
+        f"{n_pool:,} unlabelled documents{same} were not used: they help from "
         f"{MIN_POOL} on, and if there are {MIN_POOL_RATIO:.0f} for each labelled one"
     ]

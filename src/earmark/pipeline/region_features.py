@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,21 +11,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from earmark.features import TfidfWeighting, WordCounter
-from earmark.features.fused import score_texts
+from earmark.kernels.rows import canonical_rows
 from earmark.pipeline.inputs import SINGLE, RegionTexts
 from earmark.text.preparation import TextPreparation
-from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
+from earmark.typing import IntVector, SparseMatrix
 
 __all__ = ["RegionFeatures", "make_counter"]
-
-# Variants of TfidfWeighting that the fused pass computes, by its names for them.
-_FUSED_TF = {
-    "natural": "raw",
-    "boolean": "binary",
-    "sublinear": "sublinear",
-    "logarithm": "logarithm",
-}
-_FUSED_NORM = {None: None, "cosine": "l2", "share": "l1"}
 
 
 def make_counter(features: Any, n_jobs: int | None) -> Any:
@@ -103,7 +94,8 @@ class RegionFeatures(BaseEstimator):
         ]
         for i, weighting in enumerate(self.weightings_):
             if weighting is not None:
-                parts[i] = weighting.fit(parts[i]).transform(parts[i])
+                counts = canonical_rows(parts[i])  # once for both
+                parts[i] = weighting.fit(counts).transform(counts)
         self.widths_ = [int(part.shape[1]) for part in parts]
         return _side_by_side([part[:n_labelled] for part in parts])
 
@@ -140,31 +132,6 @@ class RegionFeatures(BaseEstimator):
             parts.append(part if weighting is None else weighting.transform(part))
         return _side_by_side(parts)
 
-    def linear_scores(
-        self, texts: RegionTexts, weights: FloatMatrix, offset: FloatVector
-    ) -> FloatMatrix | None:
-        """X @ weights + offset for the texts' matrix X, without making X.
-
-        None where a vectorizer or a weighting has no fused pass.
-        """
-        options = [_fused_options(c, w) for c, w in self._steps()]
-        if any(option is None for option in options):
-            return None
-        n_texts = len(next(iter(texts.values())))
-        total = np.tile(offset, (n_texts, 1))
-        none, start = np.zeros(len(offset)), 0
-        for region, counter, width, option in zip(
-            self.regions_, self.counters_, self.widths_, options, strict=True
-        ):
-            block = weights[start : start + width]
-            start += width
-            if region in texts and option is not None:
-                total += score_texts(counter, texts[region], block, none, **option)[0]
-        return total
-
-    def _steps(self) -> Iterator[tuple[Any, TfidfWeighting | None]]:
-        return zip(self.counters_, self.weightings_, strict=True)
-
     @property
     def blocks_(self) -> IntVector:
         """Region number of each column."""
@@ -178,23 +145,6 @@ class RegionFeatures(BaseEstimator):
         region = self.regions_[i]
         shown = None if self.regions_ == [SINGLE] else region
         return str(names[column - int(starts[i])]), shown
-
-
-def _fused_options(
-    counter: Any, weighting: TfidfWeighting | None
-) -> dict[str, Any] | None:
-    """Arguments of ``score_texts`` for a counter and weighting, if it knows them."""
-    if not isinstance(counter, WordCounter):
-        return None
-    if weighting is None:
-        return {}
-    if weighting.tf not in _FUSED_TF or weighting.norm not in _FUSED_NORM:
-        return None
-    return {
-        "tf": _FUSED_TF[weighting.tf],
-        "idf": None if weighting.idf == "none" else weighting.idf_,
-        "norm": _FUSED_NORM[weighting.norm],
-    }
 
 
 def _no_columns(n_texts: int) -> SparseMatrix:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from earmark.kernels.logspace import log_normalize
-from earmark.models._base import ClassScoresMixin
-from earmark.typing import FloatMatrix, FloatVector, MatrixLike
+from earmark.models._base import ClassScoresMixin, LinearRule
+from earmark.typing import FloatMatrix, MatrixLike
 
 __all__ = [
     "as_columns",
@@ -17,7 +18,7 @@ __all__ = [
     "has_probabilities",
     "linear_form",
     "log_probabilities",
-    "scores_are_logits",
+    "posterior_rule",
 ]
 
 
@@ -37,11 +38,14 @@ def has_probabilities(estimator: Any) -> bool:
     )
 
 
-def linear_form(estimator: Any) -> tuple[FloatMatrix, FloatVector] | None:
-    """Weights (n_features, n_classes) and offsets of a linear model, else None.
+def linear_form(estimator: Any) -> LinearRule | None:
+    """How the class scores are linear in a row, or None where they are not.
 
-    A two-class margin is shared out as (-d/2, d/2), as in ``as_columns``.
+    A two-class margin of ``coef_`` is shared out as (-d/2, d/2), as in ``as_columns``.
     """
+    if hasattr(estimator, "_linear_form"):
+        rule: LinearRule | None = estimator._linear_form()
+        return rule
     coef = getattr(estimator, "coef_", None)
     offset = getattr(estimator, "intercept_", None)
     if coef is None or offset is None:
@@ -51,14 +55,18 @@ def linear_form(estimator: Any) -> tuple[FloatMatrix, FloatVector] | None:
     if weights.shape[0] == 1:
         weights = np.concatenate([-weights, weights]) / 2.0
         bias = np.array([-bias[0], bias[0]]) / 2.0
-    return np.ascontiguousarray(weights.T), bias
+    return LinearRule(np.ascontiguousarray(weights.T), bias)
 
 
-def scores_are_logits(estimator: Any) -> bool:
-    """Whether the softmax of the class scores gives the probabilities."""
-    return isinstance(estimator, LogisticRegression) or getattr(
+def posterior_rule(estimator: Any) -> Callable[[FloatMatrix], FloatMatrix] | None:
+    """From class scores to log-probabilities, or None where scores do not say."""
+    if hasattr(estimator, "_log_posteriors"):
+        rule: Callable[[FloatMatrix], FloatMatrix] = estimator._log_posteriors
+        return rule
+    is_logit = isinstance(estimator, LogisticRegression) or getattr(
         estimator, "_scores_are_logits", False
     )
+    return log_normalize if is_logit else None
 
 
 def class_scores(estimator: Any, X: MatrixLike) -> FloatMatrix:

@@ -65,6 +65,12 @@ class SemiFeatures(BaseEstimator):
                     f"TextClassifier.encoder must give an array with a row for each of "
                     f"the {len(joined)} texts, got shape {vectors.shape}."
                 )
+            bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+            if len(bad):
+                raise DataError(
+                    f"TextClassifier.encoder must give finite numbers, got NaN or "
+                    f"infinity for text {bad[0]}: {joined[bad[0]]!r:.60}."
+                )
             parts = [*parts, sparse.csr_array(vectors)]
         kinds = [WORD] + [PHRASE] * (self.phrases_ is not None)
         kinds += [VECTOR] * (self.encoder is not None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from earmark.decision.decision import Decision
 from earmark.decision.guarantee import Threshold, several_words
 from earmark.evaluation import Report
+from earmark.exceptions import NotSupportedError
+from earmark.models.hierarchical import HiddenNodes
 from earmark.pipeline.build import Engine
 from earmark.pipeline.confidence import ConfidenceEvidence
-from earmark.pipeline.explanation import Explanation, PathEvidence, explain_parts
+from earmark.pipeline.explanation import (
+    Explanation,
+    PathEvidence,
+    explain_parts,
+    in_region,
+)
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents, take
 from earmark.pipeline.labels import as_target
 from earmark.typing import FloatMatrix, Labels
@@ -51,6 +59,8 @@ class TellingMixin:
         and training documents that lead from the document into the label's.
         """
         check_is_fitted(self)
+        if index(paths) < 0:
+            raise ValueError(f"paths must be at least 0, got {paths!r}.")
         texts = self._texts(X)
         proba = np.exp(self.engine_.log_probabilities(texts))
         described: dict[int, tuple[str, str | None]] = {}
@@ -79,7 +89,7 @@ class TellingMixin:
                 explanation,
                 paths=tuple(
                     PathEvidence(
-                        tuple(describe(column)[0] for column in path.terms),
+                        tuple(in_region(*describe(column)) for column in path.terms),
                         path.documents,
                         path.strength,
                     )
@@ -134,6 +144,22 @@ class TellingMixin:
             ]
         return found
 
+    def describe(self, top: int = 10) -> HiddenNodes:
+        """The hidden nodes of each class: weight and ``top`` most telling terms.
+
+        For ``model="hierarchical"``. ``print`` the result, or call its ``plot()``.
+        """
+        check_is_fitted(self)
+        model: Any = getattr(self.engine_, "model_", None)
+        if not hasattr(model, "describe"):
+            raise NotSupportedError(
+                "only model='hierarchical' with one label a document has hidden nodes "
+                f"to describe, this is {self.model_name_!r}; telling_terms() shows "
+                "the words of linear models."
+            )
+        nodes: HiddenNodes = model.describe(_ColumnNames(self.engine_, model), top=top)
+        return nodes
+
     @property
     def is_multi_label_(self) -> bool:
         """Whether a document may have several labels."""
@@ -163,6 +189,20 @@ class TellingMixin:
         if table is not None and len(self.engine_.region_names) > 1:
             lines.append(table(self.engine_.region_names))
         return "\n".join(lines)
+
+
+class _ColumnNames:
+    """The names of a model's columns, each looked up when asked for."""
+
+    def __init__(self, engine: Engine, model: Any) -> None:
+        self._engine = engine
+        self._length = int(model.n_features_in_)
+
+    def __getitem__(self, column: int) -> str:
+        return _shown(*self._engine.describe(int(column)))
+
+    def __len__(self) -> int:
+        return self._length
 
 
 def _against_rest(weights: FloatMatrix, c: int) -> Any:

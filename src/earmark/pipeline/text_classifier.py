@@ -53,18 +53,18 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         (Chinese, Japanese, Thai) characters and pairs of them. A dict may also hold
         ``"substitutions": ("number", "address")``, which puts one token for every
         number and mail address, and ``"stemmer": "english"``.
+    encoder : callable, default=None
+        A function from a list of texts to an array of vectors, one more view of the
+        documents for ``semi-supervised``. It is not stored in a model file.
+    multi_label : "auto" or bool, default="auto"
+        Whether a document may have several labels. "auto": if labels are lists.
+    max_error : float in (0, 1), default=None
+        Abstain (answer None) so that at most this share of the answers is wrong.
+        Promised if ``fit`` gets calibration documents, else an estimate.
+    confidence : float in (0, 1), default=0.95
+        How surely ``max_error`` is to hold.
     class_weight : None, "balanced" or dict, default=None
         Factor on the documents of each class.
-    encoder : callable, optional
-        Function from a list of texts to an array; one more view of the documents
-        for the models that use unlabelled text.
-    multi_label : "auto" or bool, default="auto"
-        Whether a document has any number of labels; "auto" if y holds lists.
-    max_error : float or None, default=None
-        Answer only where at most this share of the answers is wrong, and None
-        elsewhere: guaranteed with ``fit(..., calibration=...)``, else estimated.
-    confidence : float, default=0.95
-        How surely a guarantee holds.
     random_state : int or None, default=None
         Seed of whatever is random in the model.
     n_jobs : int or None, default=None
@@ -165,6 +165,8 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         held_out = self._pair(validation, "validation", texts)
         if not plan.is_fitted:
             plan.engine.fit(labelled, target.labels, weight, pool, held_out)
+        if len(target.unlabelled) and hasattr(plan.engine, "keep_rows"):
+            plan.engine.keep_rows(target.labelled)
         told = [] if features is self.features else [_BY_CHARACTERS]
         self._adopt(plan.engine, plan.name, [*plan.reasons, *told])
         if calibration is not None:

@@ -145,7 +145,13 @@ class ClassStatistics:
 
     def subtract(self, other: ClassStatistics) -> Self:
         """Take another shard's statistics away; terms left without a document go."""
-        aligned = other.aligned(self.classes, self.terms)
+        try:
+            aligned = other.aligned(self.classes, self.terms)
+        except DataError as error:
+            raise DataError(
+                f"cannot forget what was not learned: {error}; nothing was changed. "
+                "Forget only documents that were learned, with the same label."
+            ) from None
         self._combine(aligned, -1)
         if self.terms is not None:
             held = self.document_frequency() > 0
@@ -301,9 +307,7 @@ def _positions(keys: Any, among: Any, what: str) -> IntVector:
     try:
         found = [index[key] for key in keys.tolist()]
     except KeyError as error:
-        raise DataError(
-            f"the {what} {error.args[0]!r} was never added; nothing was changed."
-        ) from None
+        raise DataError(f"the {what} {error.args[0]!r} was never added") from None
     return np.asarray(found, dtype=np.int64)
 
 

@@ -156,6 +156,12 @@ def test_dropping_poor_starts_keeps_the_likeliest(rng):
     assert ran_on[[0, 1], model.best_restart_].all()
 
 
+def test_nothing_is_dropped_after_the_last_iteration(rng):
+    X, y, _ = topics(rng)
+    model = HierarchicalBayes(n_restarts=6, alpha=1.0, drop_after=3, max_iter=3)
+    assert model.fit(X, y).restart_scores_.shape == (1, 6)
+
+
 def test_float32_drifts_little_from_float64(rng):
     # The bound of the drift that the option may bring: probabilities of documents to
     # 1e-3, their labels all but always.
@@ -229,6 +235,39 @@ def test_negative_counts_are_an_error_that_names_the_row():
     X = np.array([[1.0, 2.0], [0.0, 1.0], [0.0, -3.0]])
     with pytest.raises(DataError, match=r"Negative values .* got -3 in row 2"):
         HierarchicalBayes().fit(X, [0, 1, 1])
+
+
+def test_negative_counts_are_an_error_in_validation_and_prediction_too(rng):
+    X, y, _ = topics(rng)
+    with pytest.raises(DataError, match=r"got -\d+ in row \d+ of the validation data"):
+        HierarchicalBayes().fit(X, y, validation=(-X, y))
+    model = HierarchicalBayes(n_restarts=2, random_state=0).fit(X, y)
+    with pytest.raises(DataError, match="Negative values in data"):
+        model.predict(-X)
+
+
+@pytest.mark.parametrize("event_model", ["multinomial", "gaussian"])
+def test_a_single_class_is_always_the_answer(rng, event_model):
+    X, _, _ = topics(rng, n_documents=30)
+    model = HierarchicalBayes(event_model=event_model, n_restarts=3, random_state=0)
+    assert set(model.fit(X, ["only"] * 30).predict(X)) == {"only"}
+    assert_allclose(model.predict_proba(X), 1)
+
+
+def test_the_order_of_documents_makes_no_difference(rng):
+    X, y, _ = topics(rng)
+    order = rng.permutation(len(y))
+    one = HierarchicalBayes(n_restarts=5, random_state=0).fit(X, y)
+    two = HierarchicalBayes(n_restarts=5, random_state=0).fit(X[order], y[order])
+    assert_array_equal(one.best_restart_, two.best_restart_)
+    assert_allclose(one.feature_log_prob_, two.feature_log_prob_, rtol=1e-9)
+
+
+def test_a_class_of_empty_documents_has_one_node():
+    X = np.array([[0.0, 0], [0, 0], [3, 1], [1, 4]])
+    model = HierarchicalBayes(n_hidden=2, random_state=0).fit(X, [0, 0, 1, 1])
+    assert_array_equal(model.n_hidden_, [1, 2])
+    assert np.isfinite(model.predict_joint_log_proba(X)).all()
 
 
 def test_a_class_without_weight_is_an_error(rng):

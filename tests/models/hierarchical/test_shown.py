@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import earmark
 from earmark import TextClassifier
+from earmark.exceptions import NotSupportedError
 from earmark.models import HierarchicalBayes, _progress
 
 TEXTS = [
@@ -59,6 +60,11 @@ def test_describe_names_columns_or_numbers_them(fitted):
     assert all(term.startswith("x") for term in model.describe().nodes[0].terms)
     with pytest.raises(ValueError, match=r"feature_names must hold \d+ names"):
         model.describe(["too", "few"])
+
+
+def test_describe_needs_room_for_a_word(fitted):
+    with pytest.raises(ValueError, match="top must be a whole number >= 1, got 0"):
+        fitted[0].describe(top=0)
 
 
 def test_nodes_can_be_plotted(fitted):
@@ -115,6 +121,25 @@ def test_text_classifier_explains_by_the_node(tmp_path):
     model.save(path)
     again = earmark.load(path)
     assert_array_equal(again.predict_proba(TEXTS), model.predict_proba(TEXTS))
+    assert str(again.describe()) == str(model.describe())
+
+
+def test_text_classifier_describes_its_nodes_by_words_and_regions():
+    model = TextClassifier("hierarchical", random_state=0).fit(TEXTS, LABELS)
+    nodes = model.describe(top=3).nodes
+    assert [node.label for node in nodes] == ["sport", "sport", "trade", "trade"]
+    words = set(" ".join(TEXTS).split())
+    assert all(set(node.terms) <= words for node in nodes)
+    regions = {"subject": TEXTS, "body": TEXTS[::-1]}
+    parts = TextClassifier("hierarchical", random_state=0).fit(regions, LABELS)
+    shown = [term for node in parts.describe().nodes for term in node.terms]
+    assert {term.partition(": ")[0] for term in shown} == {"subject", "body"}
+
+
+def test_text_classifier_without_nodes_says_which_model_has_them():
+    model = TextClassifier("multinomial").fit(TEXTS, LABELS)
+    with pytest.raises(NotSupportedError, match="only model='hierarchical' with one"):
+        model.describe()
 
 
 def test_a_bar_is_shown_on_a_terminal_only(monkeypatch, fitted):

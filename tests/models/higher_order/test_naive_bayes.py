@@ -2,12 +2,19 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.svm import LinearSVC
 from tests.oracles.paths import enumerate_paths
 
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
-from earmark.models import BernoulliNaiveBayes, HigherOrderNaiveBayes
+from earmark.models import (
+    BernoulliNaiveBayes,
+    HigherOrderClassifier,
+    HigherOrderNaiveBayes,
+)
 
 # Class a: documents {0, 1} and {1, 2}, one path 0 - 1 - 2. Class b: {0, 3}, {0, 1, 3},
 # the paths 3 - 0 - 1 and 0 - 3 - 1.
@@ -65,6 +72,35 @@ def test_order_one_is_bernoulli_naive_bayes(alpha, rng):
     assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        HigherOrderNaiveBayes,
+        lambda: HigherOrderNaiveBayes(order=3),
+        lambda: HigherOrderNaiveBayes(pure=True),
+        lambda: HigherOrderClassifier(LinearSVC(tol=1e-10, max_iter=10**5), C=0.1),
+    ],
+    ids=["2", "3", "pure", "svm"],
+)
+@pytest.mark.filterwarnings("ignore:.*have no (second|third)-order path")
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_renumbering_documents_terms_and_classes_changes_nothing(make, seed):
+    rng = np.random.default_rng(seed)
+    X, y = corpus(rng)
+    test = corpus(rng)[0]
+    rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+    names = np.array(["c", "a", "b"])  # in another order than 0, 1, 2
+    one = make().fit(X, y)
+    other = make().fit(X[rows][:, columns], names[y[rows]])
+    if isinstance(one, HigherOrderNaiveBayes):
+        ours, theirs = one.predict_log_proba(test), other.predict_log_proba
+    else:
+        ours, theirs = one.decision_function(test), other.decision_function
+    place = np.searchsorted(other.classes_, names)
+    assert_allclose(theirs(test[:, columns])[:, place], ours, rtol=1e-7, atol=1e-7)
+
+
 def test_priors_follow_paths_documents_or_nothing(rng):
     X, y = corpus(rng)
     y = np.minimum(y, 1)  # classes of one and two thirds
@@ -115,6 +151,9 @@ def test_paths_through_unlabelled_documents_are_those_with_a_labelled_one(rng):
     ignored = HigherOrderNaiveBayes().fit(X, y, unlabelled=pool)
     plain = HigherOrderNaiveBayes().fit(X, y)
     assert_array_equal(ignored.path_total_, plain.path_total_)
+    nobody = HigherOrderNaiveBayes(unlabelled_weight=0.5)
+    nobody.fit(X, y, unlabelled=pool[:0])
+    assert_array_equal(nobody.path_total_, plain.path_total_)
     model = HigherOrderNaiveBayes(unlabelled_weight=0.5).fit(X, y, unlabelled=pool)
     for c in range(3):
         own = enumerate_paths(X[y == c], 2)
@@ -214,5 +253,7 @@ def test_paths_need_the_documents_and_a_known_class():
     with pytest.raises(NotSupportedError, match="fit with keep_documents=True"):
         HigherOrderNaiveBayes().fit(X, Y).strongest_paths(X)
     model = HigherOrderNaiveBayes(keep_documents=True).fit(X, Y)
+    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+        model.strongest_paths(X, top=0)
     with pytest.raises(DataError, match=r"label must hold one of \['a', 'b'\]"):
         model.strongest_paths(X[:1], label=["z"])

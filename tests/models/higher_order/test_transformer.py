@@ -10,7 +10,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from earmark.exceptions import DataError
-from earmark.models import HigherOrderNaiveBayes, HigherOrderTransformer
+from earmark.models import (
+    HigherOrderClassifier,
+    HigherOrderNaiveBayes,
+    HigherOrderTransformer,
+)
 
 
 def corpus(rng, n_samples=60, n_features=15, n_classes=2):
@@ -102,7 +106,16 @@ def test_terms_unseen_in_training_become_zero(rng):
     assert transformer.transform(np.ones((1, 15))).toarray()[0, 2] == 0
 
 
-def test_a_wide_matrix_is_never_made_dense(rng):
+def transform(X, y):
+    return HigherOrderTransformer().fit(X, y).transform(X)
+
+
+def vote(X, y):
+    return HigherOrderClassifier(C=0.1).fit(X, y).decision_function(X)
+
+
+@pytest.mark.parametrize("job", [transform, vote])
+def test_a_wide_matrix_is_never_made_dense(job, rng):
     n_samples, n_features = 2000, 100_000  # 1.6 GB as a dense float64 matrix
     columns = rng.integers(0, n_features, n_samples * 30)
     rows = np.repeat(np.arange(n_samples), 30)
@@ -111,10 +124,11 @@ def test_a_wide_matrix_is_never_made_dense(rng):
     )
     y = np.arange(n_samples) % 2
     tracemalloc.start()
-    transformed = HigherOrderTransformer().fit(X, y).transform(X)
+    made = job(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert transformed.nnz == X.nnz
+    assert made.shape[0] == n_samples
+    assert sparse.issparse(made) == (job is transform)
     assert peak < 60e6
 
 
@@ -124,6 +138,9 @@ def test_wrong_classes_are_named(rng):
         HigherOrderTransformer().fit(X, np.zeros(len(y), dtype=int))
     with pytest.raises(DataError, match=r"pair must be two of the labels \[0, 1\]"):
         HigherOrderTransformer(pair=(0, 7)).fit(X, y)
+    for pair in (1, "01"):
+        with pytest.raises(DataError, match="pair must be two of the labels"):
+            HigherOrderTransformer(pair=pair).fit(X, y)
     with pytest.raises(ValueError, match="pure needs source='paths' and order=2"):
         HigherOrderTransformer(pure=True, source="first_order").fit(X, y)
     with pytest.raises(ValueError, match=r"alpha must be in \(0.0, inf\], got 0"):

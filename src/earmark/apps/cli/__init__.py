@@ -1,1 +1,1 @@
-"""cli."""
+"""The ``earmark`` command, one sub-command a file."""

@@ -13,6 +13,7 @@ from earmark.exceptions import DataError
 
 __all__ = [
     "AsJson",
+    "Dask",
     "Data",
     "Encoding",
     "Format",
@@ -22,6 +23,7 @@ __all__ = [
     "TextColumns",
     "column_list",
     "labelled_rows",
+    "refuse_with_parts",
     "require_folder",
     "require_models",
     "text_options",
@@ -91,6 +93,15 @@ Format = Annotated[
     Literal["csv", "tsv", "jsonl", "parquet"] | None,
     typer.Option("--format", metavar="NAME", help="csv, tsv or jsonl, for stdin (-)."),
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="WHERE",
+        help="Work on a Dask cluster: local, local:N (N processes here), or the "
+        "scheduler's address, tcp://host:8786.",
+    ),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON for machines instead of text.")
 ]
@@ -106,9 +117,26 @@ def column_list(text: str | None) -> dict[str, Any]:
     return {"text": names[0]} if len(names) == 1 else {"regions": names}
 
 
-def text_options(stem: str | None, substitute: str | None) -> dict[str, Any] | None:
-    """``TextClassifier.features`` for the options --stem and --substitute."""
+def refuse_with_parts(given: dict[str, Any]) -> None:
+    """Options that do not go together with data in parts are wrong usage."""
+    for name, value in given.items():
+        if value:
+            raise typer.BadParameter(
+                f"{name} does not go with data in parts (--memory, --dask, --by-part, "
+                "--skip-bad)."
+            )
+
+
+def text_options(
+    stem: str | None,
+    substitute: str | None,
+    hashed: int | None = None,
+    ngrams: int = 1,
+) -> Any:
+    """``TextClassifier.features`` for --stem, --substitute, --hashed and --ngrams."""
     found: dict[str, Any] = {}
+    if ngrams > 1:
+        found["ngram_range"] = (1, ngrams)
     if stem:
         found["stemmer"] = stem
     if substitute:
@@ -120,7 +148,15 @@ def text_options(stem: str | None, substitute: str | None) -> dict[str, Any] | N
             TextPreparation(**found)("")
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
-    return found or None
+    if hashed is None:
+        return found or None
+    if found:
+        raise typer.BadParameter(
+            "--hashed does not go with --stem, --substitute or --ngrams."
+        )
+    from earmark.features import HashedCounter
+
+    return HashedCounter(n_features=2**hashed, alternate_sign=False, norm=None)
 
 
 def require_models(*names: str) -> None:

@@ -39,6 +39,7 @@ def run(
     """Look for what usually goes wrong with labelled documents."""
     from earmark.apps.cli._console import status
     from earmark.documents import read_documents
+    from earmark.documents._fingerprint import fingerprint
     from earmark.evaluation import check_documents
 
     def read(path: str) -> Any:
@@ -66,6 +67,7 @@ def run(
         typer.echo(
             json.dumps(
                 {
+                    "fingerprint": fingerprint(documents),
                     "findings": [
                         {**one.to_dict(), "rows": [row + 1 for row in one.rows]}
                         for one in findings
@@ -109,9 +111,12 @@ def _suspects(documents: Any, top: int) -> list[dict[str, Any]]:
 
 
 def _print(documents: Any, findings: list[Any], suspects: list[dict[str, Any]]) -> None:
+    from earmark.documents._fingerprint import fingerprint
+
     given = documents.labels or ()
     n_labels = len({label for label in given if label is not None})
     typer.echo(f"{len(documents):,} documents, {n_labels} labels")
+    typer.echo(f"fingerprint {fingerprint(documents)}")
     for finding in findings:
         typer.echo(f"- {finding}")
     if not findings:

@@ -16,6 +16,7 @@ HELP = """Measure a model on labelled documents it has not seen.
 
   earmark evaluate model.earmark test.csv
   earmark evaluate model.earmark test.csv --report report.html
+  earmark evaluate model.earmark parts/ --dask local:4
 """
 
 
@@ -29,6 +30,7 @@ def run(
         typer.Option(metavar="FILE", help="Write one self-contained HTML page."),
     ] = None,
     max_error: options.MaxError = None,
+    dask: options.Dask = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     as_json: options.AsJson = False,
@@ -39,15 +41,21 @@ def run(
 
     if report is not None:
         options.require_folder(report)
-    classifier = load_for(model, max_error)
-    with status(f"reading {data}"):
-        documents = read_all(
-            classifier, data, text, label, encoding=encoding, format=format
-        )
-    with status(f"judging {len(documents):,} documents"):
-        result = classifier.report(
-            documents.texts, documents.labels, title=f"{model.name} on {data}"
-        )
+    if dask is not None:
+        from earmark.apps.cli._parts import evaluate_in_parts
+
+        how = {"encoding": encoding, "format": format}
+        result = evaluate_in_parts(model, data, text, label, max_error, dask, how)
+    else:
+        classifier = load_for(model, max_error)
+        with status(f"reading {data}"):
+            documents = read_all(
+                classifier, data, text, label, encoding=encoding, format=format
+            )
+        with status(f"judging {len(documents):,} documents"):
+            result = classifier.report(
+                documents.texts, documents.labels, title=f"{model.name} on {data}"
+            )
     typer.echo(result.to_json() if as_json else str(result))
     if report is not None:
         result.to_html(report)

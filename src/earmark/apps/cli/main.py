@@ -9,21 +9,25 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Annotated, TextIO
+from typing import Annotated, Any
 
 import typer
 
 from earmark import __version__
 from earmark.apps.cli import (
+    card,
     check,
     compare,
     demo,
     evaluate,
     explain,
     fetch,
+    filtering,
     info,
+    label,
     predict,
     reproduce,
+    serve,
     train,
 )
 from earmark.exceptions import EarmarkError
@@ -76,15 +80,32 @@ for _command in (
     check,
     explain,
     info,
+    label,
+    serve,
+    card,
     fetch,
+    filtering,
     reproduce,
 ):
     app.command(name=_command.NAME, help=_command.HELP)(_command.run)
 
 
+def _say_warnings_once() -> None:
+    """Show each warning as one line, and a text that comes again not again."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = str(message)
+        if text not in said:
+            said.add(text)
+            typer.secho(f"warning: {text}", err=True, fg="yellow")
+
+    warnings.showwarning = show
+
+
 def main() -> None:
     """Entry point of the console script: errors become one line and a status."""
-    _warn_in_one_line()
+    _say_warnings_once()
     try:
         app(prog_name="earmark")
     except EarmarkError as error:
@@ -102,23 +123,3 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.secho("stopped", err=True)
         sys.exit(130)
-
-
-def _warn_in_one_line() -> None:
-    """Show a warning as one line on stderr, and the same one only once."""
-    shown: set[str] = set()
-
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
-        text = str(message)
-        if text not in shown:
-            shown.add(text)
-            typer.secho(f"warning: {text}", err=True, fg="yellow")
-
-    warnings.showwarning = show

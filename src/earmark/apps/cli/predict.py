@@ -27,6 +27,8 @@ empty where the model abstains. The output file appears when all is done.
   earmark predict model.earmark new.csv --out labels.csv
   cat new.jsonl | earmark predict model.earmark - --format jsonl
   earmark predict model.earmark new.csv --max-error 0.05 --explain
+  earmark predict model.earmark parts/ --by-part --out labels/
+  earmark predict model.earmark parts/ --dask local:4 --out labels/
 """
 
 
@@ -48,6 +50,19 @@ def run(
     explain: Annotated[
         bool, typer.Option("--explain", help="Add the words behind each label.")
     ] = False,
+    by_part: Annotated[
+        bool,
+        typer.Option(
+            "--by-part",
+            help="A Parquet file of labels for every part of DATA, in the folder "
+            "--out; parts that are there already are not done again.",
+        ),
+    ] = False,
+    skip_bad: Annotated[
+        bool,
+        typer.Option("--skip-bad", help="Leave out parts that cannot be read."),
+    ] = False,
+    dask: options.Dask = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     as_json: Annotated[
@@ -55,6 +70,17 @@ def run(
     ] = False,
 ) -> None:
     """Label documents; memory stays constant however many there are."""
+    if by_part or dask is not None or skip_bad:
+        from earmark.apps.cli._parts import predict_in_parts
+
+        options.refuse_with_parts({"--explain": explain, "--id": id_column})
+        how = {"encoding": encoding, "format": format}
+        folder = f"{data.rstrip('/')}.labels" if out == "-" else out
+        told = predict_in_parts(
+            model, data, folder, text, max_error, dask, skip_bad, how
+        )
+        typer.echo(json.dumps(told) if as_json else told_of_labels(told))
+        return
     from earmark.apps.cli._console import counting
     from earmark.apps.cli._models import load_for, read_batches
 
@@ -70,6 +96,19 @@ def run(
         for batch in batches:
             writer.write(_records(classifier, batch, explain))
             advance(len(batch))
+
+
+def told_of_labels(facts: dict[str, Any]) -> str:
+    """One line for people, and one for each bad part."""
+    again = f" ({facts['skipped']} were done before)" if facts["skipped"] else ""
+    return "\n".join(
+        [
+            f"labelled {facts['documents']:,} documents, {facts['abstained']:,} "
+            f"without an answer, from {facts['parts']:,} parts{again} in "
+            f"{facts['out']}",
+            *(f"left out: {why}" for why in facts["bad"].values()),
+        ]
+    )
 
 
 def _records(classifier: Any, batch: Any, explain: bool) -> Iterator[dict[str, Any]]:

@@ -32,6 +32,7 @@ NAMES = (
     "vector-space",
     "networks",
     "few-labels",
+    "labelling",
 )
 
 

@@ -22,6 +22,7 @@ whole or not at all.
   earmark train mails.csv --label topic
   earmark train mails.csv --label topic --text subject,body --model hybrid
   earmark train few.csv --label topic --unlabelled many.jsonl
+  earmark train parts/ --label topic --model multinomial --memory 2GB
 """
 
 
@@ -66,6 +67,10 @@ def run(
         str | None,
         typer.Option(metavar="LANGUAGE", help="Count stems, such as of english."),
     ] = None,
+    ngrams: Annotated[
+        int,
+        typer.Option(min=1, max=5, help="Count runs of up to this many words."),
+    ] = 1,
     substitute: Annotated[
         str | None,
         typer.Option(
@@ -74,19 +79,61 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of whatever is random.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Threads for counting.")] = 1,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Read DATA part by part within so much memory, such as 2GB; if "
+            "stopped, the same command goes on.",
+        ),
+    ] = None,
+    skip_bad: Annotated[
+        bool,
+        typer.Option("--skip-bad", help="Leave out parts that cannot be read."),
+    ] = False,
+    hashed: Annotated[
+        int | None,
+        typer.Option(
+            min=10, max=30, metavar="BITS", help="Count into 2^BITS columns by a hash."
+        ),
+    ] = None,
+    dask: options.Dask = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a classifier from labelled documents and save it."""
     from earmark.apps.cli._console import status
+    from earmark.apps.cli._training_data import training_data
     from earmark.documents import read_documents
+    from earmark.exceptions import DataError
     from earmark.pipeline import TextClassifier
 
     options.require_models(model)
     options.require_folder(out)
-    features = options.text_options(stem, substitute)
     started = time.perf_counter()
+    classifier = TextClassifier(
+        model,
+        regions="email" if email else None,
+        features=options.text_options(stem, substitute, hashed, ngrams),
+        multi_label=multi_label or "auto",
+        max_error=max_error,
+        class_weight=class_weight,
+        random_state=seed,
+        n_jobs=jobs,
+    )
+    if memory is not None or dask is not None or skip_bad:
+        from earmark.apps.cli._parts import train_in_parts
+
+        options.refuse_with_parts(
+            {"--unlabelled": unlabelled, "--calibration": calibration}
+        )
+        how = {"encoding": encoding, "format": format}
+        facts = train_in_parts(
+            classifier, data, text, label, out, memory, dask, skip_bad, how
+        )
+        typer.echo(json.dumps(facts) if as_json else _told_of_parts(facts))
+        return
     with status(f"reading {data}"):
         documents = read_documents(
             data,
@@ -98,6 +145,10 @@ def run(
             format=format,
             **options.column_list(text),
         )
+        if documents.labels is None:
+            raise DataError(
+                f"{data}: no column holds labels; name it with --label COL."
+            )
         pool = None
         if unlabelled is not None:
             pool = read_documents(
@@ -119,16 +170,6 @@ def run(
                 **options.column_list(text),
             )
     options.labelled_rows(documents)
-    classifier = TextClassifier(
-        model,
-        regions="email" if email else None,
-        features=features,
-        multi_label=multi_label or "auto",
-        max_error=max_error,
-        class_weight=class_weight,
-        random_state=seed,
-        n_jobs=jobs,
-    )
     with status(f"learning from {len(documents):,} documents"):
         classifier.fit(
             documents.texts,
@@ -140,12 +181,26 @@ def run(
         with status("estimating how right it is"):
             classifier.measure_confidence(documents.texts, documents.labels)
     classifier.columns_ = {"text": text, "label": label}
+    classifier.training_data_ = training_data(data, documents, pool)
     classifier.save(out)
     seconds = time.perf_counter() - started
     typer.echo(
         json.dumps(_facts(classifier, documents, out, seconds))
         if as_json
         else _sentences(classifier, documents, out, seconds)
+    )
+
+
+def _told_of_parts(facts: dict[str, Any]) -> str:
+    return "\n".join(
+        [
+            f"learned {len(facts['classes'])} classes from {facts['labelled']:,} "
+            f"labelled documents in {facts['parts']} parts in {facts['seconds']:.1f} s "
+            f"({facts['documents_per_second']:,.0f} documents/s)",
+            *(f"left out: {name}" for name in facts["bad_parts"]),
+            facts["summary"],
+            f"saved {facts['file']} ({facts['bytes'] / 1e6:.1f} MB)",
+        ]
     )
 
 
@@ -166,12 +221,13 @@ def _facts(
 
 def _sentences(classifier: Any, documents: Any, out: Path, seconds: float) -> str:
     n_labelled = sum(label is not None for label in documents.labels)
-    size = out.stat().st_size / 1e6
+    size = out.stat().st_size
+    shown = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
     return "\n".join(
         [
             f"learned {len(classifier.classes_)} classes from {n_labelled:,} labelled "
             f"documents in {seconds:.1f} s",
             classifier.summary(),
-            f"saved {out} ({size:.1f} MB); try: earmark predict {out} NEW-DATA",
+            f"saved {out} ({shown}); try: earmark predict {out} NEW-DATA",
         ]
     )

@@ -58,6 +58,10 @@ class Fit:
         self.data = data
         self.n_classes = int(data.y_index.max()) + 1
         self.keys = row_keys(canonical_rows(data.X))
+        self._draw(rng)
+
+    def _draw(self, rng: Any) -> None:
+        """Seeds of the split and of every start of every class."""
         draws = rng.randint(0, 2**31, size=(2, 1 + self.n_classes * self._n_restarts()))
         high, low = draws.astype(np.uint64)
         seeds = (high << np.uint64(32)) | low

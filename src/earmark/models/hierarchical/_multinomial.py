@@ -53,19 +53,28 @@ class MultinomialProblem(NodeProblem):
         n_nodes: int,
         events: MultinomialEvents,
     ) -> None:
+        self._set_columns(np.bincount(X.indices, minlength=X.shape[1]), n_nodes, events)
+        rows = self.document_rows(X)
+        self.rows = DocumentRows(rows.matrix, weight, rows.length)
+        self._set_base(rows.matrix.T @ weight)
+
+    def _set_columns(
+        self, documents: IntVector, n_nodes: int, events: MultinomialEvents
+    ) -> None:
+        """The class's own columns, by the documents that hold each term."""
         self.n_nodes = n_nodes
         self.hard = events.hard
         self._events = events
-        self._n_features = X.shape[1]
-        documents = np.bincount(X.indices, minlength=self._n_features)
+        self._n_features = len(documents)
         order = np.argsort(-documents, kind="stable")
         self._terms: IntVector = order[: np.count_nonzero(documents)]
         self._place = np.full(self._n_features, len(self._terms), dtype=np.int32)
         self._place[self._terms] = np.arange(len(self._terms), dtype=np.int32)
-        rows = self.document_rows(X)
-        self.rows = DocumentRows(rows.matrix, weight, rows.length)
-        counts = rows.matrix.T @ weight
-        self._probability = _one_node(counts, self._n_features, events.alpha)
+
+    def _set_base(self, counts: FloatVector) -> None:
+        """The one-node model of the class, from its tokens by column."""
+        alpha = self._events.alpha
+        self._probability = _one_node(counts, self._n_features, alpha)
         self._base = np.log(self._probability)
         self._base_offset = 0.0
         self._base_total = float(counts @ self._base)

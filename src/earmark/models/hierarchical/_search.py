@@ -216,7 +216,8 @@ class Search:
         All of them by number; or, where some were dropped, as many of the likeliest
         as every class has, best first.
         """
-        if self.settings.drop_after is None:
+        drop_after = self.settings.drop_after
+        if drop_after is None or drop_after >= self.settings.max_iter:
             return np.flatnonzero(kept)
         last = np.array([row[~np.isnan(row)][-1] for row in bounds])
         last[~kept] = -np.inf

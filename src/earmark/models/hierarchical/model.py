@@ -263,6 +263,8 @@ class HierarchicalBayes(
 
         """
         check_is_fitted(self)
+        if top < 1:
+            raise ValueError(f"top must be a whole number >= 1, got {top!r}.")
         return self._node_scores.described(self._feature_names(feature_names), top)
 
     # -- scores ------------------------------------------------------------------
@@ -285,8 +287,7 @@ class HierarchicalBayes(
         )
 
     def _validated(self, X: MatrixLike) -> Matrix:
-        X = super()._validated(X)
-        return X if self.event_model == "gaussian" else canonical_rows(X)
+        return self._checked_counts(super()._validated(X))
 
     def _joint_log_likelihood(self, X: Matrix) -> FloatMatrix:
         return self._node_scores.joint(X)
@@ -297,7 +298,7 @@ class HierarchicalBayes(
 
     # -- input -----------------------------------------------------------------------
 
-    def _checked_counts(self, X: Matrix) -> Matrix:
+    def _checked_counts(self, X: Matrix, where: str = "") -> Matrix:
         """X as the event model takes it: canonical counts, or as it is."""
         if self.event_model == "gaussian":
             return X
@@ -306,7 +307,7 @@ class HierarchicalBayes(
             row = int(np.searchsorted(rows.indptr, rows.data.argmin(), side="right"))
             raise DataError(
                 f"Negative values in data: {type(self).__name__} takes counts, all "
-                f">= 0, got {rows.data.min():g} in row {row - 1}; "
+                f">= 0, got {rows.data.min():g} in row {row - 1}{where}; "
                 f'use event_model="gaussian" for real values.'
             )
         return rows
@@ -322,7 +323,7 @@ class HierarchicalBayes(
             self, *validation, accept_sparse="csr", dtype=np.float64, reset=False
         )
         y_index = label_positions(labels, self.classes_, X.shape[0])
-        return self._checked_counts(X), y_index
+        return self._checked_counts(X, " of the validation data"), y_index
 
     def _feature_names(self, given: Sequence[str] | None) -> Sequence[str]:
         if given is None:

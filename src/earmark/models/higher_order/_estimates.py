@@ -21,7 +21,7 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["ClassPaths", "count_class_paths"]
+__all__ = ["ClassPaths", "block_paths", "count_class_paths", "joined_paths"]
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,32 @@ def count_class_paths(
     held = class_sums(rows.astype(np.int64), y_index, n_classes)
     documents = np.bincount(y_index, minlength=n_classes)
     if order == 1:
+        return joined_paths(order, held, documents, [])
+    pool = unlabelled if unlabelled_weight > 0 else None
+    everything = rows if pool is None else sparse.vstack([rows, pool]).tocsr()
+    count = _Counter(order, everything if pure else None, pool, unlabelled_weight)
+    pairs = [count(rows[y_index == c]) for c in range(n_classes)]
+    return joined_paths(order, held, documents, pairs)
+
+
+def block_paths(rows: SparseMatrix, order: int) -> tuple[Any, Any]:
+    """Paths per term and in total through the documents of one class, presence CSR."""
+    return _Counter(order, None, None, 0.0)(rows)
+
+
+def joined_paths(
+    order: int, held: SparseMatrix, documents: IntVector, pairs: list[tuple[Any, Any]]
+) -> ClassPaths:
+    """The classes' paths together.
+
+    ``held`` has the documents with each term (n_classes, n_features), ``pairs`` each
+    class's paths per term and in total; none are needed at order 1.
+    """
+    n_classes = len(documents)
+    if order == 1:
         counts, totals = held, documents
         first_order = np.ones(n_classes, dtype=bool)
     else:
-        pool = unlabelled if unlabelled_weight > 0 else None
-        everything = rows if pool is None else sparse.vstack([rows, pool]).tocsr()
-        count = _Counter(order, everything if pure else None, pool, unlabelled_weight)
-        pairs = [count(rows[y_index == c]) for c in range(n_classes)]
         totals = np.array([total for _, total in pairs])
         first_order = totals == 0
         if first_order.any():

@@ -137,7 +137,7 @@ class HigherOrderClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise DataError(
                 f"{type(self).__name__} needs at least 2 classes in y, "
-                f"got 1 class ({self.classes_[0]!r}); check the training split."
+                f"got 1 class ({labels.tolist()[0]!r}); check the training split."
             )
         rows = presence(canonical_rows(X), dtype=np.float64)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))

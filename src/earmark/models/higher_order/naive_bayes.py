@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,14 @@ from earmark.kernels.rows import canonical_rows, presence
 from earmark.models._presence import PresenceScores
 from earmark.models.higher_order._estimates import ClassPaths, count_class_paths
 from earmark.models.higher_order.strongest import Path, strongest_paths
-from earmark.typing import ArrayLike, Labels, Matrix, MatrixLike, SparseMatrix
+from earmark.typing import (
+    ArrayLike,
+    IntVector,
+    Labels,
+    Matrix,
+    MatrixLike,
+    SparseMatrix,
+)
 
 __all__ = ["HigherOrderNaiveBayes"]
 
@@ -135,6 +143,12 @@ class HigherOrderNaiveBayes(PresenceScores, ClassifierMixin, BaseEstimator):
             unlabelled=self._pool(unlabelled),
             unlabelled_weight=self.unlabelled_weight,
         )
+        return self._become(paths, rows, y_index)
+
+    def _become(
+        self, paths: ClassPaths, rows: SparseMatrix, y_index: IntVector | None
+    ) -> Self:
+        """Take over counted paths; the documents only if they are to be kept."""
         self.path_count_, self.path_total_ = paths.counts, paths.totals
         self.class_count_ = paths.documents
         self.is_first_order_, self.seen_ = paths.is_first_order, paths.seen
@@ -171,6 +185,8 @@ class HigherOrderNaiveBayes(PresenceScores, ClassifierMixin, BaseEstimator):
 
         """
         check_is_fitted(self)
+        if index(top) < 1:
+            raise ValueError(f"top must be at least 1, got {top!r}.")
         if self.documents_ is None:
             raise NotSupportedError(
                 f"{type(self).__name__}.strongest_paths needs the training documents; "
@@ -203,7 +219,12 @@ class HigherOrderNaiveBayes(PresenceScores, ClassifierMixin, BaseEstimator):
         if unlabelled is None:
             return None
         pool = validate_data(
-            self, unlabelled, accept_sparse="csr", dtype="numeric", reset=False
+            self,
+            unlabelled,
+            accept_sparse="csr",
+            dtype="numeric",
+            reset=False,
+            ensure_min_samples=0,
         )
         return presence(canonical_rows(pool))
 

@@ -193,7 +193,7 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
     def _chosen_pairs(self) -> Any:
         labels = self.classes_.tolist()
         if self.pair is not None:
-            pair = list(self.pair)
+            pair = [] if np.ndim(self.pair) != 1 else list(self.pair)
             if len(pair) != 2 or pair[0] == pair[1] or not set(pair) <= set(labels):
                 raise DataError(
                     f"{type(self).__name__}.pair must be two of the labels "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -289,11 +289,31 @@ class HybridBayes(ClassScoresMixin, AdditiveClassifier):
     def _fit_weights(
         self, X: Matrix, labels: Labels, sample_weight: ArrayLike | None
     ) -> None:
-        """θ for each alpha; the alpha with the best log loss stays."""
         own = self._own_class(labels, X.shape[0])
         given = checked_weights(sample_weight, X.shape[0])
         weight = np.ones(X.shape[0]) if given is None else given.astype(np.float64)
         lost = left_out(sample_weight, X.shape[0])
+        self._choose_weights(own, weight, lost, lambda: self._features(X, own, lost))
+
+    def _features(
+        self, X: Matrix, own: IntVector, lost: FloatVector
+    ) -> list[FloatMatrix]:
+        """What the weights are fitted on, at the present smoothing."""
+        if self.fit_features == "leave_one_out":
+            return self._evidence_without(X, own, lost)
+        return evidence(self.regions_, X, self.normalize)
+
+    def _choose_weights(
+        self,
+        own: IntVector,
+        weight: FloatVector,
+        lost: FloatVector,
+        features: Callable[[], list[FloatMatrix]],
+    ) -> None:
+        """θ for each alpha; the alpha with the best log loss stays.
+
+        ``features`` gives those of all documents, wherever they are.
+        """
         held_out = self.fit_features == "leave_one_out"
         # A class's only document cannot tell how the class is recognised.
         useful = (weight > 0) & (self._has_company(own, lost) | (not held_out))
@@ -301,12 +321,7 @@ class HybridBayes(ClassScoresMixin, AdditiveClassifier):
         for alpha in smoothing_values(self.alpha):
             for region in self.regions_:
                 region.smooth(alpha)
-            features = (
-                self._evidence_without(X, own, lost)
-                if held_out
-                else evidence(self.regions_, X, self.normalize)
-            )
-            tried[alpha] = self._weights(features, own, weight, useful)
+            tried[alpha] = self._weights(features(), own, weight, useful)
         self.log_loss_ = {alpha: loss for alpha, (_, _, loss) in tried.items()}
         self.alpha_ = min(self.log_loss_, key=lambda alpha: self.log_loss_[alpha])
         self.region_weight_, self.class_bias_, _ = tried[self.alpha_]

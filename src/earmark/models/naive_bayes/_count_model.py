@@ -11,7 +11,12 @@ from earmark._checks import require_in_range
 from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
-from earmark.models._base import JointLogLikelihoodMixin, ScoreParts, linear_parts
+from earmark.models._base import (
+    JointLogLikelihoodMixin,
+    LinearRule,
+    ScoreParts,
+    linear_parts,
+)
 from earmark.models.naive_bayes._prior import ClassPrior
 from earmark.statistics import ClassStatistics
 from earmark.statistics._inputs import checked_weights
@@ -82,14 +87,11 @@ class CountNaiveBayes(JointLogLikelihoodMixin, ClassPrior):
     def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
         return np.asarray(X @ self._weights + self._offset, dtype=np.float64)
 
-    def _linear_form(self) -> tuple[FloatMatrix, FloatVector, bool] | None:
-        """Weights (n_features, n_classes), offsets, and whether counts are cut to 1.
-
-        None where the scores are not a plain sum (some log 0).
-        """
+    def _linear_form(self) -> LinearRule | None:
+        """The scores as a sum over the document; None where some term has log 0."""
         if not np.isfinite(self._weights).all():
             return None
-        return self._weights, self._offset, False
+        return LinearRule(self._weights, self._offset)
 
     def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""

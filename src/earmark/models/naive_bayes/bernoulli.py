@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from earmark.kernels.rows import canonical_rows, presence, row_lengths
+from earmark.models._base import LinearRule
 from earmark.models._presence import PresenceScores
 from earmark.models.naive_bayes._count_model import CountNaiveBayes
 from earmark.models.naive_bayes._prior import log_or_minus_inf
@@ -88,11 +90,11 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
         log_missing = log_or_minus_inf(missing) - log_total
         self._set_presence(log_present, log_missing)
 
-    def _linear_form(self) -> tuple[FloatMatrix, FloatVector, bool] | None:
-        form = super()._linear_form()
-        if form is None or self._certain is not None:
+    def _linear_form(self) -> LinearRule | None:
+        rule = super()._linear_form()
+        if rule is None or self._certain is not None:
             return None
-        return form[0], form[1], True
+        return replace(rule, binary=True)
 
     def _log_likelihood_without(
         self, rows: SparseMatrix, own: IntVector, weight: FloatVector

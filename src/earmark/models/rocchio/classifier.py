@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from earmark._checks import require_in_range, require_one_of
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows, row_norms, unit_rows
-from earmark.models._base import ScoreMatrixMixin, ScoreParts
+from earmark.models._base import LinearRule, ScoreMatrixMixin, ScoreParts
 from earmark.models.rocchio.parts import nearest_parts, two_class_parts
 from earmark.models.rocchio.prototypes import Measures, prototypes
 from earmark.models.rocchio.rules import (
@@ -243,6 +243,13 @@ class RocchioClassifier(ScoreMatrixMixin, Tuning):
         with np.errstate(divide="ignore"):
             scores = self.temperature_ * np.log(shares)
         return np.asarray(scores if len(scores) == 1 else scores[empty])
+
+    def _linear_form(self) -> LinearRule | None:
+        """The plain rule's scores as a sum over the document's terms."""
+        if self.rule != "nearest":
+            return None
+        shares = self._shares(self._docs(), np.ones(1, dtype=bool))[0]
+        return LinearRule(self._weights, self._offset(), unit=True, empty=shares)
 
     def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""

@@ -10,7 +10,7 @@ from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import class_sums, row_lengths
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = ["EMResult", "naive_bayes_em"]
+__all__ = ["EMResult", "m_step", "naive_bayes_em", "tempering"]
 
 
 class EMResult(NamedTuple):
@@ -69,17 +69,16 @@ def naive_bayes_em(
     weighted = labelled.multiply(ones[:, None]).tocsr()
     own_tokens = class_sums(weighted, y_index, n_classes).toarray()
     own_docs = np.bincount(y_index, ones, minlength=n_classes)
-    temper = _temper(unlabelled, evidence)
+    temper = tempering(unlabelled, evidence)
     by_term = unlabelled.T.tocsr()
     converged, n_iter = False, 0
     while n_iter < max_iter and not converged:
         n_iter += 1
-        # M-step (SS1): labelled documents with their label, the others by share.
-        tokens = own_tokens.T + weight * (by_term @ posterior) + alpha
-        feature_log_prob = np.log(tokens) - np.log(tokens.sum(axis=0))
-        docs = own_docs + weight * posterior.sum(axis=0) + 1.0
-        class_log_prior = np.log(docs) - np.log(docs.sum())
-        # E-step, tempered (SS2): a long document is not n_d independent proofs.
+        feature_log_prob, class_log_prior = m_step(
+            own_tokens.T + weight * (by_term @ posterior),
+            own_docs + weight * posterior.sum(axis=0),
+            alpha,
+        )
         joint = unlabelled @ feature_log_prob + class_log_prior
         log_posterior = log_normalize(joint * temper)
         if anchor is not None:
@@ -90,8 +89,25 @@ def naive_bayes_em(
     return EMResult(posterior, feature_log_prob, class_log_prior, n_iter, converged)
 
 
-def _temper(rows: SparseMatrix, evidence: float | None) -> FloatMatrix:
-    """Factor on each document's log-joint: min(1, evidence / length) (SS2)."""
+def m_step(
+    tokens: FloatMatrix, docs: FloatVector, alpha: float
+) -> tuple[FloatMatrix, FloatVector]:
+    """Log P(term | class) and log P(class) (SS1).
+
+    ``tokens`` (n_terms, n_classes) and ``docs`` hold the labelled documents with
+    their label and the others by share.
+    """
+    tokens = tokens + alpha
+    feature_log_prob = np.log(tokens) - np.log(tokens.sum(axis=0))
+    docs = docs + 1.0
+    return feature_log_prob, np.log(docs) - np.log(docs.sum())
+
+
+def tempering(rows: SparseMatrix, evidence: float | None) -> FloatMatrix:
+    """Factor on each document's log-joint: min(1, evidence / length) (SS2).
+
+    A long document is not n_d independent proofs.
+    """
     if evidence is None:
         return np.ones((rows.shape[0], 1))
     lengths = row_lengths(rows)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["MIN_POOL", "MIN_POOL_RATIO", "pool_is_useful"]
+import numpy as np
+
+from earmark.typing import SparseMatrix
+
+__all__ = ["MIN_POOL", "MIN_POOL_RATIO", "n_different", "pool_is_useful"]
 
 MIN_POOL = 500
 MIN_POOL_RATIO = 2.0
@@ -16,3 +20,12 @@ def pool_is_useful(
 ) -> bool:
     """Whether a pool has enough documents, alone and for each labelled one."""
     return n_pool >= min_pool and n_pool >= min_pool_ratio * n_labelled
+
+
+def n_different(rows: SparseMatrix) -> int:
+    """Number of different rows that are not empty; a copy tells nothing new."""
+    seen = set()
+    for i in np.flatnonzero(np.diff(rows.indptr)):
+        part = slice(rows.indptr[i], rows.indptr[i + 1])
+        seen.add((rows.indices[part].tobytes(), rows.data[part].tobytes()))
+    return len(seen)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
@@ -22,11 +20,13 @@ from earmark.models.semi_supervised._features import (
     RecipeFeatures,
     make_view,
 )
-from earmark.models.semi_supervised._guard import pool_is_useful
+from earmark.models.semi_supervised._guard import n_different, pool_is_useful
+from earmark.models.semi_supervised._parameters import (
+    check_parameters,
+    choose_recipe,
+    column_kinds,
+)
 from earmark.models.semi_supervised._recipe import (
-    LONG,
-    SHORT,
-    SHORT_TEXT,
     Learned,
     Material,
     Recipe,
@@ -87,8 +87,8 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
         Parts of the labelled documents that are held out in turn to learn how sure
         the student may be; 0 leaves its own probabilities, which are too sure.
     min_pool, min_pool_ratio : int and float, default=500 and 2.0
-        The pool is used if it has so many documents, and so many for each
-        labelled one.
+        The pool is used if it has so many different documents, and so many for
+        each labelled one.
     n_components : int, default=100
         Length of the dense views' vectors.
     min_df : int, default=2
@@ -178,12 +178,12 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
 
     def _fit(self, X: MatrixLike, y: Any, label_weight: Any) -> Self:
         """As ``fit``, with a weight for each labelled document."""
-        self._check_parameters()
+        check_parameters(self)
         X, y, labelled = self._checked(X, y)
         self.classes_, y_index = np.unique(y[labelled], return_inverse=True)
         pool = np.setdiff1d(np.arange(X.shape[0]), labelled)
         self.used_pool_ = pool_is_useful(
-            len(labelled), len(pool), self.min_pool, self.min_pool_ratio
+            len(labelled), n_different(X[pool]), self.min_pool, self.min_pool_ratio
         )
         if not self.used_pool_:
             return self._fit_labelled(X[labelled], y_index, label_weight)
@@ -206,7 +206,8 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
 
     def _fit_pool(self, X: Matrix, y: IntVector, label_weight: Any) -> Self:
         """The recipe; the labelled documents are the first rows of X (SS3)."""
-        recipe = self._chosen_recipe(X)
+        words = np.flatnonzero(self._kinds(X) == WORD)
+        recipe = choose_recipe(self, X[:, words].sum() / X.shape[0])
         self.recipe_ = recipe.name
         made = RecipeFeatures(self._kinds(X), self.min_df, recipe.phrases)
         self.features_ = made.fit(X)
@@ -236,24 +237,6 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
             voter=_chosen(self.voter),
             label_weight=label_weight,
             pool_factor=pool_factor,
-        )
-
-    def _chosen_recipe(self, X: Matrix) -> Recipe:
-        """Long or short by mean tokens a document; views and steps as asked for."""
-        tokens = X[:, np.flatnonzero(self._kinds(X) == WORD)].sum() / X.shape[0]
-        is_short = tokens < SHORT_TEXT if self.recipe == "auto" else None
-        recipe = SHORT if is_short or self.recipe == "short" else LONG
-        wanted = recipe.views if isinstance(self.views, str) else tuple(self.views)
-        if isinstance(self.views, str) and self.terms is None:
-            wanted = tuple(name for name in wanted if name != "subword")
-        return replace(
-            recipe,
-            views=wanted,
-            n_steps=recipe.n_steps if self.n_steps is None else self.n_steps,
-            pool_weight=(
-                recipe.pool_weight if self.pool_weight is None else self.pool_weight
-            ),
-            supervised_weight=recipe.supervised_weight if "tfidf" in wanted else 0.0,
         )
 
     def _made_views(self, recipe: Recipe) -> dict[str, Any]:
@@ -358,34 +341,8 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
             raise DataError("Negative values in data: X must hold counts.")
         return rows, labels, labelled
 
-    def _check_parameters(self) -> None:
-        require_in_range(self, "prior_correction", low=0.0)
-        require_in_range(self, "min_pool_ratio", low=0.0)
-        require_one_of(self, "recipe", ("auto", "long", "short"))
-        require_integer(self, "min_pool", low=1)
-        require_integer(self, "calibration_folds", low=0)
-        require_integer(self, "n_components", low=1)
-        require_integer(self, "min_df", low=1)
-        if self.n_steps is not None:
-            require_integer(self, "n_steps", low=1)
-        if self.pool_weight is not None:
-            require_in_range(self, "pool_weight", low=0.0, open_low=True)
-        if isinstance(self.views, str) and self.views != "auto":
-            raise ValueError(
-                "SemiSupervisedClassifier.views must be 'auto' or a tuple of views, "
-                f"got {self.views!r}."
-            )
-
     def _kinds(self, X: Matrix) -> IntVector:
-        if self.kinds is None:
-            return np.full(X.shape[1], WORD)
-        kinds = np.asarray(self.kinds)
-        if kinds.shape != (X.shape[1],):
-            raise ValueError(
-                f"SemiSupervisedClassifier.kinds must name {X.shape[1]} columns, "
-                f"got {kinds.shape}."
-            )
-        return kinds
+        return column_kinds(self.kinds, X.shape[1])
 
     def _seed(self) -> int:
         return 0 if self.random_state is None else int(self.random_state)

@@ -119,9 +119,13 @@ class SemiSupervisedNaiveBayes(ClassifierMixin, JointLogLikelihoodMixin, BaseEst
     def _supervised(self, rows: SparseMatrix, y_index: IntVector) -> None:
         """Naive Bayes on the labelled documents."""
         n_classes = len(self.classes_)
-        tokens = class_sums(rows, y_index, n_classes).toarray() + self.alpha
-        self.feature_log_prob_ = np.log(tokens / tokens.sum(axis=1, keepdims=True))
-        docs = np.bincount(y_index, minlength=n_classes)
+        tokens = class_sums(rows, y_index, n_classes).toarray()
+        self._begin(tokens, np.bincount(y_index, minlength=n_classes))
+
+    def _begin(self, tokens: FloatMatrix, docs: IntVector) -> None:
+        """Naive Bayes from the sums (n_classes, n_terms) of labelled documents."""
+        smooth = tokens + self.alpha
+        self.feature_log_prob_ = np.log(smooth / smooth.sum(axis=1, keepdims=True))
         self.class_log_prior_ = np.log(docs / docs.sum())
 
     def _first_posterior(self, rows: SparseMatrix) -> FloatMatrix:

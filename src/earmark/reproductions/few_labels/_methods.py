@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.naive_bayes import ComplementNB, MultinomialNB
@@ -19,49 +18,38 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
 
 from earmark import TextClassifier
-from earmark.documents import labelled_per_class
 from earmark.evaluation import reliability
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
-from earmark.reproductions.few_labels._tasks import Task
+from earmark.reproductions.few_labels._draws import Draw
 from earmark.typing import Labels
 
-__all__ = ["Draw", "baselines", "literature", "recipe", "scores"]
+__all__ = ["auto", "baselines", "linear", "literature", "recipe", "scores"]
 
-
-class Draw:
-    """Labelled documents and pool of one draw, as text and as matrices."""
-
-    def __init__(self, task: Task, n: int, seed: int) -> None:
-        self.task = task
-        self.labelled, self.pool = labelled_per_class(task.y, n, random_state=seed)
-        self.y = task.y[self.labelled]
-        self.texts = [task.train[i] for i in self.labelled]
-        self.pool_texts = [task.train[i] for i in self.pool]
-
-    def matrices(self) -> tuple[Any, Any, Any, Any]:
-        """Counts and tf-idf (vocabulary and idf from all training text), and tests."""
-        counter = CountVectorizer(min_df=2)
-        counts = counter.fit_transform([*self.texts, *self.pool_texts])
-        tfidf = TfidfTransformer(sublinear_tf=True).fit(counts)
-        test = counter.transform(self.task.test)
-        return counts, tfidf.transform(counts), test, tfidf.transform(test)
+LINEAR = ("logistic regression", "linear SVM")
 
 
 def scores(draw: Draw, predicted: Labels) -> dict[str, float]:
     """Accuracy and macro-F1 on the test part."""
-    truth = draw.task.y_test
     return {
-        "accuracy": float(np.mean(predicted == truth)),
-        "macro_f1": float(f1_score(truth, predicted, average="macro")),
+        "accuracy": float(np.mean(predicted == draw.y_test)),
+        "macro_f1": float(f1_score(draw.y_test, predicted, average="macro")),
     }
+
+
+def linear(draw: Draw) -> dict[str, dict[str, float]]:
+    """Logistic regression and a linear SVM on the labelled documents."""
+    return _supervised(draw, LINEAR)
 
 
 def baselines(draw: Draw) -> dict[str, dict[str, float]]:
     """Supervised models on the labelled documents."""
-    counts, tfidf, test_counts, test_tfidf = draw.matrices()
-    n = len(draw.y)
+    return _supervised(draw, tuple(_models()))
+
+
+def _models() -> dict[str, tuple[Any, bool]]:
+    """Name -> model, and whether it looks at tf-idf."""
     naive = {"alpha": 0.1, "fit_prior": False}
-    models: dict[str, tuple[Any, bool]] = {
+    return {
         "logistic regression": (LogisticRegression(C=10.0, max_iter=1000), True),
         "linear SVM": (LinearSVC(C=1.0), True),
         "complement NB, tf-idf": (ComplementNB(alpha=0.3), True),
@@ -69,14 +57,18 @@ def baselines(draw: Draw) -> dict[str, dict[str, float]]:
         "multinomial NB, tf-idf": (MultinomialNB(**naive), True),
         "multinomial NB, counts": (MultinomialNB(**naive), False),
     }
+
+
+def _supervised(draw: Draw, names: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    counts, tfidf, test_counts, test_tfidf = draw.matrices()
+    n = len(draw.y)
     found = {}
-    for name, (model, weighted) in models.items():
+    for name in names:
+        model, weighted = _models()[name]
         X, X_test = (tfidf, test_tfidf) if weighted else (counts, test_counts)
         # Columns that no labelled document has get no weight: leave them out.
         used = np.flatnonzero(np.bincount(X[:n].indices, minlength=X.shape[1]))
-        keep = (
-            used if isinstance(model, LogisticRegression | LinearSVC) else slice(None)
-        )
+        keep = used if name in LINEAR else slice(None)
         model.fit(X[:n][:, keep], draw.y)
         found[name] = scores(draw, model.predict(X_test[:, keep]))
     return found
@@ -89,16 +81,26 @@ def recipe(draw: Draw, branch: str = "auto") -> dict[str, float]:
     started = time.process_time()
     classifier.fit(draw.texts, draw.y, unlabelled=draw.pool_texts)
     seconds = time.process_time() - started
-    truth, classes = draw.task.y_test, classifier.classes_
-    proba = classifier.predict_proba(draw.task.test)
+    classes = classifier.classes_
+    proba = classifier.predict_proba(draw.test_texts)
     found = scores(draw, classes[proba.argmax(axis=1)])
     fitted = classifier.engine_.model_
     raw = proba ** (1.0 / fitted.scale_)
     raw /= raw.sum(axis=1, keepdims=True)
-    found["ece"] = reliability(truth, proba, classes=classes).ece
-    found["ece_raw"] = reliability(truth, raw, classes=classes).ece
+    found["ece"] = reliability(draw.y_test, proba, classes=classes).ece
+    found["ece_raw"] = reliability(draw.y_test, raw, classes=classes).ece
     found["seconds"] = seconds
     return found
+
+
+def auto(draw: Draw) -> dict[str, Any]:
+    """What ``TextClassifier("auto")`` chooses and how it does."""
+    started = time.process_time()
+    classifier = TextClassifier("auto", random_state=0)
+    classifier.fit(draw.texts, draw.y, unlabelled=draw.pool_texts or None)
+    seconds = time.process_time() - started
+    found: dict[str, Any] = scores(draw, classifier.predict(draw.test_texts))
+    return {**found, "chosen": classifier.model_name_, "seconds": seconds}
 
 
 def literature(draw: Draw) -> dict[str, dict[str, float]]:
@@ -112,7 +114,7 @@ def literature(draw: Draw) -> dict[str, dict[str, float]]:
     svd = TruncatedSVD(100, random_state=0).fit(tfidf)
     dense, test_dense = (normalize(svd.transform(X)) for X in (tfidf, test_tfidf))
     spreading = LabelSpreading(kernel="knn", n_neighbors=10, max_iter=50)
-    training = SelfTrainingClassifier(LogisticRegression(C=10.0, max_iter=300))
+    training = SelfTrainingClassifier(LogisticRegression(C=10.0, max_iter=100))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", RuntimeWarning)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,22 @@ import numpy as np
 from earmark.documents import docstring_corpus, load_corpus, stratified_split
 from earmark.typing import Labels
 
-__all__ = ["DEVELOPMENT", "SHORT", "UNTOUCHED", "Task", "load_task", "n_draws"]
+__all__ = [
+    "DEVELOPMENT",
+    "SHORT",
+    "UNTOUCHED",
+    "Task",
+    "is_large",
+    "load_task",
+    "sampled",
+    "untouched_tasks",
+]
+
+# Sections of Debian that say what a program is for.
+_SECTIONS = (
+    *("admin", "database", "editors", "electronics", "fonts", "games", "graphics"),
+    *("mail", "math", "net", "science", "sound", "text", "video", "web", "x11"),
+)
 
 
 @dataclass(frozen=True)
@@ -27,17 +44,20 @@ class Task:
     y_test: Labels
 
 
-@cache
+@lru_cache(maxsize=1)
 def load_task(name: str) -> Task:
-    """A task by name; the last few stay in memory."""
+    """A task by name; the last one stays in memory."""
     return _MAKERS[name](name)
 
 
-def n_draws(name: str, quick: bool) -> int:
-    """Draws of labelled documents: 8, or 3 for the two large corpora; 2 if quick."""
-    if quick:
-        return 2
-    return 3 if name in ("20ng", "r52") else 8
+def is_large(name: str) -> bool:
+    """Whether a task has so many documents or classes that it gets fewer draws."""
+    return name in ("20ng", "r52")
+
+
+def untouched_tasks() -> tuple[str, ...]:
+    """Tasks that played no part in choosing anything; one needs Debian's lists."""
+    return tuple(n for n in UNTOUCHED if n != "debian" or shutil.which("apt-cache"))
 
 
 def _official(corpus: str) -> Callable[[str], Task]:
@@ -65,7 +85,7 @@ def _parts(name: str, texts: list[str], y: Any, test_size: float | int) -> Task:
     )
 
 
-def _sampled(task: Task, n_train: int, n_test: int) -> Task:
+def sampled(task: Task, n_train: int, n_test: int) -> Task:
     """Some documents of each part, in proportion."""
     return Task(
         task.name,
@@ -99,15 +119,15 @@ def _newsgroup_subjects(name: str) -> Task:
             re.sub(r"(?i)\bre:\s*", "", s) for s in documents.columns["subject"]
         ]
         parts += [subjects, np.asarray(documents.labels)]
-    return _sampled(Task(name, *parts), 6000, 3000)
+    return sampled(Task(name, *parts), 6000, 3000)
 
 
 def _imdb(name: str) -> Task:
-    return _sampled(_official("imdb")(name), 6000, 4000)
+    return sampled(_official("imdb")(name), 6000, 4000)
 
 
 def _imdb_sentences(name: str) -> Task:
-    whole = _sampled(_official("imdb")(name), 8000, 3000)
+    whole = sampled(_official("imdb")(name), 8000, 3000)
     rng = np.random.default_rng(0)
 
     def sentence(text: str) -> str:
@@ -176,6 +196,21 @@ def _docstrings(name: str) -> Task:
     return _parts(name, *_some([joined[i] for i in rows], y[rows], 9000), 0.3)
 
 
+def _debian(name: str) -> Task:
+    """One-line descriptions of Debian packages, by section: programs, no libraries."""
+    listed = subprocess.run(
+        ["apt-cache", "dumpavail"], capture_output=True, text=True, check=True
+    ).stdout
+    found: dict[str, str] = {}
+    for entry in listed.split("\n\n"):
+        fields = dict(re.findall(r"(?m)^(Section|Description): (.+)$", entry))
+        if fields.get("Section") in _SECTIONS and "Description" in fields:
+            found.setdefault(fields["Description"], fields["Section"])
+    texts = sorted(found)
+    y = np.asarray([found[text] for text in texts])
+    return _parts(name, *_some(texts, y, 9000), 0.3)
+
+
 def _term_numbers(corpus: str) -> Callable[[str], Task]:
     def make(name: str) -> Task:
         documents = load_corpus(corpus)
@@ -199,6 +234,7 @@ _MAKERS: Mapping[str, Callable[[str], Task]] = {
     "reuters-titles": _reuters_titles,
     "imdb-sentences": _imdb_sentences,
     "docstrings": _docstrings,
+    "debian": _debian,
     "cora": _term_numbers("cora"),
     "citeseer": _term_numbers("citeseer"),
 }
@@ -213,4 +249,4 @@ SHORT = (
     "imdb-sentences",
 )
 # These played no part in choosing anything.
-UNTOUCHED = ("docstrings", "cora", "citeseer")
+UNTOUCHED = ("docstrings", "debian", "cora", "citeseer")

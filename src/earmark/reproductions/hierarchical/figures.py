@@ -12,13 +12,24 @@ from earmark._optional import require
 from earmark.reproductions.hierarchical.plane import (
     XOR_LABELS,
     XOR_POINTS,
+    shape_model,
     xor_models,
 )
 from earmark.reproductions.hierarchical.shapes import SHAPES, WIDTH, draw
 
 __all__ = ["draw_figures"]
 
-_COLORS = ("black", "tab:red", "tab:blue", "tab:green", "tab:orange", "tab:purple")
+_COLORS = {
+    "naive Bayes": "tab:red",
+    "hierarchical Bayes, H = 1": "tab:brown",
+    "hierarchical Bayes, H = 2": "black",
+    "hierarchical Bayes, H = 3": "tab:cyan",
+    "hierarchical Bayes, H = 4": "tab:pink",
+    "hierarchical Bayes, H = 5": "tab:olive",
+    "tf-idf + linear SVM": "tab:blue",
+    "tf-idf + logistic regression": "tab:green",
+    "Complement NB": "tab:orange",
+}
 
 
 def draw_figures(result: Mapping[str, Any], out: Path) -> list[str]:
@@ -58,16 +69,22 @@ def _xor(pyplot: Any) -> Any:
 
 
 def _shapes(pyplot: Any) -> Any:
-    """Figure 4: the points inside each shape."""
+    """Figure 4: the points inside each shape, and below it what was learned."""
     figure, axes = pyplot.subplots(
-        1, len(SHAPES), figsize=(2.7 * len(SHAPES), 3), layout="constrained"
+        2, len(SHAPES), figsize=(2.4 * len(SHAPES), 5), layout="constrained"
     )
-    for axis, shape in zip(axes, SHAPES, strict=True):
+    step = np.linspace(0, WIDTH, 100)
+    grid = np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2)
+    for (above, below), shape in zip(axes.T, SHAPES, strict=True):
         X, y = draw(shape, 2250, 0)
-        axis.scatter(*X[y].T, s=1.5, color="black")
-        axis.scatter(*X[~y].T, s=1.5, color="0.85")
-        axis.set(title=shape, xlim=(0, WIDTH), ylim=(0, WIDTH), aspect="equal")
-        axis.set(xticks=[], yticks=[])
+        above.scatter(*X[y].T, s=1.5, color="black")
+        above.scatter(*X[~y].T, s=1.5, color="0.85")
+        above.set(title=shape)
+        inside = shape_model(X, y, 0).predict(grid).reshape(100, 100)
+        below.imshow(~inside, cmap="gray", origin="lower", extent=(0, WIDTH, 0, WIDTH))
+        for axis in (above, below):
+            axis.set(xlim=(0, WIDTH), ylim=(0, WIDTH), aspect="equal")
+            axis.set(xticks=[], yticks=[])
     return figure
 
 
@@ -94,8 +111,8 @@ def _lines(
     axis: Any, points: Sequence[Mapping[str, Any]], names: Sequence[str], unit: int
 ) -> None:
     sizes = [point["reviews"] / unit for point in points]
-    for name, color in zip(names, _COLORS, strict=False):
+    for name in names:
         rows = [point["rows"][name] for point in points]
         mean = np.array([row["mean"] for row in rows])
         error = np.nan_to_num([row["se"] for row in rows])
-        axis.errorbar(sizes, mean, error, label=name, color=color, marker=".")
+        axis.errorbar(sizes, mean, error, label=name, color=_COLORS[name], marker=".")

@@ -1,4 +1,7 @@
-"""The result as text, the paper's figures in brackets."""
+"""The result as text: mean ± standard error, the paper's figure in brackets.
+
+p is that of a paired t test against naive Bayes over the draws.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,18 @@ def show(result: Mapping[str, Any]) -> str:
         f"  {name:40} {right} of {xor['seeds']} seeds"
         for name, right in xor["all four points right"].items()
     ]
+    lines += ["", "Figure 3: IMDB by training reviews"]
+    for point in (*result["figure_3"]["A and B"], *result["figure_3"]["C"]):
+        lines += [f"{point['reviews']} reviews", *_rows(point["rows"])]
     return "\n".join(lines)
 
 
 def _rows(table: Mapping[str, Any]) -> list[str]:
     lines = []
     for name, row in table.items():
-        if not isinstance(row, Mapping):
-            lines.append(f"  {name:40} {row:.2g}")
-            continue
         error = f" ± {row['se']:.4f}" if row["n"] > 1 else ""
         paper = f" ({row['paper']:.3f})" if row.get("paper") is not None else ""
-        lines.append(f"  {name:40} {row['mean']:.4f}{error}{paper}")
+        p = row.get("p against naive Bayes")
+        tested = "" if p is None else f"  p {p:.2g}"
+        lines.append(f"  {name:40} {row['mean']:.4f}{error}{paper}{tested}")
     return lines

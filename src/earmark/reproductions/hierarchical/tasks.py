@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ class Task:
     validation: IntVector
     test: IntVector
 
+    @cached_property
     def counts(self) -> tuple[SparseMatrix, SparseMatrix, SparseMatrix]:
         """Counts of the three parts, on the terms that the training part holds."""
         X = self.corpus.counts
@@ -44,6 +46,7 @@ class Task:
         validation, test = X[self.validation], X[self.test]
         return train[:, held], validation[:, held], test[:, held]
 
+    @cached_property
     def labels(self) -> tuple[Labels, Labels, Labels]:
         """Labels of the three parts."""
         y = self.corpus.labels

@@ -14,18 +14,21 @@ from earmark.reproductions.higher_order.data import DataSet, draw_trial
 
 __all__ = ["draw_curves", "log_ratios"]
 
+_LAYOUT = "constrained"
 _PAIR = ("alt.atheism", "soc.religion.christian")
 
 
 def draw_curves(curves: Mapping[str, Any], out: Path) -> str:
     """Figure 2: one panel a data set; the name of the file."""
     plt = require("matplotlib.pyplot", "draw the figures")
-    figure, axes = plt.subplots(2, 3, figsize=(10, 6), sharex=True)
-    for axis, (name, by_share) in zip(axes.flat, curves.items(), strict=False):
-        shares = [float(share) for share in by_share]
-        for method in next(iter(by_share.values())):
-            means = [row[method]["mean"] for row in by_share.values()]
-            axis.plot([100 * s for s in shares], means, marker="o", ms=3, label=method)
+    figure, axes = plt.subplots(2, 3, figsize=(10, 6), sharex=True, layout=_LAYOUT)
+    percent = [100 * float(share) for share in curves]
+    names = next(iter(curves.values()))
+    for axis, name in zip(axes.flat, names, strict=False):
+        rows = [by_set[name] for by_set in curves.values()]
+        for method in rows[0]:
+            means = [row[method]["mean"] for row in rows]
+            axis.plot(percent, means, marker="o", ms=3, label=method)
         axis.set_title(name, fontsize=10)
     axes[0, 0].legend(fontsize=8)
     figure.supxlabel("training documents, % of a class", fontsize=9)
@@ -70,9 +73,10 @@ def log_ratios(religion: DataSet, out: Path) -> dict[str, Any]:
 
 def _scatter(values: Mapping[str, Any], kind: str, out: Path, name: str) -> str:
     plt = require("matplotlib.pyplot", "draw the figures")
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4))
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout=_LAYOUT)
     for axis, part in zip(axes, ("present", "absent"), strict=True):
         axis.scatter(values[kind][part], values["first order"][part], s=5, alpha=0.5)
+        axis.locator_params(axis="x", nbins=6)
         axis.set_xlabel(f"{kind}, term {part}", fontsize=9)
         axis.set_ylabel(f"first order, term {part}", fontsize=9)
     figure.suptitle(f"log-ratio of {_PAIR[0]} to {_PAIR[1]}", fontsize=10)
@@ -80,7 +84,6 @@ def _scatter(values: Mapping[str, Any], kind: str, out: Path, name: str) -> str:
 
 
 def _save(figure: Any, plt: Any, out: Path, name: str) -> str:
-    figure.tight_layout()
     figure.savefig(out / name, dpi=80)
     plt.close(figure)
     return name

@@ -38,7 +38,7 @@ def tables(result: Mapping[str, Any]) -> dict[str, str]:
         "few": _accuracies(few),
         "leak_free": _accuracies(free),
         "tests": _differences({name: result["tests"][name] for name in _TESTS}, few),
-        "curves": _curves(result["curves"]),
+        "curves": _curves(result["curves"], result["curve_tests"]),
         "improvements": _improvements(result["table_3"]),
         "unlabelled": _unlabelled(result["unlabelled"], few),
         "milder": _accuracies(result["milder_cross_postings"]),
@@ -102,14 +102,17 @@ def _stars(p: float) -> str:
     return " \\*" if p < 0.05 else ""
 
 
-def _curves(curves: Mapping[str, Any]) -> str:
+def _curves(curves: Mapping[str, Any], tests: Mapping[str, Any]) -> str:
     rows = []
-    for name in _in_order(curves):
-        for method in ("NB", "HONB", "SVM", "HOSVM"):
-            means = [row[method]["mean"] for row in curves[name].values()]
-            rows.append([name, method, *map(_short, means)])
-    shares = [f"{float(share):.0%}" for share in next(iter(curves.values()))]
-    return _markdown(["", "", *shares], rows)
+    for name in _in_order(next(iter(curves.values()))):
+        for method, base in (("NB", ""), ("HONB", "NB"), ("SVM", ""), ("HOSVM", "SVM")):
+            cells = [name, method]
+            for share, by_set in curves.items():
+                mean = _short(by_set[name][method]["mean"])
+                test = tests[share].get(f"{method} - {base}", {}).get(name, {"p": 1.0})
+                cells.append(mean + _stars(test["p"]))
+            rows.append(cells)
+    return _markdown(["", "", *(f"{float(share):.0%}" for share in curves)], rows)
 
 
 def _improvements(table: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from earmark._optional import require
 from earmark.models import HigherOrderNaiveBayes
 from earmark.reproductions._common import (
     Progress,
@@ -26,6 +27,7 @@ from earmark.reproductions.higher_order.tables import (
     agreement,
     comparison,
     improvements,
+    means,
     summary,
 )
 
@@ -69,7 +71,8 @@ def reproduce(
     table, tests = summary(few, METHODS), comparison(few, _TESTS)
     honest = {**CURVES, **BASELINES}
     leak_free = _accuracies(ranked, honest, _FEW, n_trials, say, leak_free=True)
-    curves = _curves(sets[:6], shares, 1 if quick else n_trials, few, say)
+    by_share = _curves(sets[:6], shares, 1 if quick else n_trials, few, say)
+    curves = {share: means(measured) for share, measured in by_share.items()}
     mild = _accuracies([milder_religion()], _BAYES, _FEW, n_trials, say)
     say("unlabelled documents")
     return {
@@ -81,6 +84,10 @@ def reproduce(
         "leak_free": summary(leak_free, honest),
         "milder_cross_postings": summary(mild, _BAYES),
         "curves": curves,
+        "curve_tests": {
+            share: comparison(measured, _TESTS[:2])
+            for share, measured in by_share.items()
+        },
         "unlabelled": _unlabelled(sets[:6], n_trials),
         "figure_2": draw_curves(curves, out),
         "log_ratios": log_ratios(sets[0], out),
@@ -104,14 +111,17 @@ def _accuracies(
     leak_free: bool = False,
 ) -> dict[str, dict[str, list[float]]]:
     """Accuracy of each method on each trial of each data set."""
+    threads = require("threadpoolctl", "compare classifiers in one thread")
     results: dict[str, dict[str, list[float]]] = {}
     for data in sets:
         say(f"{data.name}, {share:.0%}" + (", leak-free" if leak_free else ""))
         results[data.name] = {method: [] for method in methods}
         for number in range(n_trials):
             trial = draw_trial(data, share, number, leak_free)
-            for method, accuracy in methods.items():
-                results[data.name][method].append(accuracy(trial))
+            # The matrices are small: threads of BLAS would only wait for each other.
+            with threads.threadpool_limits(1):
+                for method, accuracy in methods.items():
+                    results[data.name][method].append(accuracy(trial))
     return results
 
 
@@ -121,22 +131,18 @@ def _curves(
     n_trials: int,
     few: Mapping[str, Mapping[str, list[float]]],
     say: Callable[[str], None],
-) -> dict[str, Any]:
-    """Figure 2; its first point is table 2."""
-    chosen, curves = list(sets), {}
-    for data in chosen:
-        curves[data.name] = {
-            str(_FEW): {m: mean_and_error(few[data.name][m]) for m in CURVES}
-        }
-    for share in shares:
-        if share == _FEW:
-            continue
-        measured = _accuracies(chosen, CURVES, share, n_trials, say)
-        for name, by_method in measured.items():
-            curves[name][str(share)] = {
-                method: mean_and_error(values) for method, values in by_method.items()
-            }
-    return curves
+) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Figure 2: accuracies by share of the documents; its first point is table 2."""
+    chosen = list(sets)
+    first = {
+        data.name: {method: few[data.name][method] for method in CURVES}
+        for data in chosen
+    }
+    return {str(_FEW): first} | {
+        str(share): _accuracies(chosen, CURVES, share, n_trials, say)
+        for share in shares
+        if share != _FEW
+    }
 
 
 def _unlabelled(sets: Iterable[DataSet], n_trials: int) -> dict[str, Any]:

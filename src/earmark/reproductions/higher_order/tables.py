@@ -14,7 +14,7 @@ from earmark.reproductions.higher_order.published import (
     printed,
 )
 
-__all__ = ["agreement", "comparison", "improvements", "show", "summary"]
+__all__ = ["agreement", "comparison", "improvements", "means", "show", "summary"]
 
 Accuracies = Mapping[str, Mapping[str, Sequence[float]]]
 
@@ -31,6 +31,14 @@ def summary(accuracies: Accuracies, methods: Iterable[str]) -> dict[str, Any]:
             }
             for method in chosen
         }
+        for name, by_method in accuracies.items()
+    }
+
+
+def means(accuracies: Accuracies) -> dict[str, Any]:
+    """Mean and spread of each method on each data set."""
+    return {
+        name: {method: mean_and_error(trials) for method, trials in by_method.items()}
         for name, by_method in accuracies.items()
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import ComplementNB
 from sklearn.svm import LinearSVC
 
@@ -28,6 +29,7 @@ def exercise(data: Split, progress: Progress) -> dict[str, Any]:
             "auto", vote="majority", random_state=0
         ),
         "complement NB on tf-idf": ComplementNB(alpha=0.3),
+        "logistic regression": LogisticRegression(C=10, max_iter=1000),
         "linear SVM": LinearSVC(random_state=0),
     }
     found: dict[str, Any] = {}

@@ -6,7 +6,9 @@ from collections import Counter
 from typing import Any, cast
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
+from sklearn.naive_bayes import ComplementNB
 from sklearn.svm import LinearSVC
 
 from earmark.decision import AnyOfClassifier, rank
@@ -78,10 +80,12 @@ def exercise(
     bases: dict[str, Any] = {
         "Rocchio": RocchioClassifier(metric="cosine"),
         "kNN": NeighborsClassifier(K, random_state=0),
+        "complement NB": ComplementNB(alpha=0.3),
         "linear SVM": LinearSVC(random_state=0),
     }
     if len(classes) <= len(TEN):
         bases["kNN, k by leave-one-out"] = NeighborsClassifier("auto", random_state=0)
+        bases["logistic regression"] = LogisticRegression(C=10, max_iter=1000)
     found = {}
     for name, base in bases.items():
         model = AnyOfClassifier(base, cv=3).fit(data.X, y)

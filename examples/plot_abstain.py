@@ -1,0 +1,64 @@
+"""
+"I don't know", at a promised error rate
+========================================
+
+Not every answer is needed, but the ones given should be right. ``max_error`` keeps the
+share of wrong answers below a bound, with a stated confidence, by leaving the unsure
+documents to people.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from earmark import TextClassifier
+from earmark.documents import docstring_corpus, stratified_split
+from earmark.evaluation import AccuracyCoverageDisplay
+
+corpus = docstring_corpus()
+train, rest = stratified_split(corpus.labels, 0.6, random_state=0)
+part, test = stratified_split([corpus.labels[i] for i in rest], 0.5, random_state=0)
+known, calibration, unseen = map(corpus.take, (train, rest[part], rest[test]))
+
+# %%
+# Calibration documents take no part in fitting: on them the promise is tested.
+model = TextClassifier("softmax", max_error=0.05)
+model.fit(
+    known.joined(),
+    known.labels,
+    calibration=(calibration.joined(), calibration.labels),
+)
+print(model.summary())
+
+# %%
+# None stands for "I don't know".
+answers = model.predict(unseen.joined())
+print(answers[:6])
+answered = np.array([a is not None for a in answers])
+right = answers[answered] == np.array(unseen.labels)[answered]
+print(f"answered {answered.mean():.1%}, of these wrong {1 - right.mean():.1%}")
+
+# %%
+# A stricter promise answers less. The thresholds come from the same calibration
+# documents; nothing is fitted again.
+for max_error in (0.01, 0.02, 0.05, 0.1):
+    model.set_params(max_error=max_error)
+    decision = model.decide(unseen.joined())
+    given = ~decision.abstained
+    wrong = decision.labels[given] != np.array(unseen.labels)[given]
+    share = f"{wrong.mean():.2%} wrong" if given.any() else "none needed"
+    print(f"max_error {max_error:.2f}: answered {given.mean():6.1%}, {share}")
+
+# %%
+# Accuracy of the surest answers against their share, and where the threshold lies.
+model.set_params(max_error=0.05)
+proba = model.predict_proba(unseen.joined())
+display = AccuracyCoverageDisplay.from_predictions(
+    unseen.labels,
+    model.classes_[proba.argmax(axis=1)],
+    proba.max(axis=1),
+    name="softmax",
+    threshold=model.threshold_,
+)
+display.plot()
+plt.tight_layout()
+plt.show()

@@ -1,0 +1,36 @@
+"""
+Would more labels help?
+=======================
+
+Labels cost time. A learning curve shows what the ones you have have bought, a power
+law carries it on, and ``advice`` says in words what more would buy, or that another
+model is the better investment.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from earmark import TextClassifier
+from earmark.documents import docstring_corpus
+from earmark.evaluation import LearningCurveDisplay, learning_curve
+
+corpus = docstring_corpus()
+rows = np.random.default_rng(1).permutation(len(corpus))[:1500]
+corpus = corpus.take(rows.tolist())
+
+# %%
+# Nested training sets, so that the curve is not shaken by their differences.
+curves = {
+    name: learning_curve(TextClassifier(name), corpus.joined(), corpus.labels)
+    for name in ("complement", "softmax")
+}
+for name, curve in curves.items():
+    print(f"{name}: {curve.advice}\n")
+
+# %%
+# Dots are measured, lines are the fitted power law.
+fig, ax = plt.subplots(figsize=(6, 4))
+for name, curve in curves.items():
+    LearningCurveDisplay(curve, name=name).plot(ax=ax)
+fig.tight_layout()
+plt.show()

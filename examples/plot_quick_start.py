@@ -1,0 +1,52 @@
+"""
+Quick start: texts in, labels and reasons out
+=============================================
+
+The whole of earmark in one page: fit, ask how right it is, ask why, save. The texts are
+the docstrings of the installed Python packages; the label is the package.
+"""
+
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+import earmark
+from earmark import TextClassifier
+from earmark.documents import docstring_corpus, stratified_split
+from earmark.evaluation import ConfusionDisplay
+
+corpus = docstring_corpus()
+train, test = stratified_split(corpus.labels, 0.3, random_state=0)
+known, unseen = corpus.take(train), corpus.take(test)
+
+# %%
+# Fit. With ``model="auto"`` a few quick models are compared by cross-validation on the
+# labelled documents; ``summary`` says which won.
+classifier = TextClassifier(random_state=0).fit(known.joined(), known.labels)
+print(classifier.summary())
+
+# %%
+# How right is it on documents it has not seen?
+report = classifier.report(unseen.joined(), unseen.labels)
+print("\n".join(str(report).splitlines()[:12]))
+
+# %%
+# Why? The contributions of the words add up to the score.
+print(classifier.explain(["Compute the eigenvalues of a matrix."], top=5)[0])
+
+# %%
+# One file, without code inside; whoever loads it gets the same answers.
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "docstrings.earmark"
+    classifier.save(path)
+    again = earmark.load(path)
+    print(f"{path.stat().st_size / 1e6:.1f} MB,", again.predict(["an HTTP cookie"]))
+
+# %%
+# Which classes are taken for each other?
+answers = classifier.predict(unseen.joined())
+display = ConfusionDisplay.from_predictions(unseen.labels, answers).plot()
+display.figure_.set_size_inches(8, 7)
+display.figure_.tight_layout()
+plt.show()

@@ -1,0 +1,186 @@
+"""Data in parts, for the commands that can work part by part or on a cluster."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from earmark.apps.cli._options import column_list
+from earmark.exceptions import DataError
+
+__all__ = ["evaluate_in_parts", "predict_in_parts", "train_in_parts"]
+
+
+def part_columns(text: str | None) -> Any:
+    """The option --text as the arguments of ``earmark.distributed`` have it."""
+    named = column_list(text)
+    return named.get("regions", named.get("text"))
+
+
+def train_in_parts(
+    classifier: Any,
+    data: str,
+    text: str | None,
+    label: str | None,
+    out: Path,
+    memory: str | None,
+    dask: str | None,
+    skip_bad: bool,
+    how: dict[str, Any],
+) -> dict[str, Any]:
+    """Fit, save, and say what was done; goes on with a fit that was stopped."""
+    from earmark.distributed.fitting import fitting
+
+    if memory is not None and dask is not None:
+        raise DataError(
+            "--memory is for one process and --dask for several, whose memory is set "
+            "when the workers are started; give one of them."
+        )
+    started = time.perf_counter()
+    with _place(dask) as client, show_progress() as progress:
+        checkpoint = None if client is not None else f"{out}.parts"
+        with fitting(
+            classifier,
+            data,
+            client=client,
+            text=part_columns(text),
+            label=label,
+            memory=_checked(memory),
+            checkpoint=checkpoint,
+            skip_bad=skip_bad,
+            progress=progress,
+            **how,
+        ) as (fitted, job):
+            fitted.columns_ = {"text": text, "label": label}
+            fitted.save(out)
+    seconds = time.perf_counter() - started
+    counts = job.counts
+    assert counts is not None
+    return {
+        "model": fitted.model_name_,
+        "classes": fitted.classes_.tolist(),
+        "documents": counts.n_documents,
+        "labelled": counts.n_labelled,
+        "parts": len(job.parts),
+        "bad_parts": list(counts.bad.values()),
+        "summary": fitted.summary(),
+        "file": str(out),
+        "bytes": out.stat().st_size,
+        "seconds": round(seconds, 3),
+        "documents_per_second": round(counts.n_documents / seconds, 1),
+    }
+
+
+def predict_in_parts(
+    model: Path,
+    data: str,
+    out: str,
+    text: str | None,
+    max_error: float | None,
+    dask: str | None,
+    skip_bad: bool,
+    how: dict[str, Any],
+) -> dict[str, Any]:
+    """Label every part, here or on a cluster, and say what was done."""
+    from earmark.apps.cli._console import counting
+    from earmark.apps.cli._models import load_for
+    from earmark.distributed.dask_executor import DaskExecutor
+    from earmark.distributed.fitting import as_parts, trained_columns
+    from earmark.distributed.predicting import predict_parts
+
+    columns = part_columns(text) or trained_columns(load_for(model, max_error))
+    parts = as_parts(data, columns, False, **how)
+    with _place(dask) as client, counting("labelled") as advance:
+        report = predict_parts(
+            model,
+            parts,
+            out,
+            executor=None if client is None else DaskExecutor(client),
+            max_error=max_error,
+            skip_bad=skip_bad,
+            progress=advance,
+        )
+    return {**asdict(report), "out": out}
+
+
+def evaluate_in_parts(
+    model: Path,
+    data: str,
+    text: str | None,
+    label: str | None,
+    max_error: float | None,
+    dask: str,
+    how: dict[str, Any],
+) -> Any:
+    """A ``Report`` of answers that were given on a cluster."""
+    from earmark.apps.cli._models import load_for
+    from earmark.distributed.dask_executor import DaskExecutor
+    from earmark.distributed.evaluating import report_of_parts
+    from earmark.distributed.fitting import as_parts, trained_columns
+
+    classifier = load_for(model, max_error)
+    columns = part_columns(text) or trained_columns(classifier)
+    label = label or getattr(classifier, "columns_", {}).get("label")
+    parts = as_parts(data, columns, label, **how)
+    with _place(dask) as client:
+        title = f"{model.name} on {data}"
+        return report_of_parts(
+            classifier, model, parts, DaskExecutor(client), max_error, title
+        )
+
+
+def _checked(memory: str | None) -> int | None:
+    from earmark.distributed.memory import as_bytes
+
+    try:
+        return None if memory is None else as_bytes(memory)
+    except ValueError as error:
+        raise DataError(f"--{error}") from None
+
+
+@contextmanager
+def _place(dask: str | None) -> Iterator[Any]:
+    """A Dask client for --dask, or None for this process."""
+    if dask is None:
+        yield None
+        return
+    from earmark.distributed.dask_executor import connected
+
+    with connected(dask) as client:
+        yield client
+
+
+@contextmanager
+def show_progress() -> Iterator[Callable[[Any], None] | None]:
+    """Parts, documents a second and the time left, on a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[told]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(state: Any) -> None:
+            if state.stage not in tasks:
+                tasks[state.stage] = bar.add_task(
+                    state.stage, total=state.n_parts, told=""
+                )
+            told = (
+                f"{state.parts}/{state.n_parts} parts, {state.pace:,.0f} documents/s, "
+                f"{state.left:,.0f} s left"
+            )
+            bar.update(tasks[state.stage], completed=state.parts, told=told)
+
+        yield show

@@ -1,0 +1,54 @@
+"""``earmark card``: the page to pass on with a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from earmark.apps.cli import _options as options
+
+__all__ = ["HELP", "NAME", "run"]
+
+NAME = "card"
+HELP = """Write a model card: what the model is, how right it is, what it is not for.
+
+Markdown, or one HTML page if FILE ends in .html. Everything in it is read from
+the model file: the labels, the fingerprint of the training data, the evaluation.
+
+  earmark card model.earmark
+  earmark card model.earmark --out card.html --intended-use "Routing of tickets."
+"""
+
+
+def run(
+    model: options.Model,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write it there [stdout]."),
+    ] = None,
+    intended_use: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="What the model is meant for, in words."),
+    ] = None,
+    words: Annotated[
+        int, typer.Option(min=0, help="Telling words shown for each label.")
+    ] = 8,
+) -> None:
+    """Write a model card."""
+    from earmark.apps.card import CardFacts, sections, to_html, to_markdown
+    from earmark.evaluation.report.write import write_whole
+    from earmark.exceptions import DataError
+
+    if not model.exists():
+        raise DataError(f"{model}: no such model file; `earmark train` makes one.")
+    facts = CardFacts.from_file(model, words)
+    parts = sections(facts, intended_use)
+    page = out is not None and out.suffix.lower() in (".html", ".htm")
+    text = (to_html if page else to_markdown)(f"Model card: {facts.name}", parts)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write_whole(out, text)
+    typer.echo(f"wrote {out}", err=True)

@@ -1,0 +1,88 @@
+"""``earmark filter``: keep the documents of a corpus that are wanted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from earmark.apps.cli import _options as options
+
+__all__ = ["HELP", "NAME", "run"]
+
+NAME = "filter"
+HELP = """Keep the documents, or paragraphs, that the model gives a wanted label.
+
+Every part of DATA becomes a part of the same name in the folder --out, with all
+its columns; memory stays constant. If it is stopped, the same command goes on.
+
+  earmark filter model.earmark crawl/ --keep good --min-confidence 0.9 --out clean/
+  earmark filter model.earmark crawl/ --keep good --unit paragraph --out clean/
+"""
+
+
+def run(
+    model: options.Model,
+    data: options.Data,
+    keep: Annotated[
+        str, typer.Option(metavar="LABEL[,LABEL...]", help="Labels to keep.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for what stays.")
+    ],
+    min_confidence: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Least probability of the label.")
+    ] = 0.0,
+    unit: Annotated[
+        Literal["document", "paragraph"],
+        typer.Option(help="Judge documents, or paragraphs between empty lines."),
+    ] = "document",
+    text: Annotated[
+        str | None, typer.Option("--text", metavar="COL", help="Column with the text.")
+    ] = None,
+    encoding: options.Encoding = None,
+    format: options.Format = None,  # noqa: A002
+    as_json: options.AsJson = False,
+) -> None:
+    """Keep the documents, or paragraphs, that the model gives a wanted label."""
+    from earmark.apps.cli._console import counting
+    from earmark.apps.cli._models import load_for
+    from earmark.distributed.filtering import filter_parts
+    from earmark.exceptions import DataError
+    from earmark.persistence import read_manifest
+    from earmark.pipeline.text_filter import TextFilter
+
+    classifier = load_for(model)
+    if text is None:
+        text = getattr(classifier, "columns_", {}).get("text")
+    if classifier.region_names_ is not None or "," in (text or ""):
+        raise DataError(
+            f"{model}: it was trained on several columns; a filter needs a model of "
+            "one text column."
+        )
+    labels = [label.strip() for label in keep.split(",") if label.strip()]
+    chosen = TextFilter(classifier, labels, min_confidence)
+    with counting("judged") as advance:
+        report = filter_parts(
+            chosen,
+            data,
+            out,
+            text=text,
+            unit=unit,
+            fingerprint=read_manifest(model).fingerprint,
+            progress=advance,
+            encoding=encoding,
+            format=format,
+        )
+    if as_json:
+        typer.echo(json.dumps({**asdict(report), "out": str(out)}))
+        return
+    again = f" ({report.skipped} were done before)" if report.skipped else ""
+    share = report.kept_characters / max(1, report.characters)
+    typer.echo(
+        f"kept {report.kept:,} of {report.documents:,} documents, {share:.1%} of the "
+        f"text, from {report.parts:,} parts{again} in {out}"
+    )

@@ -1,0 +1,138 @@
+"""``earmark label``: label documents in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from earmark.apps.cli import _options as options
+
+__all__ = ["HELP", "NAME", "run"]
+
+NAME = "label"
+HELP = """Label documents in the browser, by keyboard, while a model learns.
+
+Shows the next most useful document and the words behind the model's guess; some
+random ones are kept apart for an honest estimate. Every answer is on disk before the
+next document appears; start the same command again to go on.
+
+  earmark label mails.csv --labels private,work,spam
+  earmark label mails.csv --label topic --text subject,body
+  earmark label mails.csv --export labels.csv
+"""
+
+
+def run(
+    data: options.Data,
+    labels: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,C", help="Labels; more can be made on the page."),
+    ] = None,
+    project: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where answers are kept [DATA.labels]."),
+    ] = None,
+    text: options.TextColumns = None,
+    label: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column with labels that are known already."),
+    ] = None,
+    multi_label: Annotated[
+        bool, typer.Option("--multi-label", help="Any number of labels a document.")
+    ] = False,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Learns on the way: blend, softmax, complement, ..."
+        ),
+    ] = "blend",
+    max_error: Annotated[
+        float, typer.Option(min=0.0001, max=0.9999, help="The promise to work for.")
+    ] = 0.05,
+    check_share: Annotated[
+        float,
+        typer.Option(min=0.0, max=0.9, help="Share of random documents kept apart."),
+    ] = 0.2,
+    seed: Annotated[int, typer.Option(help="Seed of whatever is random.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any.")] = 8001,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write .csv, .jsonl, .parquet (labels), .earmark (model) or .html "
+            "(report), and stop.",
+        ),
+    ] = None,
+    open_browser: Annotated[
+        bool, typer.Option("--open", help="Open the page in the browser.")
+    ] = False,
+    encoding: options.Encoding = None,
+) -> None:
+    """Label documents in the browser, by keyboard, while a model learns."""
+    from earmark._optional import require
+    from earmark.apps.cli._console import status
+    from earmark.documents import read_documents
+
+    for package in ("fastapi", "uvicorn"):
+        require(package, "label in the browser")
+    from earmark.apps.label.app import make_app
+    from earmark.apps.label.project import open_project
+    from earmark.apps.web.logs import logs_to_stderr
+    from earmark.apps.web.run import listen, run_app
+
+    with status(f"reading {data}"):
+        documents = read_documents(
+            data,
+            label=label or False,
+            multi_label=multi_label,
+            allow_unlabelled=True,
+            null_text="empty",
+            encoding=encoding,
+            **options.column_list(text),
+        )
+    session = open_project(
+        documents,
+        project or Path(f"{data.rstrip('/')}.labels"),
+        labels=[n.strip() for n in (labels or "").split(",") if n.strip()],
+        any_of=multi_label,
+        model=model,
+        check_share=check_share,
+        max_error=max_error,
+        seed=seed,
+    )
+    if export is not None:
+        try:
+            _export(session, export)
+        finally:
+            session.close()
+        return
+    bound = listen("127.0.0.1", port)
+    logs_to_stderr("warning")
+
+    def started(url: str) -> None:
+        typer.echo(f"label {len(documents):,} documents at {url} (Ctrl-C ends)")
+        if open_browser:
+            import webbrowser
+
+            webbrowser.open(url)
+
+    run_app(make_app(session), bound, started=started, drain=10)
+
+
+def _export(session: object, out: Path) -> None:
+    from earmark.apps.label.export import export
+    from earmark.apps.web.replies import Refusal
+    from earmark.exceptions import DataError
+    from earmark.persistence.atomic import write_atomically
+
+    kinds = {"csv", "jsonl", "parquet", "earmark", "html"}
+    if out.suffix[1:] not in kinds:
+        raise typer.BadParameter(f"--export must end in one of {', '.join(kinds)}")
+    try:
+        data = export(session, out.name)  # type: ignore[arg-type]
+    except Refusal as refusal:
+        raise DataError(refusal.detail) from None
+    write_atomically(out, [data])
+    typer.echo(f"wrote {out} ({len(data):,} bytes)")

@@ -1,0 +1,113 @@
+"""``earmark serve``: a model behind a URL."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from earmark.apps.cli import _options as options
+
+__all__ = ["HELP", "NAME", "run"]
+
+NAME = "serve"
+HELP = """Answer over HTTP, with a page to try the model on.
+
+POST /classify takes {"texts": [...]}; GET /model, /healthz, /readyz, /metrics,
+/openapi.json. A replaced model file is taken over while serving. Logs are JSON
+lines on stderr and never hold text. SIGTERM finishes what was begun.
+
+  earmark serve model.earmark
+  curl -s localhost:8000/classify -H 'Content-Type: application/json' \\
+       -d '{"texts": ["free pills"], "explain": true}'
+"""
+
+
+def run(
+    model: options.Model,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; others than loopback are open.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any.")] = 8000,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Ask for the bearer token in FILE (or in EARMARK_TOKEN).",
+        ),
+    ] = None,
+    max_body: Annotated[int, typer.Option(min=1, help="Most bytes of a request.")] = 8
+    * 2**20,
+    max_text: Annotated[
+        int, typer.Option(min=1, help="Most characters of a text.")
+    ] = 1_000_000,
+    max_batch: Annotated[
+        int, typer.Option(min=1, help="Most documents of a request.")
+    ] = 1000,
+    max_concurrency: Annotated[
+        int, typer.Option(min=1, help="Most requests at work at a time.")
+    ] = 256,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds to find an answer in.")
+    ] = 30.0,
+    reload: Annotated[
+        float, typer.Option(min=0, help="Seconds between looks at the file; 0: never.")
+    ] = 1.0,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Log only what is out of the ordinary.")
+    ] = False,
+) -> None:
+    """Answer over HTTP, with a page to try the model on."""
+    from earmark._optional import require
+    from earmark.exceptions import DataError
+
+    for package in ("fastapi", "uvicorn", "prometheus_client"):
+        require(package, "serve over HTTP")
+    from earmark.apps.serve.app import make_app
+    from earmark.apps.web.guard import Limits
+    from earmark.apps.web.logs import logs_to_stderr
+    from earmark.apps.web.run import is_loopback, listen, run_app
+
+    if not model.exists():
+        raise DataError(
+            f"{model}: no such model file; make one with: earmark train DATA"
+        )
+    token = read_token(token_file)
+    bound = listen(host, port)
+    app = make_app(
+        model,
+        limits=Limits(
+            body=max_body,
+            text=max_text,
+            batch=max_batch,
+            concurrency=max_concurrency,
+            answer_seconds=timeout,
+        ),
+        token=token,
+        reload_seconds=reload,
+    )
+    logs_to_stderr("warning" if quiet else "info")
+    if token is None and not is_loopback(host):
+        typer.echo(
+            f"warning: anybody who reaches {host} can ask; see --token-file", err=True
+        )
+    run_app(
+        app,
+        bound,
+        started=lambda url: typer.echo(f"serving {model} at {url}"),
+        drain=timeout,
+    )
+
+
+def read_token(file: Path | None) -> str | None:
+    """The token of a file or of the environment, or None."""
+    from earmark.exceptions import DataError
+
+    if file is None:
+        return os.environ.get("EARMARK_TOKEN") or None
+    token = file.read_text(encoding="utf-8").strip() if file.exists() else ""
+    if not token or not token.isascii() or not token.isprintable():
+        raise DataError(f"{file}: expected one line with a token of ASCII characters.")
+    return token

@@ -1,0 +1,1 @@
+"""``earmark label``: label documents in the browser. Imported when asked for."""

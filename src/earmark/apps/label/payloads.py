@@ -1,0 +1,159 @@
+"""What the page is told, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from earmark.apps.label.session import Session
+from earmark.pipeline.labelling import View
+
+__all__ = ["document_data", "state_data"]
+
+_SCORES_SHOWN = 6
+_POINTS_SHOWN = 150
+# Words with less than this share of the strongest one's weight are left plain.
+_FAINT = 0.12
+
+
+def state_data(session: Session) -> dict[str, Any]:
+    """Progress, labels, estimate and promise."""
+    view, loop = session.view, session.loop
+    entries = list(session.entries.values())
+    counts: dict[str, int] = {}
+    for entry in entries:
+        if entry.how != "bulk":
+            for label in entry.labels or ():
+                counts[label] = counts.get(label, 0) + 1
+    names = session.store.labels()
+    return {
+        "documents": len(session.documents),
+        "source": session.documents.source,
+        "any_of": loop.any_of,
+        "labels": [{"name": name, "count": counts.get(name, 0)} for name in names],
+        "answered": sum(e.labels is not None and e.how != "bulk" for e in entries),
+        "skipped": sum(e.labels is None for e in entries),
+        "accepted": sum(e.how == "bulk" for e in entries),
+        "version": view.version,
+        "learning": session.is_learning,
+        "learned": view.n_learned,
+        "estimate": {
+            "accuracy": view.estimate.accuracy,
+            "low": view.estimate.low,
+            "high": view.estimate.high,
+            "checks": view.estimate.n_documents,
+        },
+        "promise": _promise(session, view),
+        "curve": _thinned(session.store.curve()),
+    }
+
+
+def _thinned(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As many points as a small picture can show, the last one always."""
+    step = max(1, len(points) // _POINTS_SHOWN)
+    return [*points[:-1:step], *points[-1:]]
+
+
+def _promise(session: Session, view: View) -> dict[str, Any]:
+    loop, threshold = session.loop, view.threshold
+    found: dict[str, Any] = {
+        "max_error": loop.max_error,
+        "confidence": loop.confidence,
+        "holds": False,
+        "coverage": 0.0,
+        "acceptable": 0,
+        "missing": None,
+        "words": "Answer a few documents first.",
+    }
+    if threshold is None:
+        return found
+    return found | {
+        "holds": threshold.n_answered > 0,
+        "coverage": float(view.guaranteed().mean()),
+        "acceptable": int(session.acceptable(view).sum()),
+        "missing": threshold.n_missing,
+        "words": _words(threshold),
+    }
+
+
+def _words(threshold: Any) -> str:
+    wrong = f"{100 * threshold.max_error:g} %"
+    if threshold.n_answered:
+        return (
+            f"At most {wrong} of the guesses it is sure of are wrong, with "
+            f"{100 * threshold.confidence:g} % confidence."
+        )
+    if threshold.n_missing is None:
+        return (
+            f"Its surest guesses are wrong more often than {wrong}: the model must get "
+            "better first. Go on labelling."
+        )
+    return (
+        f"About {threshold.n_missing:,} more random checks until at most {wrong} wrong "
+        "can be promised for a part of the documents."
+    )
+
+
+def document_data(session: Session, document: int, why: str) -> dict[str, Any]:
+    """One document with the model's guess and the words behind it.
+
+    The guess on a random check stays hidden until it is answered: seeing it would
+    sway the answer, and the estimate with it.
+    """
+    view, loop = session.view, session.loop
+    documents = session.documents
+    texts = documents.texts
+    parts = (
+        {name: column[document] for name, column in texts.items()}
+        if isinstance(texts, dict)
+        else {"": texts[document]}
+    )
+    entry = session.entries.get(document)
+    given = None if entry is None else entry.labels
+    hidden = bool(loop.is_check[document]) and (entry is None or entry.how == "bulk")
+    shown = view.fitted is not None and not hidden
+    weights = loop.word_weights(document, view) if shown else None
+    return {
+        "document": document,
+        "row": documents.rows[document] if documents.rows else document + 1,
+        "id": None if documents.ids is None else str(documents.ids[document]),
+        "why": why,
+        "hidden": hidden,
+        "given": None if given is None else list(given),
+        "how": None if entry is None else entry.how,
+        "guess": _guess(view, document) if shown else None,
+        "parts": [
+            {
+                "name": name,
+                "text": text,
+                "spans": []
+                if weights is None
+                else _strongest(loop.collection.spans(text, weights)),
+            }
+            for name, text in parts.items()
+        ],
+    }
+
+
+def _guess(view: View, document: int) -> dict[str, Any]:
+    assert view.fitted is not None
+    proba = np.exp(view.fitted.log_proba[document])
+    order = np.argsort(-proba, kind="stable")[:_SCORES_SHOWN]
+    return {
+        "labels": list(view.guesses(np.asarray([document]))[0]),
+        "confidence": float(view.confidence[document]),
+        "scores": [[view.fitted.classes[c], float(proba[c])] for c in order],
+    }
+
+
+def _strongest(spans: list[tuple[int, int, float]]) -> list[list[float]]:
+    """Spans with weights from -1 to 1, without the faint ones."""
+    largest = max((abs(weight) for _, _, weight in spans), default=0.0)
+    if not largest:
+        return []
+    return [
+        [start, end, round(weight / largest, 3)]
+        for start, end, weight in spans
+        if abs(weight) > _FAINT * largest
+    ]

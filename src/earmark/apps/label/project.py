@@ -1,0 +1,76 @@
+"""Opening a project: documents, settings, what was answered before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from earmark.apps.label.session import Session
+from earmark.apps.label.store import Store
+from earmark.documents import Documents
+from earmark.exceptions import DataError
+from earmark.pipeline.labelling import LabellingLoop
+
+__all__ = ["fingerprint", "open_project"]
+
+
+def fingerprint(documents: Documents) -> str:
+    """A digest of the texts, so that answers never meet other documents."""
+    digest = hashlib.sha256()
+    for text in documents.joined("\x1f"):
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()[:32]
+
+
+def open_project(
+    documents: Documents,
+    folder: Path,
+    *,
+    labels: Sequence[str] = (),
+    any_of: bool = False,
+    model: str = "blend",
+    check_share: float = 0.2,
+    max_error: float = 0.05,
+    seed: int = 0,
+) -> Session:
+    """A session on a new project, or on one that goes on.
+
+    Labels that the documents bring along are taken over as answers, once.
+    """
+    if len(documents) < 2:
+        raise DataError(f"{documents.source}: there is nothing to tell apart.")
+    loop = LabellingLoop(
+        documents.joined(),
+        any_of=any_of,
+        model=model,
+        check_share=check_share,
+        max_error=max_error,
+        random_state=seed,
+    )
+    store = Store(
+        folder,
+        {
+            "documents": fingerprint(documents),
+            "several labels": any_of,
+            "share of checks": check_share,
+            "seed": seed,
+        },
+    )
+    store.add_labels(labels)
+    _take_over(documents, store, any_of)
+    return Session(documents, loop, store)
+
+
+def _take_over(documents: Documents, store: Store, any_of: bool) -> None:
+    if documents.labels is None:
+        return
+    answers = [
+        (row, tuple(label) if any_of else (label,))
+        for row, label in enumerate(documents.labels)
+        if label is not None
+    ]
+    store.add_labels(sorted({name for _, names in answers for name in names}))
+    store.write("from-the-data", answers, "data", "data")

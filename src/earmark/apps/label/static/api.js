@@ -1,0 +1,72 @@
+// Talking to the server. An answer that does not get through is kept and sent again
+// with the same key, so that a crash neither loses nor doubles it.
+
+function stored(name, make) {
+  let value = sessionStorage.getItem(name);
+  if (!value && make) {
+    value = make();
+    sessionStorage.setItem(name, value);
+  }
+  return value;
+}
+
+const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("");
+const client = stored("earmark-client", newKey);
+const wait = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+export class Refused extends Error {}
+
+async function send(path, body) {
+  const reply = await fetch(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ client, ...body }),
+  });
+  const data = await reply.json();
+  if (reply.status === 503) throw new Error(data.detail);
+  if (!reply.ok) throw new Refused(data.detail);
+  return data;
+}
+
+/** Send until it is through; `onTrouble` is told whether there is trouble. */
+async function persist(path, body, onTrouble) {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const data = await send(path, body);
+      if (tries) onTrouble(false);
+      return data;
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      onTrouble(true);
+      await wait(Math.min(400 * 1.5 ** tries, 3000));
+    }
+  }
+}
+
+export async function answer(document, labels, how, onTrouble) {
+  const body = { key: newKey(), document, labels, how };
+  sessionStorage.setItem("earmark-pending", JSON.stringify(body));
+  const data = await persist("/api/answer", body, onTrouble);
+  sessionStorage.removeItem("earmark-pending");
+  return data;
+}
+
+/** What the last page of this tab could not get through before it was left. */
+export async function sendPending(onTrouble) {
+  const pending = stored("earmark-pending");
+  if (!pending) return;
+  try {
+    await persist("/api/answer", JSON.parse(pending), onTrouble);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+  }
+  sessionStorage.removeItem("earmark-pending");
+}
+
+export const post = (path, body, onTrouble) => persist(`/api/${path}`, body, onTrouble);
+export const accept = (onTrouble) => persist("/api/accept", { key: newKey() }, onTrouble);
+export async function get(path) {
+  const reply = await fetch(`/api/${path}`);
+  if (!reply.ok) throw new Error("no answer");
+  return reply.json();
+}

@@ -1,0 +1,316 @@
+// The labelling page: keyboard first. The document is never put in as HTML.
+import * as api from "./api.js";
+import { make, percent, scoreBars, showText, unitSpans } from "./base.js";
+import * as browsing from "./browse.js";
+import { showState } from "./side.js";
+
+const $ = (id) => document.getElementById(id);
+const LONG = 20000;
+const WHY = {
+  check: "random check", uncertain: "the model is unsure", different: "unlike the others",
+  first: "to begin with", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
+};
+let state = null;
+let shown = null;
+let chosen = new Set();
+let history = [];
+let place = -1;
+let busy = false;
+
+function trouble(there) {
+  $("notice").hidden = !there;
+  $("notice").textContent = there ? "No connection to earmark. Your answer is kept and sent again; nothing is lost." : "";
+  $("saved").textContent = there ? "waiting" : "";
+}
+
+function complain(error) {
+  $("notice").hidden = false;
+  $("notice").textContent = String(error.message || error);
+}
+
+function calm() { $("notice").hidden = true; }
+
+// -- the document -----------------------------------------------------------------
+
+function partElements(part) {
+  const box = make("p", { className: "part" });
+  const spans = unitSpans(part.text, part.spans);
+  const elements = part.name ? [make("h3", { textContent: part.name }), box] : [box];
+  if (part.text.length <= LONG) {
+    showText(box, part.text, spans);
+    if (!part.text) box.textContent = "(empty)";
+    return elements;
+  }
+  showText(box, part.text.slice(0, LONG), spans.filter((span) => span[1] <= LONG));
+  const more = make("button", { className: "more", textContent: `Show all ${part.text.length.toLocaleString("en-US")} characters` });
+  more.addEventListener("click", () => { showText(box, part.text, spans); more.remove(); });
+  return [...elements, more];
+}
+
+function showDocument(data) {
+  shown = data;
+  chosen = new Set(data && data.given ? data.given : []);
+  const paper = $("document");
+  if (!data) {
+    paper.replaceChildren(make("p", { className: "done", textContent: "Every document is answered. Export the labels or a model at the top right." }));
+    $("document-name").textContent = "Done";
+    $("why").hidden = $("given").hidden = true;
+    showGuess(null);
+    showButtons();
+    return;
+  }
+  paper.replaceChildren(...data.parts.flatMap(partElements));
+  paper.scrollTop = 0;
+  $("document-name").textContent = data.id === null ? `Row ${data.row}` : data.id;
+  $("why").hidden = false;
+  $("why").textContent = WHY[data.why] || data.why;
+  $("why").classList.toggle("warm", data.why === "check");
+  $("given").hidden = data.given === null && data.how === null;
+  $("given").textContent = data.given === null ? "skipped" : `${data.how === "bulk" ? "accepted" : "answered"}: ${data.given.join(", ") || "no label"}`;
+  showGuess(data);
+  showButtons();
+}
+
+function showGuess(data) {
+  const guess = data && data.guess;
+  const line = $("guess");
+  line.classList.toggle("hidden-guess", !guess);
+  $("scores").replaceChildren();
+  if (guess) {
+    const words = guess.labels.join(", ") || "no label";
+    line.textContent = `${words}, ${percent(guess.confidence)} sure`;
+    $("scores").append(scoreBars(guess.scores.slice(0, 4)));
+  } else if (data && data.hidden) {
+    line.textContent = "Hidden: this is a random check, and the estimate should not be swayed by what the model says.";
+  } else {
+    line.textContent = data ? "None yet: it learns from two labels on." : "";
+  }
+}
+
+function showButtons() {
+  const guessed = shown && shown.guess ? shown.guess.labels : [];
+  $("labels").replaceChildren(...(state ? state.labels : []).map((label, at) => {
+    const button = make("button", { disabled: !shown, className: guessed.includes(label.name) ? "guessed" : "" },
+      at < 9 ? make("kbd", { textContent: String(at + 1) }) : make("kbd", { textContent: "·", attrs: { "aria-hidden": "true" } }),
+      make("span", { className: "name", textContent: label.name, title: label.name }),
+      make("span", { className: "count", textContent: label.count, attrs: { "aria-label": `${label.count} answers` } }));
+    button.setAttribute("aria-pressed", chosen.has(label.name));
+    button.dataset.label = label.name;
+    button.addEventListener("click", () => pick(label.name));
+    return button;
+  }));
+  $("confirm").hidden = !(state && state.any_of);
+  $("confirm").disabled = $("skip").disabled = !shown;
+  $("back").disabled = place <= 0;
+  $("forward").disabled = !shown;
+}
+
+// -- acting ------------------------------------------------------------------------
+
+async function act(work) {
+  if (busy) return;
+  busy = true;
+  try {
+    calm();
+    await work();
+  } catch (error) {
+    complain(error);
+  } finally {
+    busy = false;
+  }
+}
+
+function take(data) {
+  if (data.state) showNewState(data.state);
+  if (data.document !== undefined) arrive(data.document);
+}
+
+function arrive(data) {
+  if (data && history[history.length - 1] !== data.document) history.push(data.document);
+  place = history.length - 1;
+  showDocument(data);
+}
+
+function showNewState(data) {
+  const renamed = !state || data.labels.length !== state.labels.length;
+  state = data;
+  showState(state);
+  if (renamed) browsing.showLabels(state.labels);
+  if (state.learning) follow();
+}
+
+function pick(name) {
+  if (!shown) return;
+  if (state.any_of) {
+    if (!chosen.delete(name)) chosen.add(name);
+    showButtons();
+    return;
+  }
+  const button = [...$("labels").children].find((one) => one.dataset.label === name);
+  if (button) button.classList.add("flash");
+  give([name]);
+}
+
+function give(labels) {
+  act(async () => {
+    const past = place < history.length - 1;
+    const revisit = past || shown.why === "chosen";
+    take(await api.answer(shown.document, labels, revisit ? "browse" : "asked", trouble));
+    $("saved").textContent = labels === null ? "skipped" : "saved";
+    if (revisit) await step(1);
+  });
+}
+
+function confirm() {
+  if (!shown) return;
+  if (state.any_of) give([...chosen]);
+  else if (shown.guess) give(shown.guess.labels);
+}
+
+const undo = () => act(async () => {
+  const data = await api.post("undo", {}, trouble);
+  $("saved").textContent = data.undone ? `undone: ${data.undone === 1 ? "1 answer" : `${data.undone} answers`}` : "nothing to undo";
+  if (data.undone === 1) history = history.filter((one) => one !== data.document.document);
+  take(data);
+});
+
+async function step(by) {
+  const next = place + by;
+  if (next < 0) return;
+  if (next < history.length - 1) {
+    const data = await api.post("document", { document: history[next] }, trouble);
+    place = next;
+    showDocument({ ...data.document, why: "seen" });
+    return;
+  }
+  if (history[history.length - 1] === (shown && shown.document) && shown.why !== "chosen") return;
+  take(await api.post("next", {}, trouble));
+}
+
+const move = (by) => act(() => step(by));
+
+let following = false;
+async function follow() {
+  if (following) return;
+  following = true;
+  while (state.learning) {
+    await new Promise((done) => { setTimeout(done, 250); });
+    try {
+      state = await api.get("state");
+      showState(state);
+    } catch { break; }
+  }
+  following = false;
+  if (shown && !shown.guess && !shown.hidden && state.version > 1) refreshGuess();
+}
+
+async function refreshGuess() {
+  const { document } = (await api.post("document", { document: shown.document }, trouble));
+  if (shown && document.document === shown.document && document.guess && !chosen.size) showDocument({ ...document, why: shown.why });
+}
+
+// -- views ---------------------------------------------------------------------------
+
+function show(view) {
+  for (const name of ["label", "browse", "confusion"]) {
+    $(`view-${name}`).hidden = name !== view;
+    if (name === view) $(`tab-${name}`).setAttribute("aria-current", "page");
+    else $(`tab-${name}`).removeAttribute("aria-current");
+  }
+  if (view === "browse") browsing.list(open, trouble).catch(complain);
+  if (view === "confusion") browsing.confusion((given, guess) => { browsing.choose(given, guess); show("browse"); }).catch(complain);
+}
+
+const open = (document) => act(async () => {
+  const data = await api.post("document", { document }, trouble);
+  show("label");
+  showDocument(data.document);
+  $("document").focus();
+});
+
+function addLabel(event) {
+  event.preventDefault();
+  act(async () => {
+    const name = $("new-label").value;
+    if (!name.trim()) return;
+    showNewState((await api.post("label", { name }, trouble)).state);
+    $("new-label").value = "";
+    $("new-label").blur();
+    showButtons();
+  });
+}
+
+const acceptAll = () => act(async () => {
+  const data = await api.accept(trouble);
+  $("saved").textContent = `${data.accepted} guesses accepted; u undoes`;
+  showNewState(data.state);
+});
+
+/** Download by hand, so that a refusal is a sentence and not a broken file. */
+function download(event) {
+  event.preventDefault();
+  const link = event.currentTarget;
+  $("export").open = false;
+  act(async () => {
+    $("saved").textContent = "preparing the file";
+    const reply = await fetch(link.href);
+    if (!reply.ok) {
+      $("saved").textContent = "";
+      throw new Error((await reply.json()).detail);
+    }
+    const url = URL.createObjectURL(await reply.blob());
+    make("a", { href: url, download: new URL(link.href).pathname.split("/").pop() }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+    $("saved").textContent = "exported";
+  });
+}
+
+const KEYS = {
+  u: undo,
+  s: () => { if (shown) give(null); },
+  n: () => $("new-label").focus(),
+  "/": () => { show("browse"); $("search").focus(); },
+  "?": () => $("help").showModal(),
+  ArrowLeft: () => move(-1),
+  ArrowRight: () => move(1),
+  Enter: confirm,
+};
+
+function onKey(event) {
+  if (event.key === "Escape") {
+    $("export").open = false;
+    if (!$("help").open) { document.activeElement.blur(); show("label"); }
+    return;
+  }
+  const typing = event.target.closest("input, select, textarea, dialog");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const labelling = !$("view-label").hidden;
+  if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
+  if (!labelling && !["/", "?", "u"].includes(event.key)) return;
+  if (/^[1-9]$/.test(event.key)) {
+    const label = state && state.labels[Number(event.key) - 1];
+    if (label) pick(label.name);
+  } else if (KEYS[event.key]) {
+    KEYS[event.key]();
+  } else return;
+  event.preventDefault();
+}
+
+async function begin() {
+  await api.sendPending(trouble);
+  take(await api.post("next", {}, trouble));
+}
+
+document.addEventListener("keydown", onKey);
+$("new-form").addEventListener("submit", addLabel);
+$("confirm").addEventListener("click", confirm);
+$("undo").addEventListener("click", undo);
+$("skip").addEventListener("click", KEYS.s);
+$("back").addEventListener("click", KEYS.ArrowLeft);
+$("forward").addEventListener("click", KEYS.ArrowRight);
+$("accept").addEventListener("click", acceptAll);
+$("help-button").addEventListener("click", KEYS["?"]);
+for (const name of ["label", "browse", "confusion"]) $(`tab-${name}`).addEventListener("click", () => show(name));
+for (const link of document.querySelectorAll("#export a")) link.addEventListener("click", download);
+browsing.listen(open, trouble);
+begin().catch(complain);

@@ -1,0 +1,222 @@
+"""A loaded model with what the service needs to know about it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from earmark.apps.web.replies import finite
+from earmark.exceptions import DataError, EarmarkError
+from earmark.pipeline import TextClassifier, load
+
+__all__ = ["Job", "ServedModel", "explanation_data"]
+
+_SAMPLE = "the quick brown fox jumps over the lazy dog " * 4
+_TERMS_SHOWN = 20
+
+
+@dataclass(slots=True)
+class Job:
+    """Documents to classify, and how."""
+
+    texts: dict[str, list[str]]
+    top_k: int | None = None
+    explain: bool = False
+    max_error: float | None = None
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents."""
+        return len(next(iter(self.texts.values())))
+
+    @property
+    def n_characters(self) -> int:
+        """How much text in all."""
+        return sum(len(t) for column in self.texts.values() for t in column)
+
+
+class ServedModel:
+    """A classifier, verified by answering once.
+
+    Attributes
+    ----------
+    regions : list of str
+        Region names; a single text is the region "text".
+    takes_texts : bool
+        Whether plain texts are enough.
+    can_explain, can_abstain : bool
+        What this model can do.
+    seconds_per_call, seconds_per_character : float
+        Measured at loading; decides what is worth a thread.
+
+    """
+
+    def __init__(self, classifier: TextClassifier, facts: dict[str, Any]) -> None:
+        self.classifier = classifier
+        self.facts = facts
+        names = classifier.region_names_
+        self._split = names is not None and classifier.regions == "email"
+        self.takes_texts = names is None or self._split
+        self.regions = ["text"] if names is None or self._split else names
+        self.labels = [_plain(label) for label in classifier.classes_.tolist()]
+        self._keys = [label_key(label) for label in self.labels]
+        self.any_of = classifier.is_multi_label_
+        self.can_abstain = not self.any_of and classifier.evidence_ is not None
+        self.threshold = lru_cache(maxsize=256)(self._threshold)
+        self._verify()
+
+    @classmethod
+    def from_file(cls, path: Path) -> ServedModel:
+        """Load and verify a model file."""
+        from earmark.persistence import read_manifest
+
+        manifest = read_manifest(path)
+        facts = {
+            "fingerprint": manifest.fingerprint,
+            "bytes": manifest.file_size,
+            "written_by": f"earmark {manifest.earmark_version}",
+        }
+        return cls(load(path), facts)
+
+    @property
+    def why_not_abstain(self) -> str:
+        """A sentence for those who ask for max_error in vain."""
+        if self.any_of:
+            return "not for models that give several labels a document."
+        return "this model holds no evidence of how right its answers are."
+
+    def classify(self, jobs: Sequence[Job]) -> list[list[dict[str, Any]]]:
+        """The results of each job; all their documents go through in one call."""
+        columns = {
+            name: [text for job in jobs for text in job.texts[name]]
+            for name in self.regions
+        }
+        documents = self._documents(columns)
+        decision = self.classifier.decide(documents) if self.any_of else None
+        proba = (
+            self.classifier.predict_proba(documents)
+            if decision is None
+            else decision.scores
+        )
+        found, start = [], 0
+        for job in jobs:
+            rows = slice(start, start + job.n_documents)
+            start = rows.stop
+            if decision is None:
+                results = self._one_of(job, proba[rows])
+            else:
+                results = [
+                    {
+                        "label": None if labels is None else list(labels),
+                        "confidence": finite(float(confidence)),
+                        "abstained": labels is None,
+                    }
+                    for labels, confidence in zip(
+                        decision.labels[rows], decision.confidence[rows], strict=True
+                    )
+                ]
+            self._add_scores(job, results, proba[rows])
+            if job.explain:
+                self._add_explanations(results, self._documents(job.texts))
+            found.append(results)
+        return found
+
+    def _one_of(self, job: Job, proba: Any) -> list[dict[str, Any]]:
+        threshold = self.threshold(job.max_error)
+        best = proba.argmax(axis=1).tolist()
+        confidence = proba.max(axis=1).tolist()
+        return [
+            {"label": None, "confidence": sure, "abstained": True}
+            if sure < threshold
+            else {"label": self.labels[c], "confidence": sure, "abstained": False}
+            for c, sure in zip(best, confidence, strict=True)
+        ]
+
+    def _add_scores(self, job: Job, results: list[dict[str, Any]], proba: Any) -> None:
+        if job.top_k is None:
+            return
+        order = np.argsort(-proba, axis=1, kind="stable")[:, : job.top_k]
+        for result, columns, row in zip(results, order, proba, strict=True):
+            result["scores"] = {self._keys[c]: finite(float(row[c])) for c in columns}
+
+    def _add_explanations(self, results: list[dict[str, Any]], documents: Any) -> None:
+        explained = self.classifier.explain(documents, top=_TERMS_SHOWN)
+        for result, explanation in zip(results, explained, strict=True):
+            result["explanation"] = explanation_data(explanation)
+
+    def _documents(self, columns: dict[str, list[str]]) -> Any:
+        return columns["text"] if self.takes_texts else columns
+
+    def _threshold(self, max_error: float | None) -> float:
+        """From which confidence on to answer; asked for, or the model's own."""
+        classifier = self.classifier
+        if max_error is None:
+            return float(classifier.threshold_)
+        assert classifier.evidence_ is not None
+        found = classifier.evidence_.thresholds(max_error, classifier.confidence)
+        return found[0].value
+
+    def _verify(self) -> None:
+        """Answer once, to see that it works, what it can do, and how fast."""
+        sample = Job({name: [_SAMPLE] for name in self.regions}, top_k=1)
+        (result,) = self.classify([sample])
+        if set(result[0]) != {"label", "confidence", "abstained", "scores"}:
+            raise DataError("the model does not answer as it should.")
+        self.can_explain = True
+        try:
+            self.classifier.explain(self._documents(sample.texts))
+        except EarmarkError:
+            self.can_explain = False
+        one, many = (_seconds(self, sample, n) for n in (1, 50))
+        self.seconds_per_character = max(many - one, 1e-9) / (49 * len(_SAMPLE))
+        self.seconds_per_call = one
+
+    def seconds(self, job: Job) -> float:
+        """About how long a job takes."""
+        factor = 3.0 if job.explain else 1.0
+        return factor * (
+            self.seconds_per_call + job.n_characters * self.seconds_per_character
+        )
+
+
+def _seconds(model: ServedModel, job: Job, n_jobs: int) -> float:
+    best = float("inf")
+    for _ in range(3):
+        started = time.perf_counter()
+        model.classify([job] * n_jobs)
+        best = min(best, time.perf_counter() - started)
+    return best
+
+
+def explanation_data(explanation: Any) -> dict[str, Any]:
+    """An explanation as plain data; what is not shown is summed up in ``rest``."""
+    shown = explanation.terms[:_TERMS_SHOWN]
+    rest = sum(t.contribution for t in explanation.terms[_TERMS_SHOWN:])
+    return {
+        "label": _plain(explanation.label),
+        "runner_up": _plain(explanation.runner_up),
+        "score": finite(explanation.score),
+        "terms": [
+            {"term": t.term, "contribution": finite(t.contribution)}
+            | ({} if t.region is None else {"region": t.region})
+            for t in shown
+        ],
+        "rest": finite(float(rest)),
+        "constants": {k: finite(v) for k, v in explanation.constants.items()},
+        "note": explanation.note,
+    }
+
+
+def label_key(label: Any) -> str:
+    """A label as the name of a JSON member."""
+    return label if isinstance(label, str) else str(label)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,1 @@
+"""What the two web applications share: limits, logs, headers, a page's files."""

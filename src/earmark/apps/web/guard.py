@@ -1,0 +1,259 @@
+"""What stands between the network and an application: one ASGI wrapper.
+
+Every request gets an id, limits, safe headers and one line in the log. The log
+never holds a word of a document: only sizes, times and statuses.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+
+from earmark.apps.web.bodies import BodyReader, ClientGoneError, Receive, Scope, header
+from earmark.apps.web.logs import failure, logger
+from earmark.apps.web.replies import Refusal, refusal_response
+
+__all__ = ["Guard", "Limits"]
+
+_CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+_HEADERS = [
+    (b"content-security-policy", _CSP.encode()),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+_NO_SNIFFING = (b"x-content-type-options", b"nosniff")
+_JSON = (b"content-type", b"application/json")
+_GOOD_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one request, and all of them together, may ask for.
+
+    Attributes
+    ----------
+    body : int
+        Bytes of a body.
+    text : int
+        Characters of a text.
+    batch : int
+        Documents of a request.
+    concurrency : int
+        Requests at work at a time; one more gets 503 with Retry-After.
+    body_seconds, answer_seconds : float
+        Time for a body to arrive, and for an answer to be found.
+    buffered : int
+        Bytes of all bodies together that are read or worked on.
+
+    """
+
+    body: int = 8 * 2**20
+    text: int = 1_000_000
+    batch: int = 1000
+    concurrency: int = 256
+    body_seconds: float = 10.0
+    answer_seconds: float = 30.0
+    buffered: int = 256 * 2**20
+
+
+@dataclass
+class Guard:
+    """Wraps an ASGI application.
+
+    Parameters
+    ----------
+    app : ASGI application
+    limits : Limits
+    token : str, optional
+        Bearer token that every path but ``public`` asks for.
+    public : frozenset of str
+        Paths that need no token.
+    hosts : frozenset of str, optional
+        Accepted host names (against DNS rebinding); None accepts all.
+    routes : frozenset of str
+        Paths that are named in logs and metrics; all others are "other".
+    direct : dict of path to async function
+        POST requests to these paths go straight to the function, which gives the
+        JSON body of the reply: most of the work of a small request is routing.
+    observe : callable, optional
+        Called with (path, status, seconds) after each request.
+
+    """
+
+    app: Any
+    limits: Limits = field(default_factory=Limits)
+    token: str | None = None
+    public: frozenset[str] = frozenset()
+    hosts: frozenset[str] | None = None
+    routes: frozenset[str] = frozenset()
+    direct: Mapping[str, Callable[[Scope], Awaitable[bytes]]] = field(
+        default_factory=dict
+    )
+    observe: Callable[[str, int, float], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.in_flight = 0
+        self._bodies = BodyReader(
+            self.limits.body, self.limits.body_seconds, self.limits.buffered
+        )
+        token = None if self.token is None else f"Bearer {self.token}"
+        self._credentials = None if token is None else token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Any) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1000})
+                return
+            await self.app(scope, receive, send)
+            return
+        request_id = _request_id(scope)
+        started = time.perf_counter()
+        facts: dict[str, Any] = {}
+        scope["earmark"], scope["earmark.id"] = facts, request_id
+        status = 0
+
+        async def sending(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _complete(message, request_id)
+            await send(message)
+
+        try:
+            await self._admit(scope, receive, sending)
+        except ClientGoneError:
+            status = 499
+        except Refusal as refusal:
+            await _reply(refusal, request_id, scope, receive, sending)
+        except Exception as error:
+            failure(error, request_id)
+            if not status:
+                failed = Refusal(500, "internal", "earmark failed; see its log.")
+                await _reply(failed, request_id, scope, receive, sending)
+        seconds = time.perf_counter() - started
+        path = scope["path"] if scope["path"] in self.routes else "other"
+        if self.observe is not None:
+            self.observe(path, status, seconds)
+        if logger.isEnabledFor(logging.INFO):
+            line = {
+                "id": request_id,
+                "method": scope["method"],
+                "path": path,
+                "status": status,
+                "ms": round(1000 * seconds, 2),
+                **facts,
+            }
+            logger.info("request", extra={"facts": line})
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Any) -> None:
+        """Check, read the body, take a place, and pass the request on."""
+        self._check_host(scope)
+        if scope["method"] not in _SAFE:
+            _check_origin(scope)
+        if self._credentials is not None and scope["path"] not in self.public:
+            given = (header(scope, b"authorization") or "").encode("latin-1")
+            if not hmac.compare_digest(given, self._credentials):
+                raise Refusal(401, "token", "a valid bearer token is needed.")
+        if scope["method"] in _SAFE:
+            await self.app(scope, receive, send)
+            return
+        body = await self._bodies.read(scope, receive)
+        scope["earmark"]["bytes"] = len(body)
+        # Only now, so that slow senders cannot take the places of quick ones.
+        full = self._bodies.buffered + len(body) > self.limits.buffered
+        if full or self.in_flight >= self.limits.concurrency:
+            raise Refusal(503, "busy", "too many requests at a time; try again soon.")
+        self.in_flight += 1
+        self._bodies.buffered += len(body)
+        scope["earmark.body"] = body
+        answer = self.direct.get(scope["path"]) if scope["method"] == "POST" else None
+        try:
+            if answer is not None:
+                await _send_json(await answer(scope), send)
+                return
+            await self.app(scope, _whole(body, receive), send)
+        finally:
+            self.in_flight -= 1
+            self._bodies.buffered -= len(body)
+
+    def _check_host(self, scope: Scope) -> None:
+        if self.hosts is None:
+            return
+        name = urlsplit(f"//{header(scope, b'host') or ''}").hostname
+        if name not in self.hosts:
+            raise Refusal(
+                403, "host", "this host name is not served here; use localhost."
+            )
+
+
+async def _send_json(body: bytes, send: Any) -> None:
+    headers = [
+        _JSON,
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    start = {"type": "http.response.start", "status": 200, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": body})
+
+
+def _check_origin(scope: Scope) -> None:
+    """Refuse what a page of another site makes a browser send."""
+    origin = header(scope, b"origin")
+    site = header(scope, b"sec-fetch-site")
+    foreign = site in ("cross-site", "same-site")
+    if origin is not None:
+        foreign = foreign or urlsplit(origin).netloc != header(scope, b"host")
+    if foreign:
+        raise Refusal(403, "origin", "requests from pages of other sites are refused.")
+
+
+def _complete(message: Any, request_id: str) -> None:
+    """Add the headers of every reply; a page is locked up as well."""
+    given = message.get("headers", [])
+    more = [_NO_SNIFFING, (b"x-request-id", request_id.encode())]
+    if _JSON not in given:
+        more += _HEADERS
+    if not any(name == b"cache-control" for name, _ in given):
+        more.append((b"cache-control", b"no-store"))
+    message["headers"] = [*given, *more]
+
+
+def _request_id(scope: Scope) -> str:
+    given = header(scope, b"x-request-id")
+    if given is not None and _GOOD_ID.fullmatch(given):
+        return given
+    return secrets.token_hex(8)
+
+
+async def _reply(
+    refusal: Refusal, request_id: str, scope: Scope, receive: Receive, send: Any
+) -> None:
+    response: Response = refusal_response(refusal, request_id)
+    await response(scope, receive, send)
+
+
+def _whole(body: bytes, receive: Receive) -> Receive:
+    """A ``receive`` that hands out the body at once, then waits for the end."""
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Any:
+        return messages.pop() if messages else await receive()
+
+    return received

@@ -1,0 +1,82 @@
+"""Replies in one shape, whatever went wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from starlette.responses import Response
+
+__all__ = ["Refusal", "as_json", "finite", "json_bytes", "refusal_response"]
+
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
+
+class Refusal(Exception):  # noqa: N818 - an answer, not an error
+    """A request that is answered with an error status and a sentence.
+
+    Parameters
+    ----------
+    status : int
+        HTTP status.
+    error : str
+        A short name that programs can rely on.
+    detail : str
+        What was expected, what came, what to do; never the text of a document.
+    problems : list of dict, optional
+        Places in the request (``where``) and what is wrong there (``what``).
+    close : bool
+        Whether the connection ends with the reply.
+
+    """
+
+    def __init__(
+        self,
+        status: int,
+        error: str,
+        detail: str,
+        *,
+        problems: list[dict[str, str]] | None = None,
+        close: bool = False,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.error = error
+        self.detail = detail
+        self.problems = problems
+        self.close = close
+
+
+def json_bytes(data: Any) -> bytes:
+    """JSON in pure ASCII, so that no text can break the encoding."""
+    return _encode(data).encode("ascii")
+
+
+def as_json(data: Any, status: int = 200, **headers: str) -> Response:
+    """A JSON reply."""
+    return Response(json_bytes(data), status, headers, media_type="application/json")
+
+
+def refusal_response(refusal: Refusal, request_id: str) -> Response:
+    """The reply to a refused request."""
+    data: dict[str, Any] = {
+        "error": refusal.error,
+        "detail": refusal.detail,
+        "request_id": request_id,
+    }
+    if refusal.problems:
+        data["problems"] = refusal.problems
+    headers = {}
+    if refusal.status == 503:
+        headers["Retry-After"] = "1"
+    if refusal.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if refusal.close:
+        headers["Connection"] = "close"
+    return as_json(data, refusal.status, **headers)
+
+
+def finite(value: float) -> float | None:
+    """The number, or None for one that JSON has no word for."""
+    return value if math.isfinite(value) else None

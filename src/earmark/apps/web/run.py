@@ -1,0 +1,67 @@
+"""Run an application under uvicorn, on loopback unless told otherwise."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from earmark._optional import require
+from earmark.apps.web.protocol import patient_protocol
+from earmark.exceptions import DataError
+
+__all__ = ["is_loopback", "listen", "run_app"]
+
+_MOST_CONNECTIONS = 2000
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach that address."""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A bound socket; port 0 takes a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        raise DataError(
+            f"cannot listen on {host} port {port}: {error.strerror}; "
+            "choose another with --port."
+        ) from None
+    bound.listen(1024)
+    return bound
+
+
+def run_app(
+    app: Any, bound: socket.socket, *, started: Callable[[str], None], drain: float
+) -> None:
+    """Serve until SIGTERM or Ctrl-C; unfinished answers get ``drain`` seconds."""
+    uvicorn = require("uvicorn", "serve over HTTP")
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=20,
+        timeout_graceful_shutdown=int(drain),
+        limit_concurrency=_MOST_CONNECTIONS,
+        backlog=1024,
+        lifespan="on",
+    )
+    config.load()
+    config.http_protocol_class = patient_protocol(config.http_protocol_class)
+    host, port = bound.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+
+    class Server(uvicorn.Server):  # type: ignore[name-defined]
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                started(f"http://{shown}:{port}")
+
+    Server(config).run(sockets=[bound])

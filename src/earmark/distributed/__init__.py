@@ -1,0 +1,21 @@
+"""Documents in parts: bigger than memory on one machine, or on a cluster.
+
+``fit`` learns from a directory of files, ``predict`` labels one; both run in this
+process, on Dask or on Spark, by the same code and to the same result.
+"""
+
+from earmark.distributed.dask_executor import DaskExecutor
+from earmark.distributed.fitting import fit, predict
+from earmark.distributed.local import LocalExecutor, Progress
+from earmark.distributed.predicting import PredictReport
+from earmark.distributed.spark_executor import SparkExecutor
+
+__all__ = [
+    "DaskExecutor",
+    "LocalExecutor",
+    "PredictReport",
+    "Progress",
+    "SparkExecutor",
+    "fit",
+    "predict",
+]

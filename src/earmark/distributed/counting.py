@@ -1,0 +1,254 @@
+"""The first pass over every part: what terms and classes there are, exactly (CS1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from earmark.distributed.executor import merge_tree, merged
+from earmark.documents.parts import Batch, Part
+from earmark.exceptions import DataError
+from earmark.features import HashedCounter
+from earmark.features.fused import count_by_class
+from earmark.pipeline.inputs import RegionTexts, as_region_texts, n_documents, take
+from earmark.pipeline.raw_counts import text_statistics
+from earmark.statistics import TermCounts
+from earmark.typing import Labels
+
+__all__ = ["CountTask", "PartCounts", "labelled_batches"]
+
+
+class PartCounts:
+    """Counts of every region, and what was found in each part.
+
+    Parameters
+    ----------
+    labelled : dict of str to TermCounts
+        Region -> counts of the documents with a label.
+    pool : dict of str to TermCounts
+        Region -> counts of the documents without one, if they were asked for.
+    parts : dict of int to list of int
+        Part number -> how many documents have a label, and how many have none.
+    bad : dict of int to str
+        Part number -> why it could not be read.
+
+    """
+
+    def __init__(
+        self,
+        labelled: dict[str, TermCounts] | None = None,
+        pool: dict[str, TermCounts] | None = None,
+        parts: dict[int, list[int]] | None = None,
+        bad: dict[int, str] | None = None,
+    ) -> None:
+        self.labelled = labelled or {}
+        self.pool = pool or {}
+        self.parts = parts or {}
+        self.bad = bad or {}
+        self.sums: Any = None
+        self.min_df = 1
+
+    def merge(self, other: PartCounts) -> Self:
+        """Add the counts of other parts, or of other batches of the same part."""
+        self.labelled = _merged_regions(self.labelled, other.labelled)
+        self.pool = _merged_regions(self.pool, other.pool)
+        parts = {number: list(found) for number, found in self.parts.items()}
+        for number, found in other.parts.items():
+            mine = parts.setdefault(number, [0, 0])
+            parts[number] = [a + b for a, b in zip(mine, found, strict=True)]
+        self.parts = dict(sorted(parts.items()))
+        self.bad = dict(sorted({**self.bad, **other.bad}.items()))
+        if self.sums is None or other.sums is None:
+            self.sums = other.sums if self.sums is None else self.sums
+        else:
+            self.sums = merged(self.sums, other.sums)
+        return self
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the counts."""
+        return sum(c.nbytes for d in (self.labelled, self.pool) for c in d.values())
+
+    @property
+    def n_documents(self) -> int:
+        """All documents."""
+        return self.n_labelled + self.n_unlabelled
+
+    @property
+    def n_labelled(self) -> int:
+        """Documents with a label."""
+        return sum(found[0] for found in self.parts.values())
+
+    @property
+    def n_unlabelled(self) -> int:
+        """Documents without one."""
+        return sum(found[1] for found in self.parts.values())
+
+    @property
+    def classes(self) -> Labels:
+        """The labels, sorted."""
+        return next(iter(self.labelled.values())).classes
+
+    def share_of(self, number: int, n_shares: int) -> PartCounts:
+        """The counts of some of the terms, by a hash; the documents with share 0."""
+        some = PartCounts(
+            {r: c.share_of(number, n_shares) for r, c in self.labelled.items()},
+            {r: c.share_of(number, n_shares) for r, c in self.pool.items()},
+            self.parts if number == 0 else {},
+            self.bad if number == 0 else {},
+        )
+        if number > 0:
+            for counts in (*some.labelled.values(), *some.pool.values()):
+                counts.docs = np.zeros_like(counts.docs)
+        return some
+
+    def pruned(self, min_df: int) -> PartCounts:
+        """Without the terms of fewer than ``min_df`` documents in any region."""
+        if min_df <= 1:
+            return self
+        kept = PartCounts(parts=self.parts, bad=self.bad)
+        for name in ("labelled", "pool"):
+            for region, counts in getattr(self, name).items():
+                keep = counts.document_frequency() >= min_df
+                getattr(kept, name)[region] = counts.select(keep)
+        return kept
+
+
+def _merged_regions(
+    left: Mapping[str, TermCounts], right: Mapping[str, TermCounts]
+) -> dict[str, TermCounts]:
+    """Counts by region; a region that one side lacks is the other's."""
+    both: dict[str, TermCounts] = {}
+    for region in dict.fromkeys((*left, *right)):
+        if region in left and region in right:
+            both[region] = merged(left[region], right[region])
+        else:
+            both[region] = left.get(region) or right[region]
+    return both
+
+
+def labelled_batches(
+    part: Part, regions: Any
+) -> Iterator[tuple[RegionTexts, list[Any]]]:
+    """Texts by region and their labels, None where there is none."""
+    for batch in part.batches():
+        labels = batch.labels
+        if labels is None:
+            labels = [None] * len(batch)
+        yield _region_texts(part, batch, regions), labels
+
+
+def _region_texts(part: Part, batch: Batch, regions: Any) -> RegionTexts:
+    where = f"{part.name}, from row {batch.first_row}"
+    return as_region_texts(batch.texts, regions, where)
+
+
+class CountTask:
+    """Part -> ``PartCounts``.
+
+    Parameters
+    ----------
+    counter : WordCounter
+        How text becomes terms; its limits on frequency are not applied.
+    regions : None, list of str, "email" or callable
+        As in ``TextClassifier``.
+    skip_bad : bool
+        Note a part that cannot be read, instead of raising.
+    with_pool : bool
+        Count the documents without a label too.
+    add : callable or None
+        From texts and labels to statistics that need no vocabulary; then no terms
+        are counted, only classes.
+
+    """
+
+    def __init__(
+        self,
+        counter: Any,
+        regions: Any,
+        skip_bad: bool = False,
+        with_pool: bool = False,
+        add: Callable[[RegionTexts, list[Any]], Any] | None = None,
+    ) -> None:
+        self.counter = counter
+        self.regions = regions
+        self.skip_bad = skip_bad
+        self.with_pool = with_pool
+        self.add = add
+
+    def __call__(self, part: Part) -> PartCounts:
+        """The counts of the whole part."""
+        pieces = list(self.pieces(part))
+        counts: PartCounts = merge_tree(
+            pieces[-1:] if pieces[-1].bad else pieces, merged
+        )
+        return counts
+
+    def pieces(self, part: Part, limit: int | None = None) -> Iterator[PartCounts]:
+        """The counts in pieces of about ``limit`` bytes at most.
+
+        A piece that says that the part is bad takes the place of those before it.
+        """
+        try:
+            yield from self._pieces(part, limit)
+        except DataError as error:
+            if not self.skip_bad:
+                raise
+            yield PartCounts(bad={part.number: str(error)})
+
+    def _pieces(self, part: Part, limit: int | None) -> Iterator[PartCounts]:
+        waiting: list[PartCounts] = [PartCounts(parts={part.number: [0, 0]})]
+        for texts, labels in labelled_batches(part, self.regions):
+            waiting.append(self._counted(part, texts, labels))
+            if limit is not None and sum(c.nbytes for c in waiting) > limit:
+                waiting = [merge_tree(waiting, merged)]
+                if waiting[0].nbytes > limit // 2:
+                    yield waiting.pop()
+        if waiting:
+            yield merge_tree(waiting, merged)
+
+    def _counted(self, part: Part, texts: RegionTexts, labels: list[Any]) -> PartCounts:
+        rows = [i for i, label in enumerate(labels) if label is not None]
+        n_all, n_labelled = len(labels), len(rows)
+        counts = PartCounts(parts={part.number: [n_labelled, n_all - n_labelled]})
+        if rows:
+            known = take(texts, np.asarray(rows))
+            given = labels if n_labelled == n_all else [labels[i] for i in rows]
+            counts.labelled = self._by_region(known, given)
+            if self.add is not None:
+                counts.sums = self.add(known, given)
+        if self.with_pool and n_labelled < n_all:
+            left = np.asarray([i for i, label in enumerate(labels) if label is None])
+            pool = take(texts, left)
+            counts.pool = self._by_region(pool, [""] * n_documents(pool))
+        return counts
+
+    def _by_region(
+        self, texts: RegionTexts, labels: list[Any]
+    ) -> dict[str, TermCounts]:
+        names = sorted(set(labels))
+        place = {label: k for k, label in enumerate(names)}
+        y_index = np.fromiter(map(place.__getitem__, labels), np.int64, len(labels))
+        classes = np.asarray(names)
+        docs = np.bincount(y_index, minlength=len(names))
+        found = {}
+        for region, column in texts.items():
+            if self.add is not None or isinstance(self.counter, HashedCounter):
+                terms, tokens = [], sparse.csr_array((len(names), 0), dtype=np.int64)
+                held = tokens
+            elif self.counter.binary:
+                sums = text_statistics(
+                    self.counter, column, classes[y_index], classes, None
+                )
+                terms, tokens, held = list(sums.terms), sums.tokens, sums.presence
+            else:
+                terms, tokens, held = count_by_class(
+                    self.counter, column, y_index, len(names)
+                )
+            found[region] = TermCounts.of_terms(
+                classes, docs, terms, sparse.csr_array(tokens), sparse.csr_array(held)
+            )
+        return found

@@ -1,0 +1,63 @@
+"""What a back end does: run a task on every part, and merge the results."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+__all__ = ["Executor", "Task", "merge_tree", "merged"]
+
+Task = Callable[[Any], Any]
+Merge = Callable[[Any, Any], Any]
+
+
+class Executor(Protocol):
+    """A place to run tasks: this process, a Dask cluster, Spark.
+
+    A back end knows nothing of models. It is given tasks (from a part, or from
+    what an earlier task kept, to statistics) and a function that merges two
+    results; both can be sent elsewhere. Results are merged in the order of the
+    parts, two neighbours at a time, so that the same parts give the same bytes
+    on every back end, sums of floating-point numbers included.
+    """
+
+    def reduce(self, stage: str, task: Task, items: Sequence[Any], merge: Merge) -> Any:
+        """The merged results of all items."""
+
+    def keep_merged(
+        self, stage: str, task: Task, items: Sequence[Any], merge: Merge
+    ) -> Any:
+        """As ``reduce``, but the result stays where it is: an item for later calls."""
+
+    def gather(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+        """The results of all items, in their order."""
+
+    def keep(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+        """Run the task and leave the results where they are; items for later calls."""
+
+
+def merged(left: Any, right: Any) -> Any:
+    """``left.merge(right)`` that leaves both as they are: it may be repeated."""
+    mine = left.copy() if hasattr(left, "copy") else copy.copy(left)
+    return mine.merge(right)
+
+
+def merge_tree(results: Iterable[Any], merge: Merge) -> Any:
+    """Merge neighbours, then neighbours of these, and so on, as the results come.
+
+    At most log2(n) results are held at a time.
+    """
+    waiting: list[tuple[int, Any]] = []
+    for result in results:
+        size, value = 1, result
+        while waiting and waiting[-1][0] == size:
+            value = merge(waiting.pop()[1], value)
+            size *= 2
+        waiting.append((size, value))
+    if not waiting:
+        raise ValueError("merge_tree needs at least one result, got none.")
+    value = waiting.pop()[1]
+    while waiting:
+        value = merge(waiting.pop()[1], value)
+    return value

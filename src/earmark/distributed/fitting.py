@@ -1,0 +1,279 @@
+"""Fit a classifier to documents in parts, here or on a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import clone
+
+from earmark.distributed.dask_executor import DaskExecutor
+from earmark.distributed.executor import Executor
+from earmark.distributed.job import Job
+from earmark.distributed.local import LocalExecutor, Progress
+from earmark.distributed.memory import as_bytes
+from earmark.distributed.predicting import PredictReport, predict_parts
+from earmark.distributed.store import Store
+from earmark.distributed.trainers import check_trainable, train
+from earmark.documents.parts import Part, list_parts
+from earmark.exceptions import NotSupportedError
+from earmark.models import SemiSupervisedNaiveBayes
+from earmark.pipeline import TextClassifier, load
+from earmark.pipeline.build import build_engine
+from earmark.pipeline.plan import model_name, unused_pool
+
+__all__ = ["as_parts", "fit", "fitting", "predict", "trained_columns"]
+
+_AUTO = "multinomial"
+# In parts: the EM that it is compared with, which is a sum over documents.
+_SEMI = "semi-supervised"
+
+
+def fit(
+    estimator: TextClassifier,
+    dataset: Any,
+    *,
+    client: Any = None,
+    text: str | Sequence[str] | None = None,
+    label: str | None = None,
+    memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    skip_bad: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> TextClassifier:
+    """Fit a ``TextClassifier`` to a directory of parts that need not fit in memory.
+
+    Parameters
+    ----------
+    estimator : TextClassifier
+        With the model wanted; it is left as it is. ``"auto"`` takes multinomial
+        naive Bayes.
+    dataset : path, list of paths, or list of Part
+        A directory of Parquet, JSONL, CSV or TSV files, or the files.
+    client : dask.distributed.Client, Executor or None, default=None
+        Where to work; None is this process.
+    text, label : str, optional
+        The columns; several text columns become regions. By default they are
+        guessed as ``read_documents`` does.
+    memory : int or str, optional
+        Budget such as "2GB" for counts and model (this process only). The result
+        is exact; if the model itself does not fit, terms of the fewest documents
+        are left out, and ``summary()`` says so.
+    checkpoint : path, optional
+        Folder for the results of finished parts (this process only). Give the same
+        one to go on after a crash; it is removed when the model is complete.
+    skip_bad : bool, default=False
+        Leave out parts that cannot be read, and say so in ``summary()``.
+    progress : callable, optional
+        Called with a ``Progress`` after every part (this process only).
+
+    Returns
+    -------
+    TextClassifier
+        For the count models the same, byte for byte, as ``estimator.fit`` on all
+        documents in memory, however they are divided.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from earmark import TextClassifier
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for name, word in (("a", "good"), ("b", "bad")):
+    ...     line = '{"text": "%s", "label": "%s"}' % (word, name)
+    ...     _ = pathlib.Path(folder.name, name + ".jsonl").write_text(line)
+    >>> model = fit(TextClassifier("multinomial"), folder.name)
+    >>> model.predict(["bad"])
+    array(['b'], dtype='<U1')
+    >>> folder.cleanup()
+
+    """
+    with fitting(
+        estimator,
+        dataset,
+        client=client,
+        text=text,
+        label=label,
+        memory=memory,
+        checkpoint=checkpoint,
+        skip_bad=skip_bad,
+        progress=progress,
+    ) as (classifier, _):
+        return classifier
+
+
+@contextmanager
+def fitting(
+    estimator: TextClassifier,
+    dataset: Any,
+    *,
+    client: Any = None,
+    text: str | Sequence[str] | None = None,
+    label: str | None = None,
+    memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    skip_bad: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+    **how: Any,
+) -> Iterator[tuple[TextClassifier, Job]]:
+    """``fit`` for a caller who saves: the checkpoint goes when the block has ended."""
+    _refuse(estimator)
+    budget = None if memory is None else as_bytes(memory)
+    parts = as_parts(dataset, text, label, **how)
+    store = None
+    if client is not None:
+        executor = _executor_of(client)
+    else:
+        if checkpoint is not None or budget is not None:
+            columns = parts[0].request
+            told = f"{estimator.get_params()!r} {columns!r} {budget}"
+            store = Store(None if checkpoint is None else Path(checkpoint), told, parts)
+        executor = LocalExecutor(store, budget, progress)
+    done = False
+    try:
+        job = Job(executor, parts, estimator.regions, skip_bad)
+        yield _fitted(clone(estimator), job), job
+        done = True
+    finally:
+        if store is not None:
+            store.close(done=done)
+
+
+def as_parts(
+    dataset: Any,
+    text: str | Sequence[str] | None = None,
+    label: Any = None,
+    **how: Any,
+) -> list[Part]:
+    """The parts of a path, of several paths, or as they are given."""
+    if isinstance(dataset, list | tuple) and dataset and isinstance(dataset[0], Part):
+        return list(dataset)
+    if isinstance(text, str) or text is None:
+        return list_parts(dataset, text=text, label=label, **how)
+    columns = list(text)
+    if len(columns) == 1:
+        return list_parts(dataset, text=columns[0], label=label, **how)
+    return list_parts(dataset, regions=columns, label=label, **how)
+
+
+def predict(
+    model: Any,
+    dataset: Any,
+    out: str | os.PathLike[str],
+    *,
+    client: Any = None,
+    text: str | Sequence[str] | None = None,
+    max_error: float | None = None,
+    skip_bad: bool = False,
+) -> PredictReport:
+    r"""Label a directory of parts; one Parquet file of labels for each.
+
+    Parameters
+    ----------
+    model : path or TextClassifier
+        A model file that every worker sees, or a classifier, which is saved in
+        ``out`` first.
+    dataset : path, list of paths, or list of Part
+        A directory of Parquet, JSONL, CSV or TSV files, or the files.
+    out : path
+        Folder for the results: columns row, label and confidence. Parts that are
+        there already, of the same model and options, are not done again.
+    client : dask.distributed.Client, Executor or None, default=None
+        Where to work; None is this process.
+    text : str or list of str, optional
+        The text columns, if they are not those of the training data.
+    max_error : float, optional
+        Abstain (label null) to keep this error rate.
+    skip_bad : bool, default=False
+        Leave out parts that cannot be read; the report lists them.
+
+    Returns
+    -------
+    PredictReport
+        How many documents were labelled, and what was left out.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from earmark import TextClassifier
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> data = pathlib.Path(folder.name, "new.jsonl")
+    >>> _ = data.write_text('{"text": "good"}\n{"text": "bad"}\n')
+    >>> model = TextClassifier("multinomial").fit(["good", "bad"], ["a", "b"])
+    >>> predict(model, data, pathlib.Path(folder.name, "labels")).documents
+    2
+    >>> folder.cleanup()
+
+    """
+    if isinstance(model, TextClassifier):
+        path = Path(out) / "_model.earmark"
+        Path(out).mkdir(parents=True, exist_ok=True)
+        model.save(path)
+    else:
+        path = Path(model)
+    classifier = model if isinstance(model, TextClassifier) else load(path)
+    named = text or trained_columns(classifier)
+    parts = as_parts(dataset, named, False)
+    executor = None if client is None else _executor_of(client)
+    return predict_parts(
+        path, parts, out, executor=executor, max_error=max_error, skip_bad=skip_bad
+    )
+
+
+def trained_columns(classifier: TextClassifier) -> str | list[str] | None:
+    """The text columns that a classifier was trained on, as far as it knows."""
+    named = getattr(classifier, "columns_", {}).get("text")
+    if named is not None:
+        columns = [name.strip() for name in str(named).split(",")]
+        return columns if len(columns) > 1 else columns[0]
+    return None if classifier.regions == "email" else classifier.region_names_
+
+
+def _executor_of(client: Any) -> Executor:
+    if hasattr(client, "reduce") and hasattr(client, "keep"):
+        executor: Executor = client
+        return executor
+    return DaskExecutor(client)
+
+
+def _fitted(classifier: TextClassifier, job: Job) -> TextClassifier:
+    name = _AUTO if classifier.model == "auto" else classifier.model
+    engine = _engine_of(classifier)
+    train(engine, job)
+    assert job.counts is not None
+    chosen = "chosen by you" if name == classifier.model else "the default for parts"
+    n_pool = job.counts.n_unlabelled
+    if isinstance(engine.estimator, SemiSupervisedNaiveBayes):
+        used = [f"{n_pool:,} unlabelled documents were learned by EM (naive Bayes)"]
+    else:
+        used = unused_pool(n_pool)
+    classifier._adopt(engine, model_name(name), [chosen, *used, *job.notes])
+    return classifier
+
+
+def _engine_of(classifier: TextClassifier) -> Any:
+    """The engine to fit, unfitted."""
+    name = _AUTO if classifier.model == "auto" else classifier.model
+    model = SemiSupervisedNaiveBayes() if name == _SEMI else name
+    return build_engine(model, classifier.features, classifier._options())
+
+
+def _refuse(estimator: Any) -> None:
+    if not isinstance(estimator, TextClassifier):
+        raise TypeError(
+            "earmark.distributed.fit wants a TextClassifier, which knows how text "
+            f"becomes numbers, got {type(estimator).__name__}; wrap it: "
+            "TextClassifier(model=...)."
+        )
+    if estimator.multi_label is True:
+        raise NotSupportedError(
+            "several labels a document are not fitted in parts; fit in memory."
+        )
+    if estimator.max_error is not None:
+        raise NotSupportedError(
+            "max_error is not estimated in parts; fit without it, and call "
+            "measure_confidence with a sample of the training documents."
+        )
+    check_trainable(_engine_of(estimator))

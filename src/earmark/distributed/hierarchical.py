@@ -1,0 +1,246 @@
+"""Hidden nodes fitted by EM: one map-reduce an iteration, all starts in it (HB8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from earmark.distributed.data import PartedRows
+from earmark.distributed.executor import merged
+from earmark.distributed.higher_order import PresenceTask
+from earmark.distributed.rows import PartRows
+from earmark.exceptions import NotSupportedError
+from earmark.kernels.keys import row_keys
+from earmark.kernels.mixture import (
+    DocumentRows,
+    MixtureTotals,
+    Tiling,
+    mixture_start,
+    mixture_step,
+)
+from earmark.kernels.rows import canonical_rows
+from earmark.models import HierarchicalBayes
+from earmark.models.hierarchical._fitting import Fit, TrainingData
+from earmark.models.hierarchical._multinomial import (
+    MultinomialEvents,
+    MultinomialProblem,
+)
+from earmark.models.hierarchical._nodes import NodeParams
+from earmark.models.hierarchical._parameters import check_parameters
+from earmark.models.hierarchical._search import ClassDocuments
+from earmark.statistics import ClassStatistics
+from earmark.typing import BoolVector, FloatVector, IntVector, Matrix
+
+__all__ = ["fit_hierarchical"]
+
+
+def fit_hierarchical(model: HierarchicalBayes, data: PartedRows) -> None:
+    """The same search as in memory; every E-step is summed over the parts.
+
+    The documents held out to choose by are brought here, as are 16 bytes for every
+    document; the others stay where they are.
+    """
+    check_parameters(model)
+    if model.event_model != "multinomial" or data.class_weight is not None:
+        raise NotSupportedError(
+            "HierarchicalBayes is fitted in parts with multinomial nodes and without "
+            f"class weights, got event_model={model.event_model!r}."
+        )
+    model.classes_, model.n_features_in_ = data.classes, data.n_features
+    docs = data.docs.astype(np.float64)
+    model.class_log_prior_ = np.log(docs) - np.log(docs.sum())  # NB5
+    fitted = PartsFit(model, data, check_random_state(model.random_state)).run()
+    model.__dict__.pop("_callback_fit_ctx", None)  # scikit-learn's, of a fit now over
+    for name, value in fitted.items():
+        setattr(model, name, value)
+    shares = data.executor.gather("shares", ShareTask(model), data.items)
+    model.responsibilities_ = np.concatenate(shares)
+
+
+# -- tasks ------------------------------------------------------------------------
+
+
+def _keys_of(rows: PartRows) -> Any:
+    return row_keys(canonical_rows(rows.X.astype(np.float64)))
+
+
+class SomeRows:
+    """``PartRows`` -> those of its labelled rows that a mark chooses."""
+
+    def __init__(self, marks: dict[int, BoolVector]) -> None:
+        self.marks = marks
+
+    def __call__(self, rows: PartRows) -> PartRows:
+        """The rows marked."""
+        mark = self.marks[rows.number]
+        return PartRows(rows.number, rows.X[mark], rows.y[mark], rows.pool)
+
+
+class ShareTask:
+    """``PartRows`` -> P(node | document, its class) under the fitted model."""
+
+    def __init__(self, model: HierarchicalBayes) -> None:
+        self.model = model
+
+    def __call__(self, rows: PartRows) -> Any:
+        """One row for each document."""
+        if not len(rows.y):
+            return np.zeros((0, int(self.model.n_hidden_.max())))
+        X = canonical_rows(rows.X.astype(np.float64))
+        return self.model._node_scores.responsibilities(X, rows.y)
+
+
+class StartTask:
+    """``PartRows`` -> totals of the class's rows for random responsibilities."""
+
+    def __init__(self, problem: PartsProblem, seeds: Any, tiling: Tiling) -> None:
+        self.problem = problem
+        self.seeds = seeds
+        self.tiling = tiling
+
+    def __call__(self, rows: PartRows) -> MixtureTotals:
+        """Sums for the first M-step."""
+        X = self.problem.class_rows(rows)
+        return mixture_start(
+            self.problem.weighted(X), row_keys(X), self.seeds, self.tiling
+        )
+
+
+class StepTask:
+    """``PartRows`` -> totals of the class's rows under parameters (HB3)."""
+
+    def __init__(self, problem: PartsProblem, params: NodeParams) -> None:
+        self.problem = problem
+        self.params = params
+
+    def __call__(self, rows: PartRows) -> MixtureTotals:
+        """The E-step of this part."""
+        given = self.params
+        mine = self.problem.weighted(self.problem.class_rows(rows))
+        hard = self.problem.hard
+        return mixture_step(mine, given.table, given.offset, given.tiling, hard=hard)
+
+
+def _added(left: MixtureTotals, right: MixtureTotals) -> MixtureTotals:
+    """The sum of two, which stay as they are."""
+    return MixtureTotals(
+        left.sums + right.sums,
+        left.docs + right.docs,
+        left.lengths + right.lengths,
+        left.bound + right.bound,
+    )
+
+
+# -- the search, with documents elsewhere -------------------------------------------
+
+
+@dataclass(frozen=True)
+class RemoteClass:
+    """The documents of one class, in the parts; what the search has for a matrix."""
+
+    number: int
+    data: PartedRows
+    documents: IntVector
+    """Documents that hold each term."""
+    tokens: FloatVector
+    """Tokens of each term."""
+
+
+class PartsEvents(MultinomialEvents):
+    """Multinomial nodes of classes whose documents are in parts."""
+
+    def problem(self, X: Any, weight: FloatVector, n_nodes: int) -> PartsProblem:
+        """EM for the nodes of a ``RemoteClass``."""
+        return PartsProblem(X, n_nodes, self)
+
+
+class PartsProblem(MultinomialProblem):
+    """EM for multinomial nodes whose sums are made in the parts."""
+
+    def __init__(
+        self, remote: RemoteClass, n_nodes: int, events: MultinomialEvents
+    ) -> None:
+        self._number = remote.number
+        self._data: PartedRows | None = remote.data
+        self._set_columns(remote.documents, n_nodes, events)
+        none = sparse.csr_array((0, remote.data.n_features), dtype=np.float64)
+        self.rows = self.document_rows(none)
+        self._set_base(np.append(remote.tokens[self._terms], 0.0))
+
+    def start(self, keys: Any, seeds: Any) -> NodeParams:
+        """First parameters: one M-step from random responsibilities (HB8)."""
+        tiling = self._tiling(len(seeds))
+        return self.maximize(self._summed("start", StartTask(self, seeds, tiling)))
+
+    def step(self, params: NodeParams) -> tuple[MixtureTotals, FloatVector]:
+        """E-step, sums for the M-step, and the penalised log-likelihood."""
+        totals = self._summed("step", StepTask(self, params))
+        return totals, totals.bound + self._base_total + params.penalty
+
+    def _summed(self, stage: str, task: Any) -> MixtureTotals:
+        assert self._data is not None
+        executor, items = self._data.executor, self._data.items
+        totals: MixtureTotals = executor.reduce(stage, task, items, _added)
+        return totals
+
+    def class_rows(self, rows: PartRows) -> Matrix:
+        """The class's documents in a part, as counts."""
+        mine = rows.X[rows.y == self._number]
+        return canonical_rows(mine.astype(np.float64))
+
+    def weighted(self, X: Matrix) -> DocumentRows:
+        """Documents of weight 1 in this class's columns."""
+        return self.document_rows(X)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_data": None}
+
+
+class PartsFit(Fit):
+    """``Fit`` over documents that are not here; only their keys and classes are."""
+
+    def __init__(self, model: HierarchicalBayes, data: PartedRows, rng: Any) -> None:
+        self.model = model
+        self.remote = data
+        self.n_classes = len(data.classes)
+        keys = data.executor.gather("keys", _keys_of, data.items)
+        self.keys = np.concatenate(keys)
+        y_index = data.labels()
+        self.data = TrainingData(None, y_index, np.ones(len(y_index)), None)
+        self._draw(rng)
+
+    def _events(self, alpha: float) -> PartsEvents:
+        model = self.model
+        dtype = getattr(np, model.dtype)
+        return PartsEvents(alpha, model.hidden_prior, model.em == "hard", dtype)
+
+    def _classes(self, mask: BoolVector) -> list[ClassDocuments]:
+        """The documents of each class among those marked, in their parts."""
+        data = self.remote
+        if not mask.all():
+            ends = np.cumsum(list(data.sizes.values()))[:-1]
+            marks = dict(zip(data.sizes, np.split(mask, ends), strict=True))
+            kept = data.executor.keep("some", SomeRows(marks), data.items)
+            data = replace(data, items=kept)
+        sums: ClassStatistics = data.executor.reduce(
+            "columns", PresenceTask(self.n_classes), data.items, merged
+        )
+        presence, tokens = sums.presence.toarray(), sums.dense_tokens()
+        found = []
+        for c in range(self.n_classes):
+            mine = np.flatnonzero(mask & (self.data.y_index == c))
+            remote: Any = RemoteClass(c, data, presence[c], tokens[c])
+            weight = np.ones(len(mine))
+            found.append(ClassDocuments(remote, weight, self.keys[mine], self.seeds[c]))
+        return found
+
+    def _validation(self, held: BoolVector) -> tuple[Matrix, IntVector, FloatVector]:
+        """Documents to choose by, brought here."""
+        mask = held if held.any() else np.ones(len(held), dtype=bool)
+        some = self.remote.picked(np.flatnonzero(mask))
+        X = canonical_rows(some.X.astype(np.float64))
+        return X, some.y, np.ones(len(some.y))

@@ -1,0 +1,57 @@
+"""What every fit in parts needs: the parts, the back end, the first pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from earmark.distributed.counting import CountTask, PartCounts
+from earmark.distributed.executor import Executor, merged
+from earmark.documents.parts import Part
+from earmark.exceptions import DataError
+
+__all__ = ["Job"]
+
+
+@dataclass
+class Job:
+    """One fit: which parts, on what, and what was found."""
+
+    executor: Executor
+    parts: Sequence[Part]
+    regions: Any
+    """As in ``TextClassifier``."""
+    skip_bad: bool = False
+    notes: list[str] = field(default_factory=list)
+    """What the user should know about the data."""
+    counts: PartCounts | None = None
+
+    def count(
+        self, counter: Any, with_pool: bool = False, add: Any = None
+    ) -> PartCounts:
+        """The first pass; bad parts take no part in the later ones."""
+        task = CountTask(counter, self.regions, self.skip_bad, with_pool, add)
+        counts: PartCounts = self.executor.reduce("counts", task, self.parts, merged)
+        self.counts = counts
+        bad = [self.parts[self._place(number)].name for number in counts.bad]
+        self.parts = [part for part in self.parts if part.number not in counts.bad]
+        if not counts.labelled:
+            why = f" ({len(bad)} could not be read)" if bad else ""
+            raise DataError(
+                f"no labelled document in the {len(bad) + len(self.parts)} parts{why}; "
+                "name the label column with label= (--label)."
+            )
+        if bad:
+            listed = ", ".join(bad[:5]) + (", ..." if len(bad) > 5 else "")
+            what = "1 bad part was" if len(bad) == 1 else f"{len(bad)} bad parts were"
+            self.notes.append(f"{what} left out: {listed}")
+        if counts.min_df > 1:
+            self.notes.append(
+                f"terms of fewer than {counts.min_df} documents were left out to keep "
+                "within the memory given"
+            )
+        return counts
+
+    def _place(self, number: int) -> int:
+        return next(i for i, p in enumerate(self.parts) if p.number == number)

@@ -1,0 +1,168 @@
+"""One process, part after part: bounded memory, checkpoints, progress."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from earmark.distributed.bounded import merge_bounded
+from earmark.distributed.executor import Merge, Task, merge_tree
+from earmark.distributed.store import Store
+from earmark.documents.parts import Part
+
+__all__ = ["LocalExecutor", "Progress"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a pass over the parts is."""
+
+    stage: str
+    """Which pass: "counts", "rows", ..."""
+    parts: int
+    n_parts: int
+    documents: int
+    """Read in this pass, as far as the pass knows."""
+    megabytes: float
+    seconds: float
+    left: float
+    """Seconds left in this pass, at the pace so far."""
+
+    @property
+    def pace(self) -> float:
+        """Documents a second."""
+        return self.documents / self.seconds if self.seconds > 0 else 0.0
+
+
+class LocalExecutor:
+    """Run the parts here, one after the other.
+
+    Parameters
+    ----------
+    store : Store or None
+        Where the results of finished parts go; None keeps all in memory.
+    memory : int or None
+        Budget in bytes for the counts and the model; needs a store.
+    progress : callable or None
+        Called with a ``Progress`` after every part.
+
+    """
+
+    def __init__(
+        self,
+        store: Store | None = None,
+        memory: int | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.store = store
+        self.memory = memory
+        self.progress = progress
+
+    def reduce(self, stage: str, task: Task, items: Sequence[Any], merge: Merge) -> Any:
+        """Merge the results as they come; the store keeps those of each part."""
+        if self.store is None or not isinstance(items[0], Part):
+            return merge_tree(map(task, map(_loaded, items)), merge)
+        loaders = list(self._done(stage, task, items))
+        if self.memory is not None and hasattr(task, "pieces"):
+            sizes = [s for part in items for s in self.store.sizes(stage, part.number)]
+            return merge_bounded(loaders, sizes, self.memory)
+        return merge_tree((load() for load in loaders), merge)
+
+    def keep_merged(
+        self, stage: str, task: Task, items: Sequence[Any], merge: Merge
+    ) -> Any:
+        """The same as ``reduce``: all is here."""
+        return self.reduce(stage, task, items, merge)
+
+    def gather(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+        """All results in a list."""
+        return [task(_loaded(item)) for item in items]
+
+    def keep(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+        """Results in memory, or in the store if there is one."""
+        if self.store is None:
+            return [task(item) for item in items]
+        if not isinstance(items[0], Part):
+            return [_Kept(partial(_made, task, item)) for item in items]
+        return [_Kept(load) for load in self._done(stage, task, items)]
+
+    def _done(
+        self, stage: str, task: Task, parts: Sequence[Part]
+    ) -> Iterator[Callable[[], Any]]:
+        """How to load each part's pieces, after doing what is not done yet."""
+        assert self.store is not None
+        clock = _Clock(stage, parts)
+        for part in parts:
+            loaders = self.store.load(stage, part.number)
+            if loaders is None:
+                pieces = self._pieces(task, part)
+                n_documents = self.store.save(stage, part.number, pieces)
+                loaders = self.store.load(stage, part.number)
+                assert loaders is not None
+                clock.did(part, n_documents)
+            else:
+                clock.skipped(part)
+            if self.progress is not None:
+                self.progress(clock.told())
+            yield from loaders
+
+    def _pieces(self, task: Any, part: Part) -> Iterable[Any]:
+        if self.memory is not None and hasattr(task, "pieces"):
+            pieces: Iterable[Any] = task.pieces(part, self.memory // 8)
+            return pieces
+        return [task(part)]
+
+
+class _Kept:
+    """A result in the store."""
+
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self.load = load
+
+
+def _made(task: Task, item: Any) -> Any:
+    """A result that is made again whenever it is asked for."""
+    return task(_loaded(item))
+
+
+def _loaded(item: Any) -> Any:
+    return item.load() if isinstance(item, _Kept) else item
+
+
+class _Clock:
+    """Parts, bytes and documents done, against the time taken."""
+
+    def __init__(self, stage: str, parts: Sequence[Part]) -> None:
+        self.stage, self.n_parts = stage, len(parts)
+        self.sizes = {part.number: part.stamp[0] for part in parts}
+        self.left = sum(self.sizes.values())
+        self.parts = self.documents = self.bytes = 0
+        self.started = time.perf_counter()
+
+    def did(self, part: Part, documents: int) -> None:
+        """A part was read."""
+        self.skipped(part)
+        self.documents += documents
+        self.bytes += self.sizes[part.number]
+
+    def skipped(self, part: Part) -> None:
+        """A part was done already, before."""
+        self.parts += 1
+        self.left -= self.sizes[part.number]
+
+    def told(self) -> Progress:
+        """The state now."""
+        seconds = time.perf_counter() - self.started
+        left = seconds * self.left / self.bytes if self.bytes else 0.0
+        return Progress(
+            self.stage,
+            self.parts,
+            self.n_parts,
+            self.documents,
+            self.bytes / 1e6,
+            seconds,
+            left,
+        )

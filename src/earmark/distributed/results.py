@@ -1,0 +1,90 @@
+"""A folder that fills part by part, and can be filled further after a stop."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from earmark.documents.parts import Part
+from earmark.exceptions import DataError
+from earmark.persistence.atomic import write_atomically
+
+__all__ = ["ResultFolder", "whole_file"]
+
+_JOB = "_job.json"
+
+
+class ResultFolder:
+    """Results of one job, a file for each part of the input.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there; results of another job in it are an error.
+    settings : mapping
+        Plain data that tell one job from another.
+    parts : sequence of Part
+        The input, none of which may lie in the folder.
+    command : str
+        What to call the job in messages.
+
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Mapping[str, Any],
+        parts: Sequence[Part],
+        command: str,
+    ) -> None:
+        self.folder = folder
+        inside = [p.name for p in parts if p.path.parent.resolve() == folder.resolve()]
+        if inside:
+            raise DataError(
+                f"{folder}: the results would lie among the data ({inside[0]}); name "
+                "another folder with --out."
+            )
+        if folder.exists() and not folder.is_dir():
+            raise DataError(f"{folder}: expected a folder for the results, got a file.")
+        folder.mkdir(parents=True, exist_ok=True)
+        job = {"command": command, **settings}
+        path = folder / _JOB
+        if path.exists():
+            if json.loads(path.read_bytes()) != json.loads(json.dumps(job)):
+                raise DataError(
+                    f"{folder}: it holds results of another model or other options; "
+                    "name another folder with --out, or delete it."
+                )
+        elif any(not p.name.startswith((".", "_")) for p in folder.iterdir()):
+            raise DataError(
+                f"{folder}: expected an empty folder, or one that {command} began to "
+                "fill; name another with --out."
+            )
+        else:
+            write_atomically(path, [json.dumps(job, indent=1).encode()])
+
+    def target(self, part: Part, kind: str) -> Path | None:
+        """The file for a part's results, or None if it is there and not older."""
+        suffix = "parquet" if kind == "parquet" else "jsonl"
+        name = part.path.name
+        for ending in (".gz", ".zst"):
+            name = name.removesuffix(ending)
+        target = self.folder / f"{Path(name).stem}.{suffix}"
+        done = target.exists() and target.stat().st_mtime_ns >= part.stamp[1]
+        return None if done else target
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """A temporary file that takes the target's name when the block has ended well."""
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

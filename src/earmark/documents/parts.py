@@ -1,0 +1,267 @@
+"""A dataset in parts: files of one format that are read one by one, in batches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from earmark._optional import require
+from earmark.documents._cells import Table, as_label, to_documents
+from earmark.documents._columns import Plan, Request
+from earmark.documents._options import Format, ReadOptions
+from earmark.documents._parquet import is_text
+from earmark.documents._places import fault
+from earmark.documents._sources import Source, find_sources
+from earmark.documents.document import Documents
+from earmark.documents.readers import source_tables
+from earmark.exceptions import DataError
+
+__all__ = ["Batch", "Part", "PathLike", "list_parts"]
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+# What a batch of Parquet rows is read up to, counted without compression.
+_BATCH_BYTES = 1 << 24
+_MOST_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some documents of a part.
+
+    ``texts`` is one column of texts, or a dict of region name to column; columns
+    are lists of str or Arrow arrays. ``labels`` holds str or None, or is None.
+    """
+
+    texts: Any
+    labels: list[str | None] | None
+    first_row: int
+
+    def __len__(self) -> int:
+        column = self.texts
+        if isinstance(column, dict):
+            column = next(iter(column.values()))
+        return len(column)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of a dataset; can be sent to another process or machine."""
+
+    number: int
+    path: Path
+    format: Format
+    request: Request
+    options: ReadOptions
+
+    @property
+    def name(self) -> str:
+        """The file as messages call it."""
+        return str(self.path)
+
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """Size and time of the last change: another stamp, another content."""
+        found = self.path.stat()
+        return found.st_size, found.st_mtime_ns
+
+    def batches(self) -> Iterator[Batch]:
+        """The documents, in batches of bounded memory; DataError if unreadable."""
+        if self.format == "parquet":
+            yield from _parquet_batches(self)
+            return
+        for documents in self.documents():
+            yield Batch(documents.texts, documents.labels, documents.rows[0])
+
+    def documents(self) -> Iterator[Documents]:
+        """The same as ``iter_documents`` gives them, with ids and kept columns."""
+        for table in self._tables():
+            yield to_documents(table, self.request, None)
+
+    def _tables(self) -> Iterator[Table]:
+        if not self.path.exists():
+            raise fault(self.name, "the part is gone; bring it back or start again.")
+        yield from source_tables(
+            Source(self.path, self.format), self.request, self.options
+        )
+
+
+def list_parts(
+    path: PathLike | Sequence[PathLike],
+    *,
+    text: str | Sequence[str] | None = None,
+    label: Any = None,
+    regions: Any = None,
+    id: str | None = None,  # noqa: A002
+    keep: Any = (),
+    allow_unlabelled: bool = True,
+    format: Format | None = None,  # noqa: A002
+    encoding: str | None = None,
+) -> list[Part]:
+    """The files of a directory in the order of their names, or one file.
+
+    The columns are those asked for, or those that the first readable part has.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for name in ("b.jsonl", "a.jsonl"):
+    ...     line = '{"text": "good", "label": "pos"}'
+    ...     _ = pathlib.Path(folder.name, name).write_text(line)
+    >>> [part.path.name for part in list_parts(folder.name)]
+    ['a.jsonl', 'b.jsonl']
+    >>> folder.cleanup()
+
+    """
+    options = ReadOptions(format=format, encoding=encoding)
+    request = Request(
+        text=text,
+        label=label,
+        regions=regions,
+        id=id,
+        keep=keep,
+        allow_unlabelled=allow_unlabelled,
+        null_text="empty",
+    )
+    sources = _sources(path, options)
+    parts = [
+        Part(number, source.path, source.format, request, options)
+        for number, source in enumerate(sources)
+        if source.path is not None
+    ]
+    settled = request.settled(_first_plan(parts))
+    return [replace(part, request=settled) for part in parts]
+
+
+def _sources(path: PathLike | Sequence[PathLike], options: ReadOptions) -> list[Source]:
+    if not isinstance(path, str | os.PathLike):
+        given = [s for one in path for s in _sources(one, options)]
+        if not given:
+            raise DataError("the list of parts is empty; name at least one file.")
+        return given
+    found = find_sources(path, options)
+    if found is None:
+        raise fault(
+            os.fspath(path),
+            "expected a directory of .parquet, .jsonl, .csv or .tsv parts, got none "
+            "of these in it; a folder of text files is read without parts.",
+        )
+    if found[0].path is None:
+        raise fault("stdin", "expected files, which can be read more than once.")
+    return found
+
+
+def _first_plan(parts: Sequence[Part]) -> Plan:
+    """The columns of the first part that can be read and has a row."""
+    error: DataError | None = None
+    for part in parts:
+        try:
+            for table in part._tables():
+                return table.plan
+        except DataError as caught:
+            error = error or caught
+    raise error or fault(
+        str(parts[0].path.parent), "expected data rows, the parts are all empty."
+    )
+
+
+# -- Parquet without a Python object for each text -------------------------------
+
+
+def _parquet_batches(part: Part) -> Iterator[Batch]:
+    """Text columns stay Arrow arrays, which the kernels read where they lie."""
+    parquet = require("pyarrow.parquet", f"read the Parquet file {part.path.name}")
+    arrow = require("pyarrow", f"read the Parquet file {part.path.name}")
+    first_row = 1
+    try:
+        with parquet.ParquetFile(part.path, memory_map=True) as file:
+            schema = file.schema_arrow
+            strings = [field.name for field in schema if is_text(arrow, field.type)]
+            plan = part.request.resolve(list(schema.names), strings, part.name)
+            columns = list(plan.needed)
+            rows = _rows_a_batch(file.metadata)
+            for batch in file.iter_batches(rows, columns=columns):
+                if batch.num_rows:
+                    yield _batch(part, plan, batch, first_row, strings)
+                    first_row += batch.num_rows
+    except (arrow.ArrowException, OSError) as error:
+        raise fault(
+            part.name,
+            f"expected a Parquet file, it cannot be read ({error}); "
+            f"it is cut off, damaged or of another format: get it again.",
+        ) from error
+
+
+def _rows_a_batch(metadata: Any) -> int:
+    groups = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
+    mean = max(
+        (group.total_byte_size / max(1, group.num_rows) for group in groups), default=1
+    )
+    return int(np.clip(_BATCH_BYTES / max(1.0, mean), 1, _MOST_ROWS))
+
+
+def _batch(
+    part: Part, plan: Plan, batch: Any, first_row: int, strings: Sequence[str]
+) -> Batch:
+    """Arrow columns where they are plain texts, checked cells where they are not."""
+    simple = (plan.regions is not None or len(plan.texts) == 1) and all(
+        name in strings for name in plan.texts
+    )
+    if not simple:
+        data = {name: batch.column(name).to_pylist() for name in plan.needed}
+        table = Table(part.name, plan, data, first_row)
+        documents = to_documents(table, part.request, None)
+        return Batch(documents.texts, documents.labels, first_row)
+    columns = [_filled(batch.column(name)) for name in plan.texts]
+    texts = (
+        columns[0]
+        if plan.regions is None
+        else dict(zip(plan.regions, columns, strict=True))
+    )
+    return Batch(texts, _arrow_labels(part, plan, batch, first_row), first_row)
+
+
+def _filled(column: Any) -> Any:
+    """A text column without nulls; a dictionary is spelled out."""
+    if hasattr(column, "dictionary"):
+        column = column.dictionary_decode()
+    return column.fill_null("") if column.null_count else column
+
+
+def _arrow_labels(
+    part: Part, plan: Plan, batch: Any, first_row: int
+) -> list[str | None] | None:
+    """Labels as strings, each distinct value converted once."""
+    if plan.label is None:
+        return None
+    coded = batch.column(plan.label)
+    if not hasattr(coded, "dictionary"):
+        try:
+            coded = coded.dictionary_encode()
+        except Exception:  # lists and other nested types: told cell by cell
+            return _told_labels(part, plan, batch, first_row)
+    try:
+        known = [as_label(value) for value in coded.dictionary.to_pylist()]
+    except ValueError:
+        return _told_labels(part, plan, batch, first_row)
+    codes = coded.indices.to_pylist()
+    labels = [None if code is None else known[code] for code in codes]
+    if None in labels and not part.request.allow_unlabelled:
+        return _told_labels(part, plan, batch, first_row)
+    return labels
+
+
+def _told_labels(
+    part: Part, plan: Plan, batch: Any, first_row: int
+) -> list[str | None] | None:
+    """Labels the slow way, with the row of what is wrong."""
+    data = {name: batch.column(name).to_pylist() for name in plan.needed}
+    return to_documents(
+        Table(part.name, plan, data, first_row), part.request, None
+    ).labels

@@ -1,0 +1,256 @@
+"""Models that learn while one labels: from few documents, many times a minute.
+
+All of them are linear in the features, which is what lets the page show the words
+behind a guess.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from earmark.decision.calibration import TemperatureCalibrator
+from earmark.kernels.logspace import log_normalize
+from earmark.models import (
+    ComplementNaiveBayes,
+    MultinomialNaiveBayes,
+    SoftmaxRegression,
+)
+from earmark.pipeline.labelling.collection import Collection
+from earmark.statistics import ClassStatistics
+from earmark.typing import FloatMatrix, FloatVector, SparseMatrix
+
+__all__ = ["LEARNERS", "Answers", "Fitted", "Learner", "make_learner"]
+
+_N_FOLDS = 5
+# So many answers are enough to see how far the probabilities can be believed.
+_MOST_LEFT_OUT = 300
+
+# Document number -> its labels.
+Answers = Mapping[int, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A linear model: scores are ``features @ weights + offset``.
+
+    Attributes
+    ----------
+    classes : list of str
+        Labels of the columns.
+    log_proba : ndarray of shape (n_documents, n_classes)
+        Of every document of the collection. Any-of: of each label by itself.
+    weights, offset : ndarray
+        (n_terms, n_classes) and (n_classes,).
+    features : sparse matrix
+        What the weights apply to.
+
+    """
+
+    classes: list[str]
+    log_proba: FloatMatrix
+    weights: FloatMatrix
+    offset: FloatVector
+    features: SparseMatrix
+
+
+class Learner:
+    """Learns from answers; remembers what it can use again."""
+
+    def __init__(self, collection: Collection) -> None:
+        self.collection = collection
+
+    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
+        """The model of these answers; every class has one at least."""
+        raise NotImplementedError
+
+    def left_out(self, answers: Answers, classes: Sequence[str]) -> FloatMatrix:
+        """Log probabilities of the answered documents, each without its fold."""
+        documents = np.fromiter(answers, dtype=np.int64)
+        found = np.full((len(documents), len(classes)), np.log(0.5 / len(classes)))
+        n_folds = min(_N_FOLDS, len(documents))
+        for fold in range(n_folds):
+            inside = np.arange(len(documents)) % n_folds == fold
+            rest = {int(d): answers[int(d)] for d in documents[~inside]}
+            known = sorted({label for given in rest.values() for label in given})
+            if len(known) < 2:
+                continue
+            fitted = self.fit(rest, known)
+            columns = [classes.index(name) for name in fitted.classes]
+            found[np.ix_(inside, columns)] = fitted.log_proba[documents[inside]]
+        return found
+
+
+class CountLearner(Learner):
+    """Naive Bayes: each new answer is added exactly, a retracted one taken out."""
+
+    def __init__(self, collection: Collection, model: Any) -> None:
+        super().__init__(collection)
+        self._model = model
+        self._known: dict[int, str] = {}
+        self._statistics: ClassStatistics | None = None
+
+    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
+        """Bring the class statistics up to date, and answer for all documents."""
+        wanted = {document: labels[0] for document, labels in answers.items()}
+        names = np.asarray(sorted(classes))
+        if self._statistics is None or not np.array_equal(
+            self._statistics.classes, names
+        ):
+            self._statistics = ClassStatistics(names, self.collection.n_terms)
+            self._known = {}
+        gone = {d: c for d, c in self._known.items() if wanted.get(d) != c}
+        new = {d: c for d, c in wanted.items() if self._known.get(d) != c}
+        counts = self.collection.counts
+        for changed, update in (
+            (gone, self._statistics.remove),
+            (new, self._statistics.add),
+        ):
+            if changed:
+                rows = np.fromiter(changed, dtype=np.int64)
+                update(counts[rows], np.asarray(list(changed.values())))
+        self._known = wanted
+        # Terms that no labelled document holds say nothing.
+        seen = np.flatnonzero(self._statistics.document_frequency())
+        model = self._model.finalise(self._statistics.select(seen))
+        weights = np.zeros((self.collection.n_terms, len(names)))
+        weights[seen] = model._weights
+        scores = counts @ weights + model._offset
+        calibrator = self._calibrated(model, wanted, seen)
+        log_proba = (
+            log_normalize(scores)
+            if calibrator is None
+            else calibrator.transform(scores)
+        )
+        return Fitted(names.tolist(), log_proba, weights, model._offset, counts)
+
+    def left_out(self, answers: Answers, classes: Sequence[str]) -> FloatMatrix:
+        """Exact leave-one-out (NB8)."""
+        self.fit(answers, classes)
+        assert self._statistics is not None
+        seen = np.flatnonzero(self._statistics.document_frequency())
+        model = self._model.finalise(self._statistics.select(seen))
+        return self._without(model, dict(self._known), seen)
+
+    def _calibrated(
+        self, model: Any, known: dict[int, str], seen: Any
+    ) -> TemperatureCalibrator | None:
+        """Naive Bayes is too sure of itself; leave-one-out tells by how much."""
+        if len(known) < 2 * len(model.classes_):
+            return None
+        some = dict(list(known.items())[-_MOST_LEFT_OUT:])
+        y_index = np.searchsorted(model.classes_, list(some.values()))
+        return TemperatureCalibrator().fit(self._without(model, some, seen), y_index)
+
+    def _without(self, model: Any, known: dict[int, str], seen: Any) -> FloatMatrix:
+        rows = self.collection.counts[np.fromiter(known, dtype=np.int64)][:, seen]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The number of unique classes")
+            found: FloatMatrix = model.leave_one_out(
+                rows, np.asarray(list(known.values()))
+            )
+        return found
+
+
+class LinearLearner(Learner):
+    """Softmax regression on tf-idf, fitted afresh: exact, and quick for few labels."""
+
+    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
+        """Fit on the answers, and answer for all documents."""
+        rows = np.fromiter(answers, dtype=np.int64)
+        labels = np.asarray([given[0] for given in answers.values()])
+        features = self.collection.weights
+        names, weights, offset = _softmax(features[rows], labels)
+        scores = features @ weights + offset
+        return Fitted(names, log_normalize(scores), weights, offset, features)
+
+
+class BlendLearner(Learner):
+    """Softmax regression and complement naive Bayes on tf-idf, their scores added.
+
+    The first is the better of the two for few classes, the second for many; both are
+    linear, and so is their sum.
+    """
+
+    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
+        """Fit on the answers, and answer for all documents."""
+        rows = np.fromiter(answers, dtype=np.int64)
+        labels = np.asarray([given[0] for given in answers.values()])
+        features = self.collection.weights
+        names, weights, offset = _softmax(features[rows], labels)
+        weights += _complement(features[rows], labels)
+        scores = features @ weights + offset
+        return Fitted(names, log_normalize(scores), weights, offset, features)
+
+
+class AnyOfLearner(Learner):
+    """One yes/no model for each label."""
+
+    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
+        """Fit a model for each label; one that is always or never given is flat."""
+        rows = np.fromiter(answers, dtype=np.int64)
+        features = self.collection.weights
+        X = features[rows]
+        weights = np.zeros((self.collection.n_terms, len(classes)))
+        offset = np.zeros(len(classes))
+        for c, name in enumerate(classes):
+            given = np.asarray([name in labels for labels in answers.values()])
+            share = (given.sum() + 0.5) / (len(given) + 1)
+            offset[c] = np.log(share / (1 - share))
+            if 0 < given.sum() < len(given):
+                _, both, off = _softmax(X, given)
+                weights[:, c], offset[c] = both[:, 1] - both[:, 0], off[1] - off[0]
+        log_odds = features @ weights + offset
+        log_proba = -np.logaddexp(0.0, -log_odds)
+        return Fitted(list(classes), log_proba, weights, offset, features)
+
+
+def _softmax(X: SparseMatrix, y: Any) -> tuple[list[Any], FloatMatrix, FloatVector]:
+    """Classes, weights and offsets, on the columns that X uses."""
+    used = np.unique(X.indices)
+    model = SoftmaxRegression(solver="dual", C=10.0, tol=1e-2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # few passes are enough
+        warnings.filterwarnings("ignore", message="The number of unique classes")
+        model.fit(X[:, used], y)
+    rule = model._linear_form()
+    weights = np.zeros((X.shape[1], len(model.classes_)))
+    weights[used] = rule.weights
+    return model.classes_.tolist(), weights, np.asarray(rule.offset, dtype=np.float64)
+
+
+def _complement(X: SparseMatrix, y: Any) -> FloatMatrix:
+    """Weights of complement naive Bayes (NB7), on the columns that X uses."""
+    used = np.unique(X.indices)
+    model = ComplementNaiveBayes(alpha=0.1)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The number of unique classes")
+        model.fit(X[:, used], y)
+    rule = model._linear_form()
+    assert rule is not None
+    weights = np.zeros((X.shape[1], len(model.classes_)))
+    weights[used] = rule.weights
+    return weights
+
+
+# Name -> what makes the learner.
+LEARNERS: dict[str, Callable[[Collection], Learner]] = {
+    "blend": BlendLearner,
+    "softmax": LinearLearner,
+    "complement": lambda c: CountLearner(c, ComplementNaiveBayes(alpha=0.3)),
+    "multinomial": lambda c: CountLearner(c, MultinomialNaiveBayes(alpha=0.1)),
+}
+
+
+def make_learner(name: str, collection: Collection, any_of: bool) -> Learner:
+    """The learner of that name; any-of has one of its own."""
+    if name not in LEARNERS:
+        raise ValueError(f"model must be one of {', '.join(LEARNERS)}, got {name!r}.")
+    if any_of:
+        return AnyOfLearner(collection)
+    return LEARNERS[name](collection)

@@ -1,0 +1,38 @@
+"""The curves of both arms, with intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from earmark._optional import require
+from earmark.evaluation.intervals import bootstrap_interval
+
+__all__ = ["draw_curves"]
+
+
+def draw_curves(result: dict[str, Any], path: Path) -> None:
+    """Accuracy against answers, one panel a corpus, 95 % bands over the runs."""
+    matplotlib = require("matplotlib", "draw the curves")
+    matplotlib.use("Agg")
+    pyplot = require("matplotlib.pyplot", "draw the curves")
+    corpora = result["corpora"]
+    figure, axes = pyplot.subplots(1, len(corpora), figsize=(3 * len(corpora), 2.8))
+    for axis, (name, corpus) in zip(np.ravel(axes), corpora.items(), strict=True):
+        for strategy, color in (("active", "#2c6e9b"), ("random", "#b8562b")):
+            runs = corpus["runs"][strategy]
+            n = [point["n"] for point in runs[0]["curve"]]
+            values = np.asarray([[p["accuracy"] for p in r["curve"]] for r in runs])
+            bands = [bootstrap_interval(column) for column in values.T]
+            axis.plot(n, values.mean(axis=0), color=color, label=strategy)
+            low, high = zip(*bands, strict=True)
+            axis.fill_between(n, low, high, color=color, alpha=0.2, linewidth=0)
+        axis.set_title(name, fontsize=10)
+        axis.set_xlabel("answers")
+    np.ravel(axes)[0].set_ylabel("accuracy on unasked documents")
+    np.ravel(axes)[0].legend(frameon=False, fontsize=9)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)

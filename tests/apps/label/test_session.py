@@ -1,0 +1,135 @@
+"""Sessions: answers, undo, several tabs, resuming, bulk acceptance."""
+
+import threading
+
+import pytest
+from tests.apps.label.conftest import truth
+
+from earmark.apps.web.replies import Refusal
+
+
+def answer_some(session, n, client="tab", start=0):
+    asked = []
+    for number in range(start, start + n):
+        document, _ = session.next_document(client)
+        key = f"{client}-{number}"
+        assert session.answer(key, client, document, [truth(document)], "asked")
+        asked.append(document)
+    return asked
+
+
+def test_every_document_is_asked_once(project):
+    session = project()
+    asked = answer_some(session, 60)
+    assert sorted(asked) == list(range(60))
+    assert session.next_document("tab") is None
+
+
+def test_a_session_goes_on_where_it_was(project):
+    first = project()
+    asked = answer_some(first, 12)
+    again = project()
+    assert sorted(again.entries) == sorted(asked)
+    assert {d: e.labels[0] for d, e in again.entries.items()} == {
+        d: truth(d) for d in asked
+    }
+    assert again.wait()
+    assert again.view.n_learned + again.view.estimate.n_documents == 12
+    assert again.next_document("tab")[0] not in asked
+
+
+def test_a_tab_keeps_its_document_and_others_get_another(project):
+    session = project()
+    mine = session.next_document("a")[0]
+    other = session.next_document("b")[0]
+    assert mine != other
+    assert session.next_document("a")[0] == mine
+
+
+def test_undo_shows_the_document_again_and_the_model_forgets(project):
+    session = project()
+    asked = answer_some(session, 10)
+    assert session.undo("tab") == [asked[-1]]
+    assert session.next_document("tab")[0] == asked[-1]
+    assert asked[-1] not in session.loop.answers
+    assert session.wait()
+    assert session.view.n_learned + session.view.estimate.n_documents == 9
+    assert session.undo("stranger") == []
+
+
+def test_two_tabs_at_once_neither_lose_nor_double(project):
+    session = project()
+    threads = [
+        threading.Thread(target=answer_some, args=(session, 20, name))
+        for name in ("a", "b")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(session.entries) == 40
+    assert len(session.store.current()) == 40
+    log = session.store._all("SELECT count(*) FROM log")
+    assert log == [(40,)]
+
+
+def test_the_guess_on_a_check_is_not_learned_from(project):
+    session = project()
+    answer_some(session, 30)
+    assert session.wait()
+    checks = [d for d in session.entries if session.loop.is_check[d]]
+    assert len(checks) == session.view.estimate.n_documents
+    assert session.view.n_learned == 30 - len(checks)
+
+
+def test_wrong_answers_are_refused_and_change_nothing(project):
+    session = project()
+    for labels in (["dog"], [], ["cat", "car"], ["cat", "cat"]):
+        with pytest.raises(Refusal, match="label"):
+            session.answer("k", "tab", 0, labels, "asked")
+    with pytest.raises(Refusal, match="no such document"):
+        session.answer("k", "tab", 60, ["cat"], "asked")
+    with pytest.raises(Refusal, match="characters"):
+        session.add_label("  ")
+    assert not session.store.current()
+
+
+def test_a_new_label_is_learned(project):
+    session = project()
+    asked = answer_some(session, 20)
+    session.add_label("  odd   one ")
+    for number, document in enumerate(asked[:3]):
+        session.answer(f"new-{number}", "tab", document, ["odd one"], "browse")
+    assert session.wait()
+    assert "odd one" in session.store.labels()
+    assert sum(e.labels == ("odd one",) for e in session.entries.values()) == 3
+
+
+def test_any_number_of_labels(project):
+    session = project(any_of=True)
+    for number in range(30):
+        document, _ = session.next_document("tab")
+        labels = [truth(document)] + (["tea"] if document % 2 else [])
+        labels = [] if document % 10 == 0 else list(dict.fromkeys(labels))
+        session.answer(f"k{number}", "tab", document, labels, "asked")
+    assert session.wait()
+    assert session.view.fitted is not None
+    assert session.view.estimate.n_documents > 3
+
+
+def test_guaranteed_guesses_are_accepted_and_undone_together(project):
+    session = project(max_error=0.5)
+    answer_some(session, 40)
+    assert session.wait()
+    n_acceptable = int(session.acceptable(session.view).sum())
+    assert n_acceptable > 0
+    assert session.accept("bulk-1", "tab") == n_acceptable
+    assert session.accept("bulk-1", "tab") == 0
+    taken = {d: e for d, e in session.entries.items() if e.how == "bulk"}
+    assert len(taken) == n_acceptable
+    assert all(e.labels[0] == truth(d) for d, e in taken.items())
+    assert session.wait()
+    # What the model said itself teaches it nothing.
+    assert session.view.n_learned + session.view.estimate.n_documents == 40
+    assert len(session.undo("tab")) == n_acceptable
+    assert len(session.entries) == 40

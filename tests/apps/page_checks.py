@@ -1,0 +1,52 @@
+"""What a page must keep to: names, contrast, focus, width, no foreign request."""
+
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+_HERE = Path(__file__).parent
+_PROBLEMS = (_HERE / "page_problems.js").read_text()
+_FOCUS = (_HERE / "page_focus.js").read_text()
+
+
+def problems(page):
+    """What is wrong with the page as it is shown now."""
+    return page.evaluate(_PROBLEMS)
+
+
+def tab_through(page, n):
+    """Names of what the Tab key reaches; every stop must show its focus."""
+    page.evaluate("() => document.activeElement.blur()")
+    reached = []
+    for _ in range(n):
+        page.keyboard.press("Tab")
+        name, ring = page.evaluate(_FOCUS)
+        if name is not None:
+            assert ring, f"no focus ring on {name}"
+            reached.append(name)
+    return reached
+
+
+class Browser:
+    """Debian's Chromium; notes every request and every error of a page."""
+
+    def __enter__(self):
+        self._playwright = sync_playwright().start()
+        self._browser = self._playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+        )
+        return self
+
+    def page(self, width=1280, height=800, scheme="light"):
+        context = self._browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme
+        )
+        page = context.new_page()
+        self.requests, self.errors = [], []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        return page
+
+    def __exit__(self, *_):
+        self._browser.close()
+        self._playwright.stop()

@@ -1,0 +1,150 @@
+"""Model cards: everything in them comes from the model file."""
+
+import csv
+import re
+from html.parser import HTMLParser
+
+import pytest
+from typer.testing import CliRunner
+
+from earmark import TextClassifier
+from earmark.apps.card import CardFacts, sections, to_html, to_markdown
+from earmark.apps.cli.main import app
+from earmark.documents import Documents
+from earmark.documents._fingerprint import fingerprint
+
+ROWS = [
+    ("the cat sat on the mat", "animal"),
+    ("a dog chased the cat", "animal"),
+    ("the car drove away", "vehicle|fast"),
+    ("my truck <b>stopped</b>", "vehicle|fast"),
+] * 3
+
+
+def run(*args):
+    return CliRunner().invoke(app, list(map(str, args)), catch_exceptions=False)
+
+
+@pytest.fixture
+def model(tmp_path):
+    data = tmp_path / "data.csv"
+    with data.open("w", newline="") as file:
+        csv.writer(file).writerows([("text", "kind"), *ROWS])
+    path = tmp_path / "m.earmark"
+    done = run("train", data, "--label", "kind", "--model", "multinomial", "-o", path)
+    assert done.exit_code == 0
+    return path
+
+
+def test_a_card_names_labels_data_and_evaluation(model):
+    shown = run("card", model).stdout
+    facts = CardFacts.from_file(model)
+    expected = fingerprint(Documents(*map(list, zip(*ROWS, strict=True))))
+    assert facts.training["fingerprint"] == expected
+    for part in (
+        "# Model card: m.earmark",
+        expected,
+        facts.info.fingerprint,
+        "data.csv",
+    ):
+        assert part in shown.replace("\\", "")
+    assert "| animal | 6 |" in shown
+    assert "each judged by a model without it" in shown
+    assert "estimates from the training data" in shown
+    assert "multinomial" in shown
+
+
+def test_check_prints_the_fingerprint_that_the_card_holds(model):
+    shown = run("check", model.parent / "data.csv", "--label", "kind").stdout
+    assert CardFacts.from_file(model).training["fingerprint"] in shown
+
+
+def test_what_comes_from_the_data_cannot_break_the_card(model):
+    parts = sections(CardFacts.from_file(model))
+    rows = [
+        x for x in to_markdown("t", parts).splitlines() if x.startswith("| vehicle")
+    ]
+    for row in rows:
+        assert len(re.findall(r"(?<!\\)\|", row)) == 3
+    page = to_html("<script>x</script>", parts)
+    assert "<script>" not in page
+
+
+class Loaded(HTMLParser):
+    """What a page would load, and whether its tags are closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.loads = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.loads += [v for k, v in attrs if k in ("src", "href")]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_stands_alone(model, tmp_path):
+    out = tmp_path / "card.html"
+    use = "Sorting <toys> & more."
+    assert run("card", model, "--out", out, "--intended-use", use).exit_code == 0
+    page = out.read_text()
+    parser = Loaded()
+    parser.feed(page)
+    assert parser.open == []
+    assert parser.loads == []
+    assert "Sorting &lt;toys&gt; &amp; more." in page
+
+
+def test_a_model_made_in_python_says_what_is_not_recorded(tmp_path):
+    path = tmp_path / "p.earmark"
+    texts, labels = zip(*ROWS, strict=True)
+    TextClassifier("multinomial").fit(texts, labels).save(path)
+    text = to_markdown("t", sections(CardFacts.from_file(path, n_terms=0)))
+    assert "Not recorded" in text
+    assert "No evaluation is stored" in text
+    assert "How right it is has not been measured." in text
+
+
+def test_a_promise_is_told_with_its_words(tmp_path):
+    path = tmp_path / "p.earmark"
+    texts, labels = zip(*ROWS, strict=True)
+    classifier = TextClassifier("multinomial", max_error=0.3).fit(texts, labels)
+    classifier.save(path)
+    facts = CardFacts.from_file(path)
+    assert facts.settings["max_error"] == "0.3"
+    assert classifier.thresholds_[0].words in to_markdown("t", sections(facts))
+
+
+def test_several_labels_are_told_apart(tmp_path):
+    data = tmp_path / "d.jsonl"
+    data.write_text(
+        '{"text": "cat", "kind": ["a"]}\n{"text": "cat car", "kind": ["a", "b"]}\n'
+        '{"text": "car", "kind": ["b"]}\n{"text": "dog", "kind": []}\n' * 3
+    )
+    path = tmp_path / "m.earmark"
+    args = ("--label", "kind", "--multi-label", "--model", "multinomial", "-o", path)
+    assert run("train", data, *args).exit_code == 0
+    shown = run("card", path).stdout
+    assert "any number of labels" in shown
+    assert "stated confidence" not in shown
+    assert "| a | 6 |" in shown
+
+
+def test_fingerprints_add_up_and_see_labels_and_regions():
+    texts, labels = ["a", "b", "c"], ["x", None, "y"]
+    whole = fingerprint(Documents(texts, labels))
+    parts = (Documents(texts[:1], labels[:1]), Documents(texts[1:], labels[1:]))
+    total = sum(int(fingerprint(part), 16) for part in parts) % 2**256
+    assert int(whole, 16) == total
+    assert whole != fingerprint(Documents(texts, ["x", "y", "y"]))
+    assert whole != fingerprint(Documents(texts))
+    one = Documents({"title": ["ab"], "body": ["c"]})
+    assert fingerprint(one) != fingerprint(Documents({"title": ["a"], "body": ["bc"]}))
+
+
+def test_a_missing_model_is_named(tmp_path):
+    done = CliRunner().invoke(app, ["card", str(tmp_path / "none.earmark")])
+    assert "no such model file" in str(done.exception)

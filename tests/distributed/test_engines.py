@@ -1,0 +1,163 @@
+"""The same bytes from every back end."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from tests.distributed.conftest import Corpus
+
+from earmark import TextClassifier
+from earmark.distributed import DaskExecutor, fit, predict
+from earmark.distributed.executor import merge_tree
+from earmark.exceptions import DataError
+from earmark.models import (
+    HierarchicalBayes,
+    SemiSupervisedNaiveBayes,
+    SoftmaxRegression,
+)
+
+EXACT = ("multinomial", "bernoulli", "complement", "rocchio", "higher-order")
+OTHERS = (
+    "hybrid",
+    SoftmaxRegression(solver="dual", C=0.02),
+    SemiSupervisedNaiveBayes(max_iter=3),
+    HierarchicalBayes(n_restarts=2, alpha=0.3, random_state=0),
+)
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed")
+    with (
+        warnings.catch_warnings(),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=None,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        warnings.simplefilter("ignore")
+        yield client
+
+
+def sent(value):
+    return pickle.loads(pickle.dumps(value))
+
+
+class FarAway:
+    """A back end of one process to which everything must be sent."""
+
+    def __init__(self, order):
+        self.rng = np.random.default_rng(order)
+
+    def gather(self, stage, task, items):
+        order = self.rng.permutation(len(items))
+        found = {int(k): sent(sent(task)(sent(items[k]))) for k in order}
+        return [found[k] for k in range(len(items))]
+
+    def reduce(self, stage, task, items, merge):
+        return merge_tree(self.gather(stage, task, items), merge)
+
+    keep_merged = reduce
+    keep = gather
+
+
+@pytest.mark.parametrize("model", EXACT)
+def test_whole_number_models_do_not_depend_on_parts_or_engine(
+    model, corpus, client, tmp_path, saved
+):
+    classifier = TextClassifier(model, n_jobs=2)
+    whole = saved(classifier.fit(corpus.texts, corpus.labels))
+    for n_parts in (1, 3, 17):
+        folder = corpus.write(tmp_path / str(n_parts), n_parts)
+        assert saved(fit(classifier, folder, client=client)) == whole
+        assert saved(fit(classifier, folder, client=FarAway(n_parts))) == whole
+
+
+@pytest.mark.parametrize("model", OTHERS, ids=str)
+def test_other_models_have_the_same_bytes_for_the_same_parts(
+    model, client, tmp_path, saved
+):
+    corpus = Corpus(200, seed=5, unlabelled=0.2)
+    folder = corpus.write(tmp_path / "parts", 3)
+    here = saved(fit(TextClassifier(model), folder))
+    assert saved(fit(TextClassifier(model), folder, client=client)) == here
+    assert saved(fit(TextClassifier(model), folder, client=FarAway(0))) == here
+    assert saved(fit(TextClassifier(model), folder, checkpoint=tmp_path / "c")) == here
+
+
+def test_labels_are_the_same_and_done_once(corpus, client, tmp_path):
+    folder = corpus.write(tmp_path / "parts", 4, "parquet")
+    model = TextClassifier("multinomial").fit(corpus.texts, corpus.labels)
+    model.save(tmp_path / "m.earmark")
+    out = tmp_path / "labels"
+    report = predict(tmp_path / "m.earmark", folder, out, client=client)
+    assert (report.parts, report.skipped, report.documents) == (4, 0, 400)
+    found = [
+        row["label"]
+        for path in sorted(out.glob("part-*.parquet"))
+        for row in pq.read_table(path).to_pylist()
+    ]
+    assert found == model.predict(corpus.texts).tolist()
+    (out / "part-002.parquet").unlink()
+    again = predict(tmp_path / "m.earmark", folder, out)
+    assert (again.skipped, again.documents) == (3, 100)
+    other = TextClassifier("bernoulli").fit(corpus.texts, corpus.labels)
+    with pytest.raises(DataError, match="another model"):
+        predict(other, folder, out)
+
+
+def test_a_bad_part_is_named_by_a_worker(corpus, client, tmp_path):
+    folder = corpus.write(tmp_path / "parts", 3)
+    (folder / "part-001.jsonl").write_text('{"text": "a", "label": "x"}\n{oops\n')
+    with pytest.raises(DataError, match=r"part-001\.jsonl, row 2"):
+        fit(TextClassifier("multinomial"), folder, client=client)
+    model = fit(TextClassifier("multinomial"), folder, client=client, skip_bad=True)
+    assert "1 bad part was left out" in model.summary()
+    assert "x" not in model.classes_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["multinomial", "rocchio"])
+def test_a_killed_worker_does_not_show(model, tmp_path, saved):
+    distributed = pytest.importorskip("distributed")
+    corpus = Corpus(30_000, seed=2)
+    folder = corpus.write(tmp_path / "parts", 24)
+    classifier = TextClassifier(model)
+    whole = saved(fit(classifier, folder))
+    with (
+        warnings.catch_warnings(),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        warnings.simplefilter("ignore")
+        pids = list(client.run(os.getpid).values())
+        executor = DaskExecutor(client)
+        victim = threading.Thread(target=_kill_midway, args=(client, pids[0]))
+        victim.start()
+        found = saved(fit(classifier, folder, client=executor))
+        victim.join()
+        assert sorted(client.run(os.getpid).values()) != sorted(pids)
+    assert found == whole
+
+
+def _kill_midway(client, pid):
+    """SIGKILL a worker once some tasks are done and others are not."""
+    while True:
+        keys = client.run_on_scheduler(
+            lambda dask_scheduler: [t.state for t in dask_scheduler.tasks.values()]
+        )
+        if keys.count("memory") >= 4 and len(keys) > 10:
+            break
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)

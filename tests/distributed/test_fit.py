@@ -1,0 +1,77 @@
+"""A model fitted in parts is the model fitted in memory."""
+
+import numpy as np
+import pytest
+
+from earmark import TextClassifier
+from earmark.distributed import fit
+from earmark.distributed.bounded import merge_bounded
+from earmark.exceptions import DataError
+from earmark.features import HashedCounter, WordCounter
+
+EXACT = ("multinomial", "bernoulli", "complement")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize("model", EXACT)
+def test_parts_give_the_bytes_of_one_fit(model, kind, corpus, tmp_path, saved):
+    classifier = TextClassifier(model)
+    whole = saved(classifier.fit(corpus.texts, corpus.labels))
+    for n_parts in (1, 3, 17):
+        folder = corpus.write(tmp_path / str(n_parts), n_parts, kind)
+        assert saved(fit(classifier, folder)) == whole
+
+
+def test_a_memory_budget_does_not_change_the_model(corpus, tmp_path, saved):
+    classifier = TextClassifier("multinomial", features={"ngram_range": (1, 2)})
+    whole = saved(classifier.fit(corpus.texts, corpus.labels))
+    folder = corpus.write(tmp_path / "parts", 4)
+    assert saved(fit(classifier, folder, memory="50MB")) == whole
+
+
+@pytest.mark.parametrize("model", EXACT)
+def test_hashed_columns_need_one_pass_and_give_the_same(model, corpus, tmp_path):
+    hashed = HashedCounter(n_features=2**12, alternate_sign=False, norm=None)
+    classifier = TextClassifier(model, features=hashed)
+    whole = classifier.fit(corpus.texts, corpus.labels).engine_.model_
+    folder = corpus.write(tmp_path / "parts", 5)
+    found = fit(classifier, folder, checkpoint=tmp_path / "c").engine_.model_
+    assert found.statistics_ == whole.statistics_
+
+
+def test_the_least_cut_that_fits_memory_is_taken(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr("earmark.distributed.bounded.most_terms", lambda *_: 100)
+    folder = corpus.write(tmp_path / "parts", 4)
+    model = fit(TextClassifier("multinomial"), folder, memory="50MB")
+    frequency = WordCounter(binary=True).fit_transform(corpus.texts).sum(axis=0)
+    frequency = np.sort(np.asarray(frequency).ravel())
+    cut = next(m for m in range(1, 400) if (frequency >= m).sum() <= 100)
+    assert len(model.engine_.terms_[0]) == (frequency >= cut).sum()
+    assert f"fewer than {cut} documents were left out" in model.summary()
+
+
+def test_shares_of_the_terms_merge_to_the_same_model(
+    corpus, tmp_path, saved, monkeypatch
+):
+    folder = corpus.write(tmp_path / "parts", 4)
+    whole = saved(fit(TextClassifier("multinomial"), folder))
+    loads = []
+
+    def few_bytes(pieces, sizes, memory):
+        loads.append(len(pieces))
+        return merge_bounded(pieces, sizes, 4 * sum(sizes) // 3)
+
+    monkeypatch.setattr("earmark.distributed.local.merge_bounded", few_bytes)
+    model = fit(TextClassifier("multinomial"), folder, memory="50MB")
+    assert loads == [4]
+    assert "left out" not in model.summary()
+    assert saved(model) == whole
+
+
+def test_a_bad_part_is_named(corpus, tmp_path):
+    folder = corpus.write(tmp_path / "parts", 3, "parquet")
+    (folder / "part-001.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(DataError, match=r"part-001\.parquet: expected a Parquet file"):
+        fit(TextClassifier("multinomial"), folder)
+    model = fit(TextClassifier("multinomial"), folder, skip_bad=True)
+    assert "1 bad part was left out" in model.summary()

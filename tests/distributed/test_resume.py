@@ -1,0 +1,151 @@
+"""A fit that is killed goes on where it was, to the same bytes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from tests.distributed.conftest import Corpus
+
+from earmark import TextClassifier
+from earmark.distributed import fit
+from earmark.distributed.counting import CountTask
+from earmark.exceptions import DataError, NotSupportedError
+
+
+class Stopped(BaseException):
+    pass
+
+
+def counted_parts(monkeypatch, stop_at=None):
+    """Note which parts are read; stop the process, as it were, within one of them."""
+    seen = []
+    original = CountTask._pieces
+
+    def pieces(self, part, limit):
+        seen.append(part.number)
+        if part.number == stop_at:
+            raise Stopped
+        yield from original(self, part, limit)
+
+    monkeypatch.setattr(CountTask, "_pieces", pieces)
+    return seen
+
+
+def stop_within(monkeypatch, folder, checkpoint, part):
+    with monkeypatch.context() as patch:
+        counted_parts(patch, part)
+        with pytest.raises(Stopped):
+            fit(TextClassifier("multinomial"), folder, checkpoint=checkpoint)
+
+
+@pytest.mark.parametrize("stop_at", [0, 2, 4])
+def test_no_finished_part_is_read_again(stop_at, corpus, tmp_path, saved, monkeypatch):
+    folder = corpus.write(tmp_path / "parts", 5)
+    whole = saved(fit(TextClassifier("multinomial"), folder))
+    checkpoint = tmp_path / "checkpoint"
+    stop_within(monkeypatch, folder, checkpoint, stop_at)
+    seen = counted_parts(monkeypatch)
+    model = fit(TextClassifier("multinomial"), folder, checkpoint=checkpoint)
+    assert seen == list(range(stop_at, 5))
+    assert saved(model) == whole
+    assert not checkpoint.exists()
+
+
+def test_a_part_that_changed_is_read_again(corpus, tmp_path, monkeypatch):
+    folder = corpus.write(tmp_path / "parts", 3)
+    checkpoint = tmp_path / "checkpoint"
+    stop_within(monkeypatch, folder, checkpoint, 2)
+    part = folder / "part-001.jsonl"
+    part.write_text('{"text": "new", "label": "class 1"}\n')
+    seen = counted_parts(monkeypatch)
+    fit(TextClassifier("multinomial"), folder, checkpoint=checkpoint)
+    assert seen == [1, 2]
+
+
+def test_a_checkpoint_of_another_job_is_refused(corpus, tmp_path, monkeypatch):
+    folder = corpus.write(tmp_path / "parts", 3)
+    checkpoint = tmp_path / "checkpoint"
+    stop_within(monkeypatch, folder, checkpoint, 2)
+    features = {"ngram_range": (1, 2)}
+    with pytest.raises(DataError, match="of another job"):
+        fit(
+            TextClassifier("multinomial", features=features),
+            folder,
+            checkpoint=checkpoint,
+        )
+    with pytest.raises(DataError, match="expected an empty folder"):
+        fit(TextClassifier("multinomial"), folder, checkpoint=folder)
+    assert len(list(folder.iterdir())) == 3
+
+
+def test_what_failed_before_its_first_part_is_in_nobodys_way(corpus, tmp_path):
+    folder = corpus.write(tmp_path / "parts", 3)
+    (folder / "part-000.jsonl").write_text("{oops\n")
+    checkpoint = tmp_path / "checkpoint"
+    with pytest.raises(DataError, match=r"part-000\.jsonl"):
+        fit(TextClassifier("multinomial"), folder, checkpoint=checkpoint)
+    with pytest.raises(NotSupportedError, match="cannot be fitted in parts"):
+        fit(TextClassifier("knn"), folder, checkpoint=tmp_path / "never")
+    assert not (tmp_path / "never").exists()
+    model = TextClassifier("bernoulli")
+    fitted = fit(model, folder, checkpoint=checkpoint, skip_bad=True)
+    assert "1 bad part was left out" in fitted.summary()
+
+
+def test_a_bad_part_can_be_left_out_when_going_on(corpus, tmp_path, monkeypatch):
+    folder = corpus.write(tmp_path / "parts", 4)
+    (folder / "part-002.jsonl").write_text("{oops\n")
+    checkpoint = tmp_path / "checkpoint"
+    with pytest.raises(DataError, match=r"part-002\.jsonl"):
+        fit(TextClassifier("multinomial"), folder, checkpoint=checkpoint)
+    seen = counted_parts(monkeypatch)
+    fit(TextClassifier("multinomial"), folder, checkpoint=checkpoint, skip_bad=True)
+    assert seen == [2, 3]
+
+
+def run_and_kill(command, checkpoint, after):
+    """Start the command; kill it so many seconds after its first trace on disk."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while process.poll() is None and not checkpoint.exists():
+        time.sleep(0.002)
+    try:
+        process.wait(after)
+    except subprocess.TimeoutExpired:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        return True
+    return False
+
+
+@pytest.mark.slow
+def test_killed_at_ten_random_points_it_ends_with_the_same_bytes(tmp_path):
+    folder = Corpus(6_000, seed=1).write(tmp_path / "parts", 12)
+
+    def command(out):
+        options = ["--model", "multinomial", "--memory", "100MB", "--out", str(out)]
+        return [sys.executable, "-m", "earmark", "train", str(folder), *options]
+
+    def run(out):
+        found = subprocess.run(
+            [*command(out), "--json"], check=True, stdout=subprocess.PIPE
+        )
+        return json.loads(found.stdout)
+
+    whole = tmp_path / "whole.earmark"
+    seconds = run(whole)["seconds"]
+    rng = np.random.default_rng(0)
+    stages = set()
+    for trial in range(10):
+        out = tmp_path / f"model-{trial}.earmark"
+        checkpoint = tmp_path / f"model-{trial}.earmark.parts"
+        if run_and_kill(command(out), checkpoint, rng.uniform(0.0, seconds)):
+            stages.add(len(list(checkpoint.glob("*.done"))))
+            run(out)
+        assert out.read_bytes() == whole.read_bytes()
+        assert not checkpoint.exists()
+    assert len(stages) > 1  # it was killed at different parts

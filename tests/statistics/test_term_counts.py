@@ -1,0 +1,54 @@
+"""Packed counts merge, select and divide like the statistics they stand for."""
+
+import numpy as np
+import pytest
+
+from earmark.distributed.executor import merged
+from earmark.exceptions import DataError
+from earmark.features import WordCounter
+from earmark.features.fused import count_by_class
+from earmark.statistics import TermCounts
+
+
+def counts_of(texts, labels):
+    classes, y_index = np.unique(labels, return_inverse=True)
+    terms, tokens, held = count_by_class(WordCounter(), texts, y_index, len(classes))
+    return TermCounts.of_terms(classes, np.bincount(y_index), terms, tokens, held)
+
+
+TEXTS = ["to be or not", "be it so", "née à côté", "so so so", "to née"]
+LABELS = ["a", "b", "c", "a", "c"]
+
+
+def test_merging_in_any_grouping_gives_the_counts_of_all():
+    whole = counts_of(TEXTS, LABELS).statistics()
+    parts = [counts_of([t], [c]) for t, c in zip(TEXTS, LABELS, strict=True)]
+    left = parts[0]
+    for part in parts[1:]:
+        left = merged(left, part)
+    right = parts[-1]
+    for part in parts[-2::-1]:
+        right = merged(part, right)
+    assert left.statistics() == whole
+    assert right.statistics() == whole
+    assert counts_of(TEXTS[:1], LABELS[:1]).statistics() == parts[0].statistics()
+
+
+def test_shares_are_disjoint_and_complete():
+    whole = counts_of(TEXTS, LABELS)
+    shares = [whole.share_of(k, 3).terms() for k in range(3)]
+    assert sorted(term for share in shares for term in share) == whole.terms()
+
+
+def test_selected_terms_keep_their_counts():
+    whole = counts_of(TEXTS, LABELS)
+    keep = whole.document_frequency() >= 2
+    some = whole.select(keep)
+    assert some.terms() == ["be", "née", "so", "to"]
+    assert some.tokens.sum(axis=1).ravel().tolist() == [2, 2, 4, 2]
+
+
+def test_labels_of_two_types_do_not_merge():
+    left, right = counts_of(["a b"], ["x"]), counts_of(["a b"], [1])
+    with pytest.raises(DataError, match="of one type"):
+        left.merge(right)
