@@ -1,6 +1,7 @@
 """The command line when something is wrong: one line and the right status."""
 
 import csv
+import json
 import subprocess
 import sys
 
@@ -111,3 +112,20 @@ def test_a_system_error_is_one_line_and_status_1(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == "error: m.earmark: Permission denied\n"
+
+
+def test_check_counts_rows_from_1_and_passes_over_empty_texts(tmp_path):
+    path = written(tmp_path / "gaps.csv", [*ROWS, ("", "animal"), ("", "vehicle")])
+    found = run("check", path, "--label", "kind")
+    assert "2 documents without text (row 13, 14)" in found.stdout
+    assert "  row 14" not in found.stdout
+    facts = json.loads(run("check", path, "--label", "kind", "--json").stdout)
+    rows = {one["kind"]: one["rows"] for one in facts["findings"]}
+    assert rows["empty"] == [13, 14]
+
+
+def test_check_needs_no_labels(tmp_path):
+    path = written(tmp_path / "pool.csv", [("a cat",), ("",)], ["text"])
+    found = run("check", path)
+    assert found.exit_code == 0, found.exception
+    assert "2 documents, 0 labels" in found.stdout
