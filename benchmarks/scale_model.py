@@ -190,8 +190,8 @@ def measured_lines(known: Measured) -> str:
 def table(costs: list[Cost]) -> str:
     """The simulation as a table."""
     lines = [
-        "| tokens | workers | hours | of these merging | efficiency | terms | shipped | "
-        "a worker's memory | the client's |",
+        "| tokens | workers | hours | of these merging | efficiency | terms | "
+        "shipped | a worker's memory | the client's |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [
@@ -206,21 +206,21 @@ def table(costs: list[Cost]) -> str:
 
 def verdict(known: Measured) -> str:
     """What breaks first, at 10^12 tokens and 1,000 workers."""
-    most = cost(known, 1e12, 1000)
-    few = cost(known, 1e12, 100)
+    most, few = cost(known, 1e12, 1000), cost(known, 1e12, 100)
+    size, terms_ = most.driver_gigabytes, most.terms / 1e6
+    minutes = {c.workers: (c.merge_hours * 60, c.total_hours * 60) for c in (most, few)}
     return (
-        f"At 10^12 tokens the client breaks first: {most.terms / 1e6:.0f} million terms "
-        f"of {N_CLASSES} classes need {most.driver_gigabytes:.0f} GB while the model is "
-        "derived. Set `min_df` (a term of one document teaches nothing), "
-        "`max_features`, or count into hashed columns, which fixes the size of "
-        "everything. Next come the last merges, which one worker does alone: with "
-        f"1,000 workers {most.merge_hours * 60:.1f} of "
-        f"{most.total_hours * 60:.1f} minutes are merging (with 100, "
-        f"{few.merge_hours * 60:.1f} of {few.total_hours * 60:.0f}); hashed columns or "
-        "`min_df` help here too. Last is the scheduler, busy for "
+        f"At 10^12 tokens the client breaks first: {terms_:.0f} million terms of "
+        f"{N_CLASSES} classes need {size:.0f} GB while the model is derived. Give "
+        "`--memory`, which leaves out the terms of the fewest documents once the exact "
+        "counts are known, or count into hashed columns (`--hashed`), which fixes the "
+        "size of everything, the merges included. Next come the last merges, which one "
+        f"worker does alone: with 1,000 workers {minutes[1000][0]:.1f} of "
+        f"{minutes[1000][1]:.1f} minutes are merging (with 100, {minutes[100][0]:.1f} "
+        f"of {minutes[100][1]:.0f}). Last is the scheduler, busy for "
         f"{most.scheduler_hours * 60:.1f} minutes with parts of "
-        f"{PART_TOKENS / LENGTH:,.0f} documents: make the parts larger before there are "
-        "more than about 100,000."
+        f"{PART_TOKENS / LENGTH:,.0f} documents: make the parts larger before there "
+        "are more than about 100,000 of them."
     )
 
 

@@ -59,9 +59,9 @@ def fit(
         The columns; several text columns become regions. By default they are
         guessed as ``read_documents`` does.
     memory : int or str, optional
-        Budget such as "2GB" for counts and model (this process only). The result
-        is exact; if the model itself does not fit, terms of the fewest documents
-        are left out, and ``summary()`` says so.
+        Budget such as "2GB" for counts and model, on a cluster for the model. The
+        result is exact; if the model itself does not fit, terms of the fewest
+        documents are left out, and ``summary()`` says so.
     checkpoint : path, optional
         Folder for the results of finished parts (this process only). Give the same
         one to go on after a crash; it is removed when the model is complete.
@@ -133,7 +133,7 @@ def fitting(
         executor = LocalExecutor(store, budget, progress)
     done = False
     try:
-        job = Job(executor, parts, estimator.regions, skip_bad)
+        job = Job(executor, parts, estimator.regions, skip_bad, budget)
         yield _fitted(clone(estimator), job), job
         done = True
     finally:

@@ -141,11 +141,14 @@ def text_options(
         found["stemmer"] = stem
     if substitute:
         found["substitutions"] = [s.strip() for s in substitute.split(",") if s.strip()]
-    if found:
+    preparation = {
+        key: found[key] for key in ("stemmer", "substitutions") if key in found
+    }
+    if preparation:
         from earmark.text.preparation import TextPreparation
 
         try:
-            TextPreparation(**found)("")
+            TextPreparation(**preparation)("")
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
     if hashed is None:

@@ -221,12 +221,13 @@ def _facts(
 
 def _sentences(classifier: Any, documents: Any, out: Path, seconds: float) -> str:
     n_labelled = sum(label is not None for label in documents.labels)
-    size = out.stat().st_size / 1e6
+    size = out.stat().st_size
+    shown = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
     return "\n".join(
         [
             f"learned {len(classifier.classes_)} classes from {n_labelled:,} labelled "
             f"documents in {seconds:.1f} s",
             classifier.summary(),
-            f"saved {out} ({size:.1f} MB); try: earmark predict {out} NEW-DATA",
+            f"saved {out} ({shown}); try: earmark predict {out} NEW-DATA",
         ]
     )

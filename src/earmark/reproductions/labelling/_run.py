@@ -134,9 +134,14 @@ def _coverage(corpora: dict[str, Any]) -> dict[str, Any]:
         for run in corpus["runs"]["active"]
     ]
     hits = sum(p["low"] <= p["accuracy"] <= p["high"] for p in last)
+    narrower = [
+        (*wilson_interval(round(p["estimate"] * p["checks"]), p["checks"]), p)
+        for p in last
+    ]
     return {
         "runs": len(last),
         "covered": hits,
+        "covered_by_wilson": sum(l <= p["accuracy"] <= h for l, h, p in narrower),
         "share": hits / len(last),
         "interval": list(wilson_interval(hits, len(last))),
         "mean_width": float(np.mean([p["high"] - p["low"] for p in last])),
