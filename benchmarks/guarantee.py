@@ -3,10 +3,11 @@
     python -m benchmarks.guarantee [--repeats 2000] [--write docs/decisions.md]
 
 Documents are drawn from known distributions; a classifier is fitted on 300 of them
-and calibrated on n others. Its true error and coverage come from 5,000 other
-documents and their true class probabilities. The promise, at most 5 % wrong answers
-with 95 % confidence, is broken when the true error of the answers exceeds 5 %: at
-most 5 % of the repetitions may break it. Beside it: the estimate from leave-one-out
+and calibrated on n others. Its true error and coverage come from other documents,
+four times n and at least 5,000, and their true class probabilities: with fewer, the
+noise of the judgement would be counted as broken promises. The promise, at most 5 %
+wrong answers with 95 % confidence, is broken when the true error of the answers
+exceeds 5 %: at most 5 % of the repetitions may break it. Beside it: the estimate from leave-one-out
 scores, calibration documents of which 30 % are near-duplicates (not grouped, and
 grouped), and a shifted test set.
 """
@@ -35,9 +36,9 @@ from earmark.models import BernoulliNaiveBayes, MultinomialNaiveBayes
 
 MAX_ERROR = 0.05
 N_TRAIN = 300
-N_TEST = 5_000
+N_TEST = 5_000  # documents that judge, at least; and four times n
 N_ORACLE = 200  # repetitions in which the oracle's coverage is looked up as well
-N_POOL = 40  # sets of test documents, one drawn per repetition
+N_POOL = 200_000  # documents in all sets that judge; repetitions take turns
 
 
 @dataclass
@@ -139,8 +140,9 @@ MODELS = {
 class Population:
     """Fresh documents with their true class probabilities: errors without noise."""
 
-    def __init__(self, source, rng) -> None:
-        self.X, _ = source.draw(rng, N_TEST)
+    def __init__(self, source, rng, size) -> None:
+        self.size = size
+        self.X, _ = source.draw(rng, size)
         joint = source.joint(self.X)
         self.posterior = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
         if not isinstance(source, Numbers):
@@ -153,7 +155,7 @@ class Population:
         if self.last[0] is model:
             return self.last[1]
         scores = read_scores(model, self.X)
-        wrong = 1 - self.posterior[np.arange(N_TEST), scores.choice]
+        wrong = 1 - self.posterior[np.arange(self.size), scores.choice]
         order = np.argsort(-scores.confidence, kind="stable")
         self.last = model, (scores.confidence[order], wrong[order].cumsum())
         return self.last[1]
@@ -166,9 +168,9 @@ def judged(test, model, threshold, with_oracle):
     confidence, wrong = test.scored(model)
     n_given = int(np.count_nonzero(confidence >= threshold))
     error = float(wrong[n_given - 1] / n_given) if n_given else 0.0
-    good = np.flatnonzero(wrong <= MAX_ERROR * np.arange(1, N_TEST + 1))
-    oracle = (good[-1] + 1) / N_TEST if len(good) else 0.0
-    return n_given / N_TEST, error, oracle
+    good = np.flatnonzero(wrong <= MAX_ERROR * np.arange(1, test.size + 1))
+    oracle = (good[-1] + 1) / test.size if len(good) else 0.0
+    return n_given / test.size, error, oracle
 
 
 def with_duplicates(rng, X, y, share=0.3):
@@ -226,10 +228,11 @@ def simulate(name, n, repeats, seed):
     rng = np.random.default_rng([seed, n, list(MODELS).index(name)])
     tallies = {kind: Tally() for kind in KINDS}
     source = MODELS[name][1]
-    tests = [Population(source(), rng) for _ in range(N_POOL)]
-    shifted = Population(source(shift=0.25), rng)
+    size = max(N_TEST, 4 * n)
+    tests = [Population(source(), rng, size) for _ in range(N_POOL // size)]
+    shifted = Population(source(shift=0.25), rng, N_TEST)
     for number in range(repeats):
-        test = tests[number % N_POOL]
+        test = tests[number % len(tests)]
         repetition(rng, name, n, test, shifted, tallies, number < N_ORACLE)
     return tallies
 

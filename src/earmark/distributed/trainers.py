@@ -84,7 +84,7 @@ def train(engine: Any, job: Job) -> None:
         model.set_params(blocks=features.blocks_)
     trainer(model, data)
     engine.model_, engine.classes_ = model, np.asarray(model.classes_)
-    engine.calibrator_, engine.rows_ = None, None
+    engine.calibrator_ = None
     if counts.n_unlabelled and getattr(model, "documents_", None) is not None:
         engine.keep_rows(data.places(counts.parts))
 
@@ -144,7 +144,7 @@ def _train_hashed(engine: Any, job: Job) -> None:
     hashed_features(engine.features, list(counts.labelled))
     engine.model_ = model.finalise(counts.sums)
     engine.classes_ = np.asarray(model.classes_)
-    engine.calibrator_, engine.rows_ = None, None
+    engine.calibrator_ = None
 
 
 def _class_factor(
