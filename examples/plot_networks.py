@@ -30,7 +30,7 @@ def path(batch_size, n_steps=40):
     return np.array([[0.0, 0.0], *(m.coef_[0].copy() for m in steps)])
 
 
-exact = SoftmaxRegression(solver="dual", C=1e4, fit_intercept=False).fit(X, y)
+exact = SoftmaxRegression(solver="dual", C=10.0, fit_intercept=False).fit(X, y)
 fig, axes = plt.subplots(1, 3, figsize=(9, 3), sharex=True, sharey=True)
 for ax, batch_size in zip(axes, (1, 16, 200), strict=True):
     ax.plot(*path(batch_size).T, marker=".", color="black", linewidth=0.8)
@@ -76,4 +76,3 @@ for name, found in curves.items():
 ax.set(xscale="log", xlabel="training documents", ylabel="test accuracy")
 ax.legend()
 fig.tight_layout()
-plt.show()

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from earmark.apps.cli import main as cli
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, EarmarkWarning
 
 ROWS = [
     ("the cat sat on the mat", "animal"),
@@ -129,3 +129,14 @@ def test_check_needs_no_labels(tmp_path):
     found = run("check", path)
     assert found.exit_code == 0, found.exception
     assert "2 documents, 0 labels" in found.stdout
+
+
+def test_labels_with_a_bar_raise_the_question_of_several_labels(tmp_path):
+    data = tmp_path / "d.csv"
+    rows = ["red apple,a", "blue sky,b", "red sky,a|b"] * 4
+    data.write_text("\n".join(["text,kind", *rows]))
+    args = ("train", data, "--label", "kind", "--model", "multinomial")
+    with pytest.warns(EarmarkWarning, match="--multi-label"):
+        assert run(*args, "-o", tmp_path / "m.earmark").exit_code == 0
+    done = run(*args, "--multi-label", "-o", tmp_path / "m.earmark")
+    assert "learned 2 classes" in done.stdout

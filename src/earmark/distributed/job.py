@@ -47,6 +47,11 @@ class Job:
                 f"no labelled document in the {len(bad) + len(self.parts)} parts{why}; "
                 "name the label column with label= (--label)."
             )
+        if len(counts.classes) < 2:
+            raise DataError(
+                f"the parts hold one class only, {counts.classes[0]!s}; expected at "
+                "least 2: label some documents of another class."
+            )
         if bad:
             listed = ", ".join(bad[:5]) + (", ..." if len(bad) > 5 else "")
             what = "1 bad part was" if len(bad) == 1 else f"{len(bad)} bad parts were"

@@ -84,7 +84,9 @@ def train(engine: Any, job: Job) -> None:
         model.set_params(blocks=features.blocks_)
     trainer(model, data)
     engine.model_, engine.classes_ = model, np.asarray(model.classes_)
-    engine.calibrator_ = None
+    engine.calibrator_, engine.rows_ = None, None
+    if counts.n_unlabelled and getattr(model, "documents_", None) is not None:
+        engine.keep_rows(data.places(counts.parts))
 
 
 def check_trainable(engine: Any) -> None:
@@ -141,7 +143,8 @@ def _train_hashed(engine: Any, job: Job) -> None:
     counts = job.count(engine.features.counter, add=HashedSums(engine.features, model))
     hashed_features(engine.features, list(counts.labelled))
     engine.model_ = model.finalise(counts.sums)
-    engine.classes_, engine.calibrator_ = np.asarray(model.classes_), None
+    engine.classes_ = np.asarray(model.classes_)
+    engine.calibrator_, engine.rows_ = None, None
 
 
 def _class_factor(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.exceptions import EarmarkWarning
 
 __all__ = ["HELP", "NAME", "run"]
 
@@ -170,6 +172,8 @@ def run(
                 **options.column_list(text),
             )
     options.labelled_rows(documents)
+    if not multi_label:
+        _ask_about_bars(documents.labels)
     with status(f"learning from {len(documents):,} documents"):
         classifier.fit(
             documents.texts,
@@ -189,6 +193,20 @@ def run(
         if as_json
         else _sentences(classifier, documents, out, seconds)
     )
+
+
+def _ask_about_bars(labels: Any) -> None:
+    """Labels such as a|b may be meant as several labels: say how to have that."""
+    several = {label for label in labels if isinstance(label, str) and "|" in label}
+    single = {label for label in labels if isinstance(label, str)} - several
+    if any(part in single for label in several for part in label.split("|")):
+        example = min(several)
+        warnings.warn(
+            f"the label {example!r} is taken as one label; add --multi-label if it "
+            "means several.",
+            EarmarkWarning,
+            stacklevel=1,
+        )
 
 
 def _told_of_parts(facts: dict[str, Any]) -> str:
