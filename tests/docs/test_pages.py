@@ -78,6 +78,16 @@ def test_the_layers_are_those_of_the_import_contract():
     assert "not in this installation" not in text
 
 
+def test_a_figure_that_is_not_drawn_yet_is_named(tmp_path):
+    (tmp_path / "figures/hybrid").mkdir(parents=True)
+    (tmp_path / "figures/hybrid/one.png").touch()
+    (tmp_path / "methods").mkdir()
+    there, missing = (f"![Curve](../figures/hybrid/{n}.png)" for n in ("one", "two"))
+    text = pages.without_missing_figures(f"{there} {missing}", tmp_path / "methods")
+    assert text.startswith(there)
+    assert text.endswith("*Curve: not drawn yet, `earmark reproduce hybrid` does.*")
+
+
 def test_docstrings_need_no_escapes():
     lines = ["|w| of coef_ in ``a_ | b``", ">>> x_ | y", "out_", "", 'a "*.txt" file']
     assert docstrings.escape_lines(lines) == [

@@ -40,7 +40,9 @@ def _cell(cell: dict[str, Any]) -> str:
     others = {m: v["accuracy"]["mean"] for m, v in methods.items() if m != "earmark"}
     best = max(others, key=lambda m: others[m])
     gap = cell["paired"][best]
+    # A single draw has no standard error.
+    error = "" if gap["se"] is None else f" ± {gap['se']:.3f}"
     return (
         f"{ours['accuracy']['mean']:.3f} (F1 {ours['macro_f1']['mean']:.3f}, {n} draws)"
-        f"  {gap['mean']:+.3f} ± {gap['se']:.3f} to {best}, lost {gap['lost']}"
+        f"  {gap['mean']:+.3f}{error} to {best}, lost {gap['lost']}"
     )
