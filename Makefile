@@ -55,7 +55,7 @@ $(UV):
 # The package itself, editable, with the compiled kernels where a compiler works.
 $(VENV)/base.stamp: $(UV) $(SOURCES)
 	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
-	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --reinstall-package earmark -e ".[io,plot]"
+	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --reinstall-package earmark -e ".[io,plot,serve]"
 	@touch $@
 
 # The browser of the page tests, from the system's packages.

@@ -1,8 +1,14 @@
+import json
+from pathlib import Path
+
 import pytest
 
 from earmark.reproductions.few_labels import show
 from earmark.reproductions.few_labels._draws import Finished
+from earmark.reproductions.few_labels._page import filled
 from earmark.reproductions.few_labels._tables import means, summary
+
+ROOT = Path(__file__).parents[2]
 
 
 def draw(ours, linear):
@@ -40,6 +46,7 @@ def test_the_text_names_every_cell():
     many = {"auto": 0.9, "chosen": "svm", "logistic regression": 0.9, "linear SVM": 0.8}
     result = {
         "means": means(table()),
+        "short_means": {"5": {"gain": 0.05, "gain_se": 0.01}},
         "development": table(),
         "short": {},
         "untouched": {},
@@ -50,6 +57,29 @@ def test_the_text_names_every_cell():
     assert "a-5" in text
     assert "lost 1" in text
     assert "a-all" in text
+    assert "+0.050 ± 0.010" in text
+
+
+def test_the_page_shows_the_stored_result():
+    stored = json.loads((ROOT / "reproductions" / "few-labels.json").read_text())
+    assert not stored["quick"]
+    page = (ROOT / "docs" / "methods" / "few-labels.md").read_text(encoding="utf-8")
+    assert page.count("<!-- table ") == page.count("<!-- end -->") == 8
+    assert filled(page, stored["result"]) == page
+
+
+def test_the_stored_result_keeps_the_promises():
+    stored = json.loads((ROOT / "reproductions" / "few-labels.json").read_text())
+    result = stored["result"]
+    means, short = result["means"], result["short_means"]
+    assert means["5"]["gain"] >= 0.125
+    assert means["20"]["gain"] >= 0.055
+    assert means["20"]["ece"] <= 0.06
+    assert short["5"]["gain"] >= 0.035
+    assert short["20"]["gain"] >= 0.02
+    for name in ("untouched", "unlabelled_classes"):
+        for cell in result[name].values():
+            assert cell["paired"]["logistic regression"]["mean"] >= 0.0
 
 
 def test_a_finished_draw_is_read_and_not_made_again(tmp_path, monkeypatch):

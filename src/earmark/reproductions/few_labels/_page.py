@@ -11,8 +11,11 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
+
+from earmark.reproductions.few_labels._tasks import DEVELOPMENT, SHORT, UNTOUCHED
 
 __all__ = ["filled", "page_tables"]
 
@@ -26,6 +29,7 @@ SUPERVISED = (
     "multinomial NB, tf-idf",
     "multinomial NB, counts",
 )
+LITERATURE = ("EM naive Bayes", "label spreading", "self-training")
 _BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -57,15 +61,15 @@ def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _cells(table: Result, n: int) -> dict[str, Any]:
-    """Corpus -> cell, for one number of labels."""
-    ending = f"-{n}"
-    return {k.removesuffix(ending): c for k, c in table.items() if k.endswith(ending)}
+    """Corpus -> cell, for one number of labels, in the order of the experiments."""
+    keys = {name: f"{name}-{n}" for name in (*DEVELOPMENT, *SHORT, *UNTOUCHED)}
+    return {name: table[key] for name, key in keys.items() if key in table}
 
 
 def _development(result: Result, n: int) -> str:
     cells, mean = _cells(result["development"], n), result["means"][str(n)]
     rows = []
-    for method in next(iter(cells.values()))["methods"]:
+    for method in (*SUPERVISED, *LITERATURE, OURS):
         found = [c["methods"][method]["accuracy"]["mean"] for c in cells.values()]
         name = f"**{method}**" if method == OURS else method
         rows.append([name, *map(_share, [*found, mean["methods"][method]])])
@@ -127,8 +131,9 @@ def _gaps(table: Result, other: str) -> str:
 
 def _many_labels(result: Result) -> str:
     rows = []
-    for name, row in result["many_labels"].items():
-        corpus, _, size = name.rpartition("-")
+    table = result["many_labels"]
+    for corpus, size in product(DEVELOPMENT, ("100", "300", "all")):
+        row = table[f"{corpus}-{size}"]
         found = (row[LR], row["linear SVM"], row["auto"])
         gap = f"{row['auto'] - max(found[:2]):+.3f}"
         rows.append([corpus, size, *map(_share, found), row["chosen"], gap])

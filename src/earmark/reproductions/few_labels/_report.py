@@ -16,6 +16,11 @@ def show(result: dict[str, Any]) -> str:
             f"{row['gain']:+.3f} ± {row['gain_se']:.3f}; calibration error "
             f"{row['ece']:.3f} (raw {row['ece_raw']:.3f})"
         )
+    for n, row in result["short_means"].items():
+        lines.append(
+            f"{n} labels a class, short texts: gain over the settings for long texts "
+            f"{row['gain']:+.3f} ± {row['gain_se']:.3f}"
+        )
     for section in ("development", "short", "untouched", "unlabelled_classes"):
         lines += ["", section.replace("_", " ")]
         for name, cell in result[section].items():
