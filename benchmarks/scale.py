@@ -10,6 +10,7 @@ a row says otherwise; reading the parts is included on both sides.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -368,18 +369,26 @@ ROWS = (train, label, fasttext, out_of_core, dask, reduction)
 
 def main() -> None:
     """Measure some rows and put them in the place of the older ones."""
+    parser = argparse.ArgumentParser(description=__doc__)
     names = {row.__name__: row for row in ROWS}
-    chosen = sys.argv[1:] or list(names)
-    unknown = [name for name in chosen if name not in names]
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(names))
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    unknown = [name for name in given.rows if name not in names]
     if unknown:
-        sys.exit(f"{', '.join(unknown)}: not one of {', '.join(names)}")
+        parser.error(f"{', '.join(unknown)}: not one of {', '.join(names)}")
+    for name in given.rows or names:
+        row = names[name](given.repeats)
+        store({**row, "load_average": os.getloadavg()[0]})
+        print(json.dumps(row, indent=1, default=float), flush=True)
+
+
+def store(row: dict[str, Any]) -> None:
+    """Put one row into the place of the older one."""
     path = Path(__file__).parent / "results" / "scale.json"
     stored = json.loads(path.read_text())["rows"] if path.exists() else []
-    rows = {row["job"]: row for row in stored}
-    for name in chosen:
-        row = names[name]()
-        rows[row["job"]] = {**row, "load_average": os.getloadavg()[0]}
-        print(json.dumps(rows[row["job"]], indent=1, default=float))
+    rows = {old["job"]: old for old in stored}
+    rows[row["job"]] = row
     payload = {
         "command": "python -m benchmarks.scale",
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
