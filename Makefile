@@ -34,6 +34,8 @@ trust: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -m trust tests/trust
 
 bench: $(VENV)/dev.stamp
+	@command -v fasttext > /dev/null || apt-get install -y -qq fasttext > /dev/null 2>&1 \
+	|| echo "fastText cannot be installed here: its row is left out"
 	$(BIN)/python -m benchmarks
 
 reproduce: $(VENV)/dev.stamp
@@ -53,7 +55,7 @@ $(UV):
 # The package itself, editable, with the compiled kernels where a compiler works.
 $(VENV)/base.stamp: $(UV) $(SOURCES)
 	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
-	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --reinstall-package earmark -e ".[io,plot]"
+	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --no-build-isolation --reinstall-package earmark -e ".[io,plot,serve]"
 	@touch $@
 
 # The browser of the page tests, from the system's packages.

@@ -233,8 +233,9 @@ def out_of_core(repeats: int = 1) -> dict[str, Any]:
     return {
         "job": f"train on {LARGE:,} documents, {size:.0f} MB, --memory 1GB",
         "peer": f"the same on {MEDIUM:,}",
-        "cpu_ratio": growth,
-        "memory_ratio": many["peak"] / 1.0,
+        "cpu_ratio": None,
+        "memory_ratio": None,
+        "cpu_growth": growth,
         "target": "CPU 9 to 11 times, peak < 1.3 GB",
         "met": 9 <= growth <= 11 and many["peak"] < 1.3,
         "peak_gigabytes": many["peak"],
@@ -311,8 +312,9 @@ def dask(repeats: int = 2) -> dict[str, Any]:
     return {
         "job": f"two Dask workers, {LARGE:,} documents, speed-up",
         "peer": "two plain processes",
-        "cpu_ratio": ratio,
+        "cpu_ratio": None,
         "memory_ratio": None,
+        "share_of_speed_up": ratio,
         "target": ">= 0.8 of the speed-up, CPU overhead <= 15 %",
         "met": ratio >= 0.8 and overhead <= 0.15,
         "speed_up": best["alone"] / best["seconds"],

@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -61,9 +62,13 @@ def process(*command: str) -> Iterator[subprocess.Popen[bytes]]:
         made.wait(30)
 
 
-def wait_for(port: int) -> None:
-    import socket
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
+
+def wait_for(port: int) -> None:
     for _ in range(300):
         with contextlib.suppress(OSError):
             socket.create_connection(("127.0.0.1", port)).close()
@@ -105,7 +110,7 @@ def summary(turns: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def measure(seconds: float, clients: int) -> dict[str, Any]:
-    ports = {"echo": 18731, "earmark": 18732}
+    ports = {"echo": free_port(), "earmark": free_port()}
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         model = Path(folder) / "m.earmark"
         train(model)

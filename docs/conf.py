@@ -48,7 +48,7 @@ myst_dmath_double_inline = True
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"show-inheritance": False}
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -57,8 +57,8 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
-    "ignore_pattern": r"/(?!plot_)[^/]*\.py$",
-    "within_subsection_order": "FileNameSortKey",
+    "ignore_pattern": r"^(?!plot_)",
+    "within_subsection_order": "gallery_order.GalleryOrder",
     "backreferences_dir": "reference/backreferences",
     "doc_module": ("earmark",),
     "reference_url": {"earmark": None},

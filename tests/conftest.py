@@ -4,6 +4,11 @@ import zlib
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# A crowded machine is no failure: how long an example takes says nothing here.
+settings.register_profile("earmark", deadline=None)
+settings.load_profile("earmark")
 
 
 @pytest.fixture

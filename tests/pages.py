@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.S | re.M)
+_PORTS = {"serve": 8000, "label": 8001}
+_SERVICE = re.compile(r"earmark (serve|label)\b")
 
 # What a reader of the README brings along.
 MAILS = """text,topic
@@ -73,38 +75,46 @@ class Shell:
     def __init__(self, folder, binaries):
         self.folder = Path(folder)
         path = os.pathsep.join([str(binaries), os.environ["PATH"]])
-        self.environment = {**os.environ, "PATH": path}
+        self.environment = {**os.environ, "PATH": path, "BROWSER": "true"}
         for name in ("PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
             self.environment.pop(name, None)
         self.servers = []
 
     def run(self, text):
-        """Run one block; a service is left running for the blocks that follow."""
-        lines = text.replace("\\\n", " ").splitlines()
-        serving = [x for x in lines if re.match(r"earmark (serve|label)\b", x)]
-        rest = "\n".join(x for x in lines if x not in serving)
-        for line in serving:
-            self._serve(line)
-        if rest.strip():
-            done = subprocess.run(
-                ["bash", "-eu", "-o", "pipefail", "-c", rest],
-                cwd=self.folder,
-                env=self.environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == 0, f"{rest}\n{done.stdout}\n{done.stderr}"
+        """Run one block in order; the last service is left running for what follows."""
+        waiting = []
+        for line in text.replace("\\\n", " ").splitlines():
+            if _SERVICE.match(line):
+                self._run("\n".join(waiting))
+                waiting = []
+                self._serve(line)
+            else:
+                waiting.append(line)
+        self._run("\n".join(waiting))
+
+    def _run(self, commands):
+        if not commands.strip():
+            return
+        done = subprocess.run(
+            ["bash", "-eu", "-o", "pipefail", "-c", commands],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
 
     def _serve(self, line):
         command = shlex.split(line, comments=True)
         command = [word for word in command if word != "&"]
+        self.close()  # services take the same port by default
         options = dict(pairwise(command))
-        port = int(options.get("--port", 8000))
+        port = int(options.get("--port", _PORTS[command[1]]))
         self.servers.append(
             subprocess.Popen(command, cwd=self.folder, env=self.environment)
         )
-        for _ in range(240):
+        for _ in range(120):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     return
@@ -117,3 +127,4 @@ class Shell:
         for server in self.servers:
             server.terminate()
             server.wait(timeout=30)
+        self.servers = []

@@ -7,9 +7,10 @@ left as they are.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 # A literal or an interpreted text, which stays; or one of the characters that
 # would start a substitution or a link.

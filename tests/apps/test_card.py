@@ -129,6 +129,7 @@ def test_several_labels_are_told_apart(tmp_path):
     assert run("train", data, *args).exit_code == 0
     shown = run("card", path).stdout
     assert "any number of labels" in shown
+    assert "stated confidence" not in shown
     assert "| a | 6 |" in shown
 
 

@@ -183,6 +183,32 @@ def test_mail_and_text_options_reach_the_model(tmp_path):
     assert {"NUMBER", "room"} <= {t["term"] for t in json.loads(shown)["terms"]}
 
 
+@pytest.mark.parametrize("model", ["softmax", "mlp", "nbsvm"])
+def test_pairs_of_words_are_counted_and_explained(model, tmp_path):
+    data, file = tmp_path / "d.csv", tmp_path / "m.earmark"
+    rows = [("not good", "bad"), ("very good", "good"), ("not bad", "good")] * 4
+    rows += [("very bad", "bad")] * 4
+    data.write_text("text,kind\n" + "".join(f"{t},{k}\n" for t, k in rows))
+    args = ("--label", "kind", "--model", model, "--ngrams", "2", "-o", file)
+    assert run("train", data, *args)[0] == 0
+    shown = json.loads(run("explain", file, "not bad", "--json")[1])
+    assert shown["label"] == "good"
+    assert {t["term"] for t in shown["terms"]} == {"not", "bad", "not bad"}
+
+
+@pytest.mark.parametrize("model", ["softmax", "mlp", "nbsvm"])
+def test_a_document_a_class_is_enough_and_a_single_class_is_not(model, tmp_path):
+    data, file = tmp_path / "d.csv", tmp_path / "m.earmark"
+    args = ("--label", "kind", "--model", model, "-o", file)
+    data.write_text("text,kind\nhello world,a\nbye moon,b\n")
+    assert run("train", data, *args)[0] == 0
+    assert run("predict", file, data)[1].splitlines()[1].startswith("1,a")
+    data.write_text("text,kind\nhello world,a\nbye moon,a\n")
+    code, _, error = run("train", data, *args)
+    assert code == 1
+    assert "one class only, a; expected at least 2" in error
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -1,9 +1,9 @@
 """The command line when something is wrong: one line and the right status."""
 
 import csv
+import json
 import subprocess
 import sys
-import warnings
 
 import pytest
 from typer.testing import CliRunner
@@ -103,17 +103,6 @@ def test_calibration_documents_that_all_repeat_training_are_refused(data, tmp_pa
     assert "took no part in fitting" in str(found.exception)
 
 
-def test_a_warning_is_shown_once_and_in_one_line(monkeypatch, capsys):
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    cli._warn_in_one_line()
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-        for _ in range(3):
-            warnings.warn("mind this", EarmarkWarning, stacklevel=1)
-    assert capsys.readouterr().err == "warning: mind this\n"
-
-
 def test_a_system_error_is_one_line_and_status_1(tmp_path):
     code = (
         "from earmark.apps.cli import main, info; import sys\n"
@@ -123,3 +112,31 @@ def test_a_system_error_is_one_line_and_status_1(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == "error: m.earmark: Permission denied\n"
+
+
+def test_check_counts_rows_from_1_and_passes_over_empty_texts(tmp_path):
+    path = written(tmp_path / "gaps.csv", [*ROWS, ("", "animal"), ("", "vehicle")])
+    found = run("check", path, "--label", "kind")
+    assert "2 documents without text (row 13, 14)" in found.stdout
+    assert "  row 14" not in found.stdout
+    facts = json.loads(run("check", path, "--label", "kind", "--json").stdout)
+    rows = {one["kind"]: one["rows"] for one in facts["findings"]}
+    assert rows["empty"] == [13, 14]
+
+
+def test_check_needs_no_labels(tmp_path):
+    path = written(tmp_path / "pool.csv", [("a cat",), ("",)], ["text"])
+    found = run("check", path)
+    assert found.exit_code == 0, found.exception
+    assert "2 documents, 0 labels" in found.stdout
+
+
+def test_labels_with_a_bar_raise_the_question_of_several_labels(tmp_path):
+    data = tmp_path / "d.csv"
+    rows = ["red apple,a", "blue sky,b", "red sky,a|b"] * 4
+    data.write_text("\n".join(["text,kind", *rows]))
+    args = ("train", data, "--label", "kind", "--model", "multinomial")
+    with pytest.warns(EarmarkWarning, match="--multi-label"):
+        assert run(*args, "-o", tmp_path / "m.earmark").exit_code == 0
+    done = run(*args, "--multi-label", "-o", tmp_path / "m.earmark")
+    assert "learned 2 classes" in done.stdout

@@ -14,7 +14,9 @@ from tests.distributed.conftest import Corpus
 
 from earmark import TextClassifier
 from earmark.distributed import DaskExecutor, fit, predict
+from earmark.distributed.evaluating import report_of_parts
 from earmark.distributed.executor import merge_tree
+from earmark.distributed.fitting import as_parts
 from earmark.exceptions import DataError
 from earmark.models import (
     HierarchicalBayes,
@@ -121,7 +123,7 @@ def test_a_bad_part_is_named_by_a_worker(corpus, client, tmp_path):
     with pytest.raises(DataError, match=r"part-001\.jsonl, row 2"):
         fit(TextClassifier("multinomial"), folder, client=client)
     model = fit(TextClassifier("multinomial"), folder, client=client, skip_bad=True)
-    assert "1 bad parts were left out" in model.summary()
+    assert "1 bad part was left out" in model.summary()
     assert "x" not in model.classes_
 
 
@@ -161,3 +163,15 @@ def _kill_midway(client, pid):
             break
         time.sleep(0.01)
     os.kill(pid, signal.SIGKILL)
+
+
+def test_evaluated_in_parts_the_report_is_the_same(corpus, client, tmp_path):
+    folder = corpus.write(tmp_path / "parts", 3)
+    model = TextClassifier("multinomial").fit(corpus.texts, corpus.labels)
+    model.save(tmp_path / "m.earmark")
+    parts = as_parts(folder, "text", "label")
+    found = report_of_parts(
+        model, tmp_path / "m.earmark", parts, DaskExecutor(client), None, "title"
+    )
+    here = model.report(corpus.texts, corpus.labels, title="title")
+    assert str(found).splitlines()[:20] == str(here).splitlines()[:20]

@@ -74,4 +74,4 @@ def test_a_bad_part_is_named(corpus, tmp_path):
     with pytest.raises(DataError, match=r"part-001\.parquet: expected a Parquet file"):
         fit(TextClassifier("multinomial"), folder)
     model = fit(TextClassifier("multinomial"), folder, skip_bad=True)
-    assert "1 bad parts were left out" in model.summary()
+    assert "1 bad part was left out" in model.summary()

@@ -80,6 +80,31 @@ def test_quotes_can_be_ordinary_characters(write):
     assert documents.labels == ["ham", "spam"]
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_the_header_tells_the_delimiter(write, delimiter):
+    header, first = ('"Text, all of it"', "label"), ('"one; two,\nthree|\tfour"', "a")
+    lines = ["", delimiter.join(header), delimiter.join(first), delimiter.join("xb")]
+    documents = read_documents(write("\ufeff" + "\n".join(lines)))
+    assert documents.texts == ["one; two,\nthree|\tfour", "x"]
+    assert documents.labels == ["a", "b"]
+
+
+def test_a_comma_in_the_header_wins_over_other_delimiters(write):
+    documents = read_documents(write("text;en,label\nx;y,a\n"), text="text;en")
+    assert documents.texts == ["x;y"]
+
+
+def test_a_given_delimiter_is_never_second_guessed(write):
+    documents = read_documents(write("text;en\nx;y\n"), text="text;en", delimiter=",")
+    assert documents.texts == ["x;y"]
+
+
+def test_a_column_cannot_be_text_and_label_at_once(write):
+    path = write("text,label\nx,a\n")
+    with pytest.raises(DataError, match=r"as text and as label; .* another column"):
+        read_documents(path, text="label", label="label")
+
+
 def test_further_columns_come_along(write):
     path = write("text,label,date,score\nx,a,monday,1\ny,b,sunday,2\n")
     assert read_documents(path, keep=["date"]).columns == {"date": ["monday", "sunday"]}
@@ -120,9 +145,9 @@ BROKEN = {
         "text,text,label\nx,y,a\n",
         "expected one column 'text', .* has 2",
     ),
-    "wrong separator": (
-        "text;label\nx;a\n",
-        r"the columns are 'text;label'.*split by ';': give delimiter=';'",
+    "separator that is none": (
+        "text~label\nx~a\n",
+        r"the columns are 'text~label'",
     ),
     "no label": (
         "text,label\nx,a\ny, \n",

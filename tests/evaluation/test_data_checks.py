@@ -30,7 +30,7 @@ def test_clean_documents_give_no_finding():
 def test_fault_is_named_with_its_row(texts, labels, kind, rows):
     found = {f.kind: f for f in check_documents(texts, labels)}
     assert found[kind].rows == rows
-    assert f"(row {rows[0]})" in found[kind].message
+    assert f"(row {rows[0] + 1})" in found[kind].message
     assert found[kind].to_dict()["rows"] == list(rows)
 
 

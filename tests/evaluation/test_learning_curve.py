@@ -148,3 +148,8 @@ def test_unusable_input_is_refused():
         learning_curve(GaussianNB(), np.eye(40), ["a", "b"] * 20, sizes=[1000])
     with pytest.raises(DataError, match="X 4, y 3"):
         learning_curve(GaussianNB(), np.eye(4), ["a", "b", "a"])
+
+
+def test_too_few_documents_for_a_curve_are_counted_in_the_message():
+    with pytest.raises(DataError, match="got 3 in 2 classes; label more"):
+        learning_curve(GaussianNB(), np.eye(3), ["a", "b", "a"])

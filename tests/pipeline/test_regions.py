@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 
 import earmark
 from earmark import TextClassifier
+from earmark.exceptions import DataError
 from earmark.models import HybridBayes
 from earmark.pipeline.region_features import make_counter
 
@@ -91,8 +92,8 @@ def test_a_region_without_any_text_is_left_out(rng):
     data["notes"] = [""] * len(y)
     classifier = TextClassifier("hybrid").fit(data, y)
     without = TextClassifier("hybrid").fit(columns(texts), y)
-    found, expected = (m.predict_proba(columns(texts)) for m in (classifier, without))
-    assert_array_equal(found, expected)
+    found = classifier.predict_proba(data)
+    assert_array_equal(found, without.predict_proba(columns(texts)))
     assert "a word in subject counts" in classifier.summary()
 
 
@@ -117,3 +118,55 @@ def test_text_options_are_saved_by_name(name, rng, tmp_path):
 def test_a_preprocessor_and_named_steps_exclude_each_other():
     with pytest.raises(ValueError, match="both a preprocessor and"):
         make_counter({"stemmer": "english", "preprocessor": str.lower}, None)
+
+
+@pytest.mark.parametrize("name", ["multinomial", "hybrid", "svm"])
+def test_documents_in_other_columns_than_in_fitting_are_refused(name, rng):
+    texts, y = mails(rng)
+    regional = TextClassifier(name).fit(columns(texts), y)
+    with pytest.raises(DataError, match=r"expected the columns .* got plain texts"):
+        regional.predict(texts)
+    with pytest.raises(DataError, match=r"got \['titel'\]; .* '' where"):
+        regional.explain({"titel": texts})
+    with pytest.raises(DataError, match=r"expected plain texts .* the column that"):
+        TextClassifier(name).fit(texts, y).predict({"a": texts, "b": texts})
+
+
+def test_plain_texts_and_one_column_are_the_same(rng):
+    texts, y = mails(rng)
+    plain = TextClassifier("multinomial").fit(texts, y)
+    framed = TextClassifier("multinomial").fit(pd.DataFrame({"text": texts}), y)
+    named = TextClassifier("multinomial").fit({"body": texts}, y)
+    expected = plain.predict_proba(texts)
+    assert_array_equal(plain.predict_proba({"text": texts}), expected)
+    assert_array_equal(framed.predict_proba(texts), expected)
+    assert_array_equal(named.predict_proba(texts), expected)
+
+
+@pytest.mark.parametrize("where", ["unlabelled", "calibration", "validation"])
+def test_further_documents_must_have_the_columns_of_the_first(where, rng):
+    texts, y = mails(rng)
+    more = texts if where == "unlabelled" else (texts, y)
+    with pytest.raises(DataError, match=f"{where}.*: expected the columns"):
+        TextClassifier("multinomial").fit(columns(texts), y, **{where: more})
+
+
+def test_a_pool_without_one_of_the_columns_is_used_with_the_others(rng):
+    texts, y = mails(rng)
+    data = columns(texts)
+    pool = {"body": data["body"]}
+    model = TextClassifier("multinomial").fit(data, y, unlabelled=pool)
+    assert f"{len(texts)} unlabelled documents" in model.summary()
+
+
+def test_a_model_that_is_none_is_refused_by_name():
+    with pytest.raises(TypeError, match="a model name or a scikit-learn classifier"):
+        TextClassifier(3).fit(["a cat", "a car"], ["x", "y"])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_error": 1}, {"max_error": 0}, {"confidence": 1}]
+)
+def test_an_error_rate_that_promises_nothing_is_refused_in_fitting(wrong):
+    with pytest.raises(ValueError, match="must be in"):
+        TextClassifier("multinomial", **wrong).fit(["a cat", "a car"], ["x", "y"])

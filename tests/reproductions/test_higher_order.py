@@ -1,17 +1,87 @@
 """The higher-order reproduction: the stored result keeps the paper's claims."""
 
+import doctest
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from earmark.reproductions.higher_order import show
 from earmark.reproductions.higher_order.data import DataSet, draw_trial, load_data_sets
 from earmark.reproductions.higher_order.methods import CURVES, METHODS
+from earmark.reproductions.higher_order.page import with_tables
 from earmark.reproductions.higher_order.published import TABLE_2
 
 ROOT = Path(__file__).parents[2]
+RESULT = ROOT / "reproductions" / "higher-order.json"
+TIMES = ROOT / "benchmarks" / "results" / "higher_order.json"
 PAGE = ROOT / "docs" / "methods" / "higher-order.md"
+
+
+@pytest.fixture(scope="module")
+def result():
+    stored = json.loads(RESULT.read_text())
+    assert stored["command"] == "earmark reproduce higher-order"
+    assert stored["quick"] is False
+    return stored["result"]
+
+
+def test_stored_result_keeps_the_claims(result):
+    claims = result["agreement"]
+    six = set(TABLE_2)
+    assert result["trials"] == 8
+    assert set(claims["HONB within 0.03 of the paper on"]) == six
+    assert set(claims["HONB above NB with p < .05 on"]) == six
+    assert set(claims["HOSVM at least the paper's mean - 0.02 on"]) == six
+    assert len(claims["HOSVM above SVM on"]) >= 5
+
+
+def test_stored_result_can_be_shown(result):
+    text = show(result)
+    assert "terms ranked on the training documents only" in text
+    assert "tf-idf + linear SVM" in text
+
+
+def test_the_page_shows_the_stored_result(result):
+    page = PAGE.read_text()
+    assert page.count("<!-- table:") == 7
+    assert with_tables(page, result) == page
+    for number in (2, 3, 4):
+        file = f"figures/higher-order/figure-{number}.png"
+        assert f"(../{file})" in page
+        assert (ROOT / "docs" / file).exists()
+
+
+def test_the_page_counts_the_significant_cases_on_the_newsgroups(result):
+    counted = []
+    for test in ("HONB - NB", "HOSVM - SVM"):
+        cells = [
+            result["curve_tests"][share][test][name]
+            for share in result["curves"]
+            for name in ("RELIGION", "SCIENCE", "POLITICS", "COMP")
+        ]
+        ahead = [c for c in cells if c["difference"] > 0 and c["p"] < 0.05]
+        counted.append(f"{len(ahead)} of {len(cells)}")
+    assert counted == ["28 of 28", "20 of 28"]
+    page = " ".join(PAGE.read_text().split())
+    assert f"significantly in {counted[0]} cases" in page
+    assert f"ahead of the SVM in {counted[1]}" in page
+
+
+def test_the_example_on_the_page_runs():
+    failed, tried = doctest.testfile(str(PAGE), module_relative=False)
+    assert tried > 5
+    assert failed == 0
+
+
+def test_stored_times_and_memory_keep_their_targets():
+    rows = json.loads(TIMES.read_text())["rows"]
+    assert len(rows) == 4
+    for row in rows:
+        assert row["met"], row["job"]
+        assert row["extra_mb"] < 500
 
 
 def toy(rng, n_classes=3, n_samples=120, n_terms=60):

@@ -56,12 +56,13 @@ def test_the_comparison_pairs_the_runs():
 
 def test_coverage_counts_intervals_that_hold_the_truth():
     points = [
-        {"low": 0.5, "high": 0.9, "accuracy": truth, "estimate": 0.7}
+        {"low": 0.5, "high": 0.9, "accuracy": truth, "estimate": 0.7, "checks": 20}
         for truth in (0.4, 0.5, 0.8, 0.95)
     ]
     runs = [{"curve": [point]} for point in points]
     found = _run._coverage({"x": {"runs": {"active": runs}}})
     assert (found["covered"], found["runs"]) == (2, 4)
+    assert found["covered_by_wilson"] == 2
     assert found["mean_width"] == pytest.approx(0.4)
 
 

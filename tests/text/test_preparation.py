@@ -1,12 +1,14 @@
 """TextPreparation: named steps before words are counted."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from earmark.features import WordCounter
+from earmark.text import preparation
 from earmark.text.preparation import TextPreparation
 
 TEXTS = ["The number of runners: 12", "Running late, mail bob@x.org by 10:30", "was it"]
@@ -53,6 +55,21 @@ def test_copies_and_pickles_do_the_same():
     for twin in (clone(step), pickle.loads(pickle.dumps(step))):
         assert twin(TEXTS[0]) == expected
     assert step.set_params(stemmer=None)("Running") == "running"
+
+
+def test_threads_share_a_step_and_get_the_same_stems():
+    step = TextPreparation(stemmer="english")
+    texts = [f"running{i} dogs barked loudly {i}" for i in range(300)]
+    expected = [TextPreparation(stemmer="english")(text) for text in texts]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(step, texts)) == expected
+
+
+def test_remembered_stems_are_bounded_and_change_nothing(monkeypatch):
+    monkeypatch.setattr(preparation, "_MOST_KNOWN", 2)
+    step = TextPreparation(stemmer="english")
+    assert step("running dogs barked") == "run dog bark"
+    assert step("barked running dogs") == "bark run dog"
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,11 @@
-"""Normalisation, analyzers, stop words, stems, regions, scripts."""
-
-import pickle
-import threading
+"""Normalisation, analyzers, stop words, regions, scripts."""
 
 import pytest
 from sklearn.feature_extraction import text as sklearn_text
 
-from earmark.features import WordCounter
 from earmark.text import normalize
 from earmark.text.regions import split_reply, split_title
 from earmark.text.scripts import unspaced_share
-from earmark.text.stemming import StemmedWords
 from earmark.text.stopwords import stop_word_set
 from earmark.text.tokens import words_of_least_length
 
@@ -56,25 +51,6 @@ def test_stop_words_by_name_or_by_list():
     assert stop_word_set(("a", "b")) == {"a", "b"}
     with pytest.raises(ValueError, match="got 'deutsch'; give the words themselves"):
         stop_word_set("deutsch")
-
-
-def test_stemmed_words_serve_as_a_tokenizer():
-    counter = WordCounter(tokenizer=StemmedWords("english"), token_pattern=None)
-    counter.fit(["Running dogs", "the dog runs"])
-    assert counter.get_feature_names_out().tolist() == ["dog", "run", "the"]
-
-
-def test_stemmers_are_pickled_by_name_and_made_once_a_thread():
-    stem = pickle.loads(pickle.dumps(StemmedWords("german")))
-    assert stem("Häuser laufen") == ["Haus", "lauf"] or stem("häuser") == ["haus"]
-    found = []
-    thread = threading.Thread(target=lambda: found.append(stem._stemmer()))
-    thread.start()
-    thread.join()
-    assert found[0] is not stem._stemmer()
-    assert "german" in repr(stem)
-    with pytest.raises(ValueError, match=r"language must be one of .*'klingon'"):
-        StemmedWords("klingon")
 
 
 @pytest.mark.parametrize(

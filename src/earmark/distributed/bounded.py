@@ -10,7 +10,7 @@ from earmark.distributed.counting import PartCounts
 from earmark.distributed.executor import merge_tree, merged
 from earmark.typing import IntVector
 
-__all__ = ["merge_bounded", "most_terms"]
+__all__ = ["cut_to_fit", "merge_bounded", "most_terms"]
 
 # Document frequencies above this are not told apart when the cut is chosen.
 _CAP = 100_000
@@ -25,6 +25,11 @@ def most_terms(memory: int, n_classes: int) -> int:
     return max(1000, int(0.6 * memory / (32 * n_classes + 150)))
 
 
+def cut_to_fit(counts: PartCounts, memory: int) -> PartCounts:
+    """The counts without the terms of the fewest documents, if the model demands it."""
+    return _cut(counts, _least_cut(_histogram(counts), counts, memory))
+
+
 def merge_bounded(
     pieces: Sequence[Callable[[], PartCounts]], sizes: Sequence[int], memory: int
 ) -> PartCounts:
@@ -37,8 +42,7 @@ def merge_bounded(
     total = sum(sizes)
     n_shares = max(1, -(-total // max(1, memory // 4)))
     if n_shares == 1:
-        counts = merge_tree((load() for load in pieces), merged)
-        return _cut(counts, _least_cut(_histogram(counts), counts, memory))
+        return cut_to_fit(merge_tree((load() for load in pieces), merged), memory)
     kept: list[PartCounts] = []
     histogram = np.zeros(_CAP + 1, dtype=np.int64)
     fits = True

@@ -179,6 +179,11 @@ class CountTask:
         self.with_pool = with_pool
         self.add = add
 
+    @property
+    def grows(self) -> bool:
+        """Whether results grow with the vocabulary, so that memory must be watched."""
+        return self.add is None
+
     def __call__(self, part: Part) -> PartCounts:
         """The counts of the whole part."""
         pieces = list(self.pieces(part))

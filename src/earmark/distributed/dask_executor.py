@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from earmark._optional import require
-from earmark.distributed.executor import Merge, Task
+from earmark.distributed.executor import Merge, Task, sendable
 from earmark.exceptions import DataError
 
 __all__ = ["DaskExecutor", "connected"]
@@ -65,7 +65,10 @@ class DaskExecutor:
             # that they can be sent again if a worker is lost.
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             sent = self.client.submit(_itself, task, pure=False)
-            return [self.client.submit(_run, sent, item, pure=False) for item in items]
+            return [
+                self.client.submit(_run, sent, sendable(item), pure=False)
+                for item in items
+            ]
 
 
 def _itself(value: Any) -> Any:

@@ -47,9 +47,21 @@ class PartedRows:
         )
         return found
 
+    def places(self, parts: dict[int, list[int]]) -> IntVector:
+        """Row of each labelled document among all, the unlabelled ones counted too."""
+        found = self.executor.gather("places", _rows_of, self.items)
+        starts = np.cumsum([0, *(sum(parts[number]) for number in self.sizes)])
+        return np.concatenate(
+            [rows + start for rows, start in zip(found, starts[:-1], strict=True)]
+        )
+
     def labels(self) -> IntVector:
         """Class of every labelled row; here."""
         return np.concatenate(self.executor.gather("labels", _labels_of, self.items))
+
+
+def _rows_of(rows: PartRows) -> IntVector:
+    return rows.rows
 
 
 def _below(left: GatheredRows, right: GatheredRows) -> GatheredRows:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
-__all__ = ["Executor", "Task", "merge_tree", "merged"]
+from earmark.documents.parts import Part
+
+__all__ = ["Executor", "Task", "merge_tree", "merged", "sendable"]
 
 Task = Callable[[Any], Any]
 Merge = Callable[[Any, Any], Any]
@@ -41,6 +44,11 @@ def merged(left: Any, right: Any) -> Any:
     """``left.merge(right)`` that leaves both as they are: it may be repeated."""
     mine = left.copy() if hasattr(left, "copy") else copy.copy(left)
     return mine.merge(right)
+
+
+def sendable(item: Any) -> Any:
+    """A part by its full path: a worker may have started in another folder."""
+    return replace(item, path=item.path.absolute()) if isinstance(item, Part) else item
 
 
 def merge_tree(results: Iterable[Any], merge: Merge) -> Any:

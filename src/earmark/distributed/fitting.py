@@ -17,7 +17,7 @@ from earmark.distributed.local import LocalExecutor, Progress
 from earmark.distributed.memory import as_bytes
 from earmark.distributed.predicting import PredictReport, predict_parts
 from earmark.distributed.store import Store
-from earmark.distributed.trainers import train
+from earmark.distributed.trainers import check_trainable, train
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import NotSupportedError
 from earmark.models import SemiSupervisedNaiveBayes
@@ -59,9 +59,9 @@ def fit(
         The columns; several text columns become regions. By default they are
         guessed as ``read_documents`` does.
     memory : int or str, optional
-        Budget such as "2GB" for counts and model (this process only). The result
-        is exact; if the model itself does not fit, terms of the fewest documents
-        are left out, and ``summary()`` says so.
+        Budget such as "2GB" for counts and model, on a cluster for the model. The
+        result is exact; if the model itself does not fit, terms of the fewest
+        documents are left out, and ``summary()`` says so.
     checkpoint : path, optional
         Folder for the results of finished parts (this process only). Give the same
         one to go on after a crash; it is removed when the model is complete.
@@ -120,20 +120,20 @@ def fitting(
 ) -> Iterator[tuple[TextClassifier, Job]]:
     """``fit`` for a caller who saves: the checkpoint goes when the block has ended."""
     _refuse(estimator)
-    parts = as_parts(dataset, text, label, **how)
     budget = None if memory is None else as_bytes(memory)
+    parts = as_parts(dataset, text, label, **how)
     store = None
     if client is not None:
         executor = _executor_of(client)
     else:
         if checkpoint is not None or budget is not None:
             columns = parts[0].request
-            told = f"{estimator!r} {columns!r} {skip_bad} {budget}"
+            told = f"{estimator.get_params()!r} {columns!r} {budget}"
             store = Store(None if checkpoint is None else Path(checkpoint), told, parts)
         executor = LocalExecutor(store, budget, progress)
     done = False
     try:
-        job = Job(executor, parts, estimator.regions, skip_bad)
+        job = Job(executor, parts, estimator.regions, skip_bad, budget)
         yield _fitted(clone(estimator), job), job
         done = True
     finally:
@@ -240,8 +240,7 @@ def _executor_of(client: Any) -> Executor:
 
 def _fitted(classifier: TextClassifier, job: Job) -> TextClassifier:
     name = _AUTO if classifier.model == "auto" else classifier.model
-    model = SemiSupervisedNaiveBayes() if name == _SEMI else name
-    engine = build_engine(model, classifier.features, classifier._options())
+    engine = _engine_of(classifier)
     train(engine, job)
     assert job.counts is not None
     chosen = "chosen by you" if name == classifier.model else "the default for parts"
@@ -252,6 +251,13 @@ def _fitted(classifier: TextClassifier, job: Job) -> TextClassifier:
         used = unused_pool(n_pool)
     classifier._adopt(engine, model_name(name), [chosen, *used, *job.notes])
     return classifier
+
+
+def _engine_of(classifier: TextClassifier) -> Any:
+    """The engine to fit, unfitted."""
+    name = _AUTO if classifier.model == "auto" else classifier.model
+    model = SemiSupervisedNaiveBayes() if name == _SEMI else name
+    return build_engine(model, classifier.features, classifier._options())
 
 
 def _refuse(estimator: Any) -> None:
@@ -270,3 +276,4 @@ def _refuse(estimator: Any) -> None:
             "max_error is not estimated in parts; fit without it, and call "
             "measure_confidence with a sample of the training documents."
         )
+    check_trainable(_engine_of(estimator))

@@ -77,7 +77,8 @@ class SomeRows:
     def __call__(self, rows: PartRows) -> PartRows:
         """The rows marked."""
         mark = self.marks[rows.number]
-        return PartRows(rows.number, rows.X[mark], rows.y[mark], rows.pool)
+        some = rows.rows[mark]
+        return PartRows(rows.number, rows.X[mark], rows.y[mark], rows.pool, some)
 
 
 class ShareTask:

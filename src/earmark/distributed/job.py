@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from earmark.distributed.bounded import cut_to_fit
 from earmark.distributed.counting import CountTask, PartCounts
 from earmark.distributed.executor import Executor, merged
 from earmark.documents.parts import Part
@@ -23,6 +24,8 @@ class Job:
     regions: Any
     """As in ``TextClassifier``."""
     skip_bad: bool = False
+    memory: int | None = None
+    """Bytes that the model may take."""
     notes: list[str] = field(default_factory=list)
     """What the user should know about the data."""
     counts: PartCounts | None = None
@@ -33,6 +36,8 @@ class Job:
         """The first pass; bad parts take no part in the later ones."""
         task = CountTask(counter, self.regions, self.skip_bad, with_pool, add)
         counts: PartCounts = self.executor.reduce("counts", task, self.parts, merged)
+        if self.memory is not None and counts.min_df == 1 and counts.labelled:
+            counts = cut_to_fit(counts, self.memory)
         self.counts = counts
         bad = [self.parts[self._place(number)].name for number in counts.bad]
         self.parts = [part for part in self.parts if part.number not in counts.bad]
@@ -42,9 +47,15 @@ class Job:
                 f"no labelled document in the {len(bad) + len(self.parts)} parts{why}; "
                 "name the label column with label= (--label)."
             )
+        if len(counts.classes) < 2:
+            raise DataError(
+                f"the parts hold one class only, {counts.classes[0]!s}; expected at "
+                "least 2: label some documents of another class."
+            )
         if bad:
             listed = ", ".join(bad[:5]) + (", ..." if len(bad) > 5 else "")
-            self.notes.append(f"{len(bad)} bad parts were left out: {listed}")
+            what = "1 bad part was" if len(bad) == 1 else f"{len(bad)} bad parts were"
+            self.notes.append(f"{what} left out: {listed}")
         if counts.min_df > 1:
             self.notes.append(
                 f"terms of fewer than {counts.min_df} documents were left out to keep "

@@ -66,7 +66,7 @@ class LocalExecutor:
         if self.store is None or not isinstance(items[0], Part):
             return merge_tree(map(task, map(_loaded, items)), merge)
         loaders = list(self._done(stage, task, items))
-        if self.memory is not None and hasattr(task, "pieces"):
+        if self.memory is not None and getattr(task, "grows", False):
             sizes = [s for part in items for s in self.store.sizes(stage, part.number)]
             return merge_bounded(loaders, sizes, self.memory)
         return merge_tree((load() for load in loaders), merge)
@@ -110,7 +110,7 @@ class LocalExecutor:
             yield from loaders
 
     def _pieces(self, task: Any, part: Part) -> Iterable[Any]:
-        if self.memory is not None and hasattr(task, "pieces"):
+        if self.memory is not None and getattr(task, "grows", False):
             pieces: Iterable[Any] = task.pieces(part, self.memory // 8)
             return pieces
         return [task(part)]

@@ -28,13 +28,21 @@ class PartRows:
         Position of their labels among the classes.
     pool : CSR of shape (n_unlabelled, n_features)
         Documents without one, if they were asked for.
+    rows : ndarray of int
+        Row in the part of each labelled document.
 
     """
 
     def __init__(
-        self, number: int, X: SparseMatrix, y: IntVector, pool: SparseMatrix
+        self,
+        number: int,
+        X: SparseMatrix,
+        y: IntVector,
+        pool: SparseMatrix,
+        rows: IntVector,
     ) -> None:
         self.number = number
+        self.rows = rows
         self.X = X
         self.y = y
         self.pool = pool
@@ -73,8 +81,10 @@ class MatrixTask:
     def __call__(self, part: Part) -> PartRows:
         """The rows of the whole part."""
         place = {label: k for k, label in enumerate(self.classes.tolist())}
-        blocks, pools, y = [], [], []
+        blocks, pools, y, rows, n_rows = [], [], [], [], 0
         for texts, labels in labelled_batches(part, self.regions):
+            rows += [n_rows + i for i, v in enumerate(labels) if v is not None]
+            n_rows += len(labels)
             mine = np.asarray([i for i, v in enumerate(labels) if v is not None], int)
             rest = np.asarray([i for i, v in enumerate(labels) if v is None], int)
             if len(mine):
@@ -87,6 +97,7 @@ class MatrixTask:
             self._stacked(blocks),
             np.asarray(y, dtype=np.int64),
             self._stacked(pools),
+            np.asarray(rows, dtype=np.int64),
         )
 
     def _stacked(self, blocks: list[SparseMatrix]) -> SparseMatrix:

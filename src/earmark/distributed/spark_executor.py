@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from earmark._optional import require
-from earmark.distributed.executor import Merge, Task, merge_tree
+from earmark.distributed.executor import Merge, Task, merge_tree, sendable
 
 __all__ = ["SparkExecutor"]
 
@@ -64,12 +64,13 @@ class SparkExecutor:
 
     def keep(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
         """A recipe for each item, followed whenever the result is needed."""
-        return [_Recipe(task, item) for item in items]
+        return [_Recipe(task, sendable(item)) for item in items]
 
     def _mapped(
         self, work: Callable[[list[Any]], Any], items: Sequence[Any]
     ) -> list[Any]:
         """One result for each block of items, in order."""
+        items = [sendable(item) for item in items]
         cut = [
             list(items[k : k + self.block]) for k in range(0, len(items), self.block)
         ]

@@ -63,7 +63,7 @@ class Store:
         """Begin the job, or find that it is the one that was begun here."""
         path = self.folder / _JOB
         facts = {"job": self._job, "parts": names}
-        if not path.exists():
+        if not path.exists() or not any(self.folder.glob("*.done")):
             others = [p.name for p in self.folder.iterdir() if not _is_ours(p.name)]
             if others:
                 raise DataError(
@@ -75,7 +75,7 @@ class Store:
             raise DataError(
                 f"{self.folder}: this checkpoint is of another job (other parts, "
                 "columns, options or version of earmark); go on with the same ones, "
-                "or delete the folder to start again."
+                "delete the folder to start again, or name another --out."
             )
 
     def load(self, stage: str, part: int) -> list[Callable[[], Any]] | None:

@@ -35,7 +35,7 @@ from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
 from earmark.typing import FloatVector, IntVector, Labels
 
-__all__ = ["train"]
+__all__ = ["check_trainable", "train"]
 
 _TRAINERS: tuple[tuple[type, Callable[[Any, PartedRows], None]], ...] = (
     (RocchioClassifier, fit_rocchio),
@@ -84,7 +84,15 @@ def train(engine: Any, job: Job) -> None:
         model.set_params(blocks=features.blocks_)
     trainer(model, data)
     engine.model_, engine.classes_ = model, np.asarray(model.classes_)
-    engine.calibrator_ = None
+    engine.calibrator_, engine.rows_ = None, None
+    if counts.n_unlabelled and getattr(model, "documents_", None) is not None:
+        engine.keep_rows(data.places(counts.parts))
+
+
+def check_trainable(engine: Any) -> None:
+    """Raise before any part is read, if the model cannot be fitted in parts."""
+    if not isinstance(engine, CountEngine):
+        _trainer_of(engine)
 
 
 def _trainer_of(engine: Any) -> Callable[[Any, PartedRows], None]:
@@ -135,7 +143,8 @@ def _train_hashed(engine: Any, job: Job) -> None:
     counts = job.count(engine.features.counter, add=HashedSums(engine.features, model))
     hashed_features(engine.features, list(counts.labelled))
     engine.model_ = model.finalise(counts.sums)
-    engine.classes_, engine.calibrator_ = np.asarray(model.classes_), None
+    engine.classes_ = np.asarray(model.classes_)
+    engine.calibrator_, engine.rows_ = None, None
 
 
 def _class_factor(

@@ -111,6 +111,13 @@ class Request:
         flag = "text" if self.text is not None else "regions"
         for column in texts:
             _require_column(column, flag, names, source)
+            if column in (label, self.id):
+                use = "label" if column == label else "id"
+                raise fault(
+                    source,
+                    f"column {column!r} is asked for as text and as {use}; "
+                    f"the {use} must be another column.",
+                )
         keep = self._kept(names, {*texts, *taken}, source)
         return Plan(texts, regions, label, self.id, keep)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 
 from earmark.documents._cells import Table
 from earmark.documents._columns import Request
@@ -46,16 +46,49 @@ def _field_limit(limit: int) -> Iterator[None]:
 
 
 def csv_tables(
-    source: TextSource, request: Request, options: ReadOptions, delimiter: str
+    source: TextSource,
+    request: Request,
+    options: ReadOptions,
+    delimiter: str | None = None,
 ) -> Iterator[Table]:
-    """Batches of rows as columns."""
-    rows = _Rows(source, options, delimiter)
+    """Batches of rows as columns; without a delimiter, by the one of the header."""
+    lines: Iterable[str] = source.lines
+    if delimiter is None:
+        first = _first_line(source) if options.names is None else []
+        delimiter = _delimiter_of(first[-1] if first else "", options.quote)
+        lines = chain(first, source.lines)
+    rows = _Rows(source, lines, options, delimiter)
     names = list(options.names) if options.names is not None else rows.header()
     plan = request.resolve(names, names, source.name)
     place = {name: names.index(name) for name in plan.needed}
     while cells := rows.batch(options.batch_size, width=len(names)):
         data = {name: [row[at] for row in cells] for name, at in place.items()}
         yield Table(source.name, plan, data, rows.first, rows.line_of)
+
+
+def _first_line(source: TextSource) -> list[str]:
+    """Lines up to the first that is not blank, which is the header."""
+    lines: list[str] = []
+    try:
+        for line in source.lines:
+            lines.append(line)
+            if line.strip():
+                break
+    except UnicodeDecodeError as error:
+        raise source.undecodable(error, len(lines)) from error
+    return lines
+
+
+def _delimiter_of(header: str, quote: str | None) -> str:
+    """A comma, unless the header has none and one of the others instead.
+
+    Spreadsheets write semicolons in the countries where 0,5 is a half.
+    """
+    if quote is not None:
+        mark = re.escape(quote)
+        header = re.sub(f"{mark}[^{mark}]*({mark}|$)", "", header)
+    found = {mark: header.count(mark) for mark in ",;\t|"}
+    return "," if found[","] else max(found, key=lambda mark: found[mark])
 
 
 class _Rows:
@@ -67,14 +100,18 @@ class _Rows:
     """
 
     def __init__(
-        self, source: TextSource, options: ReadOptions, delimiter: str
+        self,
+        source: TextSource,
+        lines: Iterable[str],
+        options: ReadOptions,
+        delimiter: str,
     ) -> None:
         self.source = source
         self.options = options
         self.first = 0
         plain = options.quote is None
         self.reader = csv.reader(
-            source.lines,
+            lines,
             delimiter=delimiter,
             quotechar=options.quote,
             quoting=csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL,

@@ -98,13 +98,14 @@ def bad_bytes(
         return fault(
             name,
             f"expected text, got a NUL byte at {place}; the file is binary, or "
-            f"UTF-16: then give encoding='utf-16'.",
+            f"UTF-16: then give encoding='utf-16' (--encoding utf-16).",
             line=line,
         )
     return fault(
         name,
         f"expected {encoding.removesuffix('-sig')} text, got {place}: {error.reason}; "
-        f"give the file's encoding, perhaps encoding={_likely(error)!r}.",
+        f"give the file's encoding, perhaps encoding={_likely(error)!r} "
+        f"(--encoding {_likely(error)} on the command line).",
         line=line,
     )
 

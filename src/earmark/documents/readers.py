@@ -88,7 +88,8 @@ def read_documents(
     encoding : str, default=None
         Encoding of text files. None is UTF-8, with or without byte-order mark.
     delimiter : str, default=None
-        Between CSV fields. None is a comma, or a tab for .tsv.
+        Between CSV fields. None is a tab for .tsv; for .csv a comma, or if the
+        header has none, the semicolon, tab or bar that it has instead.
     quote : str or None, default='"'
         Quote of CSV fields; None if quotes are ordinary characters.
     names : list of str, default=None
@@ -274,7 +275,7 @@ def source_tables(
         with open_text(source.path, options.codec, None) as stream:
             yield from jsonl_tables(stream, request, options)
     else:
-        delimiter = options.delimiter or ("\t" if source.format == "tsv" else ",")
+        delimiter = options.delimiter or ("\t" if source.format == "tsv" else None)
         # newline="" leaves the line breaks inside quoted fields as they are.
         with open_text(source.path, options.codec, "") as stream:
             yield from csv_tables(stream, request, options, delimiter)

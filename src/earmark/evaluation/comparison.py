@@ -128,6 +128,11 @@ def compare_classifiers(
 
 
 def _check(estimators: Mapping[str, Any], X: Any, y: ArrayLike) -> list[Any]:
+    if not isinstance(estimators, Mapping):
+        raise TypeError(
+            "estimators must be a dict of name to classifier, got "
+            f"{type(estimators).__name__}."
+        )
     if not estimators:
         raise DataError("estimators must hold at least one classifier, got none.")
     if is_multi_label(y):

@@ -31,7 +31,8 @@ class Finding:
     """One thing found in the data.
 
     ``kind`` is a short name for programs, ``message`` a sentence for people,
-    ``rows`` the positions of some of the documents concerned.
+    ``rows`` the positions of some of the documents concerned. The message counts
+    them from 1, as the rows of a file.
     """
 
     kind: str
@@ -285,7 +286,7 @@ def _many(rows: Sequence[int], noun: str) -> str:
 
 
 def _where(rows: Sequence[int]) -> str:
-    listed = ", ".join(str(row) for row in rows[:_SHOWN])
+    listed = ", ".join(str(row + 1) for row in rows[:_SHOWN])
     return f" (row {listed}{', …' if len(rows) > _SHOWN else ''})"
 
 

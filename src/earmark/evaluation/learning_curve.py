@@ -211,6 +211,11 @@ def _sizes(sizes: ArrayLike | None, y_index: IntVector, test_size: float) -> Int
     if n_classes < 2:
         raise DataError("a learning curve needs at least 2 classes in y, got 1.")
     most = int((1 - test_size) * len(y_index)) - n_classes
+    if most < 2:
+        raise DataError(
+            f"a learning curve needs some documents beside the test part, got "
+            f"{len(y_index)} in {n_classes} classes; label more documents."
+        )
     if sizes is not None:
         steps = np.unique(np.asarray(sizes, dtype=np.int64))
     else:

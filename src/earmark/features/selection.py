@@ -111,7 +111,7 @@ class TermSelector(SelectorMixin, BaseEstimator):
             if rows.nnz and rows.data.min() < 0:
                 raise DataError(
                     "Negative values in data: chi2 needs counts >= 0, got "
-                    f"{rows.data.min()!r}; use information_gain for other values."
+                    f"{rows.data.min()}; use information_gain for other values."
                 )
             return chi_square(_dense_sums(rows, y_index, len(classes)), docs)
         joint = _dense_sums(_held(rows), y_index, len(classes))

@@ -241,7 +241,7 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if rows.nnz and rows.data.min() < 0:
             raise DataError(
                 f"Negative values in data passed to {type(self).__name__}: counts must "
-                f"be >= 0, got {rows.data.min()!r}."
+                f"be >= 0, got {rows.data.min()}."
             )
         return rows
 

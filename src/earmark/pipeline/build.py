@@ -73,7 +73,7 @@ def _any_of_engine(
 def _engine_of_estimator(
     model: Any, features: Any, counter: Any, options: BuildOptions
 ) -> Engine:
-    if not is_classifier(model):
+    if not hasattr(model, "fit") or not is_classifier(model):
         raise TypeError(
             "TextClassifier.model must be a model name or a scikit-learn classifier, "
             f"got {model!r}."

@@ -102,8 +102,8 @@ class ConfidenceEvidence:
         rows = _independent(training, texts)
         if not len(rows):
             raise DataError(
-                "calibration holds only near-duplicates of training documents; they "
-                "tell nothing about new ones: give other documents."
+                "calibration holds no document of its own: each repeats a training "
+                "document; give documents that took no part in fitting."
             )
         kept, truth = take(texts, rows), labels[rows]
         if engine.multi_label:

@@ -87,7 +87,8 @@ class Explanation:
         rest = sum(t.contribution for t in self.terms[self.top :])
         rows = [(_name(t), t.contribution, _source(t)) for t in shown]
         if len(self.terms) > self.top:
-            rows.append((f"({len(self.terms) - self.top} more terms)", rest, ""))
+            left = len(self.terms) - self.top
+            rows.append((f"({left} more term{'s' * (left > 1)})", rest, ""))
         rows += [(f"({name})", value, "") for name, value in self.constants.items()]
         largest = max((abs(value) for _, value, _ in rows), default=0.0) or 1.0
         width = max((len(name) for name, _, _ in rows), default=0)

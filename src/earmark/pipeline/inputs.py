@@ -12,14 +12,25 @@ from earmark.exceptions import DataError
 from earmark.kernels.text import Documents
 from earmark.text.containers import as_list, as_texts
 from earmark.text.mail import split_mail
+from earmark.text.scripts import unspaced_share
 from earmark.typing import IntVector
 
-__all__ = ["RegionTexts", "as_region_texts", "n_distinct", "n_documents", "take"]
+__all__ = [
+    "RegionTexts",
+    "as_region_texts",
+    "fitting_features",
+    "n_distinct",
+    "n_documents",
+    "take",
+    "with_regions",
+]
 
 # Region name -> one text per document; a single region is called "text".
 RegionTexts: TypeAlias = dict[str, Documents]
 
 SINGLE = "text"
+# From this share of letters on a text is one without spaces.
+_UNSPACED = 0.5
 
 
 def n_documents(texts: RegionTexts) -> int:
@@ -81,6 +92,49 @@ def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:
     if len(set(lengths.values())) != 1:
         raise DataError(f"the columns of {where} differ in length: {lengths!r}.")
     return found
+
+
+def with_regions(
+    texts: RegionTexts, names: list[str], regions: Any, where: str = "X"
+) -> RegionTexts:
+    """The same documents under the region names that a model was fitted on.
+
+    Plain texts and one column are the same thing. A region that is not there is "";
+    if none of them is, the documents are of another kind, which is an error.
+    """
+    if list(texts) == names:
+        return texts
+    if len(texts) == len(names) == 1 and SINGLE in (*texts, *names):
+        return {names[0]: next(iter(texts.values()))}
+    splits = isinstance(regions, str) or callable(regions)
+    if not splits and not any(name in texts for name in names):
+        raise DataError(f"{where}: {_other_regions(list(texts), names)}")
+    none = [""] * n_documents(texts)
+    return {name: texts.get(name, none) for name in names}
+
+
+def fitting_features(features: Any, texts: RegionTexts) -> Any:
+    """``features``, or if the user leaves them open the ones that the script asks for.
+
+    In text without spaces whole phrases would be words: characters and pairs of them
+    are counted instead.
+    """
+    if features is not None or max(map(unspaced_share, texts.values())) < _UNSPACED:
+        return features
+    return {"analyzer": "char", "ngram_range": (1, 2)}
+
+
+def _other_regions(got: list[str], names: list[str]) -> str:
+    if names == [SINGLE]:
+        return (
+            f"expected plain texts as in fitting, got the columns {got!r}; give the "
+            "column that holds the text."
+        )
+    came = "plain texts" if got == [SINGLE] else f"{got!r}"
+    return (
+        f"expected the columns {names!r} as in fitting, got {came}; give a dict or "
+        "frame with these columns, with '' where a document has no such text."
+    )
 
 
 def _columns(X: Any) -> Mapping[str, Any] | None:

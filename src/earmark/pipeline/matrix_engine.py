@@ -74,6 +74,8 @@ class MatrixEngine:
     _transient = ("_fused",)
     # The model and its scorer, which the model's weights are copied into.
     _fused: tuple[Any, FusedScorer | None] | None = None
+    # Rows of the training documents in what the user gave; None: all, in order.
+    rows_: IntVector | None = None
 
     @property
     def uses_pool(self) -> bool:
@@ -121,7 +123,7 @@ class MatrixEngine:
         if self.uses_pool and pool is not None and n_documents(pool):
             given["unlabelled"] = self.features.transform(pool)
         self.model_ = model.fit(X, y, **given)
-        self.rows_: IntVector | None = None
+        vars(self).pop("rows_", None)
         self.classes_ = np.asarray(self.model_.classes_)
         self.calibrator_ = None
         if calibrate and not has_probabilities(self.model_):
@@ -212,7 +214,8 @@ class MatrixEngine:
 
         Only a model that names training documents needs it.
         """
-        if getattr(self.model_, "documents_", None) is not None:
+        in_order = np.array_equal(rows, np.arange(len(rows)))
+        if getattr(self.model_, "documents_", None) is not None and not in_order:
             self.rows_ = rows
 
     def _renumbered(self, path: Any) -> Any:

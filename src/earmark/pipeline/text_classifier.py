@@ -19,8 +19,10 @@ from earmark.pipeline.files import save_classifier
 from earmark.pipeline.inputs import (
     RegionTexts,
     as_region_texts,
+    fitting_features,
     n_documents,
     take,
+    with_regions,
 )
 from earmark.pipeline.labels import Target, as_target
 from earmark.pipeline.plan import make_plan, model_name
@@ -30,6 +32,8 @@ from earmark.statistics._inputs import checked_weights
 from earmark.typing import FloatMatrix, IntVector, Labels
 
 __all__ = ["TextClassifier"]
+
+_BY_CHARACTERS = "text without spaces: characters and pairs of them are counted"
 
 
 class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator):
@@ -45,7 +49,8 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         and body of a mail, or a function from a text to a dict of regions.
     features : None, dict or vectorizer, default=None
         Parameters of ``WordCounter``, such as ``{"ngram_range": (1, 2)}``, or a
-        vectorizer of your own. None counts words. A dict may also hold
+        vectorizer of your own. None counts words, or in scripts without spaces
+        (Chinese, Japanese, Thai) characters and pairs of them. A dict may also hold
         ``"substitutions": ("number", "address")``, which puts one token for every
         number and mail address, and ``"stemmer": "english"``.
     encoder : callable, default=None
@@ -148,24 +153,24 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
 
         """
         self._check_promise()
-        texts = self._texts(X)
+        texts = self._texts(X, new=True)
         target = as_target(y, n_documents(texts), self.multi_label)
         _require_two_classes(target)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         labelled = take(texts, target.labelled)
         pool = self._pool(texts, target, unlabelled)
         options = self._options()
-        plan = make_plan(
-            self.model, self.features, options, labelled, target, pool, weight
-        )
-        held_out = self._pair(validation, "validation")
+        features = fitting_features(self.features, texts)
+        plan = make_plan(self.model, features, options, labelled, target, pool, weight)
+        held_out = self._pair(validation, "validation", texts)
         if not plan.is_fitted:
             plan.engine.fit(labelled, target.labels, weight, pool, held_out)
         if len(target.unlabelled) and hasattr(plan.engine, "keep_rows"):
             plan.engine.keep_rows(target.labelled)
-        self._adopt(plan.engine, plan.name, plan.reasons)
+        told = [] if features is self.features else [_BY_CHARACTERS]
+        self._adopt(plan.engine, plan.name, [*plan.reasons, *told])
         if calibration is not None:
-            pair = self._pair(calibration, "calibration")
+            pair = self._pair(calibration, "calibration", texts)
             assert pair is not None
             self.evidence_ = ConfidenceEvidence.from_calibration(
                 self.engine_, labelled, pair
@@ -186,11 +191,10 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         target = as_target(y, n_documents(texts), self.multi_label)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         name = self.model_name_ if isinstance(self.model, str) else self.model
+        features = fitting_features(self.features, texts)
         self.evidence_ = ConfidenceEvidence.from_training(
             self.engine_,
-            lambda: build_engine(
-                name, self.features, self._options(), self.is_multi_label_
-            ),
+            lambda: build_engine(name, features, self._options(), self.is_multi_label_),
             take(texts, target.labelled),
             target.labels,
             weight,
@@ -212,7 +216,8 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
             )
         if not hasattr(self, "engine_"):
             name = "multinomial" if self.model == "auto" else self.model
-            engine = build_engine(name, self.features, self._options())
+            features = fitting_features(self.features, texts)
+            engine = build_engine(name, features, self._options())
             engine.partial_fit(texts, target.labels, classes)
             self._adopt(engine, model_name(name), ["updated document by document"])
         else:
@@ -288,11 +293,14 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
 
     # -- private ---------------------------------------------------------------
 
-    def _texts(self, X: Any, where: str = "X") -> RegionTexts:
+    def _texts(self, X: Any, where: str = "X", *, new: bool = False) -> RegionTexts:
+        """Documents by region; the regions of the model, unless it is ``new``."""
         texts = as_region_texts(X, self.regions, where)
         if not n_documents(texts):
             raise DataError(f"{where} holds no document.")
-        return texts
+        if new or not hasattr(self, "engine_"):
+            return texts
+        return with_regions(texts, self.engine_.region_names, self.regions, where)
 
     def _pool(self, texts: RegionTexts, target: Target, unlabelled: Any) -> RegionTexts:
         """Unlabelled documents: rows without a label, and the ones given apart."""
@@ -300,16 +308,20 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         if unlabelled is None:
             return pool
         more = as_region_texts(unlabelled, self.regions, "unlabelled")
-        return {name: [*pool[name], *more.get(name, ())] for name in texts}
+        more = with_regions(more, list(texts), self.regions, "unlabelled")
+        return {name: [*pool[name], *more[name]] for name in texts}
 
-    def _pair(self, pair: Any, where: str) -> tuple[RegionTexts, Labels] | None:
+    def _pair(
+        self, pair: Any, where: str, training: RegionTexts
+    ) -> tuple[RegionTexts, Labels] | None:
         if pair is None:
             return None
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise TypeError(
                 f"{where} must be a pair (X, y), got {type(pair).__name__}."
             )
-        texts = self._texts(pair[0], f"{where}[0]")
+        texts = self._texts(pair[0], f"{where}[0]", new=True)
+        texts = with_regions(texts, list(training), self.regions, f"{where}[0]")
         target = as_target(pair[1], n_documents(texts), self.multi_label)
         return take(texts, target.labelled), target.labels
 

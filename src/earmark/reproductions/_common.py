@@ -107,8 +107,20 @@ def write_result(path: Path, command: str, quick: bool, result: Any) -> None:
         "result": result,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(payload, indent=1, sort_keys=True, allow_nan=True) + "\n"
+    text = json.dumps(_finite(payload), indent=1, sort_keys=True, allow_nan=False)
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
+        file.write(text + "\n")
+    os.chmod(temporary, 0o644)
     os.replace(temporary, path)
+
+
+def _finite(value: Any) -> Any:
+    """The data with None for NaN and infinities, for which JSON has no word."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

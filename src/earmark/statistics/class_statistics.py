@@ -237,7 +237,7 @@ class ClassStatistics:
         if rows.nnz and rows.data.min() < 0:
             raise DataError(
                 f"Negative values in data: X must hold counts, all >= 0, "
-                f"got {rows.data.min()!r}."
+                f"got {rows.data.min()}."
             )
         y_index = label_positions(np.asarray(y), self.classes, rows.shape[0])
         weight = checked_weights(sample_weight, rows.shape[0])
@@ -307,7 +307,7 @@ def _positions(keys: Any, among: Any, what: str) -> IntVector:
     try:
         found = [index[key] for key in keys.tolist()]
     except KeyError as error:
-        raise DataError(f"unknown {what} {error.args[0]!r}") from None
+        raise DataError(f"the {what} {error.args[0]!r} was never added") from None
     return np.asarray(found, dtype=np.int64)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ SUBSTITUTIONS: Mapping[str, tuple[re.Pattern[str], str]] = {
 }
 _TOKENS = frozenset(token for _, token in SUBSTITUTIONS.values())
 _WORD = re.compile(r"\w+")
+# Stems remembered: a service that reads for months must not grow with its words.
+_MOST_KNOWN = 200_000
 
 
 class TextPreparation(BaseEstimator):
@@ -125,14 +128,18 @@ def _stem(language: str, kept: frozenset[str]) -> Callable[[str], str]:
             f"stemmer must be one of {', '.join(package.algorithms())}, "
             f"got {language!r}."
         )
-    stem = package.Stemmer(language).stemWord
+    own = threading.local()  # a stemmer must not be shared by threads
     known = {word: word for word in kept}
 
     def one(match: re.Match[str]) -> str:
         word = match[0]
         found = known.get(word)
         if found is None:
-            found = known[word] = str(stem(word))
+            if not hasattr(own, "stemmer"):
+                own.stemmer = package.Stemmer(language)
+            found = str(own.stemmer.stemWord(word))
+            if len(known) < _MOST_KNOWN:
+                known[word] = found
         return found
 
     return lambda text: _WORD.sub(one, text)

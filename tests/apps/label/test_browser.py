@@ -140,6 +140,25 @@ def test_a_session_by_keyboard_survives_reload_and_kill_9(browser, start, tmp_pa
     page.context.close()
 
 
+def test_labels_are_downloaded_and_a_refusal_is_a_sentence(browser, start, tmp_path):
+    server = start()
+    page = browser.page()
+    page.goto(server.url)
+    wait_for(page, "#document-name", "Row")
+    page.click("#export summary")
+    page.click("text=Model")
+    wait_for(page, "#notice", "two labels at least")
+    rows = [answer(page) for _ in range(5)]
+    page.click("#export summary")
+    with page.expect_download() as waiting:
+        page.click("text=Labels as CSV")
+    waiting.value.save_as(tmp_path / "exported.csv")
+    with (tmp_path / "exported.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == sum(row != 61 for row in rows)
+    assert not browser.errors
+    page.context.close()
+
+
 def test_a_hostile_document_of_200_kb_shows_safely(browser, start):
     server = start()
     page = browser.page()
@@ -187,6 +206,7 @@ def test_every_view_is_readable_named_and_reachable(
     found["help"] = problems(page)
     page.keyboard.press("Escape")
     page.click("#export summary")
+    page.wait_for_timeout(100)
     found["export"] = problems(page)
     assert found == {view: [] for view in found}
     assert not browser.errors

@@ -110,6 +110,15 @@ def test_texts_and_batches_have_limits(small):
         assert "xxx" not in reply.text
 
 
+def test_bodies_at_work_share_a_budget_of_memory(model_file):
+    limits = Limits(body=1000, buffered=500)
+    with TestClient(make_app(model_file, limits=limits, reload_seconds=0)) as client:
+        for n, status in ((100, 200), (600, 503), (100, 200)):
+            body = b'{"texts": ["' + b"x" * n + b'"]}'
+            reply = client.post("/classify", content=body, headers=JSON)
+            assert reply.status_code == status
+
+
 def test_the_input_is_never_echoed(client):
     body = {"texts": ["ok", 5], "secret phrase": "very secret words"}
     reply = client.post("/classify", json=body)

@@ -23,12 +23,14 @@ _TARGETS = (0.9, 0.95, 0.99)
 class Evaluation:
     """How right the model was on documents it had not seen, as stored in the file."""
 
-    n_documents: int
+    n_answers: int
+    """Documents, or with several labels a document the decisions about labels."""
     held_out: bool
     accuracy: float
     low: float
     high: float
-    mean_confidence: float
+    mean_confidence: float | None
+    """None with several labels a document, where scores are no probabilities."""
     coverage: dict[float, float]
     """Accuracy wanted -> share of the documents that can be answered so."""
 
@@ -97,12 +99,14 @@ def _evaluation(classifier: TextClassifier) -> Evaluation | None:
     answered = np.where(evidence.correct, "right", "wrong")
     curve = accuracy_coverage(["right"] * n, answered, evidence.confidence)
     return Evaluation(
-        n_documents=n,
+        n_answers=n,
         held_out=bool(evidence.held_out),
         accuracy=right / n,
         low=float(low),
         high=float(high),
-        mean_confidence=float(evidence.confidence.mean()),
+        mean_confidence=(
+            None if classifier.is_multi_label_ else float(evidence.confidence.mean())
+        ),
         coverage={target: curve.coverage_at(target) for target in _TARGETS},
     )
 

@@ -110,18 +110,24 @@ def _evaluation(facts: CardFacts) -> Iterable[Block]:
 
 
 def _accuracy(found: Evaluation) -> str:
+    what = "documents" if found.mean_confidence is not None else "yes/no decisions"
     kind = (
-        "documents that took no part in fitting"
+        "that took no part in fitting"
         if found.held_out
-        else "training documents, each judged by a model without it"
+        else "of the training data, each judged by a model without it"
     )
+    right = (
+        f"{_percent(found.accuracy)} of the answers were right (95 % interval "
+        f"{_percent(found.low)} to {_percent(found.high)}) on "
+        f"{found.n_answers:,} {what} {kind}."
+    )
+    if found.mean_confidence is None:
+        return right
     gap = found.mean_confidence - found.accuracy
     how = "too high" if gap > 0 else "too low"
     return (
-        f"{_percent(found.accuracy)} of the answers were right (95 % interval "
-        f"{_percent(found.low)} to {_percent(found.high)}) on "
-        f"{found.n_documents:,} {kind}. Its stated confidence was "
-        f"{abs(gap) * 100:.1f} points {how} on average."
+        f"{right} Its stated confidence was {abs(gap) * 100:.1f} points {how} on "
+        "average."
     )
 
 

@@ -128,25 +128,35 @@ def refuse_with_parts(given: dict[str, Any]) -> None:
 
 
 def text_options(
-    stem: str | None, substitute: str | None, hashed: int | None = None
+    stem: str | None,
+    substitute: str | None,
+    hashed: int | None = None,
+    ngrams: int = 1,
 ) -> Any:
-    """``TextClassifier.features`` for --stem, --substitute and --hashed."""
+    """``TextClassifier.features`` for --stem, --substitute, --hashed and --ngrams."""
     found: dict[str, Any] = {}
+    if ngrams > 1:
+        found["ngram_range"] = (1, ngrams)
     if stem:
         found["stemmer"] = stem
     if substitute:
         found["substitutions"] = [s.strip() for s in substitute.split(",") if s.strip()]
-    if found:
+    preparation = {
+        key: found[key] for key in ("stemmer", "substitutions") if key in found
+    }
+    if preparation:
         from earmark.text.preparation import TextPreparation
 
         try:
-            TextPreparation(**found)("")
+            TextPreparation(**preparation)("")
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
     if hashed is None:
         return found or None
     if found:
-        raise typer.BadParameter("--hashed does not go with --stem or --substitute.")
+        raise typer.BadParameter(
+            "--hashed does not go with --stem, --substitute or --ngrams."
+        )
     from earmark.features import HashedCounter
 
     return HashedCounter(n_features=2**hashed, alternate_sign=False, norm=None)

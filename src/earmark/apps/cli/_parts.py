@@ -36,11 +36,6 @@ def train_in_parts(
     """Fit, save, and say what was done; goes on with a fit that was stopped."""
     from earmark.distributed.fitting import fitting
 
-    if memory is not None and dask is not None:
-        raise DataError(
-            "--memory is for one process and --dask for several, whose memory is set "
-            "when the workers are started; give one of them."
-        )
     started = time.perf_counter()
     with _place(dask) as client, show_progress() as progress:
         checkpoint = None if client is not None else f"{out}.parts"

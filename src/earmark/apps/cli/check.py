@@ -68,7 +68,10 @@ def run(
             json.dumps(
                 {
                     "fingerprint": fingerprint(documents),
-                    "findings": [finding.to_dict() for finding in findings],
+                    "findings": [
+                        {**one.to_dict(), "rows": [row + 1 for row in one.rows]}
+                        for one in findings
+                    ],
                     "suspected_label_errors": suspects,
                 },
                 default=str,
@@ -83,9 +86,14 @@ def _suspects(documents: Any, top: int) -> list[dict[str, Any]]:
     from earmark.evaluation import suspected_label_errors
     from earmark.pipeline import TextClassifier
 
-    rows = [i for i, label in enumerate(documents.labels) if label is not None]
+    texts = documents.joined()
+    rows = [
+        i
+        for i, label in enumerate(documents.labels or ())
+        if label is not None and texts[i].strip()
+    ]
     labelled = documents.take(rows)
-    if not top or len(set(labelled.labels)) < 2:
+    if not top or len(set(labelled.labels or ())) < 2:
         return []
     model = TextClassifier("multinomial").fit(labelled.texts, labelled.labels)
     left_out = model.leave_one_out(labelled.texts, labelled.labels)
@@ -105,7 +113,8 @@ def _suspects(documents: Any, top: int) -> list[dict[str, Any]]:
 def _print(documents: Any, findings: list[Any], suspects: list[dict[str, Any]]) -> None:
     from earmark.documents._fingerprint import fingerprint
 
-    n_labels = len({label for label in documents.labels if label is not None})
+    given = documents.labels or ()
+    n_labels = len({label for label in given if label is not None})
     typer.echo(f"{len(documents):,} documents, {n_labels} labels")
     typer.echo(f"fingerprint {fingerprint(documents)}")
     for finding in findings:

@@ -51,12 +51,18 @@ def run(
     from earmark.apps.cli._console import counting
     from earmark.apps.cli._models import load_for
     from earmark.distributed.filtering import filter_parts
+    from earmark.exceptions import DataError
     from earmark.persistence import read_manifest
     from earmark.pipeline.text_filter import TextFilter
 
     classifier = load_for(model)
     if text is None:
         text = getattr(classifier, "columns_", {}).get("text")
+    if classifier.region_names_ is not None or "," in (text or ""):
+        raise DataError(
+            f"{model}: it was trained on several columns; a filter needs a model of "
+            "one text column."
+        )
     labels = [label.strip() for label in keep.split(",") if label.strip()]
     chosen = TextFilter(classifier, labels, min_confidence)
     with counting("judged") as advance:

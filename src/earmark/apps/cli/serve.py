@@ -90,7 +90,9 @@ def run(
     )
     logs_to_stderr("warning" if quiet else "info")
     if token is None and not is_loopback(host):
-        typer.echo(f"warning: anybody who reaches {host} can ask; see --token-file")
+        typer.echo(
+            f"warning: anybody who reaches {host} can ask; see --token-file", err=True
+        )
     run_app(
         app,
         bound,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.exceptions import EarmarkWarning
 
 __all__ = ["HELP", "NAME", "run"]
 
@@ -67,6 +69,10 @@ def run(
         str | None,
         typer.Option(metavar="LANGUAGE", help="Count stems, such as of english."),
     ] = None,
+    ngrams: Annotated[
+        int,
+        typer.Option(min=1, max=5, help="Count runs of up to this many words."),
+    ] = 1,
     substitute: Annotated[
         str | None,
         typer.Option(
@@ -111,7 +117,7 @@ def run(
     classifier = TextClassifier(
         model,
         regions="email" if email else None,
-        features=options.text_options(stem, substitute, hashed),
+        features=options.text_options(stem, substitute, hashed, ngrams),
         multi_label=multi_label or "auto",
         max_error=max_error,
         class_weight=class_weight,
@@ -166,6 +172,8 @@ def run(
                 **options.column_list(text),
             )
     options.labelled_rows(documents)
+    if not multi_label:
+        _ask_about_bars(documents.labels)
     with status(f"learning from {len(documents):,} documents"):
         classifier.fit(
             documents.texts,
@@ -185,6 +193,20 @@ def run(
         if as_json
         else _sentences(classifier, documents, out, seconds)
     )
+
+
+def _ask_about_bars(labels: Any) -> None:
+    """Labels such as a|b may be meant as several labels: say how to have that."""
+    several = {label for label in labels if isinstance(label, str) and "|" in label}
+    single = {label for label in labels if isinstance(label, str)} - several
+    if any(part in single for label in several for part in label.split("|")):
+        example = min(several)
+        warnings.warn(
+            f"the label {example!r} is taken as one label; add --multi-label if it "
+            "means several.",
+            EarmarkWarning,
+            stacklevel=1,
+        )
 
 
 def _told_of_parts(facts: dict[str, Any]) -> str:
@@ -217,12 +239,13 @@ def _facts(
 
 def _sentences(classifier: Any, documents: Any, out: Path, seconds: float) -> str:
     n_labelled = sum(label is not None for label in documents.labels)
-    size = out.stat().st_size / 1e6
+    size = out.stat().st_size
+    shown = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
     return "\n".join(
         [
             f"learned {len(classifier.classes_)} classes from {n_labelled:,} labelled "
             f"documents in {seconds:.1f} s",
             classifier.summary(),
-            f"saved {out} ({size:.1f} MB); try: earmark predict {out} NEW-DATA",
+            f"saved {out} ({shown}); try: earmark predict {out} NEW-DATA",
         ]
     )

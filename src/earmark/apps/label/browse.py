@@ -114,7 +114,8 @@ class Browser:
         ):
             return False
         if question.guess is not None:
-            shown = self._unseen_guesses().get(row) if question.given else None
+            one_of = question.given is not None and not self.session.loop.any_of
+            shown = self._unseen_guesses().get(row) if one_of else None
             if question.guess not in ((shown,) if shown else guess):
                 return False
         return not question.search or question.search.lower() in self._text(row)

@@ -12,6 +12,7 @@ from earmark.pipeline.labelling import View
 __all__ = ["document_data", "state_data"]
 
 _SCORES_SHOWN = 6
+_POINTS_SHOWN = 150
 # Words with less than this share of the strongest one's weight are left plain.
 _FAINT = 0.12
 
@@ -44,8 +45,14 @@ def state_data(session: Session) -> dict[str, Any]:
             "checks": view.estimate.n_documents,
         },
         "promise": _promise(session, view),
-        "curve": session.store.curve(),
+        "curve": _thinned(session.store.curve()),
     }
+
+
+def _thinned(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As many points as a small picture can show, the last one always."""
+    step = max(1, len(points) // _POINTS_SHOWN)
+    return [*points[:-1:step], *points[-1:]]
 
 
 def _promise(session: Session, view: View) -> dict[str, Any]:

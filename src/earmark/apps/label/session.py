@@ -45,7 +45,8 @@ class Session:
         self._lock = threading.RLock()
         self._learning = threading.Lock()
         self._wake = threading.Condition(self._lock)
-        self._leases: dict[int, tuple[str, float]] = {}
+        # Document -> who has it, until when, and why it was picked.
+        self._leases: dict[int, tuple[str, float, str]] = {}
         self._dirty = True
         self._closed = False
         self.entries: dict[int, Entry] = store.current()
@@ -69,15 +70,14 @@ class Session:
         with self._lock:
             now = time.monotonic()
             self._leases = {d: x for d, x in self._leases.items() if x[1] > now}
-            for document, (holder, _) in self._leases.items():
+            for document, (holder, _, why) in self._leases.items():
                 if holder == client and not self._is_settled(document):
-                    self._leases[document] = (client, now + _LEASE_SECONDS)
-                    is_check = bool(self.loop.is_check[document])
-                    return document, "check" if is_check else "uncertain"
+                    self._leases[document] = (client, now + _LEASE_SECONDS, why)
+                    return document, why
             pick = self.loop.next_pick(self._leases.keys())
             if pick is None:
                 return None
-            self._leases[pick.document] = (client, now + _LEASE_SECONDS)
+            self._leases[pick.document] = (client, now + _LEASE_SECONDS, pick.why)
             return pick.document, pick.why
 
     def answer(
@@ -105,7 +105,7 @@ class Session:
             if len(documents) == 1:
                 expires = time.monotonic() + _LEASE_SECONDS
                 self._leases = {d: x for d, x in self._leases.items() if x[0] != client}
-                self._leases[documents[0]] = (client, expires)
+                self._leases[documents[0]] = (client, expires, "undone")
         return documents
 
     def add_label(self, name: str) -> None:

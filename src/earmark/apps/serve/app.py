@@ -71,9 +71,7 @@ class _Service:
         self.holder = ModelHolder(
             path, lambda result: self.metrics.reloads.labels(result).inc()
         )
-        self.batcher = MicroBatcher(
-            lambda: self.holder.model, self.metrics.batches.observe
-        )
+        self.batcher = MicroBatcher(self.metrics.batches.observe)
         self.reload_seconds = reload_seconds
         self.files = PageFiles("earmark.apps.web", "earmark.apps.serve")
         self.is_ready = True

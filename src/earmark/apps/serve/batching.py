@@ -24,21 +24,16 @@ Results = list[dict[str, Any]]
 
 
 class MicroBatcher:
-    """Answers jobs with the current model.
+    """Answers jobs; those of one batch are answered by one model.
 
     Parameters
     ----------
-    current : callable
-        Gives the model to use; a batch is answered by one model.
     observe : callable
         Called with the number of jobs of each batch.
 
     """
 
-    def __init__(
-        self, current: Callable[[], ServedModel], observe: Callable[[int], None]
-    ) -> None:
-        self._current = current
+    def __init__(self, observe: Callable[[int], None]) -> None:
         self._observe = observe
         self._waiting: list[tuple[Job, ServedModel, asyncio.Future[Results]]] = []
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="earmark")

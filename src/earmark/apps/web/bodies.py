@@ -41,8 +41,8 @@ class BodyReader:
     seconds : float
         Time in which a body must be complete, else 408.
     max_buffered : int
-        Bytes of all unfinished bodies together, else 503: slow clients cannot
-        fill the memory.
+        Bytes of all bodies together that are being read or worked on, else 503:
+        no number of clients can fill the memory.
 
     """
 
@@ -50,7 +50,7 @@ class BodyReader:
         self.max_bytes = max_bytes
         self.seconds = seconds
         self.max_buffered = max_buffered
-        self._buffered = 0
+        self.buffered = 0
 
     async def read(self, scope: Scope, receive: Receive) -> bytes:
         """The body, or a Refusal."""
@@ -86,11 +86,14 @@ class BodyReader:
                     if more:
                         await self._drain(receive)
                     raise self._too_large()
-                self._buffered += size - held
+                self.buffered += size - held
                 held = size
-                if self._buffered > self.max_buffered:
+                if self.buffered > self.max_buffered:
                     raise Refusal(
-                        503, "busy", "too many unfinished requests.", close=True
+                        503,
+                        "busy",
+                        "too much is being worked on; try again soon.",
+                        close=True,
                     )
                 if not more:
                     return b"".join(pieces)
@@ -98,7 +101,7 @@ class BodyReader:
                 pieces.append(piece)
                 size += len(piece)
         finally:
-            self._buffered -= held
+            self.buffered -= held
 
     async def _drain(self, receive: Receive) -> None:
         """Read on and throw away, for a while."""

@@ -58,7 +58,7 @@ class Limits:
     body_seconds, answer_seconds : float
         Time for a body to arrive, and for an answer to be found.
     buffered : int
-        Bytes of all unfinished bodies together.
+        Bytes of all bodies together that are read or worked on.
 
     """
 
@@ -176,9 +176,11 @@ class Guard:
         body = await self._bodies.read(scope, receive)
         scope["earmark"]["bytes"] = len(body)
         # Only now, so that slow senders cannot take the places of quick ones.
-        if self.in_flight >= self.limits.concurrency:
+        full = self._bodies.buffered + len(body) > self.limits.buffered
+        if full or self.in_flight >= self.limits.concurrency:
             raise Refusal(503, "busy", "too many requests at a time; try again soon.")
         self.in_flight += 1
+        self._bodies.buffered += len(body)
         scope["earmark.body"] = body
         answer = self.direct.get(scope["path"]) if scope["method"] == "POST" else None
         try:
@@ -188,6 +190,7 @@ class Guard:
             await self.app(scope, _whole(body, receive), send)
         finally:
             self.in_flight -= 1
+            self._bodies.buffered -= len(body)
 
     def _check_host(self, scope: Scope) -> None:
         if self.hosts is None:

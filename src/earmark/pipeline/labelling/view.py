@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from earmark.decision.guarantee import Threshold, guaranteed_threshold
-from earmark.evaluation.intervals import wilson_interval
+from earmark.evaluation.intervals import exact_interval
 from earmark.pipeline.labelling.learners import Answers, Fitted
 from earmark.typing import BoolVector, FloatVector, IntVector
 
@@ -116,7 +116,7 @@ def make_view(
         dtype=bool,
     )
     n_right = int(right.sum())
-    estimate = Estimate(len(right), n_right, *wilson_interval(n_right, len(right)))
+    estimate = Estimate(len(right), n_right, *exact_interval(n_right, len(right)))
     threshold = guaranteed_threshold(sure[documents], right, max_error, confidence)
     return View(
         version, classes, fitted, any_of, sure, doubt, estimate, threshold, n_learned

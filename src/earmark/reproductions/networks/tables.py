@@ -9,7 +9,7 @@ import numpy as np
 
 from earmark.evaluation.report.terminal import text_table
 
-__all__ = ["show"]
+__all__ = ["numbers", "show"]
 
 
 def show(result: Mapping[str, Any]) -> str:
@@ -28,14 +28,15 @@ def show(result: Mapping[str, Any]) -> str:
 
 def _worked_example(example: Mapping[str, Any]) -> str:
     rows = [
-        [row["equation"], _numbers(row["value"], 4), _numbers(row["printed"], 3)]
+        [row["equation"], numbers(row["value"], 4), numbers(row["printed"], 3)]
         for row in example["rows"]
     ]
     title = f"The worked example, one step at eta = {example['eta']}"
     return f"{title}\n{text_table(['equation', 'computed', 'printed'], rows)}"
 
 
-def _numbers(value: Any, digits: int) -> str:
+def numbers(value: Any, digits: int) -> str:
+    """A number, vector or matrix in one line."""
     array = np.atleast_2d(np.asarray(value, dtype=np.float64))
     return "; ".join(" ".join(f"{v:.{digits}f}" for v in row) for row in array)
 

@@ -246,6 +246,25 @@ const acceptAll = () => act(async () => {
   showNewState(data.state);
 });
 
+/** Download by hand, so that a refusal is a sentence and not a broken file. */
+function download(event) {
+  event.preventDefault();
+  const link = event.currentTarget;
+  $("export").open = false;
+  act(async () => {
+    $("saved").textContent = "preparing the file";
+    const reply = await fetch(link.href);
+    if (!reply.ok) {
+      $("saved").textContent = "";
+      throw new Error((await reply.json()).detail);
+    }
+    const url = URL.createObjectURL(await reply.blob());
+    make("a", { href: url, download: new URL(link.href).pathname.split("/").pop() }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+    $("saved").textContent = "exported";
+  });
+}
+
 const KEYS = {
   u: undo,
   s: () => { if (shown) give(null); },
@@ -292,5 +311,6 @@ $("forward").addEventListener("click", KEYS.ArrowRight);
 $("accept").addEventListener("click", acceptAll);
 $("help-button").addEventListener("click", KEYS["?"]);
 for (const name of ["label", "browse", "confusion"]) $(`tab-${name}`).addEventListener("click", () => show(name));
+for (const link of document.querySelectorAll("#export a")) link.addEventListener("click", download);
 browsing.listen(open, trouble);
 begin().catch(complain);

@@ -1,0 +1,89 @@
+"""Generated pages: they say what the stored results say."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def extension(name):
+    """A module of docs/_ext, which is no package."""
+    found = importlib.util.spec_from_file_location(name, ROOT / f"docs/_ext/{name}.py")
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+pages = extension("results_pages")
+docstrings = extension("plain_docstrings")
+
+
+def test_a_missed_target_is_shown_as_missed(tmp_path):
+    rows = [
+        {
+            "job": "a|b",
+            "peer": "x",
+            "cpu_ratio": 19.57,
+            "target": ">= 20x",
+            "met": False,
+        },
+        {"job": "c", "peer": None, "megabytes": 1234.5, "met": True, "target": None},
+    ]
+    path = tmp_path / "text.json"
+    path.write_text(json.dumps({"command": "cmd", "load_average": 2.0, "rows": rows}))
+    shown = pages.benchmark_page(path)
+    assert "| a\\|b | x | – | – | 19.6× | – | >= 20x | no |" in shown
+    assert "`cmd`" in shown
+    assert "- c: megabytes 1,234" in shown
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "reproductions").glob("*.json")), ids=lambda p: p.stem
+)
+def test_every_stored_reproduction_becomes_a_page(path, tmp_path):
+    shown = pages.reproduction_page(path, tmp_path)
+    assert json.loads(path.read_text())["command"] in shown
+    assert len(shown.splitlines()) > 15
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "benchmarks/results").glob("*.json")), ids=lambda p: p.stem
+)
+def test_every_stored_benchmark_becomes_a_table(path):
+    shown = pages.benchmark_page(path)
+    for row in json.loads(path.read_text())["rows"]:
+        assert row["job"].replace("|", "\\|") in shown
+
+
+def test_results_without_tables_of_their_own_are_listed():
+    shown = pages.plain(
+        {"error": 0.25, "rows": [{"n": 1, "x": 0.5}, {"n": 2, "x": None}]}
+    )
+    assert "| error | 0.25 |" in shown
+    assert "| 2 | 2 | – |" in shown
+
+
+def test_news_come_before_the_past(tmp_path):
+    (tmp_path / "one.md").write_text("A new\nthing.\n")
+    text = pages.changes_page("# Changelog\n\n## 0.1\n\nold", tmp_path.glob("*.md"))
+    assert text.index("A new thing.") < text.index("## 0.1")
+
+
+def test_the_layers_are_those_of_the_import_contract():
+    text = pages.layers_page(ROOT / "pyproject.toml")
+    assert text.index("`apps`") < text.index("`decision`") < text.index("`kernels`")
+    assert "not in this installation" not in text
+
+
+def test_docstrings_need_no_escapes():
+    lines = ["|w| of coef_ in ``a_ | b``", ">>> x_ | y", "out_", "", 'a "*.txt" file']
+    assert docstrings.escape_lines(lines) == [
+        r"\|w\| of coef\_ in ``a_ | b``",
+        ">>> x_ | y",
+        "out_",
+        "",
+        r'a "\*.txt" file',
+    ]

@@ -1,0 +1,134 @@
+"""What the page on hierarchical Bayes says is what the stored result holds."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from earmark.reproductions.hierarchical import show
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "methods" / "hierarchical.md"
+
+
+@pytest.fixture(scope="module")
+def result():
+    file = ROOT / "reproductions" / "hierarchical.json"
+    stored = json.loads(file.read_text())
+    assert not stored["quick"]
+    return stored["result"]
+
+
+def mean(table, name):
+    return table[name]["mean"]
+
+
+def cell(row):
+    """Accuracy, with the paper's in brackets, as the page prints it."""
+    paper = row.get("paper")
+    beside = "" if paper is None else f" ({paper:.3f})".replace("(0.", "(.")
+    return f"{row['mean']:.3f}".removeprefix("0") + beside
+
+
+def table_lines(columns):
+    """Rows of a table of the page: name, then a cell for each column that has it."""
+    names = dict.fromkeys(name for column in columns for name in column)
+    for name in names:
+        cells = [cell(column[name]) if name in column else "" for column in columns]
+        yield "| " + " | ".join((name, *cells)) + " |"
+
+
+def test_the_page_prints_the_stored_tables(result):
+    page = PAGE.read_text().splitlines()
+    news = [result["table_2"][name] for name in ("R8", "R52", "20 Newsgroups")]
+    by_shape = [
+        {shape: rows[method] for shape, rows in result["table_4"].items()}
+        for method in ("naive Bayes", "hierarchical Bayes")
+    ]
+    lines = [
+        *table_lines([result["table_1"]["rows"]]),
+        *table_lines(news),
+        *table_lines([result["table_3"]]),
+        *table_lines(by_shape),
+    ]
+    assert len(lines) > 25
+    assert [line for line in lines if line not in page] == []
+
+
+def test_every_table_and_figure_is_shown(result):
+    text = show(result)
+    for title in ("Table 1: IMDB", "Table 2: R52", "Table 3: TREC", "Table 4: dots"):
+        assert title in text
+    assert "35000 reviews" in text
+    figures = ROOT / "docs" / "figures" / "hierarchical"
+    assert {file.name for file in figures.iterdir()} == set(result["figures"])
+
+
+def test_hidden_nodes_are_worth_three_points_on_reviews(result):
+    rows = result["table_1"]["rows"]
+    ours = rows["hierarchical Bayes"]
+    assert ours["n"] == 3
+    assert ours["mean"] >= 0.850
+    assert ours["mean"] - mean(rows, "naive Bayes") >= 0.03
+    assert ours["p against naive Bayes"] < 0.05
+
+
+def test_tf_idf_and_a_linear_classifier_are_better_on_reviews(result):
+    rows = result["table_1"]["rows"]
+    for baseline in ("tf-idf + linear SVM", "tf-idf + logistic regression"):
+        assert mean(rows, baseline) > mean(rows, "hierarchical Bayes")
+
+
+def test_chosen_by_log_loss_the_nodes_are_above_tuned_naive_bayes(result):
+    least = {"R8": 0.962, "R52": 0.905, "20 Newsgroups": 0.813}
+    for corpus, accuracy in least.items():
+        rows = result["table_2"][corpus]
+        ours = mean(rows, "hierarchical Bayes, by log loss")
+        assert ours >= accuracy, corpus
+        assert ours > mean(rows, "naive Bayes"), corpus
+        assert mean(rows, "tf-idf + linear SVM") > ours, corpus
+
+
+def test_chosen_by_accuracy_the_nodes_win_on_two_of_three_corpora(result):
+    wins = {
+        corpus: mean(rows, "hierarchical Bayes") > mean(rows, "naive Bayes")
+        for corpus, rows in result["table_2"].items()
+    }
+    assert wins == {"R8": True, "R52": False, "20 Newsgroups": True}
+
+
+def test_questions_show_no_difference_to_naive_bayes(result):
+    assert result["table_3"]["hierarchical Bayes"]["p against naive Bayes"] > 0.5
+
+
+def test_the_gain_on_reviews_grows_with_training_and_not_below_a_few_hundred(result):
+    gains = []
+    for point in result["figure_3"]["A and B"]:
+        rows = point["rows"]
+        several = [mean(rows, f"hierarchical Bayes, H = {h}") for h in (2, 3, 4, 5)]
+        assert min(several) > mean(rows, "hierarchical Bayes, H = 1")
+        gains.append(max(several) - mean(rows, "naive Bayes"))
+    assert len(gains) == 7
+    assert max(gains[:2]) < min(gains[2:])
+    for point in result["figure_3"]["C"]:
+        if point["reviews"] <= 500:
+            rows = point["rows"]
+            gain = mean(rows, "hierarchical Bayes, H = 2") - mean(rows, "naive Bayes")
+            assert gain < 0.002
+
+
+def test_accuracy_on_shapes(result):
+    least = {"ring": 0.94, "dots": 0.92, "XOR": 0.97, "S": 0.96}
+    for shape, accuracy in least.items():
+        rows = result["table_4"][shape]
+        assert mean(rows, "hierarchical Bayes") >= accuracy, shape
+        assert mean(rows, "naive Bayes") < 0.8
+
+
+def test_xor_is_learned_for_nine_of_ten_seeds(result):
+    found = result["figure_2"]
+    right = found["all four points right"]
+    assert found["seeds"] == 10
+    assert right["multinomial hierarchical Bayes"] >= 9
+    assert right["Gaussian hierarchical Bayes"] >= 9
+    assert right["naive Bayes"] == right["product of sums"] == 0
