@@ -50,6 +50,7 @@ def page_tables(result: Result) -> dict[str, str]:
         "untouched": lambda r: _gaps(r["untouched"], LR),
         "unlabelled-classes": lambda r: _gaps(r["unlabelled_classes"], LR),
         "many-labels": _many_labels,
+        "seconds": _seconds,
     }
     return {name: make(result) for name, make in makers.items()}
 
@@ -139,6 +140,15 @@ def _many_labels(result: Result) -> str:
         rows.append([corpus, size, *map(_share, found), row["chosen"], gap])
     header = ["corpus", "labels a class", LR, "linear SVM", "auto", "chosen", "gap"]
     return _table(header, rows)
+
+
+def _seconds(result: Result) -> str:
+    rows = []
+    for n in (5, 20):
+        cells = _cells(result["development"], n).values()
+        found = [c["methods"][OURS]["seconds"]["mean"] for c in cells]
+        rows.append([f"{n} labels a class", *(f"{value:.1f}" for value in found)])
+    return _table(["CPU seconds", *_cells(result["development"], 5)], rows)
 
 
 def _share(value: float) -> str:
