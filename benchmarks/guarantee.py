@@ -7,9 +7,9 @@ and calibrated on n others. Its true error and coverage come from other document
 four times n and at least 5,000, and their true class probabilities: with fewer, the
 noise of the judgement would be counted as broken promises. The promise, at most 5 %
 wrong answers with 95 % confidence, is broken when the true error of the answers
-exceeds 5 %: at most 5 % of the repetitions may break it. Beside it: the estimate from leave-one-out
-scores, calibration documents of which 30 % are near-duplicates (not grouped, and
-grouped), and a shifted test set.
+exceeds 5 %: at most 5 % of the repetitions may break it. Beside it: the estimate from
+leave-one-out scores, calibration documents of which 30 % are near-duplicates (not
+grouped, and grouped), and a shifted test set.
 """
 
 from __future__ import annotations
