@@ -376,7 +376,7 @@ def _labelled_weights(sample_weight: Any, target: Target, n_texts: int) -> Any:
 
 
 def _require_two_classes(target: Target) -> None:
-    if target.multi_label or len(set(target.labels.tolist())) > 1:
+    if target.multi_label or bool(np.any(target.labels[1:] != target.labels[0])):
         return
     raise DataError(
         f"y holds one class only, {target.labels[0]!s}; expected at least 2: label "

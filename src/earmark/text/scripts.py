@@ -38,7 +38,8 @@ def unspaced_share(
     if all(map(str.isascii, sample)):
         return 0.0
     joined = "".join(sample)
-    n_letters = len(_LETTER.findall(joined))
-    if n_letters < _LEAST_LETTERS:
+    n_unspaced = len(_UNSPACED.findall(joined))
+    if not n_unspaced:
         return 0.0
-    return min(1.0, len(_UNSPACED.findall(joined)) / n_letters)
+    n_letters = len(_LETTER.findall(joined))
+    return min(1.0, n_unspaced / n_letters) if n_letters >= _LEAST_LETTERS else 0.0
