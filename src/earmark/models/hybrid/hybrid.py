@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from earmark._checks import require_in_range, require_one_of
 from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import canonical_rows
 from earmark.models._additive import AdditiveClassifier
 from earmark.models._base import ClassScoresMixin, ScoreParts
 from earmark.models.hybrid.evidence import (
@@ -280,6 +282,8 @@ class HybridBayes(ClassScoresMixin, AdditiveClassifier):
     ) -> Self:
         self._check_parameters()
         X, labels = self._training_data(X, y, reset=True)
+        if sparse.issparse(X):
+            X = canonical_rows(X)  # sorted once, not for every region and alpha
         known = np.unique(labels if classes is None else np.asarray(classes))
         self.alpha_ = smoothing_values(self.alpha)[0]
         self.finalise(self._summed(X, labels, sample_weight, known))

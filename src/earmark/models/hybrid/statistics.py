@@ -19,7 +19,9 @@ __all__ = ["RegionStatistics", "has_content", "region_rows"]
 
 def region_rows(X: Matrix, columns: IntVector, event_model: str) -> Matrix:
     """One region's part of X, as its event model takes it."""
-    part = X[:, columns]
+    in_a_row = len(columns) and columns[-1] - columns[0] + 1 == len(columns)
+    # A slice keeps the order of the entries; columns by number have to be sorted.
+    part = X[:, columns[0] : columns[-1] + 1] if in_a_row else X[:, columns]
     if event_model == "gaussian":
         return sparse.csr_array(part) if sparse.issparse(part) else part
     rows = canonical_rows(part)
