@@ -64,7 +64,7 @@ def test_the_page_shows_the_stored_result():
     stored = json.loads((ROOT / "reproductions" / "few-labels.json").read_text())
     assert not stored["quick"]
     page = (ROOT / "docs" / "methods" / "few-labels.md").read_text(encoding="utf-8")
-    assert page.count("<!-- table ") == page.count("<!-- end -->") == 9
+    assert page.count("<!-- table: ") == page.count("<!-- end -->") == 9
     assert filled(page, stored["result"]) == page
 
 

@@ -192,7 +192,7 @@ def labelled_rows(documents: Any) -> list[int]:
     if labels is None:
         raise DataError(
             f"{documents.source}: no column is named "
-            f"{', '.join(LABEL_NAMES)}; name the column with the labels: --label COL."
+            f"{', '.join(LABEL_NAMES)}; name it with --label COL."
         )
     rows = [i for i, label in enumerate(labels) if label is not None]
     if not rows:

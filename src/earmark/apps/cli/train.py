@@ -108,7 +108,6 @@ def run(
     from earmark.apps.cli._console import status
     from earmark.apps.cli._training_data import training_data
     from earmark.documents import read_documents
-    from earmark.exceptions import DataError
     from earmark.pipeline import TextClassifier
 
     options.require_models(model)
@@ -130,47 +129,29 @@ def run(
         options.refuse_with_parts(
             {"--unlabelled": unlabelled, "--calibration": calibration}
         )
-        how = {"encoding": encoding, "format": format}
+        reading = {"encoding": encoding, "format": format}
         facts = train_in_parts(
-            classifier, data, text, label, out, memory, dask, skip_bad, how
+            classifier, data, text, label, out, memory, dask, skip_bad, reading
         )
         typer.echo(json.dumps(facts) if as_json else _told_of_parts(facts))
         return
+    how: dict[str, Any] = {
+        "null_text": "empty",
+        "encoding": encoding,
+        **options.column_list(text),
+    }
+    labels: dict[str, Any] = {
+        "label": label,
+        "multi_label": multi_label,
+        "allow_unlabelled": True,
+    }
     with status(f"reading {data}"):
-        documents = read_documents(
-            data,
-            label=label,
-            multi_label=multi_label,
-            allow_unlabelled=True,
-            null_text="empty",
-            encoding=encoding,
-            format=format,
-            **options.column_list(text),
-        )
-        if documents.labels is None:
-            raise DataError(
-                f"{data}: no column holds labels; name it with --label COL."
-            )
-        pool = None
+        documents = read_documents(data, format=format, **labels, **how)
+        pool = held_out = None
         if unlabelled is not None:
-            pool = read_documents(
-                unlabelled,
-                label=False,
-                null_text="empty",
-                encoding=encoding,
-                **options.column_list(text),
-            ).texts
-        held_out = None
+            pool = read_documents(unlabelled, label=False, **how).texts
         if calibration is not None:
-            held_out = read_documents(
-                calibration,
-                label=label,
-                multi_label=multi_label,
-                allow_unlabelled=True,
-                null_text="empty",
-                encoding=encoding,
-                **options.column_list(text),
-            )
+            held_out = read_documents(calibration, **labels, **how)
     options.labelled_rows(documents)
     if not multi_label:
         _ask_about_bars(documents.labels)

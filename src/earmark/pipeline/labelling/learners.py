@@ -7,6 +7,7 @@ behind a guess.
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,15 +60,15 @@ class Fitted:
     features: SparseMatrix
 
 
-class Learner:
+class Learner(ABC):
     """Learns from answers; remembers what it can use again."""
 
     def __init__(self, collection: Collection) -> None:
         self.collection = collection
 
+    @abstractmethod
     def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
         """The model of these answers; every class has one at least."""
-        raise NotImplementedError
 
     def left_out(self, answers: Answers, classes: Sequence[str]) -> FloatMatrix:
         """Log probabilities of the answered documents, each without its fold."""

@@ -2,19 +2,19 @@
 
     python -m earmark.reproductions.few_labels._page RESULT.json PAGE.md
 
-A table stands between ``<!-- table NAME -->`` and ``<!-- end -->``.
+A table stands between ``<!-- table: NAME -->`` and ``<!-- end -->``.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from earmark.reproductions._pages import fill
 from earmark.reproductions.few_labels._tasks import DEVELOPMENT, SHORT, UNTOUCHED
 
 __all__ = ["filled", "page_tables"]
@@ -30,13 +30,11 @@ SUPERVISED = (
     "multinomial NB, counts",
 )
 LITERATURE = ("EM naive Bayes", "label spreading", "self-training")
-_BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def filled(page: str, result: Result) -> str:
     """The page with every marked table made anew."""
-    tables = page_tables(result)
-    return _BLOCK.sub(lambda m: f"{m[1]}{tables[m[2]]}\n{m[3]}", page)
+    return fill(page, page_tables(result))
 
 
 def page_tables(result: Result) -> dict[str, str]:

@@ -7,15 +7,14 @@ from the root of the repository puts the stored result into the page.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from earmark.reproductions._pages import fill, update_pages
+
 __all__ = ["tables", "update", "with_tables"]
 
-_MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _TESTS = (
     "HONB - NB",
     "HOSVM - SVM",
@@ -47,15 +46,12 @@ def tables(result: Mapping[str, Any]) -> dict[str, str]:
 
 def with_tables(page: str, result: Mapping[str, Any]) -> str:
     """The page with this result between its markers."""
-    ready = tables(result)
-    return _MARKED.sub(lambda m: f"{m[1]}{ready[m[2]]}\n{m[3]}", page)
+    return fill(page, tables(result))
 
 
 def update(root: Path = Path()) -> None:
     """Rewrite docs/methods/higher-order.md with reproductions/higher-order.json."""
-    stored = json.loads((root / "reproductions" / "higher-order.json").read_text())
-    page = root / "docs" / "methods" / "higher-order.md"
-    page.write_text(with_tables(page.read_text(), stored["result"]))
+    update_pages(root, "higher-order.json", ["docs/methods/higher-order.md"], tables)
 
 
 def _accuracies(table: Mapping[str, Any]) -> str:

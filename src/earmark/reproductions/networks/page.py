@@ -7,12 +7,11 @@ from the root of the repository puts the stored result into the pages.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from earmark.reproductions._pages import fill, update_pages
 from earmark.reproductions.networks.tables import numbers
 
 __all__ = ["PAGES", "tables", "update", "with_tables"]
@@ -24,7 +23,6 @@ PAGES = (
     "docs/methods/nbsvm.md",
     "docs/methods/softmax.md",
 )
-_MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def tables(result: Mapping[str, Any]) -> dict[str, str]:
@@ -40,16 +38,12 @@ def tables(result: Mapping[str, Any]) -> dict[str, str]:
 
 def with_tables(page: str, result: Mapping[str, Any]) -> str:
     """The page with this result between its markers."""
-    ready = tables(result)
-    return _MARKED.sub(lambda m: f"{m[1]}{ready[m[2]]}\n{m[3]}", page)
+    return fill(page, tables(result))
 
 
 def update(root: Path = Path()) -> None:
     """Rewrite the pages with reproductions/networks.json."""
-    stored = json.loads((root / "reproductions" / "networks.json").read_text())
-    for name in PAGES:
-        page = root / name
-        page.write_text(with_tables(page.read_text(), stored["result"]))
+    update_pages(root, "networks.json", PAGES, tables)
 
 
 def _table(head: Iterable[str], rows: Iterable[Sequence[str]]) -> str:

@@ -7,15 +7,13 @@ from the root of the repository puts the stored result into the page.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["tables", "update", "with_tables"]
+from earmark.reproductions._pages import fill, update_pages
 
-_MARKED = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
+__all__ = ["tables", "update", "with_tables"]
 
 
 def tables(result: Mapping[str, Any]) -> dict[str, str]:
@@ -31,15 +29,12 @@ def tables(result: Mapping[str, Any]) -> dict[str, str]:
 
 def with_tables(page: str, result: Mapping[str, Any]) -> str:
     """The page with this result between its markers."""
-    ready = tables(result)
-    return _MARKED.sub(lambda m: f"{m[1]}{ready[m[2]]}\n{m[3]}", page)
+    return fill(page, tables(result))
 
 
 def update(root: Path = Path()) -> None:
     """Put the stored result into the page."""
-    stored = json.loads((root / "reproductions" / "vector-space.json").read_text())
-    page = root / "docs" / "methods" / "vector-space.md"
-    page.write_text(with_tables(page.read_text(), stored["result"]))
+    update_pages(root, "vector-space.json", ["docs/methods/vector-space.md"], tables)
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
