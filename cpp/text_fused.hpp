@@ -152,25 +152,45 @@ class Scorer {
 
     // -> number of tokens that are in the vocabulary
     std::int64_t score(const Text& t, double* out) {
+        for (std::size_t k = 0; k < linear_.n_outputs; ++k) out[k] = 0.0;
+        return counts_only() ? score_tokens(t, out) : score_terms(t, out);
+    }
+
+  private:
+    // x_dw is the count itself: the sum may run over tokens, and none need be counted.
+    bool counts_only() const { return linear_.tf == Tf::raw && linear_.norm == Norm::none && !linear_.idf; }
+
+    std::int64_t score_tokens(const Text& t, double* out) {
+        std::int64_t n_tokens = 0;
+        reader_.read(t, [&](const std::uint32_t* columns, std::size_t n) {
+            n_tokens += n;
+            for (std::size_t k = 0; k < n; ++k) ask_for(row_of(columns[k]));
+            for (std::size_t k = 0; k < n; ++k) add(1.0, row_of(columns[k]), out);
+        });
+        finish(0.0, out);
+        return n_tokens;
+    }
+
+    std::int64_t score_terms(const Text& t, double* out) {
         reader_.read(t, [this](const std::uint32_t* columns, std::size_t n) { counter_.add(columns, n); });
         std::size_t n;
         const Entry* entries = counter_.take(n);
-        for (std::size_t k = 0; k < linear_.n_outputs; ++k) out[k] = 0.0;
         std::int64_t n_tokens = 0;
         double size = 0.0;
         for (std::size_t k = 0; k < n; ++k) {
-            if (k + 8 < n) ask_for(linear_.weights + entries[k + 8].id * linear_.n_outputs);
+            if (k + 8 < n) ask_for(row_of(entries[k + 8].id));
             const auto [column, count] = entries[k];
             n_tokens += count;
             const double x = value(column, count);
             size += linear_.norm == Norm::l2 ? x * x : std::fabs(x);
-            add(x, linear_.weights + std::size_t(column) * linear_.n_outputs, out);
+            add(x, row_of(column), out);
         }
         finish(size, out);
         return n_tokens;
     }
 
-  private:
+    const double* row_of(std::uint32_t column) const { return linear_.weights + std::size_t(column) * linear_.n_outputs; }
+
     double value(std::uint32_t column, std::uint32_t count) const {
         double x = count;
         if (linear_.tf == Tf::binary) x = 1.0;

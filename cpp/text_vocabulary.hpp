@@ -10,7 +10,7 @@ class Vocabulary {
     // Term k of `terms` (UTF-8) is column k.
     Vocabulary(const std::vector<std::string>& terms, const Scan& scan, const std::vector<std::string>& stop_words)
         : scan_(scan), symbols_(scan.analyzer == Analyzer::word ? scan.max_n : 1, stop_words), n_columns_(terms.size()) {
-        scan.analyzer == Analyzer::word ? add_words(terms) : add_strings(terms);
+        has_pairs() ? add_ngrams(terms) : add_strings(terms);
     }
 
     std::size_t n_columns() const { return n_columns_; }
@@ -20,50 +20,57 @@ class Vocabulary {
     bool has_pairs() const { return symbols_.has_pairs(); }
 
   private:
-    static Key padded_key(const std::string& term, std::string& padded) {
-        padded.assign(term);
-        padded.append(over_read, '\0');
-        return Key::of(padded.data(), term.size());
-    }
-
     // The mark of a slot is its column + 1, or 0 for a mere beginning of an n-gram.
     void add_strings(const std::vector<std::string>& terms) {
-        std::string padded;
         symbols_.expect_words(terms.size());
-        for (std::uint32_t column = 0; column < terms.size(); ++column)
-            if (!terms[column].empty()) symbols_.word(padded_key(terms[column], padded)).mark = column + 1;
-    }
-
-    void add_words(const std::vector<std::string>& terms) {
-        std::string padded;
-        std::vector<Span> words;
-        if (!has_pairs()) symbols_.expect_words(terms.size());
-        for (std::uint32_t column = 0; column < terms.size(); ++column) {
-            split(terms[column], words);
-            if (words.size() < scan_.min_n || words.size() > scan_.max_n) continue; // no document can have it
-            if (has_pairs()) symbols_.expect_words(words.size());
-            if (words.size() > 1) {
-                add_ngram(terms[column], words, column, padded);
-            } else if (!terms[column].empty()) {
-                Slot& slot = symbols_.word(padded_key(terms[column], padded));
-                if (slot.id != none) slot.mark = column + 1; // none: a stop word
+        std::string line; // of some terms at a time, so that their slots are asked for together
+        std::size_t starts[look_ahead];
+        Key keys[look_ahead];
+        for (std::size_t begin = 0; begin < terms.size(); begin += look_ahead) {
+            const std::size_t n = std::min(look_ahead, terms.size() - begin);
+            line.clear();
+            for (std::size_t k = 0; k < n; ++k) {
+                starts[k] = line.size();
+                line.append(terms[begin + k]);
+            }
+            line.append(over_read, '\0');
+            for (std::size_t k = 0; k < n; ++k) {
+                keys[k] = Key::of(line.data() + starts[k], terms[begin + k].size());
+                symbols_.words().prefetch_slot(keys[k]);
+            }
+            for (std::size_t k = 0; k < n; ++k) {
+                if (keys[k].length == 0) continue;
+                Slot& slot = symbols_.word(keys[k]);
+                if (slot.id != none) slot.mark = begin + k + 1; // none: a stop word
             }
         }
     }
 
-    void add_ngram(const std::string& term, const std::vector<Span>& words, std::uint32_t column, std::string& padded) {
-        padded_key(term, padded);
+    void add_ngrams(const std::vector<std::string>& terms) {
+        std::vector<Span> words;
+        for (std::uint32_t column = 0; column < terms.size(); ++column) {
+            split(terms[column], words);
+            if (words.size() < scan_.min_n || words.size() > scan_.max_n) continue; // no document can have it
+            symbols_.expect_words(words.size());
+            add_ngram(terms[column], words, column);
+        }
+    }
+
+    void add_ngram(const std::string& term, const std::vector<Span>& words, std::uint32_t column) {
+        std::string padded = term;
+        padded.append(over_read, '\0');
         std::uint32_t gram = none;
         for (std::uint32_t k = 0; k < words.size(); ++k) {
             if (words[k].length == 0) return;
-            const std::uint32_t word = symbols_.word(Key::of(padded.data() + words[k].start, words[k].length)).id;
-            if (word == none) return; // a stop word
+            Slot& word = symbols_.word(Key::of(padded.data() + words[k].start, words[k].length));
+            if (word.id == none) return; // a stop word
             if (k == 0) {
-                gram = word;
+                if (words.size() == 1) word.mark = column + 1;
+                gram = word.id;
                 continue;
             }
             symbols_.expect_pairs(k + 1, 1);
-            PairSlot& slot = symbols_.pair(k + 1, PairTable::key(gram, word));
+            PairSlot& slot = symbols_.pair(k + 1, PairTable::key(gram, word.id));
             if (k + 1 == words.size()) slot.mark = column + 1;
             gram = slot.id;
         }

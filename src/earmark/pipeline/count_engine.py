@@ -22,7 +22,7 @@ from earmark.models._base import ScoreParts
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
 from earmark.pipeline.raw_counts import (
     fixed_counter,
-    kept_columns,
+    kept_statistics,
     text_statistics,
 )
 from earmark.statistics import ClassStatistics
@@ -142,7 +142,7 @@ class CountEngine:
     def _finalise(self) -> Self:
         """Choose columns, put the regions side by side, derive the parameters."""
         self.classes_ = self.statistics_[0].classes
-        kept = [s.select(kept_columns(self.counter, s)) for s in self.statistics_]
+        kept = [kept_statistics(self.counter, s) for s in self.statistics_]
         self.terms_ = [s.terms for s in kept]
         if not sum(s.n_features for s in kept):
             raise DataError(

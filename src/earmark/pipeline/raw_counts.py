@@ -13,9 +13,9 @@ from earmark.features.fused import KnownTerms, count_by_class
 from earmark.kernels.text import Documents
 from earmark.statistics import ClassStatistics
 from earmark.statistics._inputs import label_positions
-from earmark.typing import IntVector, Labels
+from earmark.typing import Labels
 
-__all__ = ["fixed_counter", "kept_columns", "text_statistics"]
+__all__ = ["fixed_counter", "kept_statistics", "text_statistics"]
 
 
 def text_statistics(
@@ -40,10 +40,12 @@ def text_statistics(
     return ClassStatistics(classes, terms=terms).add(X, y, weight)
 
 
-def kept_columns(counter: WordCounter, statistics: ClassStatistics) -> IntVector:
+def kept_statistics(
+    counter: WordCounter, statistics: ClassStatistics
+) -> ClassStatistics:
     """The columns that the counter's limits on frequency leave."""
     if not prunes(counter):
-        return np.arange(statistics.n_features)
+        return statistics
     totals = statistics.presence if counter.binary else statistics.tokens
     mask = term_mask(
         counter,
@@ -51,7 +53,7 @@ def kept_columns(counter: WordCounter, statistics: ClassStatistics) -> IntVector
         statistics.document_frequency(),
         np.asarray(totals.sum(axis=0)).ravel(),
     )
-    return np.flatnonzero(mask)
+    return statistics.select(np.flatnonzero(mask))
 
 
 def fixed_counter(counter: WordCounter, terms: Any) -> KnownTerms:
