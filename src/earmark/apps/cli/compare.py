@@ -83,14 +83,14 @@ def _labelled(documents: Any) -> Any:
 
 def _contenders(models: str, seed: int) -> dict[str, Any]:
     """The models asked for, and the baselines that belong in every table."""
-    from sklearn.linear_model import LogisticRegression
-
+    from earmark.models import SoftmaxRegression
     from earmark.pipeline import TextClassifier
 
     names = [name.strip() for name in models.split(",") if name.strip()]
     options.require_models(*names)
     wanted = list(dict.fromkeys([*names, "svm", "complement"]))
     contenders = {name: TextClassifier(name, random_state=seed) for name in wanted}
-    regression = LogisticRegression(C=10.0, max_iter=1000)
+    # The optimum of scikit-learn's LogisticRegression(C=10), many times faster.
+    regression = SoftmaxRegression(solver="dual", C=10.0)
     contenders[_ALWAYS] = TextClassifier(regression, random_state=seed)
     return contenders
