@@ -17,7 +17,13 @@ from earmark.kernels.text import TermTable, count_columns
 from earmark.kernels.text_plain import count_columns as count_token_columns
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = ["KnownTerms", "count_by_class", "learn_vocabulary", "score_texts"]
+__all__ = [
+    "KnownTerms",
+    "count_by_class",
+    "known_terms",
+    "learn_vocabulary",
+    "score_texts",
+]
 
 
 def count_by_class(
@@ -150,11 +156,17 @@ def score_texts(
     (array([[21.5]]), array([3]))
 
     """
+    known = known_terms(counter)
+    return known.score(documents, weights, bias, tf=tf, idf=idf, norm=norm)
+
+
+def known_terms(counter: WordCounter) -> KnownTerms:
+    """The analysis of a fitted counter over its terms, for call after call."""
     counter._check_vocabulary()
     table = None if counter._scan() is None else counter._term_table()
     known = KnownTerms(counter, counter._names() if table is None else table.terms)
     known._table = table
-    return known.score(documents, weights, bias, tf=tf, idf=idf, norm=norm)
+    return known
 
 
 class KnownTerms:

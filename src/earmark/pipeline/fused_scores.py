@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from earmark.features import TfidfWeighting, WordCounter
-from earmark.features.fused import score_texts
+from earmark.features.fused import known_terms
 from earmark.models._base import LinearRule
 from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.region_features import RegionFeatures
@@ -53,7 +53,7 @@ class FusedScorer:
         self.rule = rule
         ends = np.cumsum(features.widths_).tolist()
         self._regions = [
-            (region, counter, rule.weights[end - width : end], option)
+            (region, known_terms(counter), rule.weights[end - width : end], option)
             for region, counter, width, end, option in zip(
                 features.regions_,
                 features.counters_,
@@ -62,6 +62,7 @@ class FusedScorer:
                 options,
                 strict=True,
             )
+            if counter is not None
         ]
 
     def scores(self, texts: RegionTexts) -> FloatMatrix:
@@ -70,11 +71,9 @@ class FusedScorer:
         total = np.tile(rule.offset, (n_texts, 1))
         n_tokens = np.zeros(n_texts, dtype=np.int64)
         nothing = np.zeros(len(rule.offset))
-        for region, counter, block, option in self._regions:
-            if counter is not None and region in texts:
-                part, known = score_texts(
-                    counter, texts[region], block, nothing, **option
-                )
+        for region, terms, block, option in self._regions:
+            if region in texts:
+                part, known = terms.score(texts[region], block, nothing, **option)
                 total += part
                 n_tokens += known
         if rule.empty is not None:

@@ -143,6 +143,8 @@ def _columns(X: Any) -> Mapping[str, Any] | None:
         if not X:
             raise DataError("the dict of regions is empty.")
         return {str(name): column for name, column in X.items()}
+    if isinstance(X, list | tuple):
+        return None
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return {name: frame[name].to_native() for name in frame.columns}

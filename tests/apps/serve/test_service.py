@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import time
 
 import httpx2 as httpx
 import pytest
@@ -142,12 +143,8 @@ def test_too_many_at_a_time_get_503_and_when_to_come_back(model_file, monkeypatc
     app = make_app(
         model_file, limits=Limits(concurrency=2, answer_seconds=0.3), reload_seconds=0
     )
-    slow = asyncio.Event()
-
-    async def never(self, job, model):
-        await slow.wait()
-
-    monkeypatch.setattr(batching.MicroBatcher, "answer", never)
+    monkeypatch.setattr(ServedModel, "seconds", lambda self, job: 1.0)
+    monkeypatch.setattr(ServedModel, "classify", lambda self, jobs: time.sleep(1.0))
     replies = run_together(app, [{"texts": ["a"]}] * 4)
     assert {r.status_code for r in replies} == {503}
     assert {r.headers["retry-after"] for r in replies} == {"1"}

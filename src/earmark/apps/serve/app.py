@@ -128,11 +128,10 @@ class _Service:
         require_json(scope)
         model = self.holder.model
         job = parse_request(scope["earmark.body"], model, self.limits)
+        seconds = self.limits.answer_seconds
         try:
-            async with asyncio.timeout(self.limits.answer_seconds):
-                results = await self.batcher.answer(job, model)
+            results = await self.batcher.answer(job, model, seconds)
         except TimeoutError:
-            seconds = self.limits.answer_seconds
             raise Refusal(503, "slow", f"no answer within {seconds:g} s.") from None
         self.metrics.documents.inc(len(results))
         n_abstained = sum(result["abstained"] for result in results)

@@ -38,12 +38,13 @@ class MicroBatcher:
         self._waiting: list[tuple[Job, ServedModel, asyncio.Future[Results]]] = []
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="earmark")
 
-    async def answer(self, job: Job, model: ServedModel) -> Results:
-        """The results of one job."""
+    async def answer(self, job: Job, model: ServedModel, seconds: float) -> Results:
+        """The results of one job; a long one that takes more is a TimeoutError."""
         loop = asyncio.get_running_loop()
         if model.seconds(job) > _INLINE_SECONDS:
             self._observe(1)
-            (found,) = await loop.run_in_executor(self._threads, model.classify, [job])
+            working = loop.run_in_executor(self._threads, model.classify, [job])
+            (found,) = await asyncio.wait_for(working, seconds)
             return found
         future: asyncio.Future[Results] = loop.create_future()
         self._waiting.append((job, model, future))

@@ -7,6 +7,8 @@ from typing import Any
 
 __all__ = ["patient_protocol"]
 
+_CLOSE = (b"connection", b"close")
+
 
 class _Patience:
     """Goes before one of uvicorn's protocol classes."""
@@ -36,7 +38,7 @@ class _Patience:
         if self._is_idle():
             self.loop.call_later(self.grace_seconds, self._close_if_idle)
         else:
-            super().shutdown()  # type: ignore[misc]
+            self._say_last()
 
     def _is_idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
@@ -46,9 +48,16 @@ class _Patience:
         if not self._is_idle():
             self._unwatch()
             if self._ending:
-                self.cycle.keep_alive = False
+                self._say_last()
         elif self._timer is None:
             self._timer = self.loop.call_later(self.head_seconds, self._close_if_idle)
+
+    def _say_last(self) -> None:
+        """Close after the answer under way, and tell the client so in its head."""
+        self.cycle.keep_alive = False
+        headers = self.cycle.default_headers
+        if not self.cycle.response_started and _CLOSE not in headers:
+            self.cycle.default_headers = [*headers, _CLOSE]
 
     def _unwatch(self) -> None:
         if self._timer is not None:

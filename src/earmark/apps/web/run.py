@@ -44,6 +44,7 @@ def run_app(
     uvicorn = require("uvicorn", "serve over HTTP")
     config = uvicorn.Config(
         app,
+        http="h11",  # has a limit on the size of a head
         log_config=None,
         access_log=False,
         server_header=False,
@@ -63,5 +64,10 @@ def run_app(
             await super().startup(sockets)
             if self.started:
                 started(f"http://{shown}:{port}")
+
+        async def shutdown(self, sockets: Any = None) -> None:
+            # At once: whoever is told to go away and comes back is refused, not lost.
+            bound.shutdown(socket.SHUT_RDWR)
+            await super().shutdown(sockets)
 
     Server(config).run(sockets=[bound])
