@@ -14,7 +14,6 @@ from earmark.models import (
     NeighborsClassifier,
     RocchioClassifier,
 )
-from earmark.reproductions import vector_space
 from earmark.reproductions.vector_space import (
     book,
     languages,
@@ -188,15 +187,6 @@ def test_messages_are_read_from_catalogues(tmp_path, monkeypatch):
 def test_languages_say_when_there_is_no_django(monkeypatch):
     monkeypatch.setattr(languages, "find_django", lambda: None)
     assert "Django was not found" in languages.one_of_and_any_of()["not run"]
-
-
-@pytest.mark.corpus
-@pytest.mark.slow
-def test_the_quick_reproduction_runs(tmp_path):
-    result = vector_space.reproduce(tmp_path, quick=True)
-    assert (tmp_path / "regions.png").stat().st_size < 150_000
-    models = result["exercise 14.7"]["models"]
-    assert models["kNN"]["micro F1"] > 0.8
 
 
 def stored_result():
