@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from earmark.models.registry import BuildOptions
-from earmark.models.semi_supervised import MIN_POOL, MIN_POOL_RATIO, pool_is_useful
+from earmark.models.semi_supervised import (
+    MIN_POOL,
+    MIN_POOL_RATIO,
+    SemiSupervisedClassifier,
+    pool_is_useful,
+)
+from earmark.models.semi_supervised._parameters import check_parameters
 from earmark.pipeline.build import Engine, build_engine
 from earmark.pipeline.choice import Trial, better_than, try_models
 from earmark.pipeline.inputs import RegionTexts, n_distinct, n_documents
@@ -56,17 +62,20 @@ def make_plan(
         engine = build_engine(name, features, options, True)
         return Plan(engine, model_name(name), reasons)
     n_different = n_distinct(pool) if n_pool else 0
-    useful = pool_is_useful(len(target.labels), n_different)
-    left_out = [] if useful else _too_small(n_pool, n_different)
+    min_pool, min_ratio = _guard(model)
+    useful = pool_is_useful(len(target.labels), n_different, min_pool, min_ratio)
+    left_out = [] if useful else _too_small(n_pool, n_different, min_pool, min_ratio)
     if model == _SEMI and not useful:
         model = "auto"  # below the guard the pool is ignored
+        left_out = left_out or ["no unlabelled documents were given"]
         left_out.append(f"so {_SEMI} learning, asked for, is the same as none")
     if model != "auto":
         engine = build_engine(model, features, options)
-        uses_pool = isinstance(engine, SemiEngine) or (
-            isinstance(engine, MatrixEngine) and engine.uses_pool
-        )
-        told = _used(n_pool) if uses_pool else unused_pool(n_pool)
+        told = unused_pool(n_pool)
+        if isinstance(engine, SemiEngine):
+            told = left_out or _used(n_pool)
+        elif isinstance(engine, MatrixEngine) and engine.uses_pool:
+            told = _used(n_pool)
         return Plan(engine, model_name(model), ["chosen by you", *told])
     trials = try_models(features, options, texts, target.labels)
     if not useful:
@@ -136,12 +145,22 @@ def unused_pool(n_pool: int) -> list[str]:
     return [f"{n_pool:,} unlabelled documents were not used by this model"]
 
 
-def _too_small(n_pool: int, n_different: int) -> list[str]:
+def _guard(model: Any) -> tuple[int, float]:
+    """From which size on a pool is used, in all and for each labelled document."""
+    if isinstance(model, SemiSupervisedClassifier):
+        check_parameters(model)
+        return model.min_pool, model.min_pool_ratio
+    return MIN_POOL, MIN_POOL_RATIO
+
+
+def _too_small(
+    n_pool: int, n_different: int, min_pool: int, min_ratio: float
+) -> list[str]:
     """Why a pool was left out."""
     if not n_pool:
         return []
     same = "" if n_different == n_pool else f" ({n_different:,} different ones)"
     return [
         f"{n_pool:,} unlabelled documents{same} were not used: they help from "
-        f"{MIN_POOL} on, and if there are {MIN_POOL_RATIO:.0f} for each labelled one"
+        f"{min_pool} on, and if there are {min_ratio:g} for each labelled one"
     ]
