@@ -16,11 +16,12 @@ from earmark.models.semi_supervised import (
 )
 from earmark.models.semi_supervised._parameters import check_parameters
 from earmark.pipeline.build import Engine, build_engine
-from earmark.pipeline.choice import Trial, better_than, try_models
+from earmark.pipeline.choice import Trial, are_few, best_trial, try_models
 from earmark.pipeline.inputs import RegionTexts, n_distinct, n_documents
 from earmark.pipeline.labels import Target
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.semi_engine import SemiEngine
+from earmark.typing import Labels
 
 __all__ = ["Plan", "make_plan", "model_name", "unused_pool"]
 
@@ -79,19 +80,16 @@ def make_plan(
         return Plan(engine, model_name(model), ["chosen by you", *told])
     trials = try_models(features, options, texts, target.labels)
     if not useful:
-        return _best_supervised(trials, features, options, left_out)
+        compared = _compared(trials, target.labels)
+        return _best_supervised(trials, features, options, [compared, *left_out])
     return _with_pool(trials, features, options, texts, target, pool, weight)
 
 
 def _best_supervised(
-    trials: list[Trial], features: Any, options: BuildOptions, more: list[str]
+    trials: list[Trial], features: Any, options: BuildOptions, reasons: list[str]
 ) -> Plan:
-    """The best in cross-validation; an earlier one unless a later is clearly so."""
-    best = trials[0]
-    for trial in trials[1:]:
-        if better_than(trial, best):
-            best = trial
-    reasons = [f"cross-validated on the labelled documents: {_listed(trials)}", *more]
+    """The best in cross-validation, by rules that hold with few labels too."""
+    best = best_trial(trials)
     return Plan(build_engine(best.name, features, options), best.name, reasons)
 
 
@@ -109,10 +107,8 @@ def _with_pool(
     A choice by few labels is worse than no choice, so there is none then.
     """
     engine = build_engine(_SEMI, features, options)
-    reasons = [
-        *_used(n_documents(pool)),
-        f"without them, cross-validated on the labelled documents: {_listed(trials)}",
-    ]
+    compared = _compared(trials, target.labels)
+    reasons = [*_used(n_documents(pool)), f"without them, {compared}"]
     n_classes = len(np.unique(target.labels))
     if len(target.labels) < _MANY_LABELS * n_classes:
         return Plan(engine, _SEMI, reasons)
@@ -125,13 +121,16 @@ def _with_pool(
     error = np.sqrt(accuracy * (1.0 - accuracy) / len(unseen[1]))
     told = f"with the pool, likewise: {_SEMI} {accuracy:.3f}"
     if best.accuracy > accuracy + error:
-        more = [told, f"so the {n_documents(pool):,} unlabelled documents are left out"]
-        return _best_supervised(trials, features, options, more)
+        left_out = f"so the {n_documents(pool):,} unlabelled documents are left out"
+        return _best_supervised(trials, features, options, [compared, told, left_out])
     return Plan(engine, _SEMI, [*reasons, told], is_fitted=True)
 
 
-def _listed(trials: list[Trial]) -> str:
-    return ", ".join(f"{trial.name} {trial.accuracy:.3f}" for trial in trials)
+def _compared(trials: list[Trial], y: Labels) -> str:
+    """What each model scored."""
+    listed = ", ".join(f"{trial.name} {trial.accuracy:.3f}" for trial in trials)
+    caution = " (so few that it says little)" if are_few(y) else ""
+    return f"cross-validated on the labelled documents{caution}: {listed}"
 
 
 def _used(n_pool: int) -> list[str]:
