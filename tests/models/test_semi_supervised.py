@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVC
 from earmark.exceptions import DataError
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
 from earmark.models.semi_supervised import pool_is_useful
+from earmark.models.semi_supervised._blend import learned_share, vote_together
 from earmark.models.semi_supervised._calibration import cross_fitted, fit_scale
 from earmark.models.semi_supervised._em import naive_bayes_em
 from earmark.models.semi_supervised._guard import n_different
@@ -357,3 +358,49 @@ def test_bad_input_is_told(corpus):
         SemiSupervisedClassifier().fit(X, few(y, 5, n_classes=1))
     with pytest.raises(ValueError, match="must name 300 columns"):
         SemiSupervisedClassifier(kinds=[0]).fit(X, few(y, 5))
+
+
+def views_of(y, words, encoder, seed=0):
+    """Two views of words and one of an encoder, each so much clearer than noise."""
+    rng = np.random.default_rng(seed)
+    told = np.eye(y.max() + 1)[y]
+
+    def view(clear):
+        return clear * told + rng.normal(size=told.shape)
+
+    return {"tfidf": view(words), "lsa": view(words), "encoder": view(encoder)}
+
+
+def test_a_better_encoder_gets_a_greater_share_of_the_vote():
+    y, ones = np.repeat(np.arange(3), 8), np.ones(24)
+    better = learned_share(views_of(y, 0.2, 4.0), y, None, ones)
+    worse = learned_share(views_of(y, 4.0, 0.0), y, None, ones)
+    assert worse < 1 / 3 < better
+    assert worse > 0.0
+    assert better <= 0.9
+
+
+def test_without_evidence_an_encoder_is_one_view_among_equals():
+    y = np.arange(3)  # a single label a class: none can be held out
+    assert learned_share(views_of(y, 1.0, 1.0), y, None, np.ones(3)) == 1 / 3
+
+
+def test_without_an_encoder_views_vote_as_equals():
+    y = np.repeat(np.arange(3), 4)
+    votes = views_of(y, 1.0, 1.0)
+    del votes["encoder"]
+    assert learned_share(votes, y, None, np.ones(12)) is None
+    expected = 3.0 * np.mean([votes["tfidf"], votes["lsa"]], axis=0)
+    assert_array_equal(vote_together(votes, None), expected)
+
+
+def test_the_encoders_student_has_the_encoders_share():
+    X, y = documents(700, 3, length=20)
+    vectors = sparse.csr_array(np.eye(3)[y] + 0.1)
+    kinds = np.repeat([0, 2], [N_TERMS, 3])
+    model = SemiSupervisedClassifier(kinds=kinds, calibration_folds=0)
+    model.fit(sparse.hstack([X, vectors], format="csr"), few(y, 5))
+    weights = dict(model.student_weights_)
+    encoder = weights.pop("encoder")
+    assert_allclose(encoder / (encoder + sum(weights.values())), model.encoder_share_)
+    assert model.encoder_share_ > 1 / 4  # four views, and it is the best

@@ -154,29 +154,101 @@ def test_regions_are_read_together(corpus):
     assert model.region_names_ == ["head", "tail"]
 
 
-def test_an_encoder_is_one_more_view(corpus):
-    X, y, pool, X_test, y_test = corpus
+def topic_counts(rows):
+    """An encoder that knows the topics."""
+    return np.array(
+        [[sum(w in TOPICS[c].split() for w in t.split()) for c in TOPICS] for t in rows]
+    )
 
-    def encoder(rows):
-        return np.array(
-            [
-                [sum(w in TOPICS[c].split() for w in t.split()) for c in TOPICS]
-                for t in rows
-            ]
-        )
 
-    model = TextClassifier("semi-supervised", encoder=encoder)
-    model.fit(X, y, unlabelled=pool)
-    assert "encoder" in model.engine_.model_.students_
-    assert np.mean(model.predict(X_test) == y_test) > 0.75
-    with pytest.raises(NotSupportedError):
-        model.save("nowhere.earmark")
-    bad = TextClassifier("semi-supervised", encoder=lambda rows: np.zeros(3))
-    with pytest.raises(DataError, match="a row for each"):
-        bad.fit(X, y, unlabelled=pool)
-    bad.set_params(encoder=lambda rows: np.full((len(rows), 2), np.nan))
-    with pytest.raises(DataError, match="finite numbers, got NaN or infinity"):
-        bad.fit(X, y, unlabelled=pool)
+@pytest.fixture(scope="module")
+def encoded(corpus):
+    X, y, pool, *_ = corpus
+    model = TextClassifier("semi-supervised", encoder=topic_counts)
+    return model.fit(X, y, unlabelled=pool)
+
+
+def test_an_encoder_is_one_more_view(corpus, encoded):
+    *_, X_test, y_test = corpus
+    assert "encoder" in encoded.engine_.model_.students_
+    assert np.mean(encoded.predict(X_test) == y_test) > 0.75
+    share = encoded.engine_.model_.encoder_share_
+    assert f"the encoder has {share:.0%} of the vote" in encoded.summary()
+
+
+def test_an_encoder_is_left_out_of_the_file_and_given_again(corpus, encoded, tmp_path):
+    X_test, path = corpus[3], tmp_path / "m.earmark"
+    with pytest.raises(NotSupportedError, match="allow_callables=True"):
+        encoded.save(path)
+    encoded.save(path, allow_callables=True)
+    with pytest.raises(NotSupportedError, match=r"TextClassifier\.encoder"):
+        earmark.load(path)
+    again = earmark.load(path, encoder=topic_counts)
+    assert_array_equal(again.predict_proba(X_test), encoded.predict_proba(X_test))
+    wide = earmark.load(path, encoder=lambda rows: np.ones((len(rows), 9)))
+    with pytest.raises(DataError, match=r"3 numbers for each text.*got 9"):
+        wide.predict(X_test)
+
+
+def test_a_file_without_an_encoder_is_not_given_one(fitted, tmp_path):
+    fitted.save(tmp_path / "m.earmark")
+    with pytest.raises(NotSupportedError, match="saved without an encoder"):
+        earmark.load(tmp_path / "m.earmark", encoder=topic_counts)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda rows: np.zeros(3), r"a row for each of the 700 texts.*\(3,\)"),
+        (lambda rows: np.zeros((len(rows), 0)), "a row for each"),
+        (lambda rows: None, "a row for each"),
+        (lambda rows: np.full((len(rows), 2), np.nan), "finite numbers, got NaN"),
+        (lambda rows: iter(rows), "an array of numbers, got list_iterator"),
+        (lambda rows: [["a"]] * len(rows), "an array of numbers, got list"),
+    ],
+)
+def test_what_an_encoder_gives_is_checked(corpus, answer, told):
+    X, y, pool, *_ = corpus
+    model = TextClassifier("semi-supervised", encoder=answer)
+    with pytest.raises(DataError, match=told):
+        model.fit(X, y, unlabelled=pool)
+
+
+def test_an_encoder_is_a_function(corpus):
+    class Network:
+        def __call__(self, tensors): ...
+        def forward(self, tensors): ...
+        def encode(self, rows): ...
+
+    X, y, *_ = corpus
+    with pytest.raises(TypeError, match="got Network; give its method"):
+        TextClassifier(encoder=Network()).fit(X, y)
+    with pytest.raises(TypeError, match=r"a function from a list of texts.*got int"):
+        TextClassifier(encoder=5).fit(X, y)
+
+
+def test_an_encoder_that_has_no_part_is_told(corpus):
+    X, y, *_ = corpus
+    for model in ("auto", "softmax", SemiSupervisedClassifier()):
+        made = TextClassifier(model, encoder=topic_counts)
+        assert "the encoder was not used" in made.fit(X, y).summary()
+
+
+def test_a_pool_too_small_for_a_given_estimator_is_told(corpus):
+    X, y, pool, *_ = corpus
+    small = TextClassifier(SemiSupervisedClassifier(min_pool=50))
+    assert (
+        "60 unlabelled documents help"
+        in small.fit(X, y, unlabelled=pool[:60]).summary()
+    )
+    told = small.fit(X, y, unlabelled=pool[:40]).summary()
+    assert "40 unlabelled documents were not used: they help from 50 on" in told
+
+
+def test_asking_for_a_pool_without_one_is_told(corpus):
+    X, y, *_ = corpus
+    told = TextClassifier("semi-supervised").fit(X, y).summary()
+    assert "no unlabelled documents were given" in told
 
 
 def test_a_given_estimator_keeps_its_settings(corpus):

@@ -9,6 +9,7 @@ from earmark.reproductions.few_labels._page import filled
 from earmark.reproductions.few_labels._tables import means, summary
 
 ROOT = Path(__file__).parents[2]
+ENCODER = ROOT / "benchmarks" / "results" / "encoder.json"
 
 
 def draw(ours, linear):
@@ -64,8 +65,9 @@ def test_the_page_shows_the_stored_result():
     stored = json.loads((ROOT / "reproductions" / "few-labels.json").read_text())
     assert not stored["quick"]
     page = (ROOT / "docs" / "methods" / "few-labels.md").read_text(encoding="utf-8")
-    assert page.count("<!-- table: ") == page.count("<!-- end -->") == 9
-    assert filled(page, stored["result"]) == page
+    assert page.count("<!-- table: ") == page.count("<!-- end -->") == 10
+    encoder = json.loads(ENCODER.read_text())
+    assert filled(page, stored["result"], encoder["result"]) == page
 
 
 def test_the_stored_result_keeps_the_promises():
@@ -80,6 +82,12 @@ def test_the_stored_result_keeps_the_promises():
     for name in ("untouched", "unlabelled_classes"):
         for cell in result[name].values():
             assert cell["paired"]["logistic regression"]["mean"] >= 0.0
+
+
+def test_an_encoder_as_a_view_beats_recipe_and_encoder_alone():
+    means = json.loads(ENCODER.read_text())["result"]["means"]
+    *alone, both = means.values()
+    assert both >= max(alone)
 
 
 def test_a_finished_draw_is_read_and_not_made_again(tmp_path, monkeypatch):

@@ -13,10 +13,15 @@ from earmark.pipeline.cross_fit import cross_scores
 from earmark.pipeline.inputs import RegionTexts, take
 from earmark.typing import BoolVector, IntVector, Labels
 
-__all__ = ["Trial", "better_than", "candidates", "try_models"]
+__all__ = ["Trial", "are_few", "best_trial", "candidates", "try_models"]
 
-# In order of preference: a later model must be better by more than its error.
-_PREFERRED = ("softmax", "svm", "nbsvm", "complement", "hybrid")
+# The better of these is taken; in order of preference if they are equal.
+_LINEAR = ("softmax", "svm")
+# Each of these must be better by more than the standard error of its lead.
+_CHALLENGERS = ("nbsvm", "complement", "hybrid")
+# With fewer labels a class, folds that lack a label of a class mislead: models that
+# ignore how many documents a class has win there, and lose on new documents.
+_FEW_LABELS = 10
 # More documents than this tell nothing new, only later.
 _MOST_DOCUMENTS = 4000
 
@@ -35,9 +40,16 @@ class Trial:
         return float(self.right.mean())
 
 
-def candidates(n_regions: int) -> list[str]:
+def are_few(y: Labels) -> bool:
+    """Whether the labels are too few to tell much about a model."""
+    return len(y) < _FEW_LABELS * len(np.unique(y))
+
+
+def candidates(n_regions: int, y: Labels) -> list[str]:
     """Names to try; hybrid Bayes only where there are regions to weigh."""
-    names = [name for name in _PREFERRED if name in MODELS]
+    if are_few(y):
+        return list(_LINEAR)
+    names = [*_LINEAR, *_CHALLENGERS]
     return [name for name in names if name != "hybrid" or n_regions > 1]
 
 
@@ -54,7 +66,7 @@ def try_models(
     n_folds = 5 if len(y) <= 1000 else 3
     matrices: dict[str, Any] = {}
     trials = []
-    for name in candidates(len(texts)):
+    for name in candidates(len(texts), y):
         spec = MODELS[name]
         if spec.features not in matrices:
             made = region_features(spec, features, options)
@@ -75,7 +87,17 @@ def _sample(y: Labels) -> IntVector:
     return np.sort(rng.choice(len(y), _MOST_DOCUMENTS, replace=False))
 
 
-def better_than(challenger: Trial, holder: Trial) -> bool:
+def best_trial(trials: list[Trial]) -> Trial:
+    """The better linear model, unless a challenger clearly leads."""
+    linear = [trial for trial in trials if trial.name in _LINEAR]
+    best = max(linear, key=lambda trial: trial.accuracy)
+    for trial in trials:
+        if trial.name in _CHALLENGERS and _leads(trial, best):
+            best = trial
+    return best
+
+
+def _leads(challenger: Trial, holder: Trial) -> bool:
     """Whether the challenger leads by more than the standard error of its lead."""
     gap = challenger.right.astype(float) - holder.right.astype(float)
     return bool(gap.mean() > gap.std() / np.sqrt(len(gap)))

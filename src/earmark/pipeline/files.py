@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from earmark import decision, features, models, statistics
-from earmark.exceptions import ModelFormatError
+from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.models.hybrid.statistics import RegionStatistics
 from earmark.models.semi_supervised._features import RecipeFeatures
 from earmark.models.semi_supervised.students import LinearStudent
@@ -19,7 +19,7 @@ from earmark.models.semi_supervised.views import (
     TfidfView,
     VectorView,
 )
-from earmark.persistence import load_model, save_model
+from earmark.persistence import load_model, read_manifest, save_model
 from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.count_engine import CountEngine
@@ -89,6 +89,8 @@ def save_classifier(
 def load(
     path: str | os.PathLike[str],
     given: Mapping[str, Callable[..., Any]] | None = None,
+    *,
+    encoder: Callable[..., Any] | None = None,
 ) -> TextClassifier:
     """Read a model file; no code from the file is run.
 
@@ -98,19 +100,38 @@ def load(
         A file written by ``TextClassifier.save``.
     given : mapping of str to callable, optional
         Place -> function, for each function that was left out of the file.
+    encoder : callable, optional
+        The encoder that the classifier was fitted with, wherever it was left out.
 
     Raises
     ------
     ModelFormatError
         If the file is damaged, truncated, newer, foreign or hostile.
+    NotSupportedError
+        If the functions given are not those that the file asks for.
 
     """
     from earmark.pipeline.text_classifier import TextClassifier
 
-    classifier = load_model(path, class_table(), given)
+    functions = dict(given or {})
+    if encoder is not None:
+        functions |= dict.fromkeys(_encoder_places(path), encoder)
+    classifier = load_model(path, class_table(), functions)
     if not isinstance(classifier, TextClassifier):
         raise ModelFormatError(
             f"{os.fspath(path)}: expected a TextClassifier, "
             f"got a {type(classifier).__name__}"
         )
     return classifier
+
+
+def _encoder_places(path: str | os.PathLike[str]) -> list[str]:
+    """Where the file has left out an encoder."""
+    left_out = read_manifest(path).callables
+    places = [place for place in left_out if place.endswith(".encoder")]
+    if not places:
+        raise NotSupportedError(
+            f"{os.fspath(path)} was saved without an encoder: load it without "
+            "encoder=, or fit and save a classifier that has one."
+        )
+    return places

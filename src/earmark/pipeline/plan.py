@@ -8,13 +8,20 @@ from typing import Any
 import numpy as np
 
 from earmark.models.registry import BuildOptions
-from earmark.models.semi_supervised import MIN_POOL, MIN_POOL_RATIO, pool_is_useful
+from earmark.models.semi_supervised import (
+    MIN_POOL,
+    MIN_POOL_RATIO,
+    SemiSupervisedClassifier,
+    pool_is_useful,
+)
+from earmark.models.semi_supervised._parameters import check_parameters
 from earmark.pipeline.build import Engine, build_engine
-from earmark.pipeline.choice import Trial, better_than, try_models
+from earmark.pipeline.choice import Trial, are_few, best_trial, try_models
 from earmark.pipeline.inputs import RegionTexts, n_distinct, n_documents
 from earmark.pipeline.labels import Target
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.semi_engine import SemiEngine
+from earmark.typing import Labels
 
 __all__ = ["Plan", "make_plan", "model_name", "unused_pool"]
 
@@ -56,33 +63,33 @@ def make_plan(
         engine = build_engine(name, features, options, True)
         return Plan(engine, model_name(name), reasons)
     n_different = n_distinct(pool) if n_pool else 0
-    useful = pool_is_useful(len(target.labels), n_different)
-    left_out = [] if useful else _too_small(n_pool, n_different)
+    min_pool, min_ratio = _guard(model)
+    useful = pool_is_useful(len(target.labels), n_different, min_pool, min_ratio)
+    left_out = [] if useful else _too_small(n_pool, n_different, min_pool, min_ratio)
     if model == _SEMI and not useful:
         model = "auto"  # below the guard the pool is ignored
+        left_out = left_out or ["no unlabelled documents were given"]
         left_out.append(f"so {_SEMI} learning, asked for, is the same as none")
     if model != "auto":
         engine = build_engine(model, features, options)
-        uses_pool = isinstance(engine, SemiEngine) or (
-            isinstance(engine, MatrixEngine) and engine.uses_pool
-        )
-        told = _used(n_pool) if uses_pool else unused_pool(n_pool)
+        told = unused_pool(n_pool)
+        if isinstance(engine, SemiEngine):
+            told = left_out or _used(n_pool)
+        elif isinstance(engine, MatrixEngine) and engine.uses_pool:
+            told = _used(n_pool)
         return Plan(engine, model_name(model), ["chosen by you", *told])
     trials = try_models(features, options, texts, target.labels)
     if not useful:
-        return _best_supervised(trials, features, options, left_out)
+        compared = _compared(trials, target.labels)
+        return _best_supervised(trials, features, options, [compared, *left_out])
     return _with_pool(trials, features, options, texts, target, pool, weight)
 
 
 def _best_supervised(
-    trials: list[Trial], features: Any, options: BuildOptions, more: list[str]
+    trials: list[Trial], features: Any, options: BuildOptions, reasons: list[str]
 ) -> Plan:
-    """The best in cross-validation; an earlier one unless a later is clearly so."""
-    best = trials[0]
-    for trial in trials[1:]:
-        if better_than(trial, best):
-            best = trial
-    reasons = [f"cross-validated on the labelled documents: {_listed(trials)}", *more]
+    """The best in cross-validation, by rules that hold with few labels too."""
+    best = best_trial(trials)
     return Plan(build_engine(best.name, features, options), best.name, reasons)
 
 
@@ -100,10 +107,8 @@ def _with_pool(
     A choice by few labels is worse than no choice, so there is none then.
     """
     engine = build_engine(_SEMI, features, options)
-    reasons = [
-        *_used(n_documents(pool)),
-        f"without them, cross-validated on the labelled documents: {_listed(trials)}",
-    ]
+    compared = _compared(trials, target.labels)
+    reasons = [*_used(n_documents(pool)), f"without them, {compared}"]
     n_classes = len(np.unique(target.labels))
     if len(target.labels) < _MANY_LABELS * n_classes:
         return Plan(engine, _SEMI, reasons)
@@ -116,13 +121,16 @@ def _with_pool(
     error = np.sqrt(accuracy * (1.0 - accuracy) / len(unseen[1]))
     told = f"with the pool, likewise: {_SEMI} {accuracy:.3f}"
     if best.accuracy > accuracy + error:
-        more = [told, f"so the {n_documents(pool):,} unlabelled documents are left out"]
-        return _best_supervised(trials, features, options, more)
+        left_out = f"so the {n_documents(pool):,} unlabelled documents are left out"
+        return _best_supervised(trials, features, options, [compared, told, left_out])
     return Plan(engine, _SEMI, [*reasons, told], is_fitted=True)
 
 
-def _listed(trials: list[Trial]) -> str:
-    return ", ".join(f"{trial.name} {trial.accuracy:.3f}" for trial in trials)
+def _compared(trials: list[Trial], y: Labels) -> str:
+    """What each model scored."""
+    listed = ", ".join(f"{trial.name} {trial.accuracy:.3f}" for trial in trials)
+    caution = " (so few that it says little)" if are_few(y) else ""
+    return f"cross-validated on the labelled documents{caution}: {listed}"
 
 
 def _used(n_pool: int) -> list[str]:
@@ -136,12 +144,22 @@ def unused_pool(n_pool: int) -> list[str]:
     return [f"{n_pool:,} unlabelled documents were not used by this model"]
 
 
-def _too_small(n_pool: int, n_different: int) -> list[str]:
+def _guard(model: Any) -> tuple[int, float]:
+    """From which size on a pool is used, in all and for each labelled document."""
+    if isinstance(model, SemiSupervisedClassifier):
+        check_parameters(model)
+        return model.min_pool, model.min_pool_ratio
+    return MIN_POOL, MIN_POOL_RATIO
+
+
+def _too_small(
+    n_pool: int, n_different: int, min_pool: int, min_ratio: float
+) -> list[str]:
     """Why a pool was left out."""
     if not n_pool:
         return []
     same = "" if n_different == n_pool else f" ({n_different:,} different ones)"
     return [
         f"{n_pool:,} unlabelled documents{same} were not used: they help from "
-        f"{MIN_POOL} on, and if there are {MIN_POOL_RATIO:.0f} for each labelled one"
+        f"{min_pool} on, and if there are {min_ratio:g} for each labelled one"
     ]

@@ -67,6 +67,12 @@ class SemiEngine(MatrixEngine):
         self.calibrator_ = None
         return self
 
+    @property
+    def encoder_share(self) -> float | None:
+        """What an encoder counts in the vote; None if it has none."""
+        share: float | None = self.model_.encoder_share_
+        return share
+
     def unseen_answers(self) -> tuple[FloatVector, BoolVector] | None:
         """Confidence and correctness on labelled documents held out in turn."""
         unseen: tuple[FloatVector, BoolVector] | None = self.model_.unseen_answers()

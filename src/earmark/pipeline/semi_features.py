@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from earmark.exceptions import DataError
 from earmark.features import WordCounter
 from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD
+from earmark.pipeline.encoding import encoded_texts
 from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.typing import IntVector, SparseMatrix
 
@@ -44,10 +44,15 @@ class SemiFeatures(BaseEstimator):
         self.words_ = clone(self.counter)
         words = self.words_.fit_transform(joined)
         self.phrases_ = self._phrase_counter(words.sum() / max(len(joined), 1))
-        parts = [words]
+        parts, kinds = [words], [WORD]
         if self.phrases_ is not None:
             parts.append(self.phrases_.fit_transform(_marked(joined)))
-        return self._with_vectors(parts, joined)
+            kinds.append(PHRASE)
+        if self.encoder is not None:
+            parts.append(sparse.csr_array(encoded_texts(self.encoder, joined)))
+            kinds.append(VECTOR)
+        self.kinds_ = np.repeat(kinds, [part.shape[1] for part in parts])
+        return _side_by_side(parts)
 
     def transform(self, texts: RegionTexts) -> SparseMatrix:
         """The same columns for new texts."""
@@ -55,27 +60,11 @@ class SemiFeatures(BaseEstimator):
         parts = [self.words_.transform(joined)]
         if self.phrases_ is not None:
             parts.append(self.phrases_.transform(_marked(joined)))
-        return self._with_vectors(parts, joined)
-
-    def _with_vectors(self, parts: list[Any], joined: list[str]) -> SparseMatrix:
         if self.encoder is not None:
-            vectors = np.asarray(self.encoder(joined), dtype=np.float64)
-            if vectors.ndim != 2 or len(vectors) != len(joined):
-                raise DataError(
-                    f"TextClassifier.encoder must give an array with a row for each of "
-                    f"the {len(joined)} texts, got shape {vectors.shape}."
-                )
-            bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-            if len(bad):
-                raise DataError(
-                    f"TextClassifier.encoder must give finite numbers, got NaN or "
-                    f"infinity for text {bad[0]}: {joined[bad[0]]!r:.60}."
-                )
-            parts = [*parts, sparse.csr_array(vectors)]
-        kinds = [WORD] + [PHRASE] * (self.phrases_ is not None)
-        kinds += [VECTOR] * (self.encoder is not None)
-        self.kinds_ = np.repeat(kinds, [part.shape[1] for part in parts])
-        return sparse.csr_array(sparse.hstack(parts, format="csr"))
+            width = int(np.count_nonzero(self.kinds_ == VECTOR))
+            vectors = encoded_texts(self.encoder, joined, width)
+            parts.append(sparse.csr_array(vectors))
+        return _side_by_side(parts)
 
     def _phrase_counter(self, n_tokens: float) -> WordCounter | None:
         """Phrases for short texts, unless the user says what to count."""
@@ -115,6 +104,10 @@ class SemiFeatures(BaseEstimator):
         if self.kinds_[column] == PHRASE:
             term = term.replace(_START, "[start]").replace(_END, "[end]")
         return term, None
+
+
+def _side_by_side(parts: list[Any]) -> SparseMatrix:
+    return sparse.csr_array(sparse.hstack(parts, format="csr"))
 
 
 def _marked(texts: list[str]) -> list[str]:

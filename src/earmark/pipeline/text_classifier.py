@@ -15,6 +15,7 @@ from earmark.models.registry import BuildOptions
 from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.build import Engine, build_engine
 from earmark.pipeline.confidence import ConfidenceEvidence
+from earmark.pipeline.encoding import require_encoder
 from earmark.pipeline.files import save_classifier
 from earmark.pipeline.inputs import (
     RegionTexts,
@@ -27,6 +28,7 @@ from earmark.pipeline.inputs import (
 from earmark.pipeline.labels import Target, as_target
 from earmark.pipeline.plan import make_plan, model_name
 from earmark.pipeline.promise import PromiseMixin
+from earmark.pipeline.semi_engine import SemiEngine
 from earmark.pipeline.telling import TellingMixin
 from earmark.statistics._inputs import checked_weights
 from earmark.typing import FloatMatrix, IntVector, Labels
@@ -55,7 +57,8 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         number and mail address, and ``"stemmer": "english"``.
     encoder : callable, default=None
         A function from a list of texts to an array of vectors, one more view of the
-        documents for ``semi-supervised``. It is not stored in a model file.
+        documents for ``semi-supervised``. It is not stored in a model file: save
+        with ``allow_callables=True`` and give it again to ``load``.
     multi_label : "auto" or bool, default="auto"
         Whether a document may have several labels. "auto": if labels are lists.
     max_error : float in (0, 1), default=None
@@ -153,6 +156,7 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
 
         """
         self._check_promise()
+        require_encoder(self.encoder)
         texts = self._texts(X, new=True)
         target = as_target(y, n_documents(texts), self.multi_label)
         _require_two_classes(target)
@@ -168,6 +172,8 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         if len(target.unlabelled) and hasattr(plan.engine, "keep_rows"):
             plan.engine.keep_rows(target.labelled)
         told = [] if features is self.features else [_BY_CHARACTERS]
+        if self.encoder is not None:
+            told.append(_told_of_encoder(plan.engine))
         self._adopt(plan.engine, plan.name, [*plan.reasons, *told])
         if calibration is not None:
             pair = self._pair(calibration, "calibration", texts)
@@ -286,10 +292,17 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         column = self.predict_log_proba(X)[:, known.index(label)]
         return np.argsort(-column, kind="stable")
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted classifier to one file, whole or not at all."""
+    def save(
+        self, path: str | os.PathLike[str], *, allow_callables: bool = False
+    ) -> None:
+        """Write the fitted classifier to one file, whole or not at all.
+
+        A file holds no code. A classifier with functions of yours in it, such as an
+        encoder, is refused unless you allow to leave them out; ``load`` then asks
+        for them.
+        """
         check_is_fitted(self)
-        save_classifier(self, path)
+        save_classifier(self, path, allow_callables=allow_callables)
 
     # -- private ---------------------------------------------------------------
 
@@ -366,6 +379,13 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _told_of_encoder(engine: Engine) -> str:
+    share = engine.encoder_share if isinstance(engine, SemiEngine) else None
+    if share is None:
+        return "the encoder was not used: it is a view for semi-supervised learning"
+    return f"the encoder has {share:.0%} of the vote"
 
 
 def _labelled_weights(sample_weight: Any, target: Target, n_texts: int) -> Any:

@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 
 from earmark.kernels.logspace import log_normalize
+from earmark.models.semi_supervised._blend import (
+    ENCODER,
+    learned_share,
+    vote_together,
+)
 from earmark.models.semi_supervised._em import naive_bayes_em
 from earmark.models.semi_supervised.students import LinearStudent
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, SparseMatrix
@@ -27,8 +32,6 @@ __all__ = [
 
 # Mean tokens a document below which texts count as short.
 SHORT_TEXT = 50.0
-# All views together speak with the weight of three.
-_VIEWS_WEIGHT = 3.0
 # A document counts as at most so many independent tokens in the Bayes step (SS2).
 _EVIDENCE = 10.0
 _ALPHA = 0.1
@@ -50,18 +53,25 @@ class Recipe:
     """Weight of the model that saw labelled documents only."""
     phrases: bool = False
     """Whether the student sees phrases beside words."""
-    encoder_weight: float = 0.5
-    """Weight of a student on an encoder's vectors, where there is one."""
 
-    def student_weights(self, students: Iterable[str]) -> dict[str, float]:
-        """What each student counts in the sum of scores."""
-        weights = {
+    def student_weights(
+        self, students: Iterable[str], encoder_share: float | None = None
+    ) -> dict[str, float]:
+        """What each student counts in the sum of scores.
+
+        A student on an encoder's vectors has the share that they had in the vote.
+        """
+        known = {
             "words": 1.0,
             "tables": self.table_weight,
-            "encoder": self.encoder_weight,
             "supervised": self.supervised_weight,
         }
-        return {name: weights[name] for name in students}
+        names = list(students)
+        weights = {name: known[name] for name in names if name != ENCODER}
+        if encoder_share is None:
+            return weights
+        odds = encoder_share / (1.0 - encoder_share)
+        return {**weights, ENCODER: odds * sum(weights.values())}
 
 
 LONG = Recipe("long texts", ("tfidf", "lsa", "ppmi"), n_steps=1, pool_weight=0.5)
@@ -104,6 +114,10 @@ class Learned:
     class_share: FloatVector
     pool_confidence: float
     """Mean confidence of the labels given to the pool."""
+    student_weights: dict[str, float]
+    """What each student counts in the sum of scores."""
+    encoder_share: float | None
+    """What an encoder's view counted in the vote; None without one."""
 
 
 def learn(
@@ -129,11 +143,13 @@ def learn(
         name: LinearStudent(voter).fit(view[:n_labelled], y, weight)
         for name, view in material.views.items()
     }
-    votes = [
-        voters[name].log_probabilities(view[n_labelled:])
+    votes = {
+        name: voters[name].log_probabilities(view[n_labelled:])
         for name, view in material.views.items()
-    ]
-    evidence = _VIEWS_WEIGHT * np.mean(votes, axis=0)
+    }
+    known = {name: view[:n_labelled] for name, view in material.views.items()}
+    share = learned_share(known, y, voter, weight)
+    evidence = vote_together(votes, share)
     # Naive Bayes, started by the votes and anchored to them, looks at all words.
     posterior = naive_bayes_em(
         material.terms[:n_labelled],
@@ -161,8 +177,14 @@ def learn(
         else LinearStudent(student).fit(features, labels, weights, is_labelled)
         for name, features in material.students.items()
     }
-    share = np.bincount(y, minlength=n_classes) + pool_factor * posterior.sum(axis=0)
-    return Learned(students, share / share.sum(), float(confidence.mean()))
+    sizes = np.bincount(y, minlength=n_classes) + pool_factor * posterior.sum(axis=0)
+    return Learned(
+        students,
+        sizes / sizes.sum(),
+        float(confidence.mean()),
+        recipe.student_weights(students, share),
+        share,
+    )
 
 
 def total_scores(

@@ -119,6 +119,9 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
         Factor on the scores that makes them probabilities.
     student_weights_ : dict of str to float
         What each student counts in the sum.
+    encoder_share_ : float or None
+        What the vectors of an encoder count in the vote and among the students,
+        learned from the labelled documents; None without an encoder.
     n_features_in_ : int
         Width of X seen in ``fit``.
 
@@ -199,6 +202,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
         student = LinearStudent(_chosen(self.student)).fit(words, y, label_weight)
         self.students_ = {"words": student}
         self.student_weights_ = {"words": 1.0}
+        self.encoder_share_: float | None = None
         self.class_share_ = np.full(len(self.classes_), 1.0 / len(self.classes_))
         self.scale_ = 1.0
         self._unseen: tuple[Any, Any] | None = None
@@ -215,7 +219,8 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
         material = self.features_.material(X, views, recipe)
         learned = self._learned(material, y, recipe, label_weight)
         self.students_ = learned.students
-        self.student_weights_ = recipe.student_weights(learned.students)
+        self.student_weights_ = learned.student_weights
+        self.encoder_share_ = learned.encoder_share
         self.class_share_ = learned.class_share
         self.scale_ = self._calibrated(material, y, recipe, learned, label_weight)
         return self
@@ -277,7 +282,7 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
             again = self._learned(part, y[kept], recipe, weight, n_pool / size)
             return total_scores(
                 again.students,
-                self.student_weights_,
+                again.student_weights,
                 material.take(held_out).students,
                 prior_offset(again.class_share, self.prior_correction),
             )

@@ -1,6 +1,9 @@
-"""The tables of the documentation page, made from the stored result.
+"""The tables of the documentation page, made from the stored results.
 
-    python -m earmark.reproductions.few_labels._page RESULT.json PAGE.md
+    python -m earmark.reproductions.few_labels._page RESULT.json ENCODER.json PAGE.md
+
+RESULT is that of ``earmark reproduce few-labels``, ENCODER that of
+``python -m benchmarks.encoder``.
 
 A table stands between ``<!-- table: NAME -->`` and ``<!-- end -->``.
 """
@@ -32,13 +35,13 @@ SUPERVISED = (
 LITERATURE = ("EM naive Bayes", "label spreading", "self-training")
 
 
-def filled(page: str, result: Result) -> str:
+def filled(page: str, result: Result, encoder: Result) -> str:
     """The page with every marked table made anew."""
-    return fill(page, page_tables(result))
+    return fill(page, {**page_tables(result), "encoder": _encoder(encoder)})
 
 
 def page_tables(result: Result) -> dict[str, str]:
-    """All tables as Markdown, by name."""
+    """The tables of the reproduction as Markdown, by name."""
     makers: dict[str, Callable[[Result], str]] = {
         "development-5": lambda r: _development(r, 5),
         "development-20": lambda r: _development(r, 20),
@@ -149,6 +152,23 @@ def _seconds(result: Result) -> str:
     return _table(["CPU seconds", *_cells(result["development"], 5)], rows)
 
 
+def _encoder(result: Result) -> str:
+    """The recipe, an encoder alone, and both: accuracies and paired gaps."""
+    cells = {name: result["corpora"][name] for name in DEVELOPMENT}
+    rows = []
+    for method, mean in result["means"].items():
+        found = [cell["methods"][method]["mean"] for cell in cells.values()]
+        rows.append([method, *map(_share, [*found, mean])])
+    *others, both = result["means"]
+    for method in others:
+        gaps = [_gap(cell["paired"][method]) for cell in cells.values()]
+        mean = result["means"][both] - result["means"][method]
+        rows.append([f"gain over {method}", *gaps, f"{mean:+.3f}"])
+    shares = [f"{cell['encoder_share']:.0%}" for cell in cells.values()]
+    rows.append(["share of the encoder in the vote", *shares, ""])
+    return _table(["5 labels a class", *cells, "mean"], rows)
+
+
 def _share(value: float) -> str:
     return f"{value:.3f}"
 
@@ -158,7 +178,8 @@ def _gap(gap: Mapping[str, float]) -> str:
 
 
 if __name__ == "__main__":
-    source, target = (Path(name) for name in sys.argv[1:])
-    stored = json.loads(source.read_text(encoding="utf-8"))["result"]
+    *sources, target = (Path(name) for name in sys.argv[1:])
+    stored = [json.loads(file.read_text(encoding="utf-8")) for file in sources]
     text = target.read_text(encoding="utf-8")
-    target.write_text(filled(text, stored), encoding="utf-8")
+    made = filled(text, *(part["result"] for part in stored))
+    target.write_text(made, encoding="utf-8")

@@ -1,0 +1,41 @@
+"""The choice among supervised models: who is tried, who wins."""
+
+import numpy as np
+
+from earmark.pipeline.choice import Trial, best_trial, candidates
+
+
+def trial(name, n_right, n=1000):
+    return Trial(name, np.arange(n) < n_right)
+
+
+def test_few_labels_choose_among_linear_models_only():
+    assert candidates(2, np.repeat(["a", "b"], 9)) == ["softmax", "svm"]
+    more = candidates(2, np.repeat(["a", "b"], 10))
+    assert more == ["softmax", "svm", "nbsvm", "complement", "hybrid"]
+
+
+def test_hybrid_bayes_needs_regions():
+    assert "hybrid" not in candidates(1, np.repeat(["a", "b"], 50))
+
+
+def test_the_better_linear_model_is_taken_by_however_little():
+    assert best_trial([trial("softmax", 800), trial("svm", 801)]).name == "svm"
+    assert best_trial([trial("softmax", 800), trial("svm", 800)]).name == "softmax"
+
+
+def test_a_challenger_must_lead_by_more_than_its_error():
+    linear = [trial("softmax", 700), trial("svm", 800)]
+    rng = np.random.default_rng(0)
+    # As many differences as a lead of 5 makes unsure: 100 gained, 95 lost.
+    right = linear[1].right.copy()
+    right[rng.choice(800, 95, replace=False)] = False
+    right[800:900] = True
+    assert best_trial([*linear, Trial("nbsvm", right)]).name == "svm"
+    assert best_trial([*linear, trial("nbsvm", 805)]).name == "nbsvm"
+
+
+def test_the_best_of_several_challengers_is_taken():
+    trials = [trial("softmax", 700), trial("svm", 600)]
+    trials += [trial("nbsvm", 760), trial("complement", 750)]
+    assert best_trial(trials).name == "nbsvm"
