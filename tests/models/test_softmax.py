@@ -207,6 +207,7 @@ def test_saved_models_answer_alike_and_learn_on(rng, tmp_path):
     assert_array_equal(again.coef_, model.coef_)
 
 
+@pytest.mark.compiled
 def test_memory_does_not_grow_with_documents_times_vocabulary(rng):
     indices = np.sort(rng.integers(0, 50_000, (2000, 50)), axis=1).ravel()
     parts = (rng.random(len(indices)), indices, np.arange(2001) * 50)

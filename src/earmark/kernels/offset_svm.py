@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from earmark.kernels.backend import native
-from earmark.typing import FloatVector, IntVector, SparseMatrix
+from earmark.typing import FloatVector, SparseMatrix
 
 __all__ = ["LinearFit", "fit_offset_svm"]
 
@@ -95,24 +95,28 @@ def _fit_plain(
     ceiling = np.full(len(cost), np.inf) if squared else cost
     own = np.array([x @ x for x in values]) + 2 * shift + constant + diagonal
     own = np.maximum(own, 1e-300)
-    v, alpha, t, along, gap = np.zeros(D.shape[1]), np.zeros(len(cost)), 0.0, 0.0, 0.0
-    order, state, epoch = np.arange(len(cost)), seed, 0
+    # Lists: Python takes a number out of them much faster than out of an array.
+    signs, shifts, diagonals = sign.tolist(), shift.tolist(), diagonal.tolist()
+    ceilings, owns, alpha = ceiling.tolist(), own.tolist(), [0.0] * len(cost)
+    v, t, along, gap = np.zeros(D.shape[1]), 0.0, 0.0, 0.0
+    order, state, epoch = list(range(len(cost))), seed, 0
     while epoch < max_iter:
         high = low = 0.0
         state = _shuffle(order, state)
         for i in order:
-            margin = v[terms[i]] @ values[i] + along + t * (shift[i] + constant)
-            gradient = sign[i] * margin - 1.0 + diagonal[i] * alpha[i]
+            margin = float(v[terms[i]] @ values[i])
+            margin += along + t * (shifts[i] + constant)
+            gradient = signs[i] * margin - 1.0 + diagonals[i] * alpha[i]
             if (alpha[i] <= 0.0 and gradient >= 0.0) or (
-                alpha[i] >= ceiling[i] and gradient <= 0.0
+                alpha[i] >= ceilings[i] and gradient <= 0.0
             ):
                 continue
             high, low = max(high, gradient), min(low, gradient)
-            moved = min(max(alpha[i] - gradient / own[i], 0.0), ceiling[i])
-            change = (moved - alpha[i]) * sign[i]
+            moved = min(max(alpha[i] - gradient / owns[i], 0.0), ceilings[i])
+            change = (moved - alpha[i]) * signs[i]
             alpha[i] = moved
             v[terms[i]] += change * values[i]
-            along += change * shift[i]
+            along += change * shifts[i]
             t += change
         epoch, gap = epoch + 1, high - low
         if gap <= tol:
@@ -120,7 +124,7 @@ def _fit_plain(
     return v, t, along, epoch, gap
 
 
-def _shuffle(order: IntVector, state: int) -> int:
+def _shuffle(order: list[int], state: int) -> int:
     """Fisher-Yates with splitmix64, in place -> the generator's next state."""
     for i in range(len(order) - 1, 0, -1):
         state = (state + 0x9E3779B97F4A7C15) & _WORD
