@@ -49,9 +49,7 @@ def test_every_stored_reproduction_becomes_a_page(path, tmp_path):
     assert len(shown.splitlines()) > 15
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "benchmarks/results").glob("*.json")), ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("path", pages.stored_benchmarks(ROOT), ids=lambda p: p.stem)
 def test_every_stored_benchmark_becomes_a_table(path):
     shown = pages.benchmark_page(path)
     for row in json.loads(path.read_text())["rows"]:
