@@ -62,6 +62,20 @@ def test_log_probabilities_equal_scikit_learn(ours, theirs, weighted, rng):
         assert_allclose(got, expected, atol=1e-10, rtol=1e-10)
 
 
+def test_gaussian_answers_do_not_depend_on_the_unit_of_the_features(rng):
+    X, y = counts(rng)
+    unit = 1e-6
+    model = GaussianNaiveBayes(var_smoothing=0.1)
+    expected = clone(model).fit(X, y)
+    got = clone(model).fit(X * unit, y)
+    assert_allclose(
+        got.predict_log_proba(X * unit), expected.predict_log_proba(X), atol=1e-12
+    )
+    assert_allclose(
+        got.leave_one_out(X * unit, y), expected.leave_one_out(X, y), atol=1e-12
+    )
+
+
 @pytest.mark.parametrize(
     "model",
     [
