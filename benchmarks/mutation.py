@@ -1,6 +1,6 @@
 """Do the tests notice when the code is changed? A sample of small changes (mutants).
 
-    python -m benchmarks.mutation [--sample 200] [--seed 0] [--jobs 1] [--resume]
+    python -m benchmarks.mutation [--sample 200 60] [--seed 0 1] [--jobs 1] [--resume]
                                   [--only models/rocchio]
 
 One place of one file of models, statistics, decision or persistence is changed at a
@@ -11,7 +11,8 @@ when benchmarks/equivalent_mutants.toml says why no test could tell it apart.
 
 Fates are stored in benchmarks/results/mutation.json after every mutant, one sample for
 each seed, and the table of docs/trust.md is written from it. With --resume, mutants
-killed before are not run again; survivors are.
+killed before are not run again; survivors are. Without it all are, as befits code that
+has changed since.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def store(seed: int, sample: dict[str, Any]) -> None:
     stored = _stored()
     samples = {**stored.get("samples", {}), str(seed): sample}
     places = sum(len(all_mutants(path)) for path in source_files())
-    command = "python -m benchmarks.mutation --sample N --seed SEED"
+    command = "python -m benchmarks.mutation"
     result = {
         "command": command,
         "places": places,
@@ -138,37 +139,43 @@ def filled_page() -> str:
     return fill(PAGE.read_text(encoding="utf-8"), {"mutation": table(_stored())})
 
 
-def main() -> None:
-    """Draw, change, test, count."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sample", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only", default="", help="part of a path; nothing is stored")
-    parser.add_argument("--resume", action="store_true")
-    arguments = parser.parse_args()
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
-    for module in _HEAVY:
-        importlib.import_module(module)
-    mutants = drawn(arguments.seed, arguments.sample, arguments.only)
-    before = _stored().get("samples", {}).get(str(arguments.seed), {})
+def run(seed: int, size: int, arguments: argparse.Namespace) -> None:
+    """Test one sample; store it after every mutant, unless it is a part only."""
+    mutants = drawn(seed, size, arguments.only)
+    before = _stored().get("samples", {}).get(str(seed), {})
     known: dict[str, str] = before.get("fates", {}) if arguments.resume else {}
     left = [m for m in mutants if known.get(m.name, "survived") == "survived"]
     started = time.monotonic()
     for mutant, fate in fates(left, arguments.jobs):
         known[mutant.name] = fate
-        minutes = (time.monotonic() - started) / 60
-        print(
-            f"{minutes:5.1f} min  {fate:8}  {mutant.line:4} {mutant.name}", flush=True
-        )
+        minutes = f"{(time.monotonic() - started) / 60:5.1f} min"
+        print(f"{minutes}  {fate:8}  {mutant.line:4} {mutant.name}", flush=True)
         if not arguments.only:
-            store(arguments.seed, summary(mutants, known))
+            store(seed, summary(mutants, known))
     shown = summary(mutants, known)
-    print(f"{shown['mutants']} mutants, {shown['kill_rate']:.1%} killed")
+    print(f"seed {seed}: {shown['mutants']} mutants, {shown['kill_rate']:.1%} killed")
     if not arguments.only:
-        store(arguments.seed, shown)
+        store(seed, shown)
         PAGE.write_text(filled_page(), encoding="utf-8")
+
+
+def main() -> None:
+    """Draw, change, test, count."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sample", type=int, nargs="+", default=[200, 60])
+    parser.add_argument("--seed", type=int, nargs="+", default=[0, 1])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--only", default="", help="part of a path; nothing is stored")
+    parser.add_argument("--resume", action="store_true")
+    arguments = parser.parse_args()
+    if len(arguments.sample) != len(arguments.seed):
+        parser.error("--sample and --seed must have as many numbers as each other")
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+    for module in _HEAVY:
+        importlib.import_module(module)
+    for seed, size in zip(arguments.seed, arguments.sample, strict=True):
+        run(seed, size, arguments)
 
 
 if __name__ == "__main__":

@@ -105,8 +105,9 @@ def test_leave_one_out_equals_refitting_without_the_document(model, rng):
 
 
 @pytest.mark.parametrize("model", [m() for m in COUNT_MODELS])
-def test_leave_one_out_with_weights_equals_refitting(model, rng):
-    X, y = counts(rng, n_samples=40)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_leave_one_out_with_weights_equals_refitting(model, n_classes, rng):
+    X, y = counts(rng, n_samples=40, n_classes=n_classes)
     weight = rng.choice([0.5, 1.0, 3.0], len(y))
     left_out = model.fit(X, y, weight).leave_one_out(X, y, weight)
     for d in range(len(y)):

@@ -408,6 +408,15 @@ def test_temperature_gives_honest_probabilities(rng):
     assert abs(proba.max(axis=1).mean() - right) < 0.05
 
 
+def test_temperature_before_tuning_goes_by_the_typical_length_of_prototypes():
+    # Squared lengths 1/2, of two documents, and 1, of one.
+    X, y = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]]), ["a", "a", "b"]
+    model = RocchioClassifier(metric="euclidean").partial_fit(X, y)
+    assert_allclose(model.temperature_, 0.02 * np.sqrt((2 * 0.5 + 1) / 3))
+    model = RocchioClassifier(metric="cosine").partial_fit(X, y)
+    assert model.temperature_ == 0.02
+
+
 def test_temperature_is_learned_from_enough_documents_of_all_parts(rng, monkeypatch):
     X, y = vectors(rng)
     seen = []
