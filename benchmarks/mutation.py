@@ -6,11 +6,11 @@
 One place of one file of models, statistics, decision or persistence is changed at a
 time: a comparison, an arithmetic operation, a constant, a condition. Its mirrored tests
 then run until the first fails: the mutant is killed. So is one that needs four times
-the CPU of the unchanged code. Who survives is listed with its line, and with the reason
-when benchmarks/equivalent_mutants.toml says why no test could tell it apart.
+the CPU of the unchanged code. Who survives is listed with its line, and with what
+benchmarks/surviving_mutants.toml knows of it, such as why no test can tell it apart.
 
 Fates are stored in benchmarks/results/mutation.json after every mutant, one sample for
-each seed, and the table of docs/trust.md is written from it. With --resume, mutants
+each seed, and the tables of docs/trust.md are written from it. With --resume, mutants
 killed before are not run again; survivors are. Without it all are, as befits code that
 has changed since.
 """
@@ -24,7 +24,6 @@ import os
 import signal
 import time
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -32,7 +31,7 @@ from benchmarks._mutant_tests import durations, hung, start, tests_of
 from benchmarks._mutants import ROOT, Mutant, all_mutants, drawn, source_files
 
 RESULT = ROOT / "benchmarks" / "results" / "mutation.json"
-EQUIVALENT = ROOT / "benchmarks" / "equivalent_mutants.toml"
+KNOWN = ROOT / "benchmarks" / "surviving_mutants.toml"
 PAGE = ROOT / "docs" / "trust.md"
 _HEAVY = (
     *("numpy", "scipy.sparse", "scipy.stats", "scipy.optimize", "joblib"),
@@ -70,34 +69,34 @@ def _end_group(leader: int) -> None:
         pass
 
 
-def reasons() -> dict[str, str]:
-    """Why no test can tell some mutants from the code, by the mutant's name."""
-    known = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))
-    return {each["mutant"]: each["reason"] for each in known.get("equivalent", ())}
+def survivors(mutants: Sequence[Mutant]) -> list[dict[str, Any]]:
+    """Where they are, what they change, and what is known of them."""
+    stored = tomllib.loads(KNOWN.read_text(encoding="utf-8"))
+    known = {each["mutant"]: each for each in stored["survivor"]}
+    unknown = {"equivalent": False, "reason": "A gap in the tests."}
+    found = []
+    for mutant in sorted(mutants, key=lambda m: (m.path, m.line)):
+        about = known.get(mutant.name, unknown)
+        place = {"mutant": mutant.name, "line": mutant.line}
+        found.append(place | {name: about[name] for name in unknown})
+    return found
 
 
 def summary(mutants: Sequence[Mutant], known: dict[str, str]) -> dict[str, Any]:
     """What is stored of one sample."""
     fate = {m.name: known[m.name] for m in mutants if m.name in known}
-    counted = Counter(fate.values())
-    lines = {m.name: m.line for m in mutants}
-    why = reasons()
-    survivors = [
-        {"mutant": name, "line": lines[name], "equivalent": why.get(name)}
-        for name in sorted(fate)
-        if fate[name] == "survived"
-    ]
-    same = sum(each["equivalent"] is not None for each in survivors)
-    killed = len(fate) - len(survivors)
+    left = survivors([m for m in mutants if fate.get(m.name) == "survived"])
+    same = sum(each["equivalent"] for each in left)
+    killed = len(fate) - len(left)
     return {
         "mutants": len(fate),
         "killed": killed,
-        "of them by the time limit": counted["hung"],
-        "survived": len(survivors),
-        "of them equivalent": same,
+        "killed_by_time": sum(f == "hung" for f in fate.values()),
+        "survived": len(left),
+        "equivalent": same,
         "kill_rate": killed / max(len(fate), 1),
         "kill_rate_without_equivalent": killed / max(len(fate) - same, 1),
-        "survivors": survivors,
+        "survivors": left,
         "fates": fate,
     }
 
@@ -120,23 +119,38 @@ def _stored() -> dict[str, Any]:
     return dict(json.loads(RESULT.read_text())) if RESULT.exists() else {}
 
 
-def table(result: dict[str, Any]) -> str:
+def rates_table(result: dict[str, Any]) -> str:
     """The samples as a Markdown table."""
     head = "seed | mutants | killed | kill rate | survivors | of them equivalent"
     lines = [f"| {head} | kill rate without these |", "|---" * 7 + "|"]
     for seed, s in result["samples"].items():
         cells = (seed, s["mutants"], s["killed"], f"{s['kill_rate']:.1%}")
-        rest = (s["survived"], s["of them equivalent"])
+        rest = (s["survived"], s["equivalent"])
         rate = f"{s['kill_rate_without_equivalent']:.1%}"
         lines.append(f"| {' | '.join(map(str, (*cells, *rest, rate)))} |")
     return "\n".join(lines)
 
 
+def survivors_table(result: dict[str, Any]) -> str:
+    """The survivors as a Markdown table."""
+    lines = ["| seed | survivor | equivalent | why |", "|---|---|---|---|"]
+    for seed, sample in result["samples"].items():
+        for each in sample["survivors"]:
+            shown = each["mutant"].replace("|", "\\|")
+            same = "yes" if each["equivalent"] else "no"
+            lines.append(f"| {seed} | {shown} | {same} | {each['reason']} |")
+    return "\n".join(lines)
+
+
 def filled_page() -> str:
-    """The page with the table of what is stored."""
+    """The page with the tables of what is stored."""
     from earmark.reproductions._pages import fill  # here: children import it afresh
 
-    return fill(PAGE.read_text(encoding="utf-8"), {"mutation": table(_stored())})
+    tables = {
+        "mutation": rates_table(_stored()),
+        "survivors": survivors_table(_stored()),
+    }
+    return fill(PAGE.read_text(encoding="utf-8"), tables)
 
 
 def run(seed: int, size: int, arguments: argparse.Namespace) -> None:
