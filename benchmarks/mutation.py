@@ -1,239 +1,195 @@
 """Do the tests notice when the code is changed? A sample of small changes (mutants).
 
-    python -m benchmarks.mutation [--sample 200] [--seed 0] [--only models/rocchio]
+    python -m benchmarks.mutation [--sample 200 60] [--seed 0 1] [--jobs 1] [--resume]
+                                  [--only models/rocchio]
 
 One place of one file of models, statistics, decision or persistence is changed at a
-time: a comparison, an arithmetic operation, a constant, a condition. Its mirrored
-tests then run in a forked process that has everything else imported already. A mutant
-is killed when a test fails (or hangs). Survivors are listed with their line.
+time: a comparison, an arithmetic operation, a constant, a condition. Its mirrored tests
+then run until the first fails: the mutant is killed. So is one that needs four times
+the CPU of the unchanged code. Who survives is listed with its line, and with what
+benchmarks/surviving_mutants.toml knows of it, such as why no test can tell it apart.
+
+Fates are stored in benchmarks/results/mutation.json after every mutant, one sample for
+each seed, and the tables of docs/trust.md are written from it. With --resume, mutants
+killed before are not run again; survivors are. Without it all are, as befits code that
+has changed since.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import copy
 import importlib
 import json
 import os
-import random
 import signal
-import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
+import tomllib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "earmark"
-PACKAGES = ("models", "statistics", "decision", "persistence")
+from benchmarks._mutant_tests import durations, hung, start, tests_of
+from benchmarks._mutants import ROOT, Mutant, all_mutants, drawn, source_files
+
 RESULT = ROOT / "benchmarks" / "results" / "mutation.json"
-SECONDS = 120  # CPU seconds after which a mutant counts as hanging
-
-COMPARISONS = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-OPERATIONS = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-}
+KNOWN = ROOT / "benchmarks" / "surviving_mutants.toml"
+PAGE = ROOT / "docs" / "trust.md"
+_HEAVY = (
+    *("numpy", "scipy.sparse", "scipy.stats", "scipy.optimize", "joblib"),
+    *("sklearn.utils.estimator_checks", "sklearn.linear_model", "sklearn.naive_bayes"),
+    *("sklearn.feature_extraction.text", "sklearn.svm", "sklearn.datasets"),
+)
 
 
-def mutants(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
-    """Every place that can be changed, with the change in words."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
-            yield node, "comparison"
-        elif isinstance(node, ast.BinOp | ast.AugAssign):
-            if type(node.op) in OPERATIONS and not _is_type(node):
-                yield node, "operation"
-        elif isinstance(node, ast.BoolOp):
-            yield node, "and/or"
-        elif isinstance(node, ast.If | ast.While | ast.IfExp):
-            yield node, "condition negated"
-        elif isinstance(node, ast.Constant) and _is_number(node):
-            yield node, "constant"
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
-            yield node, "sign or not"
+def fates(mutants: Sequence[Mutant], jobs: int) -> Iterator[tuple[Mutant, str]]:
+    """Each mutant with killed, hung or survived, as they end."""
+    unchanged = {t: durations(t) for m in mutants for t in tests_of(m)}
+    running: dict[int, Mutant] = {}
+    for mutant in mutants:
+        yield from _ended(running, jobs - 1)
+        tests = tests_of(mutant)
+        seconds = {name: s for t in tests for name, s in unchanged[t].items()}
+        running[start(tests, seconds, mutant.module, mutant.code())] = mutant
+    yield from _ended(running, 0)
 
 
-def _is_number(node: ast.Constant) -> bool:
-    return isinstance(node.value, bool | int | float)
+def _ended(running: dict[int, Mutant], left: int) -> Iterator[tuple[Mutant, str]]:
+    """Wait until no more than so many run."""
+    while len(running) > left:
+        child, status = os.wait()
+        _end_group(child)
+        fate = "hung" if hung(status) else "killed" if status else "survived"
+        yield running.pop(child), fate
 
 
-def _is_type(node: ast.AST) -> bool:
-    """Annotations such as ``int | None`` are not arithmetic."""
-    names = {getattr(n, "id", None) for n in ast.walk(node)}
-    values = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
-    return isinstance(getattr(node, "op", None), ast.BitOr) and (
-        None in values or bool(names & {"str", "int", "float", "bool", "Any"})
-    )
+def _end_group(leader: int) -> None:
+    """End what the tests of an ended process left behind."""
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
-def change(node: Any, kind: str) -> None:
-    """Change the node in place."""
-    if kind == "comparison":
-        node.ops[0] = COMPARISONS[type(node.ops[0])]()
-    elif kind == "operation":
-        node.op = OPERATIONS[type(node.op)]()
-    elif kind == "and/or":
-        node.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-    elif kind == "condition negated":
-        node.test = ast.UnaryOp(op=ast.Not(), operand=node.test)
-    elif kind == "constant":
-        node.value = not node.value if isinstance(node.value, bool) else node.value + 1
-    else:
-        node.op = ast.UAdd()
-
-
-def places(only: str | None) -> list[tuple[Path, int, str]]:
-    """Every mutant of every file, by its number."""
+def survivors(mutants: Sequence[Mutant]) -> list[dict[str, Any]]:
+    """Where they are, what they change, and what is known of them."""
+    stored = tomllib.loads(KNOWN.read_text(encoding="utf-8"))
+    known = {each["mutant"]: each for each in stored["survivor"]}
+    unknown = {"equivalent": False, "reason": "A gap in the tests."}
     found = []
-    for package in PACKAGES:
-        for path in sorted((SOURCE / package).rglob("*.py")):
-            if path.name != "__init__.py" and (only is None or only in str(path)):
-                tree = ast.parse(path.read_text())
-                _drop_docstrings_and_annotations(tree)
-                kinds = [kind for _, kind in mutants(tree)]
-                found += [(path, i, kind) for i, kind in enumerate(kinds)]
+    for mutant in sorted(mutants, key=lambda m: (m.path, m.line)):
+        about = known.get(mutant.name, unknown)
+        place = {"mutant": mutant.name, "line": mutant.line}
+        found.append(place | {name: about[name] for name in unknown})
     return found
 
 
-def _drop_docstrings_and_annotations(tree: ast.Module) -> None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            node.returns = None
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            node.annotation = ast.Constant("Any")
+def summary(mutants: Sequence[Mutant], known: dict[str, str]) -> dict[str, Any]:
+    """What is stored of one sample."""
+    fate = {m.name: known[m.name] for m in mutants if m.name in known}
+    left = survivors([m for m in mutants if fate.get(m.name) == "survived"])
+    same = sum(each["equivalent"] for each in left)
+    killed = len(fate) - len(left)
+    return {
+        "mutants": len(fate),
+        "killed": killed,
+        "killed_by_time": sum(f == "hung" for f in fate.values()),
+        "survived": len(left),
+        "equivalent": same,
+        "kill_rate": killed / max(len(fate), 1),
+        "kill_rate_without_equivalent": killed / max(len(fate) - same, 1),
+        "survivors": left,
+        "fates": fate,
+    }
 
 
-def mirrored_tests(path: Path) -> list[str]:
-    """The tests beside the file: its own, else those of its package."""
-    relative = path.relative_to(SOURCE)
-    folder = ROOT / "tests" / relative.parts[0]
-    for part in reversed(relative.with_suffix("").parts[1:]):
-        name = part.lstrip("_")
-        if (folder / name).is_dir():
-            return [str(folder / name)]
-        own = folder / f"test_{name}.py"
-        if own.exists():
-            return [str(own)]
-    return [str(folder)]
+def store(seed: int, sample: dict[str, Any]) -> None:
+    """Put one sample into the stored result."""
+    stored = _stored()
+    samples = {**stored.get("samples", {}), str(seed): sample}
+    places = sum(len(all_mutants(path)) for path in source_files())
+    command = "python -m benchmarks.mutation"
+    result = {
+        "command": command,
+        "places": places,
+        "samples": dict(sorted(samples.items())),
+    }
+    RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
-def killed(path: Path, number: int | None) -> tuple[bool, int]:
-    """Whether the tests notice the mutant, and its line; None changes nothing."""
-    tree = ast.parse(path.read_text())
-    _drop_docstrings_and_annotations(tree)
-    line = 0
-    if number is not None:
-        node, kind = list(mutants(tree))[number]
-        line = getattr(node, "lineno", 0)
-        change(node, kind)
-    code = compile(ast.fix_missing_locations(copy.deepcopy(tree)), str(path), "exec")
-    child = os.fork()
-    if child == 0:
-        _run_tests(path, code)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status) != 0, line
+def _stored() -> dict[str, Any]:
+    return dict(json.loads(RESULT.read_text())) if RESULT.exists() else {}
 
 
-def _run_tests(path: Path, code: Any) -> None:
-    """In the child: import the changed module in place of the other, and test."""
-    import pytest
-
-    out = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(out, 1)
-    os.dup2(out, 2)
-    signal.setitimer(signal.ITIMER_REAL, 10 * SECONDS)
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-    name = "earmark." + ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-    for loaded in [m for m in sys.modules if m.split(".")[0] == "earmark"]:
-        del sys.modules[loaded]
-    sys.meta_path.insert(0, _Changed(name, code, path))
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    chosen = ["-m", "not corpus and not slow and not trust"]
-    status = pytest.main([*options, *chosen, *mirrored_tests(path)])
-    os._exit(0 if status in (0, 5) else 1)
+def rates_table(result: dict[str, Any]) -> str:
+    """The samples as a Markdown table."""
+    head = "seed | mutants | killed | kill rate | survivors | of them equivalent"
+    lines = [f"| {head} | kill rate without these |", "|---" * 7 + "|"]
+    for seed, s in result["samples"].items():
+        cells = (seed, s["mutants"], s["killed"], f"{s['kill_rate']:.1%}")
+        rest = (s["survived"], s["equivalent"])
+        rate = f"{s['kill_rate_without_equivalent']:.1%}"
+        lines.append(f"| {' | '.join(map(str, (*cells, *rest, rate)))} |")
+    return "\n".join(lines)
 
 
-class _Changed:
-    """Finder and loader of one module from given code."""
+def survivors_table(result: dict[str, Any]) -> str:
+    """The survivors as a Markdown table."""
+    lines = ["| seed | survivor | equivalent | why |", "|---|---|---|---|"]
+    for seed, sample in result["samples"].items():
+        for each in sample["survivors"]:
+            shown = each["mutant"].replace("|", "\\|")
+            same = "yes" if each["equivalent"] else "no"
+            lines.append(f"| {seed} | {shown} | {same} | {each['reason']} |")
+    return "\n".join(lines)
 
-    def __init__(self, name: str, code: Any, path: Path) -> None:
-        self.name, self.code, self.path = name, code, path
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != self.name:
-            return None
-        return importlib.machinery.ModuleSpec(name, self, origin=str(self.path))
+def filled_page() -> str:
+    """The page with the tables of what is stored."""
+    from earmark.reproductions._pages import fill  # here: children import it afresh
 
-    def create_module(self, spec: Any) -> None:
-        return None
+    tables = {
+        "mutation": rates_table(_stored()),
+        "survivors": survivors_table(_stored()),
+    }
+    return fill(PAGE.read_text(encoding="utf-8"), tables)
 
-    def exec_module(self, module: Any) -> None:
-        module.__file__ = str(self.path)
-        exec(self.code, module.__dict__)
+
+def run(seed: int, size: int, arguments: argparse.Namespace) -> None:
+    """Test one sample; store it after every mutant, unless it is a part only."""
+    mutants = drawn(seed, size, arguments.only)
+    before = _stored().get("samples", {}).get(str(seed), {})
+    known: dict[str, str] = before.get("fates", {}) if arguments.resume else {}
+    left = [m for m in mutants if known.get(m.name, "survived") == "survived"]
+    started = time.monotonic()
+    for mutant, fate in fates(left, arguments.jobs):
+        known[mutant.name] = fate
+        minutes = f"{(time.monotonic() - started) / 60:5.1f} min"
+        print(f"{minutes}  {fate:8}  {mutant.line:4} {mutant.name}", flush=True)
+        if not arguments.only:
+            store(seed, summary(mutants, known))
+    shown = summary(mutants, known)
+    print(f"seed {seed}: {shown['mutants']} mutants, {shown['kill_rate']:.1%} killed")
+    if not arguments.only:
+        store(seed, shown)
+        PAGE.write_text(filled_page(), encoding="utf-8")
 
 
 def main() -> None:
     """Draw, change, test, count."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sample", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only")
-    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--sample", type=int, nargs="+", default=[200, 60])
+    parser.add_argument("--seed", type=int, nargs="+", default=[0, 1])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--only", default="", help="part of a path; nothing is stored")
+    parser.add_argument("--resume", action="store_true")
     arguments = parser.parse_args()
-    for module in ("numpy", "scipy.sparse", "scipy.stats", "sklearn", "pytest"):
+    if len(arguments.sample) != len(arguments.seed):
+        parser.error("--sample and --seed must have as many numbers as each other")
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+    for module in _HEAVY:
         importlib.import_module(module)
-    importlib.import_module("sklearn.utils.estimator_checks")
-    drawn = places(arguments.only)
-    random.Random(arguments.seed).shuffle(drawn)
-    end = time.monotonic() + 60 * arguments.minutes
-    done, survivors = 0, []
-    sound: set[str] = set()
-    for path, number, kind in drawn[: arguments.sample]:
-        if time.monotonic() > end:
-            break
-        tests = " ".join(mirrored_tests(path))
-        if tests not in sound and killed(path, None)[0]:
-            raise SystemExit(f"{tests} fails without any change to {path}")
-        sound.add(tests)
-        noticed, line = killed(path, number)
-        done += 1
-        place = f"{path.relative_to(ROOT)}:{line} {kind}"
-        print(f"{done:4} {'killed  ' if noticed else 'SURVIVED'} {place}", flush=True)
-        if not noticed:
-            survivors.append(place)
-    rate = 1 - len(survivors) / max(done, 1)
-    print(f"{done} mutants of {len(drawn)}, {rate:.1%} killed")
-    if arguments.only is None:
-        result = {
-            "command": "python -m benchmarks.mutation",
-            "mutants": done,
-            "places": len(drawn),
-            "seed": arguments.seed,
-            "kill_rate": rate,
-            "survivors": sorted(survivors),
-        }
-        RESULT.write_text(json.dumps(result, indent=1) + "\n")
+    for seed, size in zip(arguments.seed, arguments.sample, strict=True):
+        run(seed, size, arguments)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.public_api import MODULES, describe, members
 
@@ -47,13 +48,39 @@ def test_documented_parameters_are_the_real_ones(obj):
     assert sorted(documented) == sorted(real)
 
 
+@pytest.mark.parametrize("obj", PUBLIC)
+def test_documented_defaults_are_the_real_ones(obj):
+    for name, default in documented_defaults(inspect.getdoc(obj) or "").items():
+        assert default == inspect.signature(obj).parameters[name].default, name
+
+
 def documented_parameters(text):
     """Names in the Parameters section of a numpydoc docstring; None without one."""
+    entries = parameter_entries(text)
+    if entries is None:
+        return None
+    heads = (entry.split(" : ")[0].split(",") for entry in entries)
+    return [name.strip().lstrip("*") for head in heads for name in head]
+
+
+def documented_defaults(text):
+    """Values that stand as ``default=...`` in the Parameters section, by name."""
+    defaults = {}
+    for entry in parameter_entries(text) or ():
+        head, _, said = entry.partition(", default=")
+        if said:
+            names = [name.strip() for name in head.split(" : ")[0].split(",")]
+            values = said.split(" and ") if len(names) > 1 else [said]
+            values = [eval(value, {"np": np}) for value in values]
+            defaults |= zip(names, values * len(names), strict=False)
+    return defaults
+
+
+def parameter_entries(text):
+    """The unindented lines of the Parameters section; None without one."""
     found = re.search(
         r"^Parameters\n-+\n(.*?)(?=^\w[\w ]+\n-+\n|\Z)", text, re.S | re.M
     )
     if found is None:
         return None
-    entries = [x for x in found[1].splitlines() if x and not x.startswith(" ")]
-    heads = (entry.split(" : ")[0].split(",") for entry in entries)
-    return [name.strip().lstrip("*") for head in heads for name in head]
+    return [x for x in found[1].splitlines() if x and not x.startswith(" ")]

@@ -51,6 +51,12 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
+def stored_benchmarks(root: Path) -> list[Path]:
+    """The results of the benchmarks that compare with peers, in rows."""
+    found = sorted((root / "benchmarks" / "results").glob("*.json"))
+    return [p for p in found if "rows" in json.loads(p.read_text(encoding="utf-8"))]
+
+
 def benchmark_page(path: Path) -> str:
     """One stored run of the benchmarks as a section."""
     stored = json.loads(path.read_text(encoding="utf-8"))
@@ -235,10 +241,8 @@ def toctree(docs: Path, patterns: Iterable[str]) -> str:
 
 def write_pages(docs: Path, root: Path = ROOT) -> None:
     """Write all generated pages below ``docs``; unchanged files are left alone."""
-    stored = sorted((root / "benchmarks" / "results").glob("*.json"))
-    pages = {
-        docs / "_generated" / "benchmarks.md": "\n\n".join(map(benchmark_page, stored))
-    }
+    measured = map(benchmark_page, stored_benchmarks(root))
+    pages = {docs / "_generated" / "benchmarks.md": "\n\n".join(measured)}
     fragments = (root / "changes").glob("*.md")
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     about = ("performance.md", "scale.md", "reproductions/index.md", "architecture.md")

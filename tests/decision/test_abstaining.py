@@ -118,6 +118,15 @@ def test_scores_of_fitted_documents_give_an_estimate_only(method):
     assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
 
 
+def test_two_classes_share_a_margin_evenly(rng):
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 2)) + y[:, None]
+    made = AbstainingClassifier(LinearSVC(), max_error=0.2).fit(X, y).decide(X)
+    margin = made.scores[:, 1] - made.scores[:, 0]
+    assert_allclose(made.scores.sum(axis=1), 0, atol=1e-12)
+    assert_allclose(made.confidence, np.abs(margin))
+
+
 def test_leave_one_out_is_refused_by_name_where_there_is_none(train):
     with pytest.raises(NotSupportedError, match="GaussianNB has no leave_one_out"):
         AbstainingClassifier(GaussianNB(), method="leave_one_out").fit(*train)
@@ -244,6 +253,37 @@ def test_wrong_parameters_say_what_and_got(train):
         AbstainingClassifier(GaussianNB()).predict(train[0])
     with pytest.raises(DataError, match="no document is left for calibration"):
         AbstainingClassifier(GaussianNB()).fit(np.ones((4, 1)), ["a", "a", "b", "b"])
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "good"),
+    [
+        ("max_error", 0.0, 1e-9),
+        ("max_error", 1.0, 0.999),
+        ("confidence", 0.0, 1e-9),
+        ("confidence", 1.0, 0.999999),
+        ("calibration_size", 0.0, 0.01),
+        ("calibration_size", 1.0, 0.9),
+        ("min_coverage", -0.01, 0.0),
+        ("min_coverage", 1.01, 1.0),
+        ("cv", 1, 2),
+    ],
+)
+def test_limits_of_parameters(train, name, bad, good):
+    with pytest.raises(ValueError, match=f"AbstainingClassifier.{name} must be"):
+        AbstainingClassifier(GaussianNB(), **{name: bad}).fit(*train)
+    model = AbstainingClassifier(GaussianNB(), **{name: good}).fit(*train)
+    assert len(model.predict(train[0])) == len(train[0])
+
+
+def test_without_a_promise_every_document_is_answered(train):
+    X, y = train
+    model = AbstainingClassifier(GaussianNB(), max_error=None).fit(X, y)
+    assert_array_equal(model.predict(X), GaussianNB().fit(X, y).predict(X))
+    assert (model.coverage_, model.threshold_, model.n_missing_) == (1.0, 0.0, 0)
+    assert model.guaranteed_error_ is None
+    assert model.estimated_error_ is None
+    assert model.thresholds_ == []
 
 
 def test_same_seed_gives_the_same_thresholds(train):

@@ -75,6 +75,16 @@ def test_platt_agrees_with_scikit_learn_for_two_classes(rng):
     assert_allclose(found.offset_[1], -theirs.b_, rtol=1e-2, atol=1e-3)
 
 
+def test_platt_softens_targets_by_their_number():
+    # Scores that say nothing: of 3 documents with the class each counts as 4/5, the
+    # one without as 1/3.
+    found = PlattCalibrator().fit(np.zeros((4, 2)), [1, 1, 1, 0])
+    mean = (3 * 4 / 5 + 1 / 3) / 4
+    assert_allclose(found.offset_[1], special.logit(mean), rtol=1e-4)
+    mean = (2 / 3 + 3 * 1 / 5) / 4
+    assert_allclose(found.offset_[0], special.logit(mean), rtol=1e-4)
+
+
 def test_log_odds_do_not_lose_what_is_beyond_one():
     odds = _log_odds(np.array([[0.0, -60.0, -61.0]]))
     others = special.logsumexp([-60.0, -61.0])

@@ -13,6 +13,7 @@ from earmark.decision import (
     guaranteed_threshold,
     smallest_sample,
 )
+from earmark.decision.guarantee import several_words
 from earmark.exceptions import DataError
 
 
@@ -74,8 +75,17 @@ def test_missing_labels_are_estimated_and_would_suffice():
     right[[150, 180]] = False
     found = guaranteed_threshold(np.arange(200), right)
     assert found.n_answered == 0
-    assert 0 < found.n_missing < 10_000
     assert "more labelled documents are needed" in found.words
+
+    def passes(n_documents):
+        # The share 59/200 of them, and 2.5 errors in 59.5 of these.
+        n_tested = int(n_documents * 59 / 200)
+        errors = np.floor(n_tested * 2.5 / 59.5)
+        return stats.binom.cdf(errors, n_tested, 0.05) <= 0.05
+
+    needed = 200 + found.n_missing
+    assert passes(needed)
+    assert not any(passes(n) for n in range(210, int(0.9 * needed)))
 
 
 def test_hopeless_classifier_is_told_apart_from_missing_labels():
@@ -101,6 +111,47 @@ def test_estimate_is_never_called_a_guarantee():
     nothing = estimated_threshold([1, 2], [False, False])
     assert nothing.n_answered == 0
     assert "not reached by its most confident answers" in nothing.words
+
+
+@pytest.mark.parametrize("max_error", [0.05, 0.2])
+def test_estimate_is_the_largest_set_with_few_errors_and_a_half(rng, max_error):
+    for _ in range(50):
+        sure = rng.integers(0, 25, 60)
+        right = rng.random(60) < 0.8 + sure / 100
+        found = estimated_threshold(sure, right, max_error)
+        best = 0
+        for cut in np.unique(sure):
+            said = sure >= cut
+            rate = (np.sum(said & ~right) + 0.5) / (said.sum() + 0.5)
+            best = max(best, said.sum() if rate <= max_error else 0)
+        assert found.n_answered == best == np.sum(sure >= found.value)
+        assert found.n_errors == np.sum(~right[sure >= found.value])
+
+
+def test_several_labels_are_summed_up_in_one_sentence():
+    right = np.arange(200) >= 20
+    sure = np.arange(200) - 1000.0 * ~right
+    one = guaranteed_threshold(sure, right, 0.05, 0.975, min_coverage=0.9)
+    none = guaranteed_threshold(np.arange(50), np.ones(50, bool), 0.05, 0.975)
+    share = 100 * one.n_answered / 250
+    assert several_words([one, none]) == (
+        f"1 of 2 labels are answered, {share:.1f} % of the decisions; at most 5 % of "
+        "the answers are wrong for every label, with 95 % confidence."
+    )
+    assert several_words([none, none]).startswith("0 of 2 labels are answered. Abst")
+    assert several_words([one]) == one.words
+
+
+def test_estimates_of_several_labels_are_no_guarantee_in_words():
+    few, many = (
+        estimated_threshold(np.arange(100), np.arange(100) >= n, 0.2) for n in (10, 20)
+    )
+    n_answered = few.n_answered + many.n_answered
+    wrong = 100 * (few.n_errors + many.n_errors) / n_answered
+    assert several_words([few, many]) == (
+        f"2 of 2 labels are answered, {n_answered / 2:.1f} % of the decisions; an "
+        f"estimated {wrong:.1f} % of the answers are wrong, not a guarantee."
+    )
 
 
 def test_no_documents_at_all_means_abstaining():

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from benchmarks import mutation
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,13 +50,15 @@ def test_every_stored_reproduction_becomes_a_page(path, tmp_path):
     assert len(shown.splitlines()) > 15
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "benchmarks/results").glob("*.json")), ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("path", pages.stored_benchmarks(ROOT), ids=lambda p: p.stem)
 def test_every_stored_benchmark_becomes_a_table(path):
     shown = pages.benchmark_page(path)
     for row in json.loads(path.read_text())["rows"]:
         assert row["job"].replace("|", "\\|") in shown
+
+
+def test_the_page_on_trust_shows_the_mutants_that_are_stored():
+    assert mutation.filled_page() == mutation.PAGE.read_text(encoding="utf-8")
 
 
 def test_results_without_tables_of_their_own_are_listed():

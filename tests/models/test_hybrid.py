@@ -390,3 +390,11 @@ def test_bad_parameters_say_what_is_wanted(parameters, message):
 def test_shared_vocabulary_wants_equal_columns():
     with pytest.raises(DataError, match="widths"):
         HybridBayes(vocabulary="shared", blocks=[0, 0, 1]).fit(np.eye(3), [0, 1, 1])
+
+
+def test_learned_models_want_the_columns_they_know(rng):
+    X, y, _ = counts(rng)
+    model = HybridBayes().fit(X, y)
+    for method in (model.leave_one_out, model.fit_weights):
+        with pytest.raises(ValueError, match="features"):
+            method(X[:, 1:], y)

@@ -67,6 +67,20 @@ def test_exclusive_or_is_learned(rng, solver, activation):
     assert model.fit(X, y).score(X, y) > 0.99
 
 
+@pytest.mark.parametrize(
+    ("solver", "size"), [("adaptive", 1), ("adam", 32), ("sgd", 1)]
+)
+def test_a_step_takes_one_document_and_32_with_adam(rng, solver, size):
+    X, y = documents(rng)
+    usual, given = (
+        MultilayerPerceptron(hidden=(4,), solver=solver, batch_size=n, epochs=2)
+        for n in (None, size)
+    )
+    expected = given.fit(X, y).coefs_
+    for ours, theirs in zip(usual.fit(X, y).coefs_, expected, strict=True):
+        assert_array_equal(ours, theirs)
+
+
 @pytest.mark.parametrize("solver", ["adaptive", "adam", "sgd"])
 @pytest.mark.parametrize("dropout", [0.0, 0.4])
 def test_order_of_rows_has_no_influence_on_a_single_bit(rng, solver, dropout):

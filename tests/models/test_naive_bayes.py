@@ -62,6 +62,20 @@ def test_log_probabilities_equal_scikit_learn(ours, theirs, weighted, rng):
         assert_allclose(got, expected, atol=1e-10, rtol=1e-10)
 
 
+def test_gaussian_answers_do_not_depend_on_the_unit_of_the_features(rng):
+    X, y = counts(rng)
+    unit = 1e-6
+    model = GaussianNaiveBayes(var_smoothing=0.1)
+    expected = clone(model).fit(X, y)
+    got = clone(model).fit(X * unit, y)
+    assert_allclose(
+        got.predict_log_proba(X * unit), expected.predict_log_proba(X), atol=1e-12
+    )
+    assert_allclose(
+        got.leave_one_out(X * unit, y), expected.leave_one_out(X, y), atol=1e-12
+    )
+
+
 @pytest.mark.parametrize(
     "model",
     [
@@ -91,8 +105,9 @@ def test_leave_one_out_equals_refitting_without_the_document(model, rng):
 
 
 @pytest.mark.parametrize("model", [m() for m in COUNT_MODELS])
-def test_leave_one_out_with_weights_equals_refitting(model, rng):
-    X, y = counts(rng, n_samples=40)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_leave_one_out_with_weights_equals_refitting(model, n_classes, rng):
+    X, y = counts(rng, n_samples=40, n_classes=n_classes)
     weight = rng.choice([0.5, 1.0, 3.0], len(y))
     left_out = model.fit(X, y, weight).leave_one_out(X, y, weight)
     for d in range(len(y)):

@@ -13,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 
 from earmark.exceptions import DataError
 from earmark.models import RocchioClassifier
+from earmark.models.rocchio import tuning
+from earmark.models.rocchio.rules import best_threshold
 
 # Table 14.1 of Manning, Raghavan and Schütze (2008): Chinese, Japan, Tokyo, Macao,
 # Beijing, Shanghai; d1-d3 are about China, d4 is not, d5 is the test document.
@@ -161,6 +163,47 @@ def test_tuned_threshold_is_the_best_on_left_out_documents(rule, metric, rng):
     sign = 1 if rule == "offset" else -1
     decided = value > sign * model.threshold_
     assert_array_equal(decided, model.leave_one_out(X, y).argmax(axis=1) == 1)
+
+
+def quality(threshold, value, is_member, weight, objective):
+    said = value > threshold
+    if objective == "accuracy":
+        return weight[said == is_member].sum() / weight.sum()
+    hits = weight[said & is_member].sum()
+    return 2 * hits / (weight[said].sum() + weight[is_member].sum())
+
+
+@pytest.mark.parametrize("objective", ["f1", "accuracy"])
+def test_threshold_is_the_highest_of_the_best_by_brute_force(objective, rng):
+    for _ in range(60):
+        value = rng.integers(0, 6, 9).astype(float)
+        is_member = rng.permutation(np.arange(9) < rng.integers(1, 9))
+        weight = rng.integers(1, 4, 9).astype(float)
+        cuts = np.arange(-0.5, 6)
+        made = [quality(c, value, is_member, weight, objective) for c in cuts]
+        found = best_threshold(value, is_member, weight, objective)
+        assert quality(found, value, is_member, weight, objective) == max(made)
+        best = cuts[np.flatnonzero(np.equal(made, max(made)))[-1]]
+        assert_array_equal(value > found, value > best)
+
+
+def test_threshold_lies_half_way_between_values():
+    value, is_member = np.array([1.0, 2.0, 5.0, 6.0]), np.array([0, 0, 1, 1], bool)
+    assert best_threshold(value, is_member, np.ones(4), "f1") == 3.5
+
+
+def test_accuracy_and_f1_want_different_thresholds():
+    # Yes to all: F1 4/7, accuracy 2/5; to nobody: F1 0, accuracy 3/5.
+    value = np.arange(5.0)
+    is_member = np.array([1, 1, 0, 0, 0], dtype=bool)
+    assert best_threshold(value, is_member, np.ones(5), "f1") < 0
+    assert best_threshold(value, is_member, np.ones(5), "accuracy") > 4
+
+
+def test_thresholds_are_not_drawn_from_unknown_values_or_weightless_documents():
+    value = np.array([-np.inf, 9.0, 1.0, 2.0])
+    is_member = np.array([True, True, False, True])
+    assert best_threshold(value, is_member, np.array([1.0, 0, 1, 1]), "f1") == 1.5
 
 
 def test_two_class_rules_follow_page_272(rng):
@@ -363,6 +406,36 @@ def test_temperature_gives_honest_probabilities(rng):
     proba = model.predict_proba(X[1500:])
     right = (proba.argmax(axis=1) == y[1500:]).mean()
     assert abs(proba.max(axis=1).mean() - right) < 0.05
+
+
+def test_temperature_before_tuning_goes_by_the_typical_length_of_prototypes():
+    # Squared lengths 1/2, of two documents, and 1, of one.
+    X, y = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]]), ["a", "a", "b"]
+    model = RocchioClassifier(metric="euclidean").partial_fit(X, y)
+    assert_allclose(model.temperature_, 0.02 * np.sqrt((2 * 0.5 + 1) / 3))
+    model = RocchioClassifier(metric="cosine").partial_fit(X, y)
+    assert model.temperature_ == 0.02
+
+
+def test_temperature_is_learned_from_enough_documents_of_all_parts(rng, monkeypatch):
+    X, y = vectors(rng)
+    seen = []
+
+    def recorded(scores, own, weight):
+        seen.append(own)
+        return 0.5
+
+    monkeypatch.setattr(tuning, "fitted_temperature", recorded)
+    monkeypatch.setattr(tuning, "_ENOUGH_DOCUMENTS", 25)
+    assert RocchioClassifier().fit(X, y).temperature_ == 0.5
+    assert_array_equal(seen[0], np.searchsorted(["a", "b", "c"], y[::3]))
+
+
+def test_tuning_wants_the_columns_that_were_learned(rng):
+    X, y = vectors(rng)
+    model = RocchioClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="expecting 30 features"):
+        model.tune(X[:, 1:], y)
 
 
 def test_duplicate_entries_and_stored_zeros_count_as_their_sum():

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from sklearn.utils import get_tags
 
 from earmark.exceptions import DataError
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
@@ -16,6 +17,7 @@ from earmark.models.semi_supervised._blend import learned_share, vote_together
 from earmark.models.semi_supervised._calibration import cross_fitted, fit_scale
 from earmark.models.semi_supervised._em import naive_bayes_em
 from earmark.models.semi_supervised._guard import n_different
+from earmark.models.semi_supervised._parameters import check_parameters
 from earmark.models.semi_supervised._subwords import subword_matrix
 from earmark.models.semi_supervised.students import LinearStudent
 from earmark.models.semi_supervised.views import LsaView, PpmiView, SubwordView, ppmi
@@ -404,3 +406,53 @@ def test_the_encoders_student_has_the_encoders_share():
     encoder = weights.pop("encoder")
     assert_allclose(encoder / (encoder + sum(weights.values())), model.encoder_share_)
     assert model.encoder_share_ > 1 / 4  # four views, and it is the best
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "good"),
+    [
+        ("alpha", 0.0, 1e-9),
+        ("pool_weight", 0.0, 1e-9),
+        ("pool_weight", 1.01, 1.0),
+        ("max_iter", 0, 1),
+        ("tol", -1e-9, 0.0),
+        ("evidence", 0.0, 1e-9),
+    ],
+)
+def test_limits_of_naive_bayes_parameters(corpus, name, bad, good):
+    X, y, *_ = corpus
+    X, labels = X[:40], few(y, 3)[:40]
+    with pytest.raises(ValueError, match=f"SemiSupervisedNaiveBayes.{name} must be"):
+        SemiSupervisedNaiveBayes(**{name: bad}).fit(X, labels)
+    proba = SemiSupervisedNaiveBayes(**{name: good}).fit(X, labels).predict_proba(X)
+    assert_allclose(proba.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "good"),
+    [
+        ("prior_correction", -0.01, 0.0),
+        ("min_pool_ratio", -0.01, 0.0),
+        ("recipe", "medium", "short"),
+        ("min_pool", 0, 1),
+        ("calibration_folds", -1, 0),
+        ("n_components", 0, 1),
+        ("min_df", 0, 1),
+        ("n_steps", 0, 1),
+        ("pool_weight", 0.0, 1e-9),
+        ("views", "lsa", ("lsa",)),
+    ],
+)
+def test_limits_of_the_recipe_s_parameters(name, bad, good):
+    with pytest.raises(ValueError, match=f"SemiSupervisedClassifier.{name} must be"):
+        check_parameters(SemiSupervisedClassifier(**{name: bad}))
+    check_parameters(SemiSupervisedClassifier(**{name: good}))
+
+
+@pytest.mark.parametrize(
+    "model", [SemiSupervisedClassifier(), SemiSupervisedNaiveBayes()]
+)
+def test_negative_counts_are_refused_and_the_tags_say_so(model):
+    assert get_tags(model).input_tags.positive_only
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        model.fit([[1.0, 0.0], [0.0, -1.0]], ["a", "b"])

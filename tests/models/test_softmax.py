@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 
 from earmark.exceptions import DataError, DivergenceError, NotSupportedError
 from earmark.models import SoftmaxRegression
@@ -154,6 +155,24 @@ def test_early_stopping_keeps_the_best_pass(rng):
     held_out = documents(rng, n_samples=100, tilt=0.2)
     given = SoftmaxRegression(epochs=40, eta=3.0).fit(X, y, validation=held_out)
     assert given.score(*held_out) == max(given.trace_["validation_accuracy"])
+
+
+@pytest.mark.parametrize("patience", [1, 2, 4])
+def test_training_stops_after_so_many_passes_without_improvement(rng, patience):
+    X, y = documents(rng, n_samples=400, tilt=0.2)
+    model = SoftmaxRegression(epochs=80, eta=3.0, patience=patience)
+    trace = model.fit(X, y, validation=documents(rng, n_samples=100, tilt=0.2)).trace_
+    loss = np.negative(trace["validation_loss"])
+    quality = list(zip(trace["validation_accuracy"], loss, strict=True))
+    assert model.n_iter_ < 80
+    assert model.n_iter_ - 1 - quality.index(max(quality)) == patience
+
+
+def test_loss_of_validation_documents_is_the_log_loss(rng):
+    (X, y), held_out = documents(rng), documents(rng)
+    model = SoftmaxRegression(epochs=1).fit(X, y, validation=held_out)
+    expected = log_loss(held_out[1], model.predict_proba(held_out[0]))
+    assert_allclose(model.trace_["validation_loss"], [expected])
 
 
 def test_warm_start_goes_on_where_it_was(rng):

@@ -5,6 +5,7 @@ import io
 import os
 import pickle
 import zipfile
+import zlib
 
 import joblib
 import numpy as np
@@ -13,6 +14,7 @@ import safetensors.numpy
 
 from earmark.exceptions import ModelFormatError
 from earmark.persistence import load_model, read_manifest, save_model, tensors
+from earmark.persistence.foreign import recognize
 
 
 @pytest.fixture
@@ -116,6 +118,10 @@ FOREIGN = {
     "gzip": (gzip.compress(b"x"), "looks like a gzip file"),
     "png": (b"\x89PNG\r\n\x1a\n" + bytes(100), "looks like a PNG image"),
     "text": (b"label,text\r\nham,hello\r\n" * 9, "looks like text"),
+    "any text": (bytes([9, 10, 13, *range(32, 127)]), "looks like text"),
+    "not quite text": (b"\x7fham,hello" * 9, "not an earmark model file$"),
+    "control characters": (b"\x1fham,hello" * 9, "not an earmark model file$"),
+    "numpy": (b"\x93NUMPY" + bytes(100), "looks like a numpy array"),
     "safetensors": (safetensors.numpy.save({"a": np.ones(3)}), "not an earmark model"),
     "noise": (bytes(range(128, 256)), "not an earmark model file$"),
     "first bytes": (b"\x89ear", "truncated at byte 4, expected a header of 64"),
@@ -129,6 +135,16 @@ def test_a_foreign_file_is_recognized(kit, path, case):
     with pytest.raises(ModelFormatError, match=message) as caught:
         load_model(path, kit.TABLE)
     assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_of_every_binary_protocol_are_recognized(protocol):
+    assert "looks like a pickle" in recognize(pickle.dumps([1], protocol))
+
+
+@pytest.mark.parametrize("level", range(10))
+def test_zlib_streams_of_every_level_are_recognized(level):
+    assert "looks like a zlib stream" in recognize(zlib.compress(b"x", level))
 
 
 def test_a_pickle_behind_or_before_a_model_is_refused(kit, path, raw):

@@ -152,6 +152,16 @@ def test_counts_beyond_two_to_the_53_stay_exact():
     assert np.all(per_term == expected * 4 // n)
 
 
+def test_counts_beyond_int64_are_announced_and_right_to_many_digits():
+    m, n = 1000, 500
+    expected = n * (n - 1) * (n - 2) * (n - 3) * m * (m - 1) * (m - 2) // 2
+    assert expected > 2**63
+    with pytest.warns(EarmarkWarning, match="counted in float64"):
+        per_term, total = third_order_paths(np.ones((m, n)))
+    assert_allclose(total, float(expected), rtol=1e-9)
+    assert_allclose(per_term, expected * 4 / n, rtol=1e-9)
+
+
 def test_wrong_input_says_what_is_wrong():
     with pytest.raises(DataError, match="B must have two dimensions"):
         second_order_paths([1, 0, 1])

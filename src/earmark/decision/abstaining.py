@@ -220,8 +220,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return labels
         made = self.decide(X)
         if self.any_of_ and self.base_.input_ == "indicator":
-            given = (self.base_.decision_function(X) >= 0).astype(np.float64)
-            return np.where(made.abstained, np.nan, given)
+            return np.where(made.abstained, np.nan, self.base_.predict(X))
         return made.labels
 
     def decide(self, X: Any) -> Decision:

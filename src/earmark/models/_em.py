@@ -8,7 +8,7 @@ or the shards of many, is no business of the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from earmark.typing import FloatMatrix, FloatVector, IntVector
 
-__all__ = ["EMRun", "EMSettings", "best_of", "run_em"]
+__all__ = ["EMRun", "EMSettings", "run_em"]
 
 Params = TypeVar("Params")
 Statistics = TypeVar("Statistics")
@@ -33,8 +33,8 @@ class EMSettings:
     goes on after that many iterations, and the others end there.
     """
 
-    max_iter: int = 100
-    tol: float = 1e-5
+    max_iter: int
+    tol: float
     drop_after: int | None = None
     keep: float = 0.5
 
@@ -62,11 +62,10 @@ def run_em(
     params: Params,
     step: Callable[[Params], tuple[Statistics, FloatVector]],
     maximize: Callable[[Statistics], Params],
+    settings: EMSettings,
     *,
     n_restarts: int = 1,
-    settings: EMSettings | None = None,
     take: Callable[[Params, IntVector], Params] | None = None,
-    on_iteration: Callable[[int, FloatVector], None] | None = None,
 ) -> Iterator[EMRun[Params]]:
     """Run all restarts as one block; yield them in the groups in which they end.
 
@@ -78,15 +77,13 @@ def run_em(
         E-step: expected statistics, and the bound of each restart (n_restarts,).
     maximize
         M-step: the parameters that these statistics make likeliest.
+    settings
+        When a restart ends.
     n_restarts
         Restarts in ``params``.
-    settings
-        When a restart ends; the defaults of ``EMSettings`` if not given.
     take
         Parameters of a selection of restarts, by position; a single restart needs
         none.
-    on_iteration
-        Called after each iteration with its number and the bounds.
 
     Yields
     ------
@@ -95,17 +92,14 @@ def run_em(
         not depend on which other restarts are in its block, unless some are dropped.
 
     """
-    settings = settings or EMSettings()
     if n_restarts > 1 and take is None:
         raise ValueError(f"run_em needs `take` to run {n_restarts} restarts, got None.")
     active = np.arange(n_restarts)
     trace = np.empty((n_restarts, 0))
-    for n_iter in range(1, settings.max_iter + 1):
+    for _ in range(settings.max_iter):
         statistics, bound = step(params)
         params = maximize(statistics)
         trace = np.column_stack((trace, bound))
-        if on_iteration is not None:
-            on_iteration(n_iter, bound)
         endings = _endings(trace, settings, n_restarts)
         for ending in ("converged", "dropped", "max_iter"):
             place = np.flatnonzero(endings == ending)
@@ -137,27 +131,3 @@ def _endings(
         small = change <= settings.tol * np.maximum(np.abs(trace[:, -1]), 1.0)
         endings[small] = "converged"
     return endings
-
-
-def best_of(
-    runs: Iterable[EMRun[Params]], take: Callable[[Params, IntVector], Params]
-) -> EMRun[Params]:
-    """The restart with the best last bound, for models without a better judge.
-
-    Ties go to the lower number.
-    """
-    best: EMRun[Params] | None = None
-    for run in runs:
-        place = int(np.argmax(run.bounds[:, -1]))
-        one = np.array([place])
-        number, bound = int(run.restarts[place]), run.bounds[place, -1]
-        if best is not None:
-            leader = float(best.bounds[0, -1])
-            if (bound, -number) <= (leader, -int(best.restarts[0])):
-                continue
-        best = EMRun(
-            run.restarts[one], take(run.params, one), run.bounds[one], run.ending
-        )
-    if best is None:
-        raise ValueError("best_of needs at least one restart, got none.")
-    return best

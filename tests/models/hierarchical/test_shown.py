@@ -11,6 +11,7 @@ import earmark
 from earmark import TextClassifier
 from earmark.exceptions import NotSupportedError
 from earmark.models import HierarchicalBayes, _progress
+from earmark.models.hierarchical._description import telling_features, telling_terms
 
 TEXTS = [
     "the striker scored a goal in the final match",
@@ -83,6 +84,24 @@ def test_gaussian_nodes_are_described_by_distant_features(rng):
     model = HierarchicalBayes(event_model="gaussian", n_restarts=5, random_state=0)
     nodes = model.fit(X, np.zeros(80)).describe(top=1).nodes
     assert [node.terms for node in nodes] == [("x0",), ("x0",)]
+
+
+def test_features_tell_by_their_distance_in_overall_deviations():
+    # Weights 1/4 and 3/4, means -3 and 1: centre 0, variance 2 + (9 + 3 * 1) / 4.
+    mean, var = np.array([[-3.0], [1.0]]), np.full((2, 1), 2.0)
+    told = telling_features(mean, var, np.log([1.0, 3.0]))
+    assert_allclose(told, [[3 / np.sqrt(5)], [1 / np.sqrt(5)]])
+
+
+def test_terms_tell_by_their_share_in_the_divergence_from_all_nodes():
+    probability = np.array([[0.9, 0.1, 0.0], [0.3, 0.3, 0.4]])
+    with np.errstate(divide="ignore"):
+        told = telling_terms(np.log(probability), np.log([1.0, 2.0]))
+    # Over all nodes: 0.5, 7/30 and 4/15.
+    expected = [0.9 * np.log(9 / 5), 0.1 * np.log(3 / 7), 0.0]
+    assert_allclose(told[0], expected, atol=1e-15)
+    expected = [0.3 * np.log(3 / 5), 0.3 * np.log(9 / 7), 0.4 * np.log(3 / 2)]
+    assert_allclose(told[1], expected)
 
 
 @pytest.mark.parametrize("posterior", ["sum_of_products", "product_of_sums"])

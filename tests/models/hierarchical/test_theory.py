@@ -104,8 +104,10 @@ def test_likelihood_of_gaussian_nodes_never_falls(seed, em):
     assert np.nanmin(change) >= -1e-9 * np.nanmax(np.abs(model.bounds_))
 
 
-def test_the_bound_is_the_penalised_likelihood_by_hand():
+@pytest.mark.parametrize("n_unseen", [0, 3])
+def test_the_bound_is_the_penalised_likelihood_by_hand(n_unseen):
     X, y = random_counts(5, n_classes=1)
+    X[:, X.shape[1] - n_unseen :] = 0
     model = HierarchicalBayes(
         n_hidden=2,
         alpha=0.7,

@@ -69,6 +69,15 @@ def test_every_pair_of_three_classes_has_columns_of_its_own(rng):
     assert one.get_feature_names_out()[0] == "x0"
 
 
+def test_columns_are_named_as_they_are_told(rng):
+    X, y = corpus(rng)
+    names = [f"term {i}" for i in range(15)]
+    transformer = HigherOrderTransformer().fit(X, y)
+    assert transformer.get_feature_names_out(names).tolist() == names
+    with pytest.raises(ValueError, match=r"number of features \(15\), got 14"):
+        transformer.get_feature_names_out(names[1:])
+
+
 def test_the_pair_read_backwards_changes_the_sign(rng):
     X, y = corpus(rng)
     forwards, backwards = (

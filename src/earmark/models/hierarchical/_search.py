@@ -154,8 +154,8 @@ class Search:
                 problem.start(documents.keys, seeds),
                 problem.step,
                 problem.maximize,
+                self.settings,
                 n_restarts=len(seeds),
-                settings=self.settings,
                 take=problem.take,
             ):
                 place = block.start + run.restarts
@@ -180,7 +180,7 @@ class Search:
 
     def _ended(self, problem: NodeProblem, params: Any) -> ClassNodes:
         settings = EMSettings(self.settings.max_iter, self.settings.tol)
-        (run,) = run_em(params, problem.step, problem.maximize, settings=settings)
+        (run,) = run_em(params, problem.step, problem.maximize, settings)
         return problem.nodes(run.params)
 
     def _problem(

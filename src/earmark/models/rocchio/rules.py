@@ -69,10 +69,10 @@ def best_threshold(
     if objective == "f1":
         quality = 2 * hits / (hits + alarms + hits[-1])
     else:
-        quality = (hits + alarms[-1] - alarms) / (hits[-1] + alarms[-1])
+        quality = hits - alarms  # the accuracy, but for constants
     # Cutting between equal values is not a threshold.
     ends = np.concatenate(([True], value[1:] != value[:-1], [True]))
-    best = int(np.argmax(np.where(ends, quality, -1.0)))
+    best = int(np.argmax(np.where(ends, quality, -np.inf)))
     if best == 0:
         return float(np.nextafter(value[0], np.inf))
     if best == len(value):
