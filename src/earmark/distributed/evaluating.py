@@ -38,11 +38,11 @@ class JudgeTask:
             if batch.labels is None:
                 raise DataError(f"{part.name}: no label column; name it with --label.")
             decision = classifier.decide(batch.texts)
-            given = [label is not None for label in batch.labels]
-            true += [label for label in batch.labels if label is not None]
-            pairs = zip(decision.labels.tolist(), given, strict=True)
+            given = batch.labels.codes >= 0
+            true += [label for label in batch.labels.values() if label is not None]
+            pairs = zip(decision.labels.tolist(), given.tolist(), strict=True)
             answers += [label for label, there in pairs if there]
-            blocks.append(decision.scores[np.asarray(given)])
+            blocks.append(decision.scores[given])
         return true, answers, np.concatenate(blocks)
 
 

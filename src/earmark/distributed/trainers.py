@@ -125,10 +125,10 @@ class HashedSums:
         self.features = features
         self.model = model
 
-    def __call__(self, texts: RegionTexts, labels: list[Any]) -> Any:
+    def __call__(self, texts: RegionTexts, labels: Labels) -> Any:
         """Statistics of one batch."""
         features = hashed_features(clone(self.features), list(texts))
-        return self.model.accumulate(features.transform(texts), np.asarray(labels))
+        return self.model.accumulate(features.transform(texts), labels)
 
 
 def _train_hashed(engine: Any, job: Job) -> None:
