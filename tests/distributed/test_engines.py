@@ -17,6 +17,7 @@ from earmark.distributed import DaskExecutor, fit, predict
 from earmark.distributed.evaluating import report_of_parts
 from earmark.distributed.executor import merge_tree
 from earmark.distributed.fitting import as_parts
+from earmark.distributed.sent_model import SentModel
 from earmark.exceptions import DataError
 from earmark.models import (
     HierarchicalBayes,
@@ -170,8 +171,7 @@ def test_evaluated_in_parts_the_report_is_the_same(corpus, client, tmp_path):
     model = TextClassifier("multinomial").fit(corpus.texts, corpus.labels)
     model.save(tmp_path / "m.earmark")
     parts = as_parts(folder, "text", "label")
-    found = report_of_parts(
-        model, tmp_path / "m.earmark", parts, DaskExecutor(client), None, "title"
-    )
+    sent = SentModel(tmp_path / "m.earmark")
+    found = report_of_parts(sent, parts, DaskExecutor(client), "title")
     here = model.report(corpus.texts, corpus.labels, title="title")
     assert str(found).splitlines()[:20] == str(here).splitlines()[:20]

@@ -97,6 +97,8 @@ class PartCounts:
 
     def share_of(self, number: int, n_shares: int) -> PartCounts:
         """The counts of some of the terms, by a hash; the documents with share 0."""
+        if n_shares == 1:
+            return self
         some = PartCounts(
             {r: c.share_of(number, n_shares) for r, c in self.labelled.items()},
             {r: c.share_of(number, n_shares) for r, c in self.pool.items()},

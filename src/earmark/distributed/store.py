@@ -87,7 +87,7 @@ class Store:
             return None
         if done["stamp"] != self._stamps.get(part):
             return None
-        files = [self._file(stage, part, k) for k in range(len(done["pieces"]))]
+        files = [self._file(stage, part, k) for k in range(done["pieces"])]
         return (
             [_loader(path) for path in files] if all(map(Path.exists, files)) else None
         )
@@ -97,22 +97,16 @@ class Store:
 
         Returns the number of documents in it.
         """
-        sizes: list[int] = []
-        n_documents = 0
+        n_pieces = n_documents = 0
         for piece in pieces:
             if getattr(piece, "bad", None):  # takes the place of those before
-                sizes, n_documents = [], 0
-            save_model(piece, self._file(stage, part, len(sizes)), _table())
-            sizes.append(getattr(piece, "nbytes", 0))
+                n_pieces = n_documents = 0
+            save_model(piece, self._file(stage, part, n_pieces), _table())
+            n_pieces += 1
             n_documents += getattr(piece, "n_documents", 0)
-        done = {"pieces": sizes, "stamp": self._stamps.get(part)}
+        done = {"pieces": n_pieces, "stamp": self._stamps.get(part)}
         write_atomically(self._mark(stage, part), [json.dumps(done).encode()])
         return n_documents
-
-    def sizes(self, stage: str, part: int) -> list[int]:
-        """Bytes of each piece of counts in memory."""
-        sizes: list[int] = json.loads(self._mark(stage, part).read_bytes())["pieces"]
-        return sizes
 
     def close(self, *, done: bool) -> None:
         """Remove the folder if the job is done, or if nobody knows its name."""
