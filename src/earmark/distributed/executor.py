@@ -9,7 +9,17 @@ from typing import Any, Protocol
 
 from earmark.documents.parts import Part
 
-__all__ = ["Executor", "MergeTree", "Task", "merge_tree", "merged", "sendable"]
+__all__ = [
+    "Executor",
+    "Merge",
+    "MergeTree",
+    "MergedBlock",
+    "Task",
+    "blocks_of",
+    "merge_tree",
+    "merged",
+    "sendable",
+]
 
 Task = Callable[[Any], Any]
 Merge = Callable[[Any, Any], Any]
@@ -90,3 +100,19 @@ def merge_tree(results: Iterable[Any], merge: Merge) -> Any:
     if not tree.held():
         raise ValueError("merge_tree needs at least one result, got none.")
     return tree.collapse()
+
+
+class MergedBlock:
+    """Neighbouring items -> their results, merged as in the tree of all items."""
+
+    def __init__(self, task: Task, merge: Merge) -> None:
+        self.task, self.merge = task, merge
+
+    def __call__(self, items: Iterable[Any]) -> Any:
+        """The result of the block."""
+        return merge_tree(map(self.task, items), self.merge)
+
+
+def blocks_of(items: Sequence[Any], size: int) -> list[list[Any]]:
+    """Neighbours in lists of ``size``, a power of two: each list is a whole subtree."""
+    return [list(items[k : k + size]) for k in range(0, len(items), size)]
