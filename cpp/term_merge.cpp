@@ -1,4 +1,5 @@
-// Two sorted lists of terms become one; each term learns its place in it.
+// Two sorted lists of terms become one; each term learns its place in it, and
+// then the counts of the terms are added up.
 #include "arrays.hpp"
 
 #include <algorithm>
@@ -53,13 +54,87 @@ Merged merge_terms(In<uint8_t> left_bytes, In<int64_t> left_offset, In<uint8_t> 
             if (order >= 0) right_place[j++] = place;
             offset.push_back(static_cast<int64_t>(bytes.size()));
         }
-        bytes.shrink_to_fit();
-        offset.shrink_to_fit();
     }
     return {give_array(std::move(bytes)), give_array(std::move(offset)),
             give_array(std::move(left_place)), give_array(std::move(right_place))};
 }
 
+// ---- counts ---------------------------------------------------------------------
+
+// Tokens and documents, class after class, over sorted terms.
+struct Counts {
+    In<int64_t> start;
+    In<int32_t> term;
+    In<int64_t> tokens, documents, place; // `place`: of each term among all
+    In<int64_t> row;                      // of each class of the result: the class here, or -1
+
+    int64_t begin(std::size_t c) const { return row.data()[c] < 0 ? 0 : start.data()[row.data()[c]]; }
+    int64_t end(std::size_t c) const { return row.data()[c] < 0 ? 0 : start.data()[row.data()[c] + 1]; }
+    int64_t place_of(int64_t k) const { return place.data()[term.data()[k]]; }
+};
+
+// Room that is reserved and never written to takes no memory.
+class Sums {
+  public:
+    explicit Sums(std::size_t most) {
+        term.reserve(most), tokens.reserve(most), documents.reserve(most);
+        start.push_back(0);
+    }
+
+    void add_class(const Counts& left, const Counts& right, std::size_t c) {
+        int64_t i = left.begin(c), j = right.begin(c);
+        const int64_t i_end = left.end(c), j_end = right.end(c);
+        while (i < i_end && j < j_end) {
+            const int64_t a = left.place_of(i), b = right.place_of(j);
+            if (a == b) {
+                add(a, left.tokens.data()[i] + right.tokens.data()[j],
+                    left.documents.data()[i] + right.documents.data()[j]);
+                ++i, ++j;
+            } else if (a < b) {
+                copy(left, i++);
+            } else {
+                copy(right, j++);
+            }
+        }
+        while (i < i_end) copy(left, i++);
+        while (j < j_end) copy(right, j++);
+        start.push_back(static_cast<int64_t>(term.size()));
+    }
+
+    std::vector<int64_t> start;
+    std::vector<int32_t> term;
+    std::vector<int64_t> tokens, documents;
+
+  private:
+    void copy(const Counts& from, int64_t k) {
+        add(from.place_of(k), from.tokens.data()[k], from.documents.data()[k]);
+    }
+
+    void add(int64_t at, int64_t n_tokens, int64_t n_documents) {
+        term.push_back(static_cast<int32_t>(at));
+        tokens.push_back(n_tokens);
+        documents.push_back(n_documents);
+    }
+};
+
+using Added = std::tuple<Given<int64_t>, Given<int32_t>, Given<int64_t>, Given<int64_t>>;
+
+Added merge_counts(const Counts& left, const Counts& right) {
+    Sums sums(left.term.size() + right.term.size());
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t c = 0; c < left.row.size(); ++c) sums.add_class(left, right, c);
+    }
+    return {give_array(std::move(sums.start)), give_array(std::move(sums.term)),
+            give_array(std::move(sums.tokens)), give_array(std::move(sums.documents))};
+}
+
 } // namespace
 
-void bind_term_merge(nb::module_& m) { m.def("merge_terms", &merge_terms); }
+void bind_term_merge(nb::module_& m) {
+    using Whole = In<int64_t>;
+    m.def("merge_terms", &merge_terms);
+    nb::class_<Counts>(m, "Counts")
+        .def(nb::init<Whole, In<int32_t>, Whole, Whole, Whole, Whole>());
+    m.def("merge_counts", &merge_counts);
+}

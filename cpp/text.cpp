@@ -1,5 +1,5 @@
 // Bindings of the text kernels: documents, counting, vocabularies.
-#include "bindings.hpp"
+#include "arrays.hpp"
 #include "text_fused.hpp"
 #include "text_hash.hpp"
 
@@ -141,6 +141,17 @@ void bind_fused(nb::module_& m) {
         .def("terms",
              [](const ClassSums& self) {
                  return str_list(self.n_terms(), nullptr, [&](std::size_t k, std::string& out) { self.spell(k, out); });
+             })
+        .def("packed_terms",
+             [](const ClassSums& self) {
+                 std::string bytes;
+                 std::vector<std::int64_t> offsets = {0};
+                 for (std::size_t k = 0; k < self.n_terms(); ++k) {
+                     self.spell(k, bytes);
+                     offsets.push_back(bytes.size());
+                 }
+                 return nb::make_tuple(give_array(std::vector<std::uint8_t>(bytes.begin(), bytes.end())),
+                                       give_array(std::move(offsets)));
              })
         .def("fill", [](const ClassSums& self, Out<std::int64_t> indptr, Out<std::int32_t> indices,
                         Out<std::int64_t> tokens, Out<std::int64_t> documents) {

@@ -8,7 +8,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import earmark.models
 
-
 # Descents that take thousands of steps whatever the data.
 PATIENT = {"HigherOrderClassifier", "MultilayerPerceptron"}
 

@@ -6,6 +6,7 @@ import pytest
 from earmark import TextClassifier
 from earmark.distributed import fit
 from earmark.distributed.bounded import merge_bounded
+from earmark.distributed.counting import PartCounts
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter, WordCounter
 
@@ -55,15 +56,21 @@ def test_shares_of_the_terms_merge_to_the_same_model(
 ):
     folder = corpus.write(tmp_path / "parts", 4)
     whole = saved(fit(TextClassifier("multinomial"), folder))
-    loads = []
+    n_shares = []
+    original = PartCounts.share_of
 
-    def few_bytes(pieces, sizes, memory):
-        loads.append(len(pieces))
-        return merge_bounded(pieces, sizes, 4 * sum(sizes) // 3)
+    def noted(self, number, n):
+        n_shares.append(n)
+        return original(self, number, n)
 
-    monkeypatch.setattr("earmark.distributed.local.merge_bounded", few_bytes)
+    def little_memory(pieces, memory):
+        return merge_bounded(pieces, 9 * pieces[0]().nbytes)
+
+    monkeypatch.setattr(PartCounts, "share_of", noted)
+    monkeypatch.setattr("earmark.distributed.local.merge_bounded", little_memory)
     model = fit(TextClassifier("multinomial"), folder, memory="50MB")
-    assert loads == [4]
+    assert n_shares[0] == 1
+    assert n_shares.count(4) >= 4 * 4
     assert "left out" not in model.summary()
     assert saved(model) == whole
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from earmark.distributed.counting import PartCounts
-from earmark.distributed.executor import merge_tree, merged
+from earmark.distributed.executor import MergeTree, merge_tree, merged
 from earmark.typing import IntVector
 
 __all__ = ["cut_to_fit", "merge_bounded", "most_terms"]
@@ -31,23 +31,34 @@ def cut_to_fit(counts: PartCounts, memory: int) -> PartCounts:
 
 
 def merge_bounded(
-    pieces: Sequence[Callable[[], PartCounts]], sizes: Sequence[int], memory: int
+    pieces: Sequence[Callable[[], PartCounts]], memory: int
 ) -> PartCounts:
     """All pieces merged; terms of too few documents go only if memory demands it.
 
-    Pieces are loaded one at a time. Where all of them together might not fit, the
-    terms are divided by a hash and merged share by share. Document frequencies are
-    exact: ``min_df`` of the result is the least cut with which the model fits.
+    Pieces are loaded one at a time. Where all terms together do not fit, they are
+    divided by a hash and merged share by share. Document frequencies are exact:
+    ``min_df`` of the result is the least cut with which the model fits.
     """
-    total = sum(sizes)
-    n_shares = max(1, -(-total // max(1, memory // 4)))
-    if n_shares == 1:
-        return cut_to_fit(merge_tree((load() for load in pieces), merged), memory)
+    n_shares = 1
+    while True:
+        try:
+            return _merged_shares(pieces, n_shares, memory)
+        except _TooLargeError:
+            n_shares *= 4
+
+
+class _TooLargeError(Exception):
+    """A share of the terms does not fit in its share of the memory."""
+
+
+def _merged_shares(
+    pieces: Sequence[Callable[[], PartCounts]], n_shares: int, memory: int
+) -> PartCounts:
     kept: list[PartCounts] = []
     histogram = np.zeros(_CAP + 1, dtype=np.int64)
     fits = True
     for number in range(n_shares):
-        share = _share(pieces, number, n_shares)
+        share = _share(pieces, number, n_shares, memory // 4)
         histogram += _histogram(share)
         kept.append(share)
         if sum(counts.nbytes for counts in kept) > memory // 2:
@@ -55,16 +66,23 @@ def merge_bounded(
     min_df = _least_cut(histogram, kept[0], memory)
     if not fits:
         kept = [
-            _cut(_share(pieces, number, n_shares), min_df) for number in range(n_shares)
+            _cut(_share(pieces, number, n_shares, memory // 4), min_df)
+            for number in range(n_shares)
         ]
     return _cut(merge_tree(kept, merged), min_df)
 
 
 def _share(
-    pieces: Sequence[Callable[[], PartCounts]], number: int, n_shares: int
+    pieces: Sequence[Callable[[], PartCounts]], number: int, n_shares: int, limit: int
 ) -> PartCounts:
-    shares = (load().share_of(number, n_shares) for load in pieces)
-    share: PartCounts = merge_tree(shares, merged)
+    """The counts of one share of the terms; never much more than ``limit`` bytes."""
+    tree = MergeTree(merged)
+    for load in pieces:
+        tree.add(load().share_of(number, n_shares))
+        crowded = sum(counts.nbytes for counts in tree.held()) > limit
+        if crowded and tree.collapse().nbytes > limit // 2:
+            raise _TooLargeError
+    share: PartCounts = tree.collapse()
     return share
 
 

@@ -9,14 +9,17 @@ import numpy as np
 from scipy import sparse
 
 from earmark.distributed.executor import merge_tree, merged
+from earmark.documents._coded_labels import CodedLabels
 from earmark.documents.parts import Batch, Part
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
-from earmark.features.fused import count_by_class
-from earmark.pipeline.inputs import RegionTexts, as_region_texts, n_documents, take
+from earmark.features.fused import packed_by_class
+from earmark.kernels.term_merge import PackedTerms, pack_terms
+from earmark.kernels.text import Documents
+from earmark.pipeline.inputs import RegionTexts, as_region_texts, take
 from earmark.pipeline.raw_counts import text_statistics
 from earmark.statistics import TermCounts
-from earmark.typing import Labels
+from earmark.typing import IntVector, Labels, SparseMatrix
 
 __all__ = ["CountTask", "PartCounts", "labelled_batches"]
 
@@ -94,6 +97,8 @@ class PartCounts:
 
     def share_of(self, number: int, n_shares: int) -> PartCounts:
         """The counts of some of the terms, by a hash; the documents with share 0."""
+        if n_shares == 1:
+            return self
         some = PartCounts(
             {r: c.share_of(number, n_shares) for r, c in self.labelled.items()},
             {r: c.share_of(number, n_shares) for r, c in self.pool.items()},
@@ -132,13 +137,11 @@ def _merged_regions(
 
 def labelled_batches(
     part: Part, regions: Any
-) -> Iterator[tuple[RegionTexts, list[Any]]]:
-    """Texts by region and their labels, None where there is none."""
+) -> Iterator[tuple[RegionTexts, CodedLabels]]:
+    """Texts by region and their labels."""
     for batch in part.batches():
-        labels = batch.labels
-        if labels is None:
-            labels = [None] * len(batch)
-        yield _region_texts(part, batch, regions), labels
+        none = CodedLabels(np.full(len(batch), -1), [])
+        yield _region_texts(part, batch, regions), batch.labels or none
 
 
 def _region_texts(part: Part, batch: Batch, regions: Any) -> RegionTexts:
@@ -171,7 +174,7 @@ class CountTask:
         regions: Any,
         skip_bad: bool = False,
         with_pool: bool = False,
-        add: Callable[[RegionTexts, list[Any]], Any] | None = None,
+        add: Callable[[RegionTexts, Labels], Any] | None = None,
     ) -> None:
         self.counter = counter
         self.regions = regions
@@ -215,45 +218,44 @@ class CountTask:
         if waiting:
             yield merge_tree(waiting, merged)
 
-    def _counted(self, part: Part, texts: RegionTexts, labels: list[Any]) -> PartCounts:
-        rows = [i for i, label in enumerate(labels) if label is not None]
-        n_all, n_labelled = len(labels), len(rows)
-        counts = PartCounts(parts={part.number: [n_labelled, n_all - n_labelled]})
-        if rows:
-            known = take(texts, np.asarray(rows))
-            given = labels if n_labelled == n_all else [labels[i] for i in rows]
-            counts.labelled = self._by_region(known, given)
+    def _counted(
+        self, part: Part, texts: RegionTexts, labels: CodedLabels
+    ) -> PartCounts:
+        n_left = labels.n_unlabelled
+        counts = PartCounts(parts={part.number: [len(labels) - n_left, n_left]})
+        if n_left < len(labels):
+            rows = np.flatnonzero(labels.codes >= 0)
+            known, codes = take(texts, rows), labels.codes[rows]
+            classes = np.asarray(labels.names)
+            counts.labelled = self._by_region(known, codes, classes)
             if self.add is not None:
-                counts.sums = self.add(known, given)
-        if self.with_pool and n_labelled < n_all:
-            left = np.asarray([i for i, label in enumerate(labels) if label is None])
-            pool = take(texts, left)
-            counts.pool = self._by_region(pool, [""] * n_documents(pool))
+                counts.sums = self.add(known, classes[codes])
+        if self.with_pool and n_left:
+            pool = take(texts, np.flatnonzero(labels.codes < 0))
+            counts.pool = self._by_region(pool, np.zeros(n_left, int), np.array([""]))
         return counts
 
     def _by_region(
-        self, texts: RegionTexts, labels: list[Any]
+        self, texts: RegionTexts, y_index: IntVector, classes: Labels
     ) -> dict[str, TermCounts]:
-        names = sorted(set(labels))
-        place = {label: k for k, label in enumerate(names)}
-        y_index = np.fromiter(map(place.__getitem__, labels), np.int64, len(labels))
-        classes = np.asarray(names)
-        docs = np.bincount(y_index, minlength=len(names))
-        found = {}
-        for region, column in texts.items():
-            if self.add is not None or isinstance(self.counter, HashedCounter):
-                terms, tokens = [], sparse.csr_array((len(names), 0), dtype=np.int64)
-                held = tokens
-            elif self.counter.binary:
-                sums = text_statistics(
-                    self.counter, column, classes[y_index], classes, None
-                )
-                terms, tokens, held = list(sums.terms), sums.tokens, sums.presence
-            else:
-                terms, tokens, held = count_by_class(
-                    self.counter, column, y_index, len(names)
-                )
-            found[region] = TermCounts.of_terms(
-                classes, docs, terms, sparse.csr_array(tokens), sparse.csr_array(held)
+        docs = np.bincount(y_index, minlength=len(classes))
+        return {
+            region: TermCounts.of_packed(
+                classes, docs, *self._sums(column, y_index, classes)
             )
-        return found
+            for region, column in texts.items()
+        }
+
+    def _sums(
+        self, column: Documents, y_index: IntVector, classes: Labels
+    ) -> tuple[PackedTerms, SparseMatrix, SparseMatrix]:
+        """Terms, and their tokens and documents in each class."""
+        if self.add is not None or isinstance(self.counter, HashedCounter):
+            none = sparse.csr_array((len(classes), 0), dtype=np.int64)
+            return pack_terms([]), none, none
+        if self.counter.binary:
+            sums = text_statistics(
+                self.counter, column, classes[y_index], classes, None
+            )
+            return pack_terms(list(sums.terms)), sums.tokens, sums.presence
+        return packed_by_class(self.counter, column, y_index, len(classes))

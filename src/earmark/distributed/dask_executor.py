@@ -10,10 +10,28 @@ from contextlib import contextmanager
 from typing import Any
 
 from earmark._optional import require
-from earmark.distributed.executor import Merge, Task, sendable
+from earmark.distributed.executor import (
+    Merge,
+    MergedBlock,
+    Task,
+    blocks_of,
+    sendable,
+)
+from earmark.documents.parts import Part
 from earmark.exceptions import DataError
 
 __all__ = ["DaskExecutor", "connected"]
+
+# A cluster of our own on this machine: nobody looks at samples of what it does, its
+# event loops need not tick 50 times a second, and giving memory back to the system
+# after every array costs more than merging.
+_LEAN = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.nanny.pre-spawn-environ": {
+        name: 1 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    },
+}
 
 
 class DaskExecutor:
@@ -40,6 +58,10 @@ class DaskExecutor:
         self, stage: str, task: Task, items: Sequence[Any], merge: Merge
     ) -> Any:
         """The same, left on the worker that made the last merge."""
+        if isinstance(items[0], Part):
+            # Neighbours are merged where they were counted: less is shipped.
+            items = blocks_of([sendable(item) for item in items], self._block(items))
+            task = MergedBlock(task, merge)
         level = self._submitted(stage, task, items)
         while len(level) > 1:
             level = [
@@ -58,6 +80,11 @@ class DaskExecutor:
     def keep(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
         """Results stay with the workers that made them."""
         return self._submitted(stage, task, items)
+
+    def _block(self, items: Sequence[Any]) -> int:
+        """Parts in a task: a few, if every worker still gets several tasks."""
+        n_workers = max(1, sum(self.client.nthreads().values()))
+        return next((n for n in (4, 2) if len(items) >= 4 * n * n_workers), 1)
 
     def _submitted(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
         with warnings.catch_warnings():
@@ -111,7 +138,9 @@ def connected(where: str) -> Iterator[Any]:
     count = int(local[1]) if local[1] else None
     if count == 0:
         raise DataError("--dask local:N wants at least one process, got 0.")
+    dask = require("dask", f"work on {where}")
     with (
+        dask.config.set(_LEAN),
         distributed.LocalCluster(
             n_workers=count,
             threads_per_worker=1,

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from earmark.distributed.executor import Executor
+from earmark.distributed.sent_model import SentModel
 from earmark.documents.parts import Part
 from earmark.evaluation import Report
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.pipeline import load
 from earmark.typing import FloatMatrix
 
 __all__ = ["JudgeTask", "report_of_parts"]
@@ -22,15 +20,12 @@ __all__ = ["JudgeTask", "report_of_parts"]
 class JudgeTask:
     """Part -> true labels, answers and probabilities of its labelled documents."""
 
-    def __init__(self, model: str, max_error: float | None) -> None:
+    def __init__(self, model: SentModel) -> None:
         self.model = model
-        self.max_error = max_error
 
     def __call__(self, part: Part) -> tuple[list[str], list[Any], FloatMatrix]:
         """One entry a document in each."""
-        classifier = load(self.model)
-        if self.max_error is not None:
-            classifier.set_params(max_error=self.max_error)
+        classifier = self.model.classifier()
         true: list[str] = []
         answers: list[Any] = []
         blocks = [np.zeros((0, len(classifier.classes_)))]
@@ -38,32 +33,27 @@ class JudgeTask:
             if batch.labels is None:
                 raise DataError(f"{part.name}: no label column; name it with --label.")
             decision = classifier.decide(batch.texts)
-            given = [label is not None for label in batch.labels]
-            true += [label for label in batch.labels if label is not None]
-            pairs = zip(decision.labels.tolist(), given, strict=True)
+            given = batch.labels.codes >= 0
+            true += [label for label in batch.labels.values() if label is not None]
+            pairs = zip(decision.labels.tolist(), given.tolist(), strict=True)
             answers += [label for label, there in pairs if there]
-            blocks.append(decision.scores[np.asarray(given)])
+            blocks.append(decision.scores[given])
         return true, answers, np.concatenate(blocks)
 
 
 def report_of_parts(
-    classifier: Any,
-    model: str | os.PathLike[str],
-    parts: Sequence[Part],
-    executor: Executor,
-    max_error: float | None,
-    title: str,
+    model: SentModel, parts: Sequence[Part], executor: Executor, title: str
 ) -> Report:
     """The report of ``TextClassifier.report``, without texts as examples.
 
     Brings n_classes numbers a document here.
     """
+    classifier = model.classifier()
     if classifier.is_multi_label_:
         raise NotSupportedError(
             "several labels a document are evaluated in memory only; leave out --dask."
         )
-    task = JudgeTask(str(Path(model).resolve()), max_error)
-    found = executor.gather("judged", task, parts)
+    found = executor.gather("judged", JudgeTask(model), parts)
     true = [label for labels, _, _ in found for label in labels]
     if not true:
         raise DataError(

@@ -9,7 +9,17 @@ from typing import Any, Protocol
 
 from earmark.documents.parts import Part
 
-__all__ = ["Executor", "Task", "merge_tree", "merged", "sendable"]
+__all__ = [
+    "Executor",
+    "Merge",
+    "MergeTree",
+    "MergedBlock",
+    "Task",
+    "blocks_of",
+    "merge_tree",
+    "merged",
+    "sendable",
+]
 
 Task = Callable[[Any], Any]
 Merge = Callable[[Any, Any], Any]
@@ -51,21 +61,58 @@ def sendable(item: Any) -> Any:
     return replace(item, path=item.path.absolute()) if isinstance(item, Part) else item
 
 
-def merge_tree(results: Iterable[Any], merge: Merge) -> Any:
-    """Merge neighbours, then neighbours of these, and so on, as the results come.
+class MergeTree:
+    """Neighbours are merged, then neighbours of these, and so on, as results come.
 
     At most log2(n) results are held at a time.
     """
-    waiting: list[tuple[int, Any]] = []
-    for result in results:
-        size, value = 1, result
-        while waiting and waiting[-1][0] == size:
-            value = merge(waiting.pop()[1], value)
+
+    def __init__(self, merge: Merge) -> None:
+        self.merge = merge
+        self._waiting: list[tuple[int, Any]] = []
+
+    def add(self, value: Any) -> None:
+        """The next result."""
+        size = 1
+        while self._waiting and self._waiting[-1][0] == size:
+            value = self.merge(self._waiting.pop()[1], value)
             size *= 2
-        waiting.append((size, value))
-    if not waiting:
+        self._waiting.append((size, value))
+
+    def held(self) -> list[Any]:
+        """The results that wait for a neighbour."""
+        return [value for _, value in self._waiting]
+
+    def collapse(self) -> Any:
+        """All results so far, merged; more can be added."""
+        size, value = self._waiting.pop()
+        while self._waiting:
+            value = self.merge(self._waiting.pop()[1], value)
+        self._waiting.append((size, value))
+        return value
+
+
+def merge_tree(results: Iterable[Any], merge: Merge) -> Any:
+    """All results merged in a tree, as they come."""
+    tree = MergeTree(merge)
+    for result in results:
+        tree.add(result)
+    if not tree.held():
         raise ValueError("merge_tree needs at least one result, got none.")
-    value = waiting.pop()[1]
-    while waiting:
-        value = merge(waiting.pop()[1], value)
-    return value
+    return tree.collapse()
+
+
+class MergedBlock:
+    """Neighbouring items -> their results, merged as in the tree of all items."""
+
+    def __init__(self, task: Task, merge: Merge) -> None:
+        self.task, self.merge = task, merge
+
+    def __call__(self, items: Iterable[Any]) -> Any:
+        """The result of the block."""
+        return merge_tree(map(self.task, items), self.merge)
+
+
+def blocks_of(items: Sequence[Any], size: int) -> list[list[Any]]:
+    """Neighbours in lists of ``size``, a power of two: each list is a whole subtree."""
+    return [list(items[k : k + size]) for k in range(0, len(items), size)]

@@ -74,7 +74,7 @@ def _learned(
 ) -> tuple[WordCounter, IntVector]:
     """A counter with the vocabulary, and the document frequencies of its columns."""
     frequency = table.document_frequency()
-    total = table.tokens.sum(axis=1).ravel()
+    total = table.tokens.sum(axis=0).ravel()
     fitted = clone(counter)
     fitted._start()
     if fitted.fixed_vocabulary_:

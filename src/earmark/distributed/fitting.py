@@ -16,6 +16,7 @@ from earmark.distributed.job import Job
 from earmark.distributed.local import LocalExecutor, Progress
 from earmark.distributed.memory import as_bytes
 from earmark.distributed.predicting import PredictReport, predict_parts
+from earmark.distributed.sent_model import SentModel
 from earmark.distributed.store import Store
 from earmark.distributed.trainers import check_trainable, train
 from earmark.documents.parts import Part, list_parts
@@ -217,9 +218,8 @@ def predict(
     named = text or trained_columns(classifier)
     parts = as_parts(dataset, named, False)
     executor = None if client is None else _executor_of(client)
-    return predict_parts(
-        path, parts, out, executor=executor, max_error=max_error, skip_bad=skip_bad
-    )
+    sent = SentModel(path, max_error, classifier if max_error is None else None)
+    return predict_parts(sent, parts, out, executor=executor, skip_bad=skip_bad)
 
 
 def trained_columns(classifier: TextClassifier) -> str | list[str] | None:

@@ -67,8 +67,7 @@ class LocalExecutor:
             return merge_tree(map(task, map(_loaded, items)), merge)
         loaders = list(self._done(stage, task, items))
         if self.memory is not None and getattr(task, "grows", False):
-            sizes = [s for part in items for s in self.store.sizes(stage, part.number)]
-            return merge_bounded(loaders, sizes, self.memory)
+            return merge_bounded(loaders, self.memory)
         return merge_tree((load() for load in loaders), merge)
 
     def keep_merged(

@@ -14,10 +14,10 @@ from earmark._optional import require
 from earmark.distributed.executor import Executor
 from earmark.distributed.local import LocalExecutor
 from earmark.distributed.results import ResultFolder, whole_file
+from earmark.distributed.sent_model import SentModel
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError
 from earmark.persistence import read_manifest
-from earmark.pipeline import load
 
 __all__ = ["PredictReport", "PredictTask", "predict_parts"]
 
@@ -40,39 +40,24 @@ class PredictTask:
 
     Parameters
     ----------
-    model : str
-        Path of the model file, which every worker must see.
+    model : SentModel
+        What labels the documents.
     targets : dict of int to str
         Part number -> file to write; a part that is not in it is done.
-    max_error : float or None
-        Abstain at this error rate.
     skip_bad : bool
         Note a part that cannot be read, instead of raising.
 
     """
 
     def __init__(
-        self,
-        model: str,
-        targets: dict[int, str],
-        max_error: float | None,
-        skip_bad: bool,
+        self, model: SentModel, targets: dict[int, str], skip_bad: bool
     ) -> None:
         self.model = model
         self.targets = targets
-        self.max_error = max_error
         self.skip_bad = skip_bad
-        self._loaded: Any = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_loaded": None}
 
     def __call__(self, part: Part) -> tuple[int, int, str]:
         """Documents, abstentions, and what is wrong with the part."""
-        if self._loaded is None:
-            self._loaded = load(self.model)
-            if self.max_error is not None:
-                self._loaded.set_params(max_error=self.max_error)
         try:
             documents, abstained = self._write(part, Path(self.targets[part.number]))
         except DataError as error:
@@ -84,7 +69,8 @@ class PredictTask:
     def _write(self, part: Part, target: Path) -> tuple[int, int]:
         arrow = require("pyarrow", "write labels as Parquet")
         parquet = require("pyarrow.parquet", "write labels as Parquet")
-        many = self._loaded.is_multi_label_
+        classifier = self.model.classifier()
+        many = classifier.is_multi_label_
         kind = arrow.list_(arrow.string()) if many else arrow.string()
         schema = arrow.schema(
             [("row", arrow.int64()), ("label", kind), ("confidence", arrow.float64())]
@@ -95,8 +81,10 @@ class PredictTask:
             parquet.ParquetWriter(temporary, schema) as writer,
         ):
             for batch in part.batches():
-                decision = self._loaded.decide(batch.texts)
-                labels = [_written(v, many) for v in decision.labels.tolist()]
+                decision = classifier.decide(batch.texts)
+                labels = decision.labels.tolist()
+                if many or classifier.classes_.dtype.kind != "U":
+                    labels = [_written(label, many) for label in labels]
                 rows = np.arange(batch.first_row, batch.first_row + len(batch))
                 columns = [rows, labels, decision.confidence]
                 writer.write_table(
@@ -121,20 +109,18 @@ def _written(label: Any, many: bool) -> Any:
 
 
 def predict_parts(
-    model: str | os.PathLike[str],
+    model: SentModel,
     parts: Sequence[Part],
     out: str | os.PathLike[str],
     *,
     executor: Executor | None = None,
-    max_error: float | None = None,
     skip_bad: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> PredictReport:
     """Label all parts; those that are in ``out`` already are left alone."""
-    path = Path(os.path.abspath(model))
     settings = {
-        "model": read_manifest(path).fingerprint,
-        "max_error": max_error,
+        "model": read_manifest(model.path).fingerprint,
+        "max_error": model.max_error,
         "columns": repr(parts[0].request),
     }
     folder = ResultFolder(
@@ -143,7 +129,7 @@ def predict_parts(
     targets = {part.number: folder.target(part, "parquet") for part in parts}
     todo = [part for part in parts if targets[part.number] is not None]
     written = {n: str(target) for n, target in targets.items() if target is not None}
-    task = PredictTask(str(path), written, max_error, skip_bad)
+    task = PredictTask(model, written, skip_bad)
     found: list[tuple[int, int, str]] = []
     if todo and executor is None:
         for part in todo:

@@ -80,30 +80,34 @@ class MatrixTask:
 
     def __call__(self, part: Part) -> PartRows:
         """The rows of the whole part."""
-        place = {label: k for k, label in enumerate(self.classes.tolist())}
         blocks, pools, y, rows, n_rows = [], [], [], [], 0
         for texts, labels in labelled_batches(part, self.regions):
-            rows += [n_rows + i for i, v in enumerate(labels) if v is not None]
+            mine = np.flatnonzero(labels.codes >= 0)
+            rest = np.flatnonzero(labels.codes < 0)
+            rows.append(n_rows + mine)
             n_rows += len(labels)
-            mine = np.asarray([i for i, v in enumerate(labels) if v is not None], int)
-            rest = np.asarray([i for i, v in enumerate(labels) if v is None], int)
             if len(mine):
+                place = np.searchsorted(self.classes, labels.names)
                 blocks.append(self.features.transform(take(texts, mine)))
-                y += [place[labels[i]] for i in mine.tolist()]
+                y.append(place[labels.codes[mine]])
             if self.with_pool and len(rest):
                 pools.append(self.features.transform(take(texts, rest)))
         return PartRows(
             part.number,
             self._stacked(blocks),
-            np.asarray(y, dtype=np.int64),
+            _joined(y),
             self._stacked(pools),
-            np.asarray(rows, dtype=np.int64),
+            _joined(rows),
         )
 
     def _stacked(self, blocks: list[SparseMatrix]) -> SparseMatrix:
         if not blocks:
             return sparse.csr_matrix((0, sum(self.features.widths_)))
         return blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")
+
+
+def _joined(numbers: list[IntVector]) -> IntVector:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *numbers])
 
 
 class PickTask:

@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from earmark._optional import require
-from earmark.distributed.executor import Merge, Task, merge_tree, sendable
+from earmark.distributed.executor import (
+    Merge,
+    MergedBlock,
+    Task,
+    blocks_of,
+    merge_tree,
+    sendable,
+)
 
 __all__ = ["SparkExecutor"]
 
@@ -49,7 +56,7 @@ class SparkExecutor:
 
     def reduce(self, stage: str, task: Task, items: Sequence[Any], merge: Merge) -> Any:
         """Merge the parts of a block where they are, and the blocks here."""
-        return merge_tree(self._mapped(_Merging(task, merge), items), merge)
+        return merge_tree(self._mapped(MergedBlock(task, merge), items), merge)
 
     def keep_merged(
         self, stage: str, task: Task, items: Sequence[Any], merge: Merge
@@ -70,10 +77,7 @@ class SparkExecutor:
         self, work: Callable[[list[Any]], Any], items: Sequence[Any]
     ) -> list[Any]:
         """One result for each block of items, in order."""
-        items = [sendable(item) for item in items]
-        cut = [
-            list(items[k : k + self.block]) for k in range(0, len(items), self.block)
-        ]
+        cut = blocks_of([sendable(item) for item in items], self.block)
         rows = [(k, pickle.dumps((work, block))) for k, block in enumerate(cut)]
         frame = self.session.createDataFrame(rows, _SCHEMA).repartition(len(rows))
         found = frame.mapInArrow(_work_on, _SCHEMA).collect()
@@ -97,16 +101,6 @@ def _work_on(batches: Iterable[Any]) -> Iterator[Any]:
             ],
             names=["number", "payload"],
         )
-
-
-class _Merging:
-    """Items -> their results, merged."""
-
-    def __init__(self, task: Task, merge: Merge) -> None:
-        self.task, self.merge = task, merge
-
-    def __call__(self, items: list[Any]) -> Any:
-        return merge_tree(map(self.task, items), self.merge)
 
 
 class _Listing:

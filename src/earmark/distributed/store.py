@@ -108,13 +108,6 @@ class Store:
         write_atomically(self._mark(stage, part), [json.dumps(done).encode()])
         return n_documents
 
-    def sizes(self, stage: str, part: int) -> list[int]:
-        """Bytes of each piece."""
-        mark = json.loads(self._mark(stage, part).read_bytes())
-        return [
-            self._file(stage, part, k).stat().st_size for k in range(mark["pieces"])
-        ]
-
     def close(self, *, done: bool) -> None:
         """Remove the folder if the job is done, or if nobody knows its name."""
         if done or self._temporary:

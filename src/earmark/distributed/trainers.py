@@ -29,11 +29,11 @@ from earmark.models import (
     SoftmaxRegression,
 )
 from earmark.models.naive_bayes._count_model import CountNaiveBayes
-from earmark.pipeline.count_engine import CountEngine
+from earmark.pipeline.count_engine import CountEngine, class_factors
 from earmark.pipeline.inputs import RegionTexts
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
-from earmark.typing import FloatVector, IntVector, Labels
+from earmark.typing import Labels
 
 __all__ = ["check_trainable", "train"]
 
@@ -77,7 +77,7 @@ def train(engine: Any, job: Job) -> None:
         docs,
         sizes,
         width,
-        _class_factor(engine.class_weight, classes, docs),
+        class_factors(engine.class_weight, classes, docs.astype(np.float64)),
     )
     model = clone(engine.estimator)
     if "blocks" in model.get_params(deep=False):
@@ -125,10 +125,10 @@ class HashedSums:
         self.features = features
         self.model = model
 
-    def __call__(self, texts: RegionTexts, labels: list[Any]) -> Any:
+    def __call__(self, texts: RegionTexts, labels: Labels) -> Any:
         """Statistics of one batch."""
         features = hashed_features(clone(self.features), list(texts))
-        return self.model.accumulate(features.transform(texts), np.asarray(labels))
+        return self.model.accumulate(features.transform(texts), labels)
 
 
 def _train_hashed(engine: Any, job: Job) -> None:
@@ -145,19 +145,3 @@ def _train_hashed(engine: Any, job: Job) -> None:
     engine.model_ = model.finalise(counts.sums)
     engine.classes_ = np.asarray(model.classes_)
     engine.calibrator_ = None
-
-
-def _class_factor(
-    class_weight: Any, classes: Labels, docs: IntVector
-) -> FloatVector | None:
-    """Weight of a document of each class, as scikit-learn computes it."""
-    if class_weight is None:
-        return None
-    if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise ValueError(
-                "TextClassifier.class_weight must be None, 'balanced' or a dict, got "
-                f"{class_weight!r}."
-            )
-        return np.asarray(docs.sum() / (len(classes) * docs.astype(np.float64)))
-    return np.asarray([float(class_weight.get(c, 1.0)) for c in classes.tolist()])

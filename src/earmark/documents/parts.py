@@ -12,6 +12,7 @@ import numpy as np
 
 from earmark._optional import require
 from earmark.documents._cells import Table, as_label, to_documents
+from earmark.documents._coded_labels import CodedLabels
 from earmark.documents._columns import Plan, Request
 from earmark.documents._options import Format, ReadOptions
 from earmark.documents._parquet import is_text
@@ -26,7 +27,7 @@ __all__ = ["Batch", "Part", "PathLike", "list_parts"]
 PathLike: TypeAlias = str | os.PathLike[str]
 
 # What a batch of Parquet rows is read up to, counted without compression.
-_BATCH_BYTES = 1 << 24
+_BATCH_BYTES = 1 << 25
 _MOST_ROWS = 1 << 16
 
 
@@ -35,11 +36,11 @@ class Batch:
     """Some documents of a part.
 
     ``texts`` is one column of texts, or a dict of region name to column; columns
-    are lists of str or Arrow arrays. ``labels`` holds str or None, or is None.
+    are lists of str or Arrow arrays. ``labels`` is None if there is no such column.
     """
 
     texts: Any
-    labels: list[str | None] | None
+    labels: CodedLabels | None
     first_row: int
 
     def __len__(self) -> int:
@@ -76,7 +77,8 @@ class Part:
             yield from _parquet_batches(self)
             return
         for documents in self.documents():
-            yield Batch(documents.texts, documents.labels, documents.rows[0])
+            labels = CodedLabels.of_values(documents.labels)
+            yield Batch(documents.texts, labels, documents.rows[0])
 
     def documents(self) -> Iterator[Documents]:
         """The same as ``iter_documents`` gives them, with ids and kept columns."""
@@ -217,7 +219,8 @@ def _batch(
         data = {name: batch.column(name).to_pylist() for name in plan.needed}
         table = Table(part.name, plan, data, first_row)
         documents = to_documents(table, part.request, None)
-        return Batch(documents.texts, documents.labels, first_row)
+        labels = CodedLabels.of_values(documents.labels)
+        return Batch(documents.texts, labels, first_row)
     columns = [_filled(batch.column(name)) for name in plan.texts]
     texts = (
         columns[0]
@@ -236,32 +239,27 @@ def _filled(column: Any) -> Any:
 
 def _arrow_labels(
     part: Part, plan: Plan, batch: Any, first_row: int
-) -> list[str | None] | None:
+) -> CodedLabels | None:
     """Labels as strings, each distinct value converted once."""
     if plan.label is None:
         return None
     coded = batch.column(plan.label)
-    if not hasattr(coded, "dictionary"):
-        try:
-            coded = coded.dictionary_encode()
-        except Exception:  # lists and other nested types: told cell by cell
-            return _told_labels(part, plan, batch, first_row)
     try:
-        known = [as_label(value) for value in coded.dictionary.to_pylist()]
-    except ValueError:
+        if not hasattr(coded, "dictionary"):
+            coded = coded.dictionary_encode()
+        names = [as_label(value) for value in coded.dictionary.to_pylist()]
+    except Exception:  # nested types and bad labels: told cell by cell
         return _told_labels(part, plan, batch, first_row)
-    codes = coded.indices.to_pylist()
-    labels = [None if code is None else known[code] for code in codes]
-    if None in labels and not part.request.allow_unlabelled:
+    labels = CodedLabels.of_codes(coded.indices.fill_null(-1).to_numpy(), names)
+    if labels.n_unlabelled and not part.request.allow_unlabelled:
         return _told_labels(part, plan, batch, first_row)
     return labels
 
 
 def _told_labels(
     part: Part, plan: Plan, batch: Any, first_row: int
-) -> list[str | None] | None:
+) -> CodedLabels | None:
     """Labels the slow way, with the row of what is wrong."""
     data = {name: batch.column(name).to_pylist() for name in plan.needed}
-    return to_documents(
-        Table(part.name, plan, data, first_row), part.request, None
-    ).labels
+    table = Table(part.name, plan, data, first_row)
+    return CodedLabels.of_values(to_documents(table, part.request, None).labels)

@@ -6,6 +6,7 @@ grows with the vocabulary only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 
 from earmark.features.word_counter import WordCounter
 from earmark.kernels import text_fused, text_fused_plain
+from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.kernels.text import TermTable, count_columns
 from earmark.kernels.text_plain import count_columns as count_token_columns
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
@@ -22,6 +24,7 @@ __all__ = [
     "count_by_class",
     "known_terms",
     "learn_vocabulary",
+    "packed_by_class",
     "score_texts",
 ]
 
@@ -71,12 +74,33 @@ def count_by_class(
         texts = counter._read_for_kernel(documents)
         n_threads = counter._n_threads()
         parts = text_fused.count_by_class(texts, y_index, n_classes, scan, n_threads)
-    terms, indptr, indices, *counts = parts
-    shape = (n_classes, len(terms))
-    tokens, presence = (
-        sparse.csr_array((data, indices, indptr), shape=shape) for data in counts
+    terms, *sums = parts
+    return terms, *_class_matrices(sums, n_classes, len(terms))
+
+
+def packed_by_class(
+    counter: WordCounter, documents: Any, y_index: IntVector, n_classes: int
+) -> tuple[PackedTerms, SparseMatrix, SparseMatrix]:
+    """``count_by_class`` with the terms as bytes, for counts that are merged."""
+    scan = counter._scan()
+    if scan is None:
+        terms, *matrices = count_by_class(counter, documents, y_index, n_classes)
+        return pack_terms(terms), *matrices
+    texts, n_threads = counter._read_for_kernel(documents), counter._n_threads()
+    packed, *sums = text_fused.pack_by_class(texts, y_index, n_classes, scan, n_threads)
+    return packed, *_class_matrices(sums, n_classes, len(packed[1]) - 1)
+
+
+def _class_matrices(
+    sums: Sequence[IntVector], n_classes: int, n_terms: int
+) -> tuple[SparseMatrix, SparseMatrix]:
+    """Tokens and documents (n_classes, n_terms), of one structure."""
+    indptr, indices, tokens, presence = sums
+    shape = (n_classes, n_terms)
+    return (
+        sparse.csr_array((tokens, indices, indptr), shape=shape),
+        sparse.csr_array((presence, indices, indptr), shape=shape),
     )
-    return terms, tokens, presence
 
 
 def learn_vocabulary(

@@ -1,21 +1,26 @@
-"""Sorted lists of terms, packed as bytes, merged to one."""
+"""Sorted lists of terms, packed as bytes, merged to one; their counts added up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from earmark.kernels.backend import native
-from earmark.typing import IntVector
+from earmark.typing import IntVector, SparseMatrix
 
-__all__ = ["PackedTerms", "merge_terms", "pack_terms", "unpack_terms"]
+__all__ = ["PackedTerms", "merge_counts", "merge_terms", "pack_terms", "unpack_terms"]
 
 PackedTerms: TypeAlias = tuple[NDArray[np.uint8], IntVector]
 """UTF-8 bytes of all terms, and where each begins and ends (n_terms + 1)."""
+
+PlacedCounts: TypeAlias = tuple[SparseMatrix, SparseMatrix, IntVector, IntVector]
+"""Tokens and documents (n_classes, n_terms), of one structure; the place of each term
+in the union, and the place of each class."""
 
 # A lone surrogate, which JSON can spell out, is no UTF-8; it is packed all the same.
 _ERRORS = "surrogatepass"
@@ -49,12 +54,12 @@ def merge_terms(
     """The union of two sorted lists, and the place of each one's terms in it."""
     lib = native()
     if lib is None:
-        return _plain(unpack_terms(left), unpack_terms(right))
+        return _plain_union(unpack_terms(left), unpack_terms(right))
     data, offsets, *places = lib.merge_terms(*left, *right)
     return (data, offsets), places[0], places[1]
 
 
-def _plain(
+def _plain_union(
     left: list[str], right: list[str]
 ) -> tuple[PackedTerms, IntVector, IntVector]:
     union = sorted({*left, *right})
@@ -64,3 +69,40 @@ def _plain(
         for terms in (left, right)
     )
     return pack_terms(union), left_place, right_place
+
+
+def merge_counts(
+    left: PlacedCounts, right: PlacedCounts, shape: tuple[int, int]
+) -> tuple[SparseMatrix, SparseMatrix]:
+    """Sums of the counts of two lists, over the union of their terms and classes."""
+    lib = native()
+    if lib is None:
+        return _plain_sum(left, right, 0, shape), _plain_sum(left, right, 1, shape)
+    starts, terms, *counts = lib.merge_counts(
+        *(lib.Counts(*_arrays(side, shape[0])) for side in (left, right))
+    )
+    tokens, documents = (
+        sparse.csr_array((data, terms, starts), shape=shape) for data in counts
+    )
+    return tokens, documents
+
+
+def _arrays(side: PlacedCounts, n_classes: int) -> tuple[NDArray[Any], ...]:
+    """What the kernel reads, and for every class of the union its row or -1."""
+    tokens, documents, place, classes = side
+    row = np.full(n_classes, -1, dtype=np.int64)
+    row[classes] = np.arange(len(classes))
+    starts = tokens.indptr.astype(np.int64)
+    terms = tokens.indices.astype(np.int32, copy=False)
+    return starts, terms, tokens.data, documents.data, place, row
+
+
+def _plain_sum(
+    left: PlacedCounts, right: PlacedCounts, which: int, shape: tuple[int, int]
+) -> SparseMatrix:
+    total = sparse.csr_array(shape, dtype=np.int64)
+    for *counts, place, classes in (left, right):
+        rows, columns = counts[which].nonzero()
+        at = (classes[rows], place[columns])
+        total = total + sparse.csr_array((counts[which].data, at), shape=shape)
+    return total

@@ -6,10 +6,13 @@ results do not depend on the number of threads.
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 
 from earmark.kernels import text_fused_plain
 from earmark.kernels.backend import native
+from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.kernels.text import (
     Documents,
     Scan,
@@ -20,7 +23,10 @@ from earmark.kernels.text import (
 )
 from earmark.typing import FloatMatrix, FloatVector, IntVector
 
-__all__ = ["count_by_class", "score_texts"]
+__all__ = ["ClassCounts", "count_by_class", "pack_by_class", "score_texts"]
+
+ClassCounts: TypeAlias = tuple[IntVector, IntVector, IntVector, IntVector]
+"""indptr and indices of a CSR matrix (n_classes, n_terms); tokens, documents."""
 
 _TF = {"raw": 0, "binary": 1, "sublinear": 2, "logarithm": 3}
 _NORM = {None: 0, "l2": 1, "l1": 2}
@@ -32,7 +38,7 @@ def count_by_class(
     n_classes: int,
     scan: Scan,
     n_threads: int = 1,
-) -> tuple[list[str], IntVector, IntVector, IntVector, IntVector]:
+) -> tuple[list[str], *ClassCounts]:
     """Class sums of raw text (CS1), unpruned.
 
     Returns the sorted terms and the parts of two CSR matrices (n_classes, n_terms)
@@ -40,9 +46,43 @@ def count_by_class(
     """
     lib = native()
     if lib is None:
-        tokens = map(plain_analyzer(scan), documents)
-        return text_fused_plain.class_sums(tokens, y_index, n_classes)
-    sums = lib.ClassSums(
+        return _plain(documents, y_index, n_classes, scan)
+    sums = _sums(lib, documents, y_index, n_classes, scan, n_threads)
+    return sums.terms(), *_filled(sums, n_classes)
+
+
+def pack_by_class(
+    documents: Documents,
+    y_index: IntVector,
+    n_classes: int,
+    scan: Scan,
+    n_threads: int = 1,
+) -> tuple[PackedTerms, *ClassCounts]:
+    """As ``count_by_class``, the terms as bytes: no Python string is made."""
+    lib = native()
+    if lib is None:
+        parts = _plain(documents, y_index, n_classes, scan)
+        return pack_terms(parts[0]), *parts[1:]
+    sums = _sums(lib, documents, y_index, n_classes, scan, n_threads)
+    return sums.packed_terms(), *_filled(sums, n_classes)
+
+
+def _plain(
+    documents: Documents, y_index: IntVector, n_classes: int, scan: Scan
+) -> tuple[list[str], *ClassCounts]:
+    tokens = map(plain_analyzer(scan), documents)
+    return text_fused_plain.class_sums(tokens, y_index, n_classes)
+
+
+def _sums(
+    lib: Any,
+    documents: Documents,
+    y_index: IntVector,
+    n_classes: int,
+    scan: Scan,
+    n_threads: int,
+) -> Any:
+    return lib.ClassSums(
         native_texts(lib, documents, scan),
         np.ascontiguousarray(y_index, dtype=np.int64),
         n_classes,
@@ -50,11 +90,14 @@ def count_by_class(
         sorted(scan.stop_words),
         n_threads,
     )
+
+
+def _filled(sums: Any, n_classes: int) -> ClassCounts:
     indptr = np.empty(n_classes + 1, dtype=np.int64)
     indices = np.empty(sums.n_entries, dtype=np.int32)
     tokens, presence = np.empty((2, sums.n_entries), dtype=np.int64)
     sums.fill(indptr, indices, tokens, presence)
-    return sums.terms(), indptr, indices, tokens, presence
+    return indptr, indices, tokens, presence
 
 
 def score_texts(

@@ -34,7 +34,10 @@ __all__ = ["CountEngine", "class_factors"]
 def class_factors(
     class_weight: Any, classes: Labels, docs: FloatVector
 ) -> FloatVector | None:
-    """What ``class_weight`` multiplies each class by, or None for no weighting."""
+    """What ``class_weight`` multiplies each class by, or None for no weighting.
+
+    Balanced as in scikit-learn, to the last bit; a class without documents counts 0.
+    """
     if class_weight is None:
         return None
     if isinstance(class_weight, str):
@@ -44,8 +47,9 @@ def class_factors(
                 f"label to weight, got {class_weight!r}."
             )
         seen = docs > 0
-        share = np.divide(1.0, docs, out=np.zeros(len(docs)), where=seen)
-        return np.asarray(share * docs.sum() / seen.sum(), dtype=np.float64)
+        factors: FloatVector = np.zeros(len(docs))
+        np.divide(docs.sum(), seen.sum() * docs, out=factors, where=seen)
+        return factors
     known = classes.tolist()
     unknown = [label for label in class_weight if label not in known]
     if unknown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,13 @@ from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.kernels.keys import mixed_bits
-from earmark.kernels.term_merge import merge_terms, pack_terms, unpack_terms
+from earmark.kernels.term_merge import (
+    PackedTerms,
+    merge_counts,
+    merge_terms,
+    pack_terms,
+    unpack_terms,
+)
 from earmark.statistics.class_statistics import ClassStatistics
 from earmark.typing import (
     ArrayLike,
@@ -24,12 +30,13 @@ __all__ = ["TermCounts"]
 
 
 class TermCounts:
-    """Tokens and documents of every term in every class, term by term.
+    """Tokens and documents of every term in every class.
 
     The same exact counts as ``ClassStatistics`` keyed by term, packed for merging:
     two of them merge in one walk over their sorted terms, without a dictionary,
     whatever their vocabularies and classes. The result of merging does not depend
-    on order or grouping.
+    on order or grouping. On disk and on the way to another process every array has
+    the narrowest type that holds it.
 
     Parameters
     ----------
@@ -41,8 +48,8 @@ class TermCounts:
         The UTF-8 bytes of all terms, sorted, one after the other.
     offsets : ndarray of int64 of shape (n_terms + 1,)
         Where each term begins and ends in ``data``.
-    tokens, presence : sparse array of shape (n_terms, n_classes)
-        Occurrences of the term, and documents with the term; int64.
+    tokens, presence : csr_array of shape (n_classes, n_terms)
+        Occurrences of the term, and documents with the term; int64, of one structure.
 
     Examples
     --------
@@ -51,7 +58,7 @@ class TermCounts:
     >>> right = TermCounts.of_terms(["b"], [3], ["be", "to"], csr_array([[1, 4]]))
     >>> both = left.merge(right)
     >>> both.terms(), both.tokens.toarray().tolist(), both.docs.tolist()
-    (['be', 'to'], [[2, 1], [0, 4]], [1, 3])
+    (['be', 'to'], [[2, 0], [1, 4]], [1, 3])
 
     """
 
@@ -81,9 +88,20 @@ class TermCounts:
         presence: SparseMatrix | None = None,
     ) -> TermCounts:
         """From sums (n_classes, n_terms) over sorted terms, as counting gives them."""
-        tokens = _by_term(tokens)
-        held = tokens if presence is None else _by_term(presence)
-        return cls(classes, docs, *pack_terms(terms), tokens, held)
+        return cls.of_packed(classes, docs, pack_terms(terms), tokens, presence)
+
+    @classmethod
+    def of_packed(
+        cls,
+        classes: ArrayLike,
+        docs: ArrayLike,
+        packed: PackedTerms,
+        tokens: SparseMatrix,
+        presence: SparseMatrix | None = None,
+    ) -> TermCounts:
+        """The same, of terms that are packed already."""
+        held = tokens if presence is None else presence
+        return cls(classes, docs, *packed, tokens, held)
 
     @property
     def n_terms(self) -> int:
@@ -93,9 +111,8 @@ class TermCounts:
     @property
     def nbytes(self) -> int:
         """Memory of the arrays."""
-        sums = (self.tokens, self.presence)
-        parts = [a for m in sums for a in (m.data, m.indices, m.indptr)]
-        return sum(a.nbytes for a in (self.data, self.offsets, *parts))
+        sums = (self.tokens.data, self.presence.data, self.tokens.indices)
+        return sum(a.nbytes for a in (self.data, self.offsets, *sums))
 
     def terms(self) -> list[str]:
         """The terms, sorted."""
@@ -103,7 +120,13 @@ class TermCounts:
 
     def document_frequency(self) -> IntVector:
         """Documents that hold each term, over all classes."""
-        return np.asarray(self.presence.sum(axis=1), dtype=np.int64).ravel()
+        return np.asarray(self.presence.sum(axis=0), dtype=np.int64).ravel()
+
+    def copy(self) -> TermCounts:
+        """Another one of the same arrays, which merging leaves alone."""
+        return TermCounts(
+            self.classes, self.docs, self.data, self.offsets, self.tokens, self.presence
+        )
 
     def merge(self, other: TermCounts) -> Self:
         """Add the counts of other documents; terms and classes may differ."""
@@ -111,26 +134,18 @@ class TermCounts:
         packed, mine, theirs = merge_terms(
             (self.data, self.offsets), (other.data, other.offsets)
         )
-        n_terms = len(packed[1]) - 1
+        places = [np.searchsorted(classes, c) for c in (self.classes, other.classes)]
         docs = np.zeros(len(classes), dtype=np.int64)
-        sums = []
-        columns = [
-            np.searchsorted(classes, self.classes),
-            np.searchsorted(classes, other.classes),
-        ]
-        docs[columns[0]] += self.docs
-        docs[columns[1]] += other.docs
-        for name in ("tokens", "presence"):
-            parts = [
-                _moved(getattr(counts, name), place, n_terms, column, len(classes))
-                for counts, place, column in zip(
-                    (self, other), (mine, theirs), columns, strict=True
-                )
-            ]
-            sums.append(sparse.csr_array(parts[0] + parts[1]))
+        docs[places[0]] += self.docs
+        docs[places[1]] += other.docs
+        shape = (len(classes), len(packed[1]) - 1)
+        self.tokens, self.presence = merge_counts(
+            (self.tokens, self.presence, mine, places[0]),
+            (other.tokens, other.presence, theirs, places[1]),
+            shape,
+        )
         self.classes, self.docs = classes, docs
         self.data, self.offsets = packed
-        self.tokens, self.presence = sums
         return self
 
     def select(self, keep: BoolVector) -> TermCounts:
@@ -142,8 +157,8 @@ class TermCounts:
             self.docs,
             self.data[np.repeat(keep, lengths)],
             offsets,
-            self.tokens[keep],
-            self.presence[keep],
+            self.tokens[:, keep],
+            self.presence[:, keep],
         )
 
     def share_of(self, number: int, n_shares: int) -> TermCounts:
@@ -165,32 +180,67 @@ class TermCounts:
         return ClassStatistics.from_sums(
             self.classes,
             self.docs,
-            sparse.csr_array(self.tokens.T.tocsr()),
-            sparse.csr_array(self.presence.T.tocsr()),
+            self.tokens,
+            self.presence,
             self.terms(),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Narrow arrays: small numbers where it can be, the structure once."""
+        starts = self.tokens.indptr.astype(np.int64)
+        return {
+            "classes": self.classes,
+            "docs": self.docs,
+            "data": self.data,
+            "lengths": _narrow(np.diff(self.offsets)),
+            "starts": starts,
+            "steps": _narrow(_steps(self.tokens.indices, starts)),
+            "tokens": _narrow(self.tokens.data),
+            "presence": _narrow(self.presence.data),
+        }
 
-def _by_term(sums: SparseMatrix) -> SparseMatrix:
-    return sparse.csr_array(sparse.csr_array(sums).T.tocsr())
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.classes, self.docs = state["classes"], state["docs"]
+        self.data = state["data"]
+        self.offsets = _ends(state["lengths"])
+        starts = state["starts"]
+        indices = _places(state["steps"], starts)
+        shape = (len(starts) - 1, self.n_terms)
+        self.tokens, self.presence = (
+            sparse.csr_array(
+                (state[name].astype(np.int64), indices, starts), shape=shape
+            )
+            for name in ("tokens", "presence")
+        )
+
+    __earmark_state__ = __getstate__
+    __earmark_restore__ = __setstate__
 
 
-def _moved(
-    sums: SparseMatrix,
-    place: IntVector,
-    n_terms: int,
-    column: IntVector,
-    n_classes: int,
-) -> SparseMatrix:
-    """Rows moved to their places among more terms, columns among more classes."""
-    lengths = np.zeros(n_terms + 1, dtype=sums.indptr.dtype)
-    lengths[place + 1] = np.diff(sums.indptr)
-    indices = sums.indices
-    if len(column) != n_classes:
-        indices = column.astype(sums.indices.dtype)[sums.indices]
-    return sparse.csr_array(
-        (sums.data, indices, np.cumsum(lengths, dtype=lengths.dtype)),
-        shape=(n_terms, n_classes),
+def _narrow(values: IntVector) -> NDArray[Any]:
+    """The same whole numbers >= 0 in the least space."""
+    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
+
+
+def _ends(lengths: NDArray[Any]) -> IntVector:
+    ends = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    return ends
+
+
+def _steps(indices: IntVector, starts: IntVector) -> IntVector:
+    """From each column to the next in its row; the first of a row from 0."""
+    steps = np.diff(indices, prepend=indices[:1])
+    first = starts[:-1][np.diff(starts) > 0]
+    steps[first] = indices[first]
+    return steps
+
+
+def _places(steps: NDArray[Any], starts: IntVector) -> NDArray[np.int32]:
+    """The columns again."""
+    walked = _ends(steps)
+    return (walked[1:] - np.repeat(walked[starts[:-1]], np.diff(starts))).astype(
+        np.int32
     )
 
 

@@ -36,7 +36,7 @@ def train_in_parts(
     """Fit, save, and say what was done; goes on with a fit that was stopped."""
     from earmark.distributed.fitting import fitting
 
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), time.process_time()
     with _place(dask) as client, show_progress() as progress:
         checkpoint = None if client is not None else f"{out}.parts"
         with fitting(
@@ -53,7 +53,7 @@ def train_in_parts(
         ) as (fitted, job):
             fitted.columns_ = {"text": text, "label": label}
             fitted.save(out)
-    seconds = time.perf_counter() - started
+    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     counts = job.counts
     assert counts is not None
     return {
@@ -67,6 +67,7 @@ def train_in_parts(
         "file": str(out),
         "bytes": out.stat().st_size,
         "seconds": round(seconds, 3),
+        "cpu_seconds": round(cpu, 3),
         "documents_per_second": round(counts.n_documents / seconds, 1),
     }
 
@@ -87,16 +88,17 @@ def predict_in_parts(
     from earmark.distributed.dask_executor import DaskExecutor
     from earmark.distributed.fitting import as_parts, trained_columns
     from earmark.distributed.predicting import predict_parts
+    from earmark.distributed.sent_model import SentModel
 
-    columns = part_columns(text) or trained_columns(load_for(model, max_error))
+    classifier = load_for(model, max_error)
+    columns = part_columns(text) or trained_columns(classifier)
     parts = as_parts(data, columns, False, **how)
     with _place(dask) as client, counting("labelled") as advance:
         report = predict_parts(
-            model,
+            SentModel(model, max_error, classifier),
             parts,
             out,
             executor=None if client is None else DaskExecutor(client),
-            max_error=max_error,
             skip_bad=skip_bad,
             progress=advance,
         )
@@ -117,6 +119,7 @@ def evaluate_in_parts(
     from earmark.distributed.dask_executor import DaskExecutor
     from earmark.distributed.evaluating import report_of_parts
     from earmark.distributed.fitting import as_parts, trained_columns
+    from earmark.distributed.sent_model import SentModel
 
     classifier = load_for(model, max_error)
     columns = part_columns(text) or trained_columns(classifier)
@@ -124,9 +127,8 @@ def evaluate_in_parts(
     parts = as_parts(data, columns, label, **how)
     with _place(dask) as client:
         title = f"{model.name} on {data}"
-        return report_of_parts(
-            classifier, model, parts, DaskExecutor(client), max_error, title
-        )
+        sent = SentModel(model, max_error, classifier)
+        return report_of_parts(sent, parts, DaskExecutor(client), title)
 
 
 def _checked(memory: str | None) -> int | None:
