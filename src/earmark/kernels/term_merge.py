@@ -102,7 +102,7 @@ def _plain_sum(
 ) -> SparseMatrix:
     total = sparse.csr_array(shape, dtype=np.int64)
     for *counts, place, classes in (left, right):
-        rows, columns = counts[which].nonzero()
-        at = (classes[rows], place[columns])
-        total = total + sparse.csr_array((counts[which].data, at), shape=shape)
+        entries = counts[which].tocoo()
+        at = (classes[entries.row], place[entries.col])
+        total = total + sparse.csr_array((entries.data, at), shape=shape)
     return total
