@@ -313,3 +313,19 @@ def test_calibration_documents_turn_the_estimate_into_a_guarantee(data, tmp_path
     assert code == 0
     assert earmark.load(out).guaranteed_error_ == 0.3
     assert "with 95 % confidence" in stdout
+
+
+@pytest.mark.compiled
+def test_the_demo_compares_explains_and_writes_a_report(tmp_path):
+    out = tmp_path / "out"
+    status, told, _ = run("demo", "--labels", 5, "--out", out)
+    assert status == 0
+    lines = told.splitlines()
+    rows = [line for line in lines if line.startswith(("Complement", "earmark,"))]
+    assert len(rows) == 2
+    ours, theirs = (float(row[40:].split()[0]) for row in rows[::-1])
+    assert ours > theirs
+    assert "Which answers to trust" in told
+    assert "Why the docstring of" in told
+    assert "<svg" in (out / "report.html").read_text()
+    assert earmark.load(out / "demo.earmark").model_name_ == "semi-supervised"

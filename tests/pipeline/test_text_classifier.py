@@ -289,6 +289,35 @@ def test_class_weight_equals_repeated_documents(rng):
         )
 
 
+def test_balanced_class_weight_equals_weights_of_the_documents(rng):
+    texts, y = corpus(rng, n_documents=30)
+    texts, y = texts + texts[:7], [*y, *y[:7]]
+    n_classes = len(set(y))
+    weight = [len(y) / (n_classes * y.count(label)) for label in y]
+    for name in ("multinomial", "bernoulli", "complement"):
+        balanced = TextClassifier(name, class_weight="balanced").fit(texts, y)
+        weighted = TextClassifier(name).fit(texts, y, sample_weight=weight)
+        assert_allclose(
+            balanced.predict_proba(texts), weighted.predict_proba(texts), rtol=1e-9
+        )
+
+
+def test_class_weights_that_make_no_sense_are_named(rng):
+    texts, y = corpus(rng, n_documents=12)
+    with pytest.raises(ValueError, match="must be None, 'balanced' or a dict"):
+        TextClassifier("multinomial", class_weight="fair").fit(texts, y)
+    with pytest.raises(DataError, match="names the labels .'weather'."):
+        TextClassifier("multinomial", class_weight={"weather": 2}).fit(texts, y)
+
+
+def test_classes_of_a_later_batch_must_be_those_of_the_first(rng):
+    texts, y = corpus(rng, n_documents=12)
+    model = TextClassifier("multinomial")
+    model.partial_fit(texts, y, classes=sorted(set(y)))
+    with pytest.raises(ValueError, match="must be those of the first call"):
+        model.partial_fit(texts, y, classes=["weather", *sorted(set(y))])
+
+
 def test_ranking_puts_the_likeliest_documents_first(rng):
     texts, y = corpus(rng)
     model = TextClassifier("multinomial").fit(texts, y)
