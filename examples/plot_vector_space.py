@@ -24,8 +24,8 @@ documents = documents.take(rng.permutation(len(documents))[:3000].tolist())
 halves = stratified_split(documents.labels, 0.5, random_state=0)
 train, test = (documents.take(half.tolist()) for half in halves)
 counter, weighting = WordCounter(), TfidfWeighting()
-X = weighting.fit_transform(counter.fit_transform(train.texts))
-X_test = weighting.transform(counter.transform(test.texts))
+X = weighting.fit_transform(counter.fit_transform(train.joined()))
+X_test = weighting.transform(counter.transform(test.joined()))
 y, y_test = np.array(train.labels), np.array(test.labels)
 
 # %%
