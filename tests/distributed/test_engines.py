@@ -155,8 +155,9 @@ class DeadlyExecutor(DaskExecutor):
         return super()._submitted(stage, task, items)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def mortal_client():
+    """A cluster for one test: Dask does not always bring a killed worker back."""
     distributed = pytest.importorskip("distributed")
     with (
         warnings.catch_warnings(),
@@ -187,7 +188,7 @@ def test_a_killed_worker_does_not_show(
 ):
     folder = corpus.write(tmp_path / "parts", 12)
     classifier = TextClassifier(model)
-    mortal_client.wait_for_workers(2)
+    mortal_client.wait_for_workers(2, timeout=60)
     executor = DeadlyExecutor(mortal_client, stage, tmp_path / "killed")
     found = saved(fit(classifier, folder, client=executor))
     assert (tmp_path / "killed").exists()
