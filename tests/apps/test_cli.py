@@ -329,3 +329,31 @@ def test_the_demo_compares_explains_and_writes_a_report(tmp_path):
     assert "Why the docstring of" in told
     assert "<svg" in (out / "report.html").read_text()
     assert earmark.load(out / "demo.earmark").model_name_ == "semi-supervised"
+
+
+def test_no_command_writes_over_what_it_reads(data, tmp_path):
+    model = tmp_path / "m.earmark"
+    assert run("train", data, "--label", "kind", "--out", model)[0] == 0
+    before = data.read_bytes(), model.read_bytes()
+    for command in (
+        ("train", data, "--label", "kind", "--out", data),
+        ("predict", model, data, "--out", data),
+        ("predict", model, data, "--out", model),
+        ("evaluate", model, data, "--label", "kind", "--report", data),
+        ("card", model, "--out", model),
+        ("label", data, "--export", data),
+    ):
+        status, _, told = run(*command)
+        assert status == 2, command
+        assert "would take the place of" in " ".join(told.replace("│", "").split())
+    assert (data.read_bytes(), model.read_bytes()) == before
+
+
+def test_predict_says_how_many_documents_it_leaves_open(data, tmp_path):
+    model = tmp_path / "m.earmark"
+    options = ("--label", "kind", "--model", "multinomial")
+    assert run("train", data, *options, "--max-error", "0.001", "--out", model)[0] == 0
+    status, rows, told = run("predict", model, data)
+    assert status == 0
+    n_open = sum(row.split(",")[1] == "" for row in rows.splitlines())
+    assert (f"{n_open} documents without an answer" in told) == (n_open > 0)

@@ -73,7 +73,7 @@ def test_too_few_labels_mean_abstaining_and_saying_how_many_are_missing(train):
     assert model.threshold_ == np.inf
     n_calibration = model.thresholds_[0]["n_documents"]
     assert model.n_missing_ == 59 - n_calibration
-    assert f"about {59 - n_calibration} more labelled documents" in model.summary()
+    assert f"at least {59 - n_calibration} more labelled documents" in model.summary()
     assert model.score(X, y) == 0.0
 
 

@@ -58,7 +58,7 @@ def test_59_error_free_answers_are_needed_at_5_percent():
     assert enough.value == -np.inf
     fewer = guaranteed_threshold(np.arange(58), np.ones(58, bool))
     assert (fewer.n_answered, fewer.n_missing, fewer.value) == (0, 1, np.inf)
-    assert "about 1 more labelled documents are needed" in fewer.words
+    assert "at least 1 more labelled documents are needed" in fewer.words
 
 
 @pytest.mark.parametrize("max_error", [0.01, 0.05, 0.2])
@@ -69,23 +69,17 @@ def test_smallest_sample_is_the_first_that_can_pass(max_error, level):
     assert k == 1 or stats.binom.cdf(0, k - 1, max_error) > 1 - level
 
 
-def test_missing_labels_are_estimated_and_would_suffice():
-    # 200 documents, 2 errors in the top 59: 2.5/59.5 is below 5 %, but not shown.
-    right = np.ones(200, bool)
-    right[[150, 180]] = False
-    found = guaranteed_threshold(np.arange(200), right)
+def test_missing_labels_are_those_that_let_a_surer_share_pass():
+    # All 60 documents must be tested, and the least sure ones are wrong.
+    wrong = [3, 6]
+    found = guaranteed_threshold(np.arange(60), ~np.isin(np.arange(60), wrong))
     assert found.n_answered == 0
-    assert "more labelled documents are needed" in found.words
-
-    def passes(n_documents):
-        # The share 59/200 of them, and 2.5 errors in 59.5 of these.
-        n_tested = int(n_documents * 59 / 200)
-        errors = np.floor(n_tested * 2.5 / 59.5)
-        return stats.binom.cdf(errors, n_tested, 0.05) <= 0.05
-
-    needed = 200 + found.n_missing
-    assert passes(needed)
-    assert not any(passes(n) for n in range(210, int(0.9 * needed)))
+    assert 0 < found.n_missing <= 20
+    assert f"at least {found.n_missing} more labelled documents" in found.words
+    n_documents = 60 + found.n_missing
+    alike = np.arange(n_documents) * 60 // n_documents
+    again = guaranteed_threshold(np.arange(n_documents), ~np.isin(alike, wrong))
+    assert again.n_answered > 0
 
 
 def test_hopeless_classifier_is_told_apart_from_missing_labels():

@@ -1,5 +1,6 @@
 """What a filter keeps, in files, in datatrove's interface and in map_batches."""
 
+import gzip
 import importlib.util
 import json
 import pickle
@@ -156,3 +157,13 @@ def test_a_filter_travels_as_the_path_of_its_model(model, adapters, tmp_path):
     step.filter(Document("fine"))
     state = pickle.dumps(step.__getstate__())
     assert len(state) < 500
+
+
+def test_parts_whose_results_would_have_one_name_are_refused(model, tmp_path):
+    data = tmp_path / "in"
+    data.mkdir()
+    for name in ("a.jsonl", "a.jsonl.gz"):
+        line = b'{"text": "fine words"}\n'
+        (data / name).write_bytes(gzip.compress(line) if name[-1] == "z" else line)
+    with pytest.raises(DataError, match=r"same name as those of .*a\.jsonl"):
+        filter_parts(TextFilter(model, "good", 0.5), data, tmp_path / "out")

@@ -59,8 +59,8 @@ class Threshold:
     n_documents, n_answered, n_errors : int
         Calibration documents, those answered, and those answered wrongly.
     n_missing : int or None
-        When nothing is answered: about how many more labelled documents are
-        needed; None when no number of labels would do.
+        When nothing is answered: at least how many more labelled documents are
+        needed; None when no number of labels is likely to do.
 
     """
 
@@ -106,11 +106,11 @@ class Threshold:
         if self.n_missing is None:
             return head + (
                 "is not reached by its most confident answers either; more labels "
-                "for calibration will not help, a better classifier would."
+                "for calibration are not likely to help, a better classifier would."
             )
         return head + (
             f"cannot be promised from {self.n_documents:,} calibration documents; "
-            f"about {self.n_missing:,} more labelled documents are needed."
+            f"at least {self.n_missing:,} more labelled documents are needed."
         )
 
 
@@ -212,7 +212,7 @@ def guaranteed_threshold(
         n_errors=int(errors[n_answered - 1]) if n_answered else 0,
         n_missing=0
         if n_answered
-        else _missing(errors, start, smallest, max_error, confidence_level),
+        else _missing(errors, smallest, min_coverage, max_error, confidence_level),
     )
 
 
@@ -286,27 +286,23 @@ def _cut(ranked: FloatVector, n_answered: int) -> float:
 
 def _missing(
     errors: IntVector,
-    start: int,
     smallest: int,
+    min_coverage: float,
     max_error: float,
     confidence_level: float,
 ) -> int | None:
-    """About how many more documents would let the first test pass.
+    """At least how many more documents would let the first test pass, or None.
 
-    Too few documents: what is missing to the smallest sample, if all of it were
-    right. Enough of them: the error seen among the ``start`` most confident,
-    plus half an error, is taken to go on.
+    With more documents the first test is of a smaller, surer share of them: the
+    error seen in that share of these documents is taken to go on.
     """
     n_documents = len(errors)
-    if n_documents < start:
-        return start - n_documents
-    rate = (errors[start - 1] + 0.5) / (start + 0.5)
-    if rate >= max_error:
-        return None
-    sizes = np.unique(np.geomspace(start, 1e7, 2000).astype(np.int64))
-    p_value = stats.binom.cdf(np.floor(rate * sizes), sizes, max_error)
+    if n_documents < smallest:
+        return smallest - n_documents
+    sizes = np.unique(np.geomspace(n_documents + 1, 1e7, 2000).astype(np.int64))
+    starts = np.maximum(smallest, np.ceil(min_coverage * sizes)).astype(np.int64)
+    seen = np.maximum(1, np.round(starts / sizes * n_documents)).astype(np.int64)
+    expected = np.floor(errors[seen - 1] / seen * starts)
+    p_value = stats.binom.cdf(expected, starts, max_error)
     enough = sizes[p_value <= 1 - confidence_level]
-    if not len(enough):
-        return None
-    needed = int(np.ceil(n_documents * enough[0] / start))
-    return max(needed - n_documents, 1)
+    return int(enough[0]) - n_documents if len(enough) else None

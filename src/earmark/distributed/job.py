@@ -43,9 +43,12 @@ class Job:
         self.parts = [part for part in self.parts if part.number not in counts.bad]
         if not counts.labelled:
             why = f" ({len(bad)} could not be read)" if bad else ""
+            asked = self.parts[0].request.label if self.parts else None
+            column = f" in the column {asked!r}" if isinstance(asked, str) else ""
             raise DataError(
-                f"no labelled document in the {len(bad) + len(self.parts)} parts{why}; "
-                "name the label column with label= (--label)."
+                f"no labelled document{column} of the {len(bad) + len(self.parts)} "
+                f"parts{why}; name the column that holds the labels with label= "
+                "(--label)."
             )
         if len(counts.classes) < 2:
             raise DataError(

@@ -48,6 +48,7 @@ class ResultFolder:
                 f"{folder}: the results would lie among the data ({inside[0]}); name "
                 "another folder with --out."
             )
+        _check_names(parts)
         if folder.exists() and not folder.is_dir():
             raise DataError(f"{folder}: expected a folder for the results, got a file.")
         folder.mkdir(parents=True, exist_ok=True)
@@ -70,12 +71,29 @@ class ResultFolder:
     def target(self, part: Part, kind: str) -> Path | None:
         """The file for a part's results, or None if it is there and not older."""
         suffix = "parquet" if kind == "parquet" else "jsonl"
-        name = part.path.name
-        for ending in (".gz", ".zst"):
-            name = name.removesuffix(ending)
-        target = self.folder / f"{Path(name).stem}.{suffix}"
+        target = self.folder / f"{_stem(part)}.{suffix}"
         done = target.exists() and target.stat().st_mtime_ns >= part.stamp[1]
         return None if done else target
+
+
+def _stem(part: Part) -> str:
+    """The name of a part without its endings."""
+    name = part.path.name
+    for ending in (".gz", ".zst"):
+        name = name.removesuffix(ending)
+    return Path(name).stem
+
+
+def _check_names(parts: Sequence[Part]) -> None:
+    """Two parts whose results would have one name are an error."""
+    taken: dict[str, str] = {}
+    for part in parts:
+        other = taken.setdefault(_stem(part), part.name)
+        if other != part.name:
+            raise DataError(
+                f"{part.name}: its results would have the same name as those of "
+                f"{other}; rename one of them."
+            )
 
 
 @contextmanager

@@ -247,6 +247,13 @@ class _Encoder:
         shape = [int(n) for n in value.shape]
         return {"$": "sparse", "class": name, "shape": shape, **parts}
 
+    @staticmethod
+    def _given(place: Place, what: str) -> str:
+        """How ``load`` takes the function that stood in a place."""
+        if str(place).endswith(".encoder"):
+            return f"encoder={what}"
+        return f"given={{{str(place)!r}: {what}}}"
+
     def function(self, value: Any, place: Place) -> Any:
         """A callable: a gap with a name if that is allowed."""
         if self.allow_callables:
@@ -256,7 +263,7 @@ class _Encoder:
         raise NotSupportedError(
             f"{place} is a {kind} ({what}); a model file holds no code: save with "
             "allow_callables=True and give it again to load, "
-            f"given={{{str(place)!r}: {what}}}"
+            f"{self._given(place, what)}"
         )
 
 

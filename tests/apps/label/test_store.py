@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from earmark.apps.label.project import claim
 from earmark.apps.label.store import Store
 from earmark.exceptions import DataError
 
@@ -99,6 +100,7 @@ def test_two_processes_write_into_one_project(tmp_path, store):
 WRITER = """
 import sys
 from pathlib import Path
+from earmark.apps.label.project import claim
 from earmark.apps.label.store import Store
 store = Store(Path(sys.argv[1]), {"documents": "abc", "seed": 0})
 for number in range(100000):
@@ -126,3 +128,11 @@ def test_kill_9_loses_no_answer_that_was_confirmed(tmp_path):
     with sqlite3.connect(tmp_path / "answers.sqlite") as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     db.close()
+
+
+def test_a_project_is_held_by_one_process_at_a_time(tmp_path):
+    held = claim(tmp_path)
+    with pytest.raises(DataError, match="open in another `earmark label`"):
+        claim(tmp_path)
+    held.close()
+    claim(tmp_path).close()

@@ -75,7 +75,7 @@ def _identity(facts: CardFacts) -> Table:
 def _training(facts: CardFacts) -> Iterable[Block]:
     told = facts.training
     if not told:
-        yield "Not recorded: the model was not made by `earmark train`."
+        yield "Not recorded: only `earmark train` on data that is read whole does so."
         return
     rows = [
         ("source", str(told["source"])),

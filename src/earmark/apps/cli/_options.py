@@ -24,8 +24,8 @@ __all__ = [
     "column_list",
     "labelled_rows",
     "refuse_with_parts",
-    "require_folder",
     "require_models",
+    "require_output",
     "text_options",
 ]
 
@@ -173,8 +173,17 @@ def require_models(*names: str) -> None:
             )
 
 
-def require_folder(out: Path) -> None:
-    """Refuse an output that cannot be written, before the work and not after it."""
+def require_output(out: Path, *inputs: Path | str) -> None:
+    """Refuse an output that cannot be written, before the work and not after it.
+
+    One that is an input of the command, or would lie among its parts, is refused too.
+    """
+    for given in map(Path, inputs):
+        if given.exists() and given.resolve() in (out.resolve(), out.resolve().parent):
+            among = "lie among" if given.is_dir() else "take the place of"
+            raise typer.BadParameter(
+                f"{out} would {among} the data in {given}; name another file."
+            )
     folder = out.parent
     if out.is_dir():
         raise typer.BadParameter(f"{out} is a folder; name a file in it.")

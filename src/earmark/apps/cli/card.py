@@ -26,7 +26,9 @@ def run(
     model: options.Model,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write it there [stdout]."),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write it there, not to stdout."
+        ),
     ] = None,
     intended_use: Annotated[
         str | None,
@@ -43,6 +45,8 @@ def run(
 
     if not model.exists():
         raise DataError(f"{model}: no such model file; `earmark train` makes one.")
+    if out is not None:
+        options.require_output(out, model)
     facts = CardFacts.from_file(model, words)
     parts = sections(facts, intended_use)
     page = out is not None and out.suffix.lower() in (".html", ".htm")

@@ -40,7 +40,7 @@ def run(
     from earmark.apps.cli._models import load_for, read_all
 
     if report is not None:
-        options.require_folder(report)
+        options.require_output(report, data, model)
     if dask is not None:
         from earmark.apps.cli._parts import evaluate_in_parts
 

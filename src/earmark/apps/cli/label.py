@@ -78,10 +78,12 @@ def run(
     for package in ("fastapi", "uvicorn"):
         require(package, "label in the browser")
     from earmark.apps.label.app import make_app
-    from earmark.apps.label.project import open_project
+    from earmark.apps.label.project import claim, open_project
     from earmark.apps.web.logs import logs_to_stderr
     from earmark.apps.web.run import listen, run_app
 
+    if export is not None:
+        options.require_output(export, data)
     with status(f"reading {data}"):
         documents = read_documents(
             data,
@@ -92,9 +94,11 @@ def run(
             encoding=encoding,
             **options.column_list(text),
         )
+    folder = project or Path(f"{data.rstrip('/')}.labels")
+    held = claim(folder) if export is None else None
     session = open_project(
         documents,
-        project or Path(f"{data.rstrip('/')}.labels"),
+        folder,
         labels=[n.strip() for n in (labels or "").split(",") if n.strip()],
         any_of=multi_label,
         model=model,
@@ -119,6 +123,8 @@ def run(
             webbrowser.open(url)
 
     run_app(make_app(session), bound, started=started, drain=10)
+    if held is not None:
+        held.close()
 
 
 def _export(session: object, out: Path) -> None:

@@ -85,17 +85,25 @@ def run(
     from earmark.apps.cli._models import load_for, read_batches
 
     if out != "-":
-        options.require_folder(Path(out))
+        options.require_output(Path(out), data, model)
     classifier = load_for(model, max_error)
     batches = read_batches(
         classifier, data, text, id=id_column, encoding=encoding, format=format
     )
     lines = as_json or out.endswith((".jsonl", ".ndjson"))
+    n_open = 0
     with _output(out) as file, counting("labelled") as advance:
         writer = _JsonLines(file) if lines else _Csv(file)
         for batch in batches:
-            writer.write(_records(classifier, batch, explain))
+            decision = classifier.decide(batch.texts)
+            n_open += int(decision.abstained.sum())
+            writer.write(_records(classifier, batch, decision, explain))
             advance(len(batch))
+    if n_open:
+        from earmark.decision.guarantee import several_words
+
+        why = several_words(classifier.thresholds_)
+        typer.echo(f"{n_open:,} documents without an answer. {why}", err=True)
 
 
 def told_of_labels(facts: dict[str, Any]) -> str:
@@ -111,8 +119,9 @@ def told_of_labels(facts: dict[str, Any]) -> str:
     )
 
 
-def _records(classifier: Any, batch: Any, explain: bool) -> Iterator[dict[str, Any]]:
-    decision = classifier.decide(batch.texts)
+def _records(
+    classifier: Any, batch: Any, decision: Any, explain: bool
+) -> Iterator[dict[str, Any]]:
     reasons = classifier.explain(batch.texts) if explain else None
     key = "row" if batch.ids is None else "id"
     names = batch.rows if batch.ids is None else batch.ids

@@ -111,7 +111,8 @@ def run(
     from earmark.pipeline import TextClassifier
 
     options.require_models(model)
-    options.require_folder(out)
+    given = [name for name in (data, unlabelled, calibration) if name is not None]
+    options.require_output(out, *given)
     started = time.perf_counter()
     classifier = TextClassifier(
         model,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from earmark.apps.label.session import Session
 from earmark.apps.label.store import Store
@@ -12,7 +13,30 @@ from earmark.documents import Documents
 from earmark.exceptions import DataError
 from earmark.pipeline.labelling import LabellingLoop
 
-__all__ = ["fingerprint", "open_project"]
+__all__ = ["claim", "fingerprint", "open_project"]
+
+
+def claim(folder: Path) -> Any:
+    """Hold the project for this process, until the answer is closed or the end.
+
+    A project that another process holds is a DataError: each would ask for the same
+    documents. Where the system has no such locks, nothing is held.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    held = (folder / "in-use").open("w")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        held.close()
+        raise DataError(
+            f"{folder}: this project is open in another `earmark label`; use its page, "
+            "or end it first."
+        ) from None
+    return held
 
 
 def fingerprint(documents: Documents) -> str:
