@@ -36,6 +36,7 @@ def objective(model, X, y, C, weight):
     return C * weight @ loss + 0.5 * (model.coef_**2).sum()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("C", [0.3, 10.0])
 @pytest.mark.parametrize("solver", ["dual", "plain"])
