@@ -271,3 +271,9 @@ def test_many_classes_are_handled(rng):
     y = np.arange(3000) % 1000
     model = MultinomialNaiveBayes().fit(X, y)
     assert model.predict_proba(X[:5]).shape == (5, 1000)
+
+
+def test_a_uniform_prior_is_one_share_a_class():
+    model = MultinomialNaiveBayes(class_prior="uniform")
+    model.fit(np.eye(4, dtype=np.int64)[[0, 1, 1, 2]], ["a", "b", "b", "c"])
+    assert_allclose(np.exp(model.class_log_prior_), 1 / 3)

@@ -257,3 +257,10 @@ def test_parameters_that_make_no_sense_are_named(rng):
         SoftmaxRegression(class_weight="balanced").partial_fit(X, y)
     with pytest.warns(ConvergenceWarning, match="has not converged after 1 passes"):
         SoftmaxRegression(solver="dual", epochs=1).fit(X, y)
+
+
+def test_the_penalty_of_the_dual_is_ten_unless_told(rng):
+    X, y = documents(rng)
+    plain = SoftmaxRegression(solver="dual").fit(X, y)
+    told = SoftmaxRegression(solver="dual", C=10.0).fit(X, y)
+    assert_array_equal(plain.coef_, told.coef_)

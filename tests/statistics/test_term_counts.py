@@ -1,5 +1,7 @@
 """Packed counts merge, select and divide like the statistics they stand for."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -52,3 +54,17 @@ def test_labels_of_two_types_do_not_merge():
     left, right = counts_of(["a b"], ["x"]), counts_of(["a b"], [1])
     with pytest.raises(DataError, match="of one type"):
         left.merge(right)
+
+
+def test_stored_counts_come_back_whole_and_narrow():
+    whole = counts_of(TEXTS, LABELS)
+    none = whole.select(np.zeros(whole.n_terms, dtype=bool))
+    only_a = whole.select(whole.tokens.toarray()[0] > 0)  # other classes have fewer
+    for counts in (whole, none, only_a):
+        again = pickle.loads(pickle.dumps(counts))
+        assert again.terms() == counts.terms()
+        for name in ("tokens", "presence"):
+            found, given = getattr(again, name), getattr(counts, name)
+            assert found.dtype == np.int64
+            assert (found != given).nnz == 0
+    assert whole.__getstate__()["tokens"].dtype == np.uint8

@@ -186,3 +186,7 @@ def test_cross_validation_needs_two_documents_in_every_class(rng):
     X, y = corpus(rng)
     with pytest.raises(DataError, match="needs at least 2 documents in every class"):
         HigherOrderClassifier(C="cross_validation").fit(X, [9, *y[1:]])
+
+
+def test_costs_are_the_powers_of_ten_of_the_paper():
+    assert COSTS == (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
