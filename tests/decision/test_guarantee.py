@@ -213,3 +213,20 @@ def test_coverage_and_error_are_what_was_seen():
     found = guaranteed_threshold(np.arange(400), np.arange(400) >= 100)
     assert_allclose(found.coverage, found.n_answered / 400)
     assert_allclose(found.error, found.n_errors / found.n_answered)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0])
+def test_a_confidence_of_nothing_or_everything_is_refused(level):
+    with pytest.raises(ValueError, match=r"confidence_level must be in \(0, 1\)"):
+        guaranteed_threshold(np.arange(60), np.ones(60, bool), 0.05, level)
+
+
+def test_one_right_answer_can_be_enough():
+    assert smallest_sample(0.9, 0.5) == 1
+
+
+def test_an_estimate_that_answers_nothing_names_no_number_of_labels():
+    nothing = estimated_threshold(np.arange(40), np.zeros(40, bool))
+    assert (nothing.n_answered, nothing.n_missing) == (0, None)
+    something = estimated_threshold(np.arange(40), np.ones(40, bool))
+    assert (something.n_answered, something.n_missing) == (40, 0)
