@@ -140,3 +140,62 @@ def test_labels_with_a_bar_raise_the_question_of_several_labels(tmp_path):
         assert run(*args, "-o", tmp_path / "m.earmark").exit_code == 0
     done = run(*args, "--multi-label", "-o", tmp_path / "m.earmark")
     assert "learned 2 classes" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("labels.xlsx", ".jsonl"),
+        ("labels.parquet", ".jsonl"),
+        ("labels/", "--by-part"),
+    ],
+)
+def test_a_name_that_promises_another_format_is_refused(out, said, data):
+    found = run("predict", "m.earmark", data, "-o", out)
+    assert found.exit_code == 2
+    assert said in found.stderr
+
+
+def test_json_lines_do_not_go_into_a_csv_file(data):
+    found = run("predict", "m.earmark", data, "--json", "-o", "labels.csv")
+    assert found.exit_code == 2
+    assert ".jsonl" in found.stderr
+
+
+def test_quotes_may_be_ordinary_characters(tmp_path):
+    path = tmp_path / "inches.csv"
+    rows = ['a 5" cat,animal', 'a "big dog,animal', 'one 2" car,vehicle']
+    path.write_text("\n".join(["text,kind", *rows, "my truck,vehicle", ""]))
+    command = ("train", path, "--label", "kind", "-o", tmp_path / "m.earmark")
+    assert run(*command, "--no-quotes", "--model", "multinomial").exit_code == 0
+    found = run("predict", tmp_path / "m.earmark", path, "--no-quotes")
+    assert len(found.stdout.splitlines()) == 5
+    open_quote = tmp_path / "open.csv"
+    open_quote.write_text('text,kind\n"a cat,animal\n')
+    assert "--no-quotes" in str(run("train", open_quote, "-o", "m").exception)
+
+
+def test_a_file_without_labels_is_named(data, tmp_path):
+    model = tmp_path / "m.earmark"
+    train = ("train", data, "--label", "kind", "--model", "multinomial", "-o", model)
+    assert run(*train).exit_code == 0
+    bare = written(tmp_path / "bare.csv", [("a cat", ""), ("a car", "")])
+    for command in (("evaluate", model, bare), (*train, "--calibration", bare)):
+        assert f"{bare}: no row has a label" in str(run(*command).exception)
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_nearly_as_many_labels_as_documents_are_asked_about(tmp_path):
+    path = written(tmp_path / "x.csv", [(f"text {i}", f"id {i}") for i in range(30)])
+    with pytest.warns(EarmarkWarning, match="'kind' holds 30 different labels in 30"):
+        run("train", path, "--label", "kind", "-o", tmp_path / "m.earmark")
+
+
+def test_a_model_that_answers_nothing_says_so(data, tmp_path):
+    model = tmp_path / "m.earmark"
+    held_out = written(tmp_path / "held.csv", [("cat", "animal"), ("car", "vehicle")])
+    options = ("--label", "kind", "--model", "multinomial", "-o", model)
+    run("train", data, *options, "--calibration", held_out, "--max-error", "0.01")
+    shown = run("evaluate", model, data).stdout
+    assert "It answers nothing" in shown
+    assert "inf" not in shown

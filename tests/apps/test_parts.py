@@ -1,12 +1,14 @@
 """The commands on data in parts."""
 
 import json
+import shutil
 
 import pyarrow.parquet as pq
 import pytest
 from tests.distributed.conftest import Corpus
 from typer.testing import CliRunner
 
+from earmark.apps.card import CardFacts
 from earmark.apps.cli.main import app
 from earmark.exceptions import DataError
 
@@ -62,3 +64,42 @@ def test_a_size_that_is_none_is_told(parts):
     result = runner.invoke(app, ["train", str(parts), "--memory", "lots"])
     assert isinstance(result.exception, DataError)
     assert "such as '2GB', got 'lots'" in str(result.exception)
+
+
+def test_a_bad_part_is_left_out_of_the_filter_and_named(model, parts, tmp_path):
+    copy = tmp_path / "in"
+    shutil.copytree(parts, copy)
+    (copy / "part-001.jsonl").write_text('{"text": "fine"}\n{oops\n')
+    options = ("--keep", "class 1", "--out", tmp_path / "out")
+    failed = runner.invoke(app, ["filter", str(model), str(copy), *map(str, options)])
+    assert "part-001.jsonl" in str(failed.exception)
+    told = call("filter", model, copy, *options, "--skip-bad")
+    assert "of 66 documents" in told  # part-000 was done before the failure
+    assert "left out" in told
+    assert "part-001.jsonl" in told
+    kept = {p.name for p in (tmp_path / "out").glob("*.jsonl")}
+    assert kept == {"part-000.jsonl", "part-002.jsonl"}
+
+
+def test_a_mistyped_column_leaves_nothing_in_the_way(parts, tmp_path):
+    options = ("--memory", "500MB", "--out", tmp_path / "m.earmark")
+    wrong = runner.invoke(
+        app, ["train", str(parts), "--label", "lable", *map(str, options)]
+    )
+    assert isinstance(wrong.exception, DataError)
+    call("train", parts, "--label", "label", *options)
+    assert [p.name for p in tmp_path.iterdir()] == ["m.earmark"]
+
+
+def test_the_card_tells_of_data_in_parts(parts, tmp_path):
+    copy = tmp_path / "in"
+    shutil.copytree(parts, copy)
+    (copy / "part-001.jsonl").write_text("{oops\n")
+    out = tmp_path / "m.earmark"
+    call("train", copy, "--label", "label", "--skip-bad", "--out", out)
+    shown = call("card", out).replace("\\", "")
+    assert "| labelled documents | 133 |" in shown
+    assert "| parts left out as unreadable | 1 |" in shown
+    facts = CardFacts.from_file(out)
+    assert sum(facts.training["classes"].values()) == 133
+    assert "fingerprint of the data" not in shown

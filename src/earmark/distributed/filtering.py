@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,6 +33,15 @@ class FilterReport:
     kept: int = 0
     characters: int = 0
     kept_characters: int = 0
+    bad: dict[str, str] = field(default_factory=dict)
+    """Part -> why it could not be read."""
+
+    def add(self, part: FilterReport) -> None:
+        """Count the documents of a part that is done."""
+        self.documents += part.documents
+        self.kept += part.kept
+        self.characters += part.characters
+        self.kept_characters += part.kept_characters
 
 
 def filter_parts(
@@ -44,13 +53,15 @@ def filter_parts(
     unit: Literal["document", "paragraph"] = "document",
     fingerprint: str = "",
     progress: Callable[[int], None] | None = None,
+    skip_bad: bool = False,
     **how: Any,
 ) -> FilterReport:
     """Write the documents that stay, part by part, in constant memory.
 
     Every part of the input becomes a part of the same name in ``out``, with all its
     columns: Parquet stays Parquet, other formats become JSON lines. A part is
-    written whole or not at all; one that is there already is not done again.
+    written whole or not at all; one that is there already is not done again. With
+    ``skip_bad`` a part that cannot be read is left out, and the report says why.
     """
     parts = list_parts(dataset, text=text, label=False, keep="all", **how)
     columns = parts[0].request.text
@@ -65,21 +76,30 @@ def filter_parts(
     }
     folder = ResultFolder(Path(out), settings, parts, "earmark filter")
     report = FilterReport()
-    work = _Work(chosen, columns[0], unit == "paragraph", report, progress)
     for part in parts:
         report.parts += 1
         target = folder.target(part, part.format)
         if target is None:
             report.skipped += 1
-        elif part.format == "parquet":
-            work.parquet(part, target)
+            continue
+        found = FilterReport()
+        try:
+            _Work(chosen, columns[0], unit == "paragraph", found, progress)(
+                part, target
+            )
+        except DataError as error:
+            if not skip_bad:
+                raise
+            report.bad[part.name] = str(error)
         else:
-            work.lines(part, target)
+            report.add(found)
     return report
 
 
 @dataclass
 class _Work:
+    """Judges the documents of one part and counts them."""
+
     chosen: TextFilter
     column: str
     by_paragraph: bool
@@ -102,6 +122,13 @@ class _Work:
             self.progress(len(texts))
         self.gone = np.asarray(gone)
         return left
+
+    def __call__(self, part: Part, target: Path) -> None:
+        """Write what stays of one part."""
+        if part.format == "parquet":
+            self.parquet(part, target)
+        else:
+            self.lines(part, target)
 
     def parquet(self, part: Part, target: Path) -> None:
         """One Parquet file to another, batch by batch."""

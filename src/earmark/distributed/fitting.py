@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from earmark.distributed.dask_executor import DaskExecutor
 from earmark.distributed.executor import Executor
-from earmark.distributed.job import Job
+from earmark.distributed.job import Job, NothingToLearnError
 from earmark.distributed.local import LocalExecutor, Progress
 from earmark.distributed.memory import as_bytes
 from earmark.distributed.predicting import PredictReport, predict_parts
@@ -137,6 +137,9 @@ def fitting(
         job = Job(executor, parts, estimator.regions, skip_bad, budget)
         yield _fitted(clone(estimator), job), job
         done = True
+    except NothingToLearnError:
+        done = True  # nothing to go on with: other columns are another job
+        raise
     finally:
         if store is not None:
             store.close(done=done)
@@ -273,7 +276,7 @@ def _refuse(estimator: Any) -> None:
         )
     if estimator.max_error is not None:
         raise NotSupportedError(
-            "max_error is not estimated in parts; fit without it, and call "
-            "measure_confidence with a sample of the training documents."
+            "max_error (--max-error) is not estimated in parts; fit without it, and "
+            "call measure_confidence with a sample of the training documents."
         )
     check_trainable(_engine_of(estimator))

@@ -12,7 +12,11 @@ from earmark.distributed.executor import Executor, merged
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError
 
-__all__ = ["Job"]
+__all__ = ["Job", "NothingToLearnError"]
+
+
+class NothingToLearnError(DataError):
+    """The counts of all parts are there, and hold no two classes."""
 
 
 @dataclass
@@ -29,6 +33,8 @@ class Job:
     notes: list[str] = field(default_factory=list)
     """What the user should know about the data."""
     counts: PartCounts | None = None
+    classes: dict[str, int] = field(default_factory=dict)
+    """Label -> how many documents have it."""
 
     def count(
         self, counter: Any, with_pool: bool = False, add: Any = None
@@ -45,16 +51,19 @@ class Job:
             why = f" ({len(bad)} could not be read)" if bad else ""
             asked = self.parts[0].request.label if self.parts else None
             column = f" in the column {asked!r}" if isinstance(asked, str) else ""
-            raise DataError(
+            raise NothingToLearnError(
                 f"no labelled document{column} of the {len(bad) + len(self.parts)} "
                 f"parts{why}; name the column that holds the labels with label= "
                 "(--label)."
             )
         if len(counts.classes) < 2:
-            raise DataError(
+            raise NothingToLearnError(
                 f"the parts hold one class only, {counts.classes[0]!s}; expected at "
                 "least 2: label some documents of another class."
             )
+        docs = next(iter(counts.labelled.values())).docs.tolist()
+        names = map(str, counts.classes.tolist())
+        self.classes = dict(zip(names, map(int, docs), strict=True))
         if bad:
             listed = ", ".join(bad[:5]) + (", ..." if len(bad) > 5 else "")
             what = "1 bad part was" if len(bad) == 1 else f"{len(bad)} bad parts were"

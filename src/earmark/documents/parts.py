@@ -104,6 +104,7 @@ def list_parts(
     allow_unlabelled: bool = True,
     format: Format | None = None,  # noqa: A002
     encoding: str | None = None,
+    quote: str | None = '"',
 ) -> list[Part]:
     """The files of a directory in the order of their names, or one file.
 
@@ -121,7 +122,7 @@ def list_parts(
     >>> folder.cleanup()
 
     """
-    options = ReadOptions(format=format, encoding=encoding)
+    options = ReadOptions(format=format, encoding=encoding, quote=quote)
     request = Request(
         text=text,
         label=label,

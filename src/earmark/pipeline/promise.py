@@ -37,7 +37,8 @@ class PromiseMixin:
             raise DataError(
                 "max_error needs to know how right the answers are: fit with "
                 "max_error set, with calibration=(X, y), or call measure_confidence "
-                "with the training documents."
+                "with the training documents (earmark train does, but not on data in "
+                "parts)."
             )
         return self.evidence_.thresholds(self.max_error, self.confidence)
 

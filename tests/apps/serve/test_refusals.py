@@ -6,6 +6,7 @@ import json
 import pytest
 from starlette.testclient import TestClient
 
+from earmark.apps.cli.serve import _hosts
 from earmark.apps.serve.app import make_app
 from earmark.apps.web.guard import Limits
 
@@ -152,3 +153,32 @@ def test_a_token_is_asked_for(model_file):
         assert "securitySchemes" in json.dumps(
             client.get("/openapi.json", headers=good).json()
         )
+
+
+def test_a_host_name_that_is_not_served_is_refused(model_file):
+    app = make_app(model_file, hosts=frozenset({"localhost"}), reload_seconds=0)
+    with TestClient(app, base_url="http://localhost:8000") as client:
+        assert client.get("/model").status_code == 200
+        refused = client.get("/model", headers={"Host": "evil.example:8000"})
+        assert refused.status_code == 403
+        assert "expected the host name localhost" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("host", "token", "allowed", "answers", "refuses"),
+    [
+        ("127.0.0.1", None, [], "localhost", "evil.example"),
+        ("127.0.0.2", None, [], "127.0.0.2", "evil.example"),
+        ("127.0.0.1", None, ["Mail.Example"], "mail.example", "evil.example"),
+        ("0.0.0.0", None, ["mail.example"], "mail.example", "evil.example"),
+        ("127.0.0.1", "secret", [], "any.example", None),
+        ("0.0.0.0", None, [], "any.example", None),
+    ],
+)
+def test_loopback_without_a_token_answers_to_its_own_names(
+    host, token, allowed, answers, refuses
+):
+    hosts = _hosts(host, token, allowed)
+    assert hosts is None or answers in hosts
+    assert (hosts is None) == (refuses is None)
+    assert hosts is None or refuses not in hosts

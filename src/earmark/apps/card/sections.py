@@ -75,18 +75,22 @@ def _identity(facts: CardFacts) -> Table:
 def _training(facts: CardFacts) -> Iterable[Block]:
     told = facts.training
     if not told:
-        yield "Not recorded: only `earmark train` on data that is read whole does so."
+        yield "Not recorded: only `earmark train` does so."
         return
     rows = [
         ("source", str(told["source"])),
         ("labelled documents", f"{told['labelled']:,}"),
         ("documents without a label", f"{told['unlabelled']:,}"),
-        ("fingerprint of the data", str(told["fingerprint"])),
     ]
+    if "fingerprint" in told:
+        rows.append(("fingerprint of the data", str(told["fingerprint"])))
+    if told.get("bad_parts"):
+        rows.append(("parts left out as unreadable", f"{told['bad_parts']:,}"))
     yield Table(("", ""), tuple(rows))
     counts = sorted(told["classes"].items(), key=lambda item: (-item[1], item[0]))
     yield Table(("label", "documents"), tuple((k, f"{n:,}") for k, n in counts))
-    yield "`earmark check DATA` prints the fingerprint of a data file."
+    if "fingerprint" in told:
+        yield "`earmark check DATA` prints the fingerprint of a data file."
 
 
 def _evaluation(facts: CardFacts) -> Iterable[Block]:

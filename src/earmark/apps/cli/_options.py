@@ -20,9 +20,11 @@ __all__ = [
     "LabelColumn",
     "MaxError",
     "Model",
+    "NoQuotes",
     "TextColumns",
     "column_list",
     "labelled_rows",
+    "reading",
     "refuse_with_parts",
     "require_models",
     "require_output",
@@ -93,6 +95,12 @@ Format = Annotated[
     Literal["csv", "tsv", "jsonl", "parquet"] | None,
     typer.Option("--format", metavar="NAME", help="csv, tsv or jsonl, for stdin (-)."),
 ]
+NoQuotes = Annotated[
+    bool,
+    typer.Option(
+        "--no-quotes", help="Quotes in a csv or tsv file are ordinary characters."
+    ),
+]
 Dask = Annotated[
     str | None,
     typer.Option(
@@ -105,6 +113,12 @@ Dask = Annotated[
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON for machines instead of text.")
 ]
+
+
+def reading(encoding: str | None, kind: str | None, no_quotes: bool) -> dict[str, Any]:
+    """How files are read, as ``read_documents`` and ``list_parts`` take it."""
+    quote = None if no_quotes else '"'
+    return {"encoding": encoding, "format": kind, "quote": quote}
 
 
 def column_list(text: str | None) -> dict[str, Any]:

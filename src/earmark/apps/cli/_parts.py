@@ -34,6 +34,7 @@ def train_in_parts(
     how: dict[str, Any],
 ) -> dict[str, Any]:
     """Fit, save, and say what was done; goes on with a fit that was stopped."""
+    from earmark.apps.cli._training_data import parts_data
     from earmark.distributed.fitting import fitting
 
     started, cpu = time.perf_counter(), time.process_time()
@@ -52,6 +53,7 @@ def train_in_parts(
             **how,
         ) as (fitted, job):
             fitted.columns_ = {"text": text, "label": label}
+            fitted.training_data_ = parts_data(data, job)
             fitted.save(out)
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     counts = job.counts

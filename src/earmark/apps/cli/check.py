@@ -34,6 +34,7 @@ def run(
     top: Annotated[int, typer.Option(min=0, help="Suspected label errors shown.")] = 10,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
+    no_quotes: options.NoQuotes = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Look for what usually goes wrong with labelled documents."""
@@ -48,8 +49,7 @@ def run(
             label=label,
             null_text="empty",
             allow_unlabelled=True,
-            encoding=encoding,
-            format=format,
+            **options.reading(encoding, format, no_quotes),
             **options.column_list(text),
         )
 

@@ -40,6 +40,7 @@ def run(
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
+    no_quotes: options.NoQuotes = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare models on the same splits, with intervals and paired tests."""
@@ -54,8 +55,7 @@ def run(
             label=label,
             null_text="empty",
             allow_unlabelled=True,
-            encoding=encoding,
-            format=format,
+            **options.reading(encoding, format, no_quotes),
             **options.column_list(text),
         )
     documents = _labelled(documents)

@@ -33,6 +33,7 @@ def run(
     dask: options.Dask = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
+    no_quotes: options.NoQuotes = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure a model on labelled documents it has not seen."""
@@ -41,17 +42,16 @@ def run(
 
     if report is not None:
         options.require_output(report, data, model)
+    how = options.reading(encoding, format, no_quotes)
     if dask is not None:
         from earmark.apps.cli._parts import evaluate_in_parts
 
-        how = {"encoding": encoding, "format": format}
         result = evaluate_in_parts(model, data, text, label, max_error, dask, how)
     else:
         classifier = load_for(model, max_error)
         with status(f"reading {data}"):
-            documents = read_all(
-                classifier, data, text, label, encoding=encoding, format=format
-            )
+            documents = read_all(classifier, data, text, label, **how)
+        options.labelled_rows(documents)
         with status(f"judging {len(documents):,} documents"):
             result = classifier.report(
                 documents.texts, documents.labels, title=f"{model.name} on {data}"

@@ -43,8 +43,13 @@ def run(
     text: Annotated[
         str | None, typer.Option("--text", metavar="COL", help="Column with the text.")
     ] = None,
+    skip_bad: Annotated[
+        bool,
+        typer.Option("--skip-bad", help="Leave out parts that cannot be read."),
+    ] = False,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
+    no_quotes: options.NoQuotes = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Keep the documents, or paragraphs, that the model gives a wanted label."""
@@ -74,8 +79,8 @@ def run(
             unit=unit,
             fingerprint=read_manifest(model).fingerprint,
             progress=advance,
-            encoding=encoding,
-            format=format,
+            skip_bad=skip_bad,
+            **options.reading(encoding, format, no_quotes),
         )
     if as_json:
         typer.echo(json.dumps({**asdict(report), "out": str(out)}))
@@ -86,3 +91,5 @@ def run(
         f"kept {report.kept:,} of {report.documents:,} documents, {share:.1%} of the "
         f"text, from {report.parts:,} parts{again} in {out}"
     )
+    for why in report.bad.values():
+        typer.echo(f"left out: {why}")

@@ -69,6 +69,7 @@ def run(
         bool, typer.Option("--open", help="Open the page in the browser.")
     ] = False,
     encoding: options.Encoding = None,
+    no_quotes: options.NoQuotes = False,
 ) -> None:
     """Label documents in the browser, by keyboard, while a model learns."""
     from earmark._optional import require
@@ -91,7 +92,7 @@ def run(
             multi_label=multi_label,
             allow_unlabelled=True,
             null_text="empty",
-            encoding=encoding,
+            **options.reading(encoding, None, no_quotes),
             **options.column_list(text),
         )
     folder = project or Path(f"{data.rstrip('/')}.labels")

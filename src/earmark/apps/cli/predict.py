@@ -65,16 +65,17 @@ def run(
     dask: options.Dask = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
+    no_quotes: options.NoQuotes = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write JSON lines instead of csv.")
     ] = False,
 ) -> None:
     """Label documents; memory stays constant however many there are."""
+    how = options.reading(encoding, format, no_quotes)
     if by_part or dask is not None or skip_bad:
         from earmark.apps.cli._parts import predict_in_parts
 
         options.refuse_with_parts({"--explain": explain, "--id": id_column})
-        how = {"encoding": encoding, "format": format}
         folder = f"{data.rstrip('/')}.labels" if out == "-" else out
         told = predict_in_parts(
             model, data, folder, text, max_error, dask, skip_bad, how
@@ -85,12 +86,11 @@ def run(
     from earmark.apps.cli._models import load_for, read_batches
 
     if out != "-":
+        _require_kind(out, as_json)
         options.require_output(Path(out), data, model)
     classifier = load_for(model, max_error)
-    batches = read_batches(
-        classifier, data, text, id=id_column, encoding=encoding, format=format
-    )
-    lines = as_json or out.endswith((".jsonl", ".ndjson"))
+    batches = read_batches(classifier, data, text, id=id_column, **how)
+    lines = as_json or out.lower().endswith((".jsonl", ".ndjson"))
     n_open = 0
     with _output(out) as file, counting("labelled") as advance:
         writer = _JsonLines(file) if lines else _Csv(file)
@@ -104,6 +104,17 @@ def run(
 
         why = several_words(classifier.thresholds_)
         typer.echo(f"{n_open:,} documents without an answer. {why}", err=True)
+
+
+def _require_kind(out: str, as_json: bool) -> None:
+    """Refuse a name that promises another format than the one to be written."""
+    lines = (".jsonl", ".ndjson", ".json")
+    kinds = ("", ".txt", *lines) if as_json else ("", ".txt", ".csv", *lines[:2])
+    if out.endswith("/"):
+        raise typer.BadParameter(f"{out} is a folder; add --by-part, or name a file.")
+    if Path(out).suffix.lower() not in kinds and not Path(out).exists():
+        shown = "JSON lines: .jsonl" if as_json else "csv or JSON lines: .csv, .jsonl"
+        raise typer.BadParameter(f"{out}: labels are written as {shown}.")
 
 
 def told_of_labels(facts: dict[str, Any]) -> str:

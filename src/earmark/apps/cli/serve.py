@@ -38,6 +38,14 @@ def run(
             help="Ask for the bearer token in FILE (or in EARMARK_TOKEN).",
         ),
     ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Answer to this host name too, as behind a proxy; give it again "
+            "for more. On loopback without a token others are refused.",
+        ),
+    ] = None,
     max_body: Annotated[int, typer.Option(min=1, help="Most bytes of a request.")] = 8
     * 2**20,
     max_text: Annotated[
@@ -86,6 +94,7 @@ def run(
             answer_seconds=timeout,
         ),
         token=token,
+        hosts=_hosts(host, token, allow_host or []),
         reload_seconds=reload,
     )
     logs_to_stderr("warning" if quiet else "info")
@@ -99,6 +108,19 @@ def run(
         started=lambda url: typer.echo(f"serving {model} at {url}"),
         drain=timeout,
     )
+
+
+def _hosts(host: str, token: str | None, allowed: list[str]) -> frozenset[str] | None:
+    """Host names to answer to; None answers to all.
+
+    A page of another site can point a name of its own at this machine (DNS
+    rebinding): on loopback nothing but the host name, or a token, tells it apart.
+    """
+    from earmark.apps.web.run import LOOPBACK, is_loopback
+
+    if not allowed and (token is not None or not is_loopback(host)):
+        return None
+    return LOOPBACK | {host.lower(), *map(str.lower, allowed)}
 
 
 def read_token(file: Path | None) -> str | None:

@@ -6,16 +6,23 @@ import json
 import time
 import warnings
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.apps.cli._console import status
 from earmark.exceptions import EarmarkWarning
+
+if TYPE_CHECKING:
+    from earmark.documents import Documents
+    from earmark.pipeline import TextClassifier
 
 __all__ = ["HELP", "NAME", "run"]
 
 NAME = "train"
+# So many labels are not suspicious, even if each has one document.
+_MANY = 20
 HELP = """Learn a classifier from labelled documents and save it.
 
 Rows without a label are used as unlabelled text. The model file is written
@@ -102,12 +109,11 @@ def run(
     dask: options.Dask = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
+    no_quotes: options.NoQuotes = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a classifier from labelled documents and save it."""
-    from earmark.apps.cli._console import status
     from earmark.apps.cli._training_data import training_data
-    from earmark.documents import read_documents
     from earmark.pipeline import TextClassifier
 
     options.require_models(model)
@@ -124,48 +130,24 @@ def run(
         random_state=seed,
         n_jobs=jobs,
     )
+    how = options.reading(encoding, format, no_quotes)
     if memory is not None or dask is not None or skip_bad:
         from earmark.apps.cli._parts import train_in_parts
 
         options.refuse_with_parts(
             {"--unlabelled": unlabelled, "--calibration": calibration}
         )
-        reading = {"encoding": encoding, "format": format}
         facts = train_in_parts(
-            classifier, data, text, label, out, memory, dask, skip_bad, reading
+            classifier, data, text, label, out, memory, dask, skip_bad, how
         )
         typer.echo(json.dumps(facts) if as_json else _told_of_parts(facts))
         return
-    how: dict[str, Any] = {
-        "null_text": "empty",
-        "encoding": encoding,
-        **options.column_list(text),
-    }
-    labels: dict[str, Any] = {
-        "label": label,
-        "multi_label": multi_label,
-        "allow_unlabelled": True,
-    }
-    with status(f"reading {data}"):
-        documents = read_documents(data, format=format, **labels, **how)
-        pool = held_out = None
-        if unlabelled is not None:
-            pool = read_documents(unlabelled, label=False, **how).texts
-        if calibration is not None:
-            held_out = read_documents(calibration, **labels, **how)
-    options.labelled_rows(documents)
+    how |= {"null_text": "empty", **options.column_list(text)}
+    labels = {"label": label, "multi_label": multi_label, "allow_unlabelled": True}
+    documents, pool, held_out = _read(data, unlabelled, calibration, how, labels)
     if not multi_label:
-        _ask_about_bars(documents.labels)
-    with status(f"learning from {len(documents):,} documents"):
-        classifier.fit(
-            documents.texts,
-            documents.labels,
-            unlabelled=pool,
-            calibration=held_out and (held_out.texts, held_out.labels),
-        )
-    if classifier.evidence_ is None and not classifier.is_multi_label_:
-        with status("estimating how right it is"):
-            classifier.measure_confidence(documents.texts, documents.labels)
+        _ask_about_labels(documents, label)
+    _learn(classifier, documents, pool, held_out)
     classifier.columns_ = {"text": text, "label": label}
     classifier.training_data_ = training_data(data, documents, pool)
     classifier.save(out)
@@ -177,18 +159,68 @@ def run(
     )
 
 
-def _ask_about_bars(labels: Any) -> None:
-    """Labels such as a|b may be meant as several labels: say how to have that."""
-    several = {label for label in labels if isinstance(label, str) and "|" in label}
-    single = {label for label in labels if isinstance(label, str)} - several
+def _read(
+    data: str,
+    unlabelled: str | None,
+    calibration: str | None,
+    how: dict[str, Any],
+    labels: dict[str, Any],
+) -> tuple[Documents, Any, Documents | None]:
+    """The documents, more texts without labels, and documents to calibrate with."""
+    from earmark.documents import read_documents
+
+    pool = held_out = None
+    with status(f"reading {data}"):
+        documents = read_documents(data, **labels, **how)
+        how = {**how, "format": None}  # --format is that of DATA
+        if unlabelled is not None:
+            pool = read_documents(unlabelled, label=False, **how).texts
+        if calibration is not None:
+            held_out = read_documents(calibration, **labels, **how)
+            options.labelled_rows(held_out)
+    options.labelled_rows(documents)
+    return documents, pool, held_out
+
+
+def _ask_about_labels(documents: Documents, column: str | None) -> None:
+    """Say what may be meant by labels such as a|b, or by nearly as many as texts."""
+    given = [label for label in documents.labels or () if isinstance(label, str)]
+    several = {label for label in given if "|" in label}
+    single = set(given) - several
     if any(part in single for label in several for part in label.split("|")):
-        example = min(several)
-        warnings.warn(
-            f"the label {example!r} is taken as one label; add --multi-label if it "
-            "means several.",
-            EarmarkWarning,
-            stacklevel=1,
+        _warn(
+            f"the label {min(several)!r} is taken as one label; add --multi-label if "
+            "it means several."
         )
+    if len(set(given)) > max(_MANY, len(given) / 2):
+        named = f"the column {column!r}" if column else "the column of labels"
+        _warn(
+            f"{named} holds {len(set(given)):,} different labels in {len(given):,} "
+            "documents; name the right one with --label COL."
+        )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, EarmarkWarning, stacklevel=1)
+
+
+def _learn(
+    classifier: TextClassifier,
+    documents: Documents,
+    pool: Any,
+    held_out: Documents | None,
+) -> None:
+    """Fit, and estimate how right the answers are if nothing else tells."""
+    with status(f"learning from {len(documents):,} documents"):
+        classifier.fit(
+            documents.texts,
+            documents.labels,
+            unlabelled=pool,
+            calibration=held_out and (held_out.texts, held_out.labels),
+        )
+    if classifier.evidence_ is None and not classifier.is_multi_label_:
+        with status("estimating how right it is"):
+            classifier.measure_confidence(documents.texts, documents.labels)
 
 
 def _told_of_parts(facts: dict[str, Any]) -> str:
@@ -199,19 +231,23 @@ def _told_of_parts(facts: dict[str, Any]) -> str:
             f"({facts['documents_per_second']:,.0f} documents/s)",
             *(f"left out: {name}" for name in facts["bad_parts"]),
             facts["summary"],
-            f"saved {facts['file']} ({facts['bytes'] / 1e6:.1f} MB)",
+            f"saved {facts['file']} ({_size(facts['bytes'])})",
         ]
     )
 
 
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} kB"
+
+
 def _facts(
-    classifier: Any, documents: Any, out: Path, seconds: float
+    classifier: TextClassifier, documents: Documents, out: Path, seconds: float
 ) -> dict[str, Any]:
     return {
         "model": classifier.model_name_,
         "classes": classifier.classes_.tolist(),
         "documents": len(documents),
-        "labelled": sum(label is not None for label in documents.labels),
+        "labelled": sum(label is not None for label in documents.labels or ()),
         "summary": classifier.summary(),
         "file": str(out),
         "bytes": out.stat().st_size,
@@ -219,10 +255,11 @@ def _facts(
     }
 
 
-def _sentences(classifier: Any, documents: Any, out: Path, seconds: float) -> str:
-    n_labelled = sum(label is not None for label in documents.labels)
-    size = out.stat().st_size
-    shown = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+def _sentences(
+    classifier: TextClassifier, documents: Documents, out: Path, seconds: float
+) -> str:
+    n_labelled = sum(label is not None for label in documents.labels or ())
+    shown = _size(out.stat().st_size)
     return "\n".join(
         [
             f"learned {len(classifier.classes_)} classes from {n_labelled:,} labelled "

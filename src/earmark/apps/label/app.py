@@ -20,10 +20,10 @@ from earmark.apps.web.guard import Guard, Limits
 from earmark.apps.web.media import require_json
 from earmark.apps.web.refusals import answer_refusals
 from earmark.apps.web.replies import Refusal, as_json
+from earmark.apps.web.run import LOOPBACK
 
 __all__ = ["make_app"]
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ACTIONS = ("next", "answer", "undo", "label", "browse", "document", "accept")
 _TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -66,7 +66,7 @@ class _Browse(_Body):
     page: Annotated[int, Field(ge=0, le=10**6)] = 0
 
 
-def make_app(session: Session, *, hosts: frozenset[str] | None = _LOOPBACK) -> Guard:
+def make_app(session: Session, *, hosts: frozenset[str] | None = LOOPBACK) -> Guard:
     """An ASGI application around a session; closes it at the end.
 
     Parameters

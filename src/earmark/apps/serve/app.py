@@ -37,6 +37,7 @@ def make_app(
     *,
     limits: Limits | None = None,
     token: str | None = None,
+    hosts: frozenset[str] | None = None,
     reload_seconds: float = 1.0,
 ) -> Guard:
     """An ASGI application that serves one model file.
@@ -49,6 +50,8 @@ def make_app(
         How much a request may ask for.
     token : str, optional
         Bearer token to ask for.
+    hosts : frozenset of str, optional
+        Host names to answer to; None answers to all.
     reload_seconds : float, default=1.0
         How often to look whether the file was replaced; 0 never looks.
 
@@ -58,13 +61,18 @@ def make_app(
         Give it to uvicorn or any other ASGI server.
 
     """
-    service = _Service(Path(model), limits or Limits(), token, reload_seconds)
+    service = _Service(Path(model), limits or Limits(), token, hosts, reload_seconds)
     return service.guard
 
 
 class _Service:
     def __init__(
-        self, path: Path, limits: Limits, token: str | None, reload_seconds: float
+        self,
+        path: Path,
+        limits: Limits,
+        token: str | None,
+        hosts: frozenset[str] | None,
+        reload_seconds: float,
     ) -> None:
         self.limits = limits
         self.metrics = Metrics()
@@ -80,6 +88,7 @@ class _Service:
             self._application(),
             limits=limits,
             token=token,
+            hosts=hosts,
             public=_PUBLIC | static,
             routes=_ROUTES,
             direct={"/classify": self.classify},

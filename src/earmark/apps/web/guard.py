@@ -198,7 +198,10 @@ class Guard:
         name = urlsplit(f"//{header(scope, b'host') or ''}").hostname
         if name not in self.hosts:
             raise Refusal(
-                403, "host", "this host name is not served here; use localhost."
+                403,
+                "host",
+                f"expected the host name {' or '.join(sorted(self.hosts))}; "
+                "`earmark serve` takes others with --allow-host.",
             )
 
 

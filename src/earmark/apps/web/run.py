@@ -10,9 +10,11 @@ from earmark._optional import require
 from earmark.apps.web.protocol import patient_protocol
 from earmark.exceptions import DataError
 
-__all__ = ["is_loopback", "listen", "run_app"]
+__all__ = ["LOOPBACK", "is_loopback", "listen", "run_app"]
 
 _MOST_CONNECTIONS = 2000
+# What a browser on this machine calls it.
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def is_loopback(host: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from earmark.evaluation.intervals import wilson_interval
@@ -96,7 +97,9 @@ def _coverage(report: Report) -> list[str]:
     assert curve is not None
     found: list[str] = []
     abstains = report.confusion is not None and report.confusion.abstained.any()
-    if report.threshold is not None and abstains:
+    if report.threshold == math.inf:
+        found.append("It answers nothing: no confidence is known to be high enough.")
+    elif report.threshold is not None and abstains:
         found.append(f"It answers from a confidence of {report.threshold:.3f} on.")
     elif report.threshold is not None:
         share, accuracy = curve.at_threshold(report.threshold)
