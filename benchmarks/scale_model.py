@@ -38,6 +38,7 @@ SHOWN = {
     "peak_gigabytes": "peak GB",
     "cpu_seconds": "CPU seconds",
     "cpu_growth": "times the CPU",
+    "late_to_early_cost": "a late document's cost to an early one's",
     "share_of_speed_up": "share of the speed-up",
     "cpu_overhead": "more CPU",
     "bytes_a_term": "bytes a term in memory",
