@@ -28,6 +28,8 @@ BROUGHT = {
     "mails.csv": MAILS,
     "test.csv": MAILS,
     "held-out.csv": MAILS,
+    "few.csv": MAILS,
+    "many.jsonl": '{"text": "the network is down"}\n{"text": "book a room"}\n',
     "parts/one.csv": MAILS,
     "parts/two.csv": MAILS,
     "quality.csv": MAILS.replace("office", "good").replace("computers", "bad"),
