@@ -12,7 +12,7 @@ def trial(name, n_right, n=1000):
 def test_few_labels_choose_among_linear_models_only():
     assert candidates(2, np.repeat(["a", "b"], 9)) == ["softmax", "svm"]
     more = candidates(2, np.repeat(["a", "b"], 10))
-    assert more == ["softmax", "svm", "nbsvm", "complement", "hybrid"]
+    assert more == ["softmax", "svm", "blended-svm", "complement", "hybrid"]
 
 
 def test_hybrid_bayes_needs_regions():
@@ -31,11 +31,11 @@ def test_a_challenger_must_lead_by_more_than_its_error():
     right = linear[1].right.copy()
     right[rng.choice(800, 95, replace=False)] = False
     right[800:900] = True
-    assert best_trial([*linear, Trial("nbsvm", right)]).name == "svm"
-    assert best_trial([*linear, trial("nbsvm", 805)]).name == "nbsvm"
+    assert best_trial([*linear, Trial("blended-svm", right)]).name == "svm"
+    assert best_trial([*linear, trial("blended-svm", 805)]).name == "blended-svm"
 
 
 def test_the_best_of_several_challengers_is_taken():
     trials = [trial("softmax", 700), trial("svm", 600)]
-    trials += [trial("nbsvm", 760), trial("complement", 750)]
-    assert best_trial(trials).name == "nbsvm"
+    trials += [trial("blended-svm", 760), trial("complement", 750)]
+    assert best_trial(trials).name == "blended-svm"

@@ -1,5 +1,6 @@
 """Classifiers on term counts and vectors, scikit-learn compatible."""
 
+from earmark.models.blended_svm import BlendedSVM
 from earmark.models.hierarchical import HierarchicalBayes
 from earmark.models.higher_order import (
     HigherOrderClassifier,
@@ -26,6 +27,7 @@ from earmark.models.softmax import SoftmaxRegression
 __all__ = [
     "NBSVM",
     "BernoulliNaiveBayes",
+    "BlendedSVM",
     "ComplementNaiveBayes",
     "GaussianNaiveBayes",
     "HierarchicalBayes",

@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -15,6 +15,7 @@ from earmark.exceptions import EarmarkWarning
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
 from earmark.typing import (
+    ArrayLike,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -72,6 +73,27 @@ class LinearRule:
     """... and is scaled to length 1."""
     empty: FloatVector | None = None
     """The scores of a row of zeros, where they are not ``offset``."""
+
+    @classmethod
+    def from_coef(
+        cls,
+        coef: ArrayLike,
+        intercept: ArrayLike,
+        *,
+        binary: bool = False,
+        unit: bool = False,
+    ) -> Self:
+        """From weights as scikit-learn keeps them, (n_problems, n_features).
+
+        The margin d of a single problem is shared out as (-d/2, d/2).
+        """
+        weights = np.asarray(coef, dtype=np.float64)
+        bias = np.asarray(intercept, dtype=np.float64)
+        bias = np.broadcast_to(bias, weights.shape[:1])
+        if len(weights) == 1:
+            weights = np.concatenate([-weights, weights]) / 2.0
+            bias = np.array([-bias[0], bias[0]]) / 2.0
+        return cls(np.ascontiguousarray(weights.T), bias, binary, unit)
 
 
 def linear_parts(

@@ -239,23 +239,14 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         return self.weights_
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
-        weights, offset = self._class_weights()
-        return np.asarray(self._rows(X) @ weights + offset, dtype=np.float64)
-
-    def _class_weights(self) -> tuple[FloatMatrix, FloatVector]:
-        """Weights (n_features, n_classes) and offsets; two classes share a margin."""
-        if len(self.classes_) > 2:
-            return self.weights_.T, self.intercept_
-        half = np.concatenate([-self.weights_, self.weights_]) / 2.0
-        offset = np.concatenate([-self.intercept_, self.intercept_]) / 2.0
-        return half.T, offset
+        rule = self._linear_form()
+        return np.asarray(self._rows(X) @ rule.weights + rule.offset, dtype=np.float64)
 
     def _linear_form(self) -> LinearRule:
         """The scores as a sum over the document's terms."""
-        weights, offset = self._class_weights()
-        return LinearRule(
-            np.ascontiguousarray(weights),
-            offset,
+        return LinearRule.from_coef(
+            self.weights_,
+            self.intercept_,
             binary=self.rows != "given",
             unit=self.rows == "unit",
         )
@@ -267,8 +258,8 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
 
     def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""
-        weights, offset = self._class_weights()
-        return linear_parts(self._rows(self._validated(X)), weights, {"bias": offset})
+        rule, rows = self._linear_form(), self._rows(self._validated(X))
+        return linear_parts(rows, rule.weights, {"bias": rule.offset})
 
 
 def _log_ratio(inside: FloatVector, outside: FloatVector, alpha: float) -> FloatVector:

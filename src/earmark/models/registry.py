@@ -144,6 +144,13 @@ MODELS: Mapping[str, ModelSpec] = _named(
         passes=("class_weight", "random_state"),
     ),
     ModelSpec(
+        "blended-svm",
+        "mean of two linear SVMs: on tf-idf, and on naive Bayes log-count ratios",
+        "tfidf",
+        "earmark.models.blended_svm:BlendedSVM",
+        passes=("class_weight", "random_state"),
+    ),
+    ModelSpec(
         "svm",
         "linear support vector machine on tf-idf (scikit-learn's LinearSVC)",
         "tfidf",

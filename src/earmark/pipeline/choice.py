@@ -18,7 +18,7 @@ __all__ = ["Trial", "are_few", "best_trial", "candidates", "try_models"]
 # The better of these is taken; in order of preference if they are equal.
 _LINEAR = ("softmax", "svm")
 # Each of these must be better by more than the standard error of its lead.
-_CHALLENGERS = ("nbsvm", "complement", "hybrid")
+_CHALLENGERS = ("blended-svm", "complement", "hybrid")
 # With fewer labels a class, folds that lack a label of a class mislead: models that
 # ignore how many documents a class has win there, and lose on new documents.
 _FEW_LABELS = 10

@@ -240,7 +240,10 @@ class MatrixEngine:
         return list(self.features.regions_)
 
     def term_weights(self) -> FloatMatrix | None:
-        """Weight of each term for each class (n_terms, n_classes), if linear."""
+        """Weight of each term for each class (n_terms, n_classes), if there is one."""
+        if hasattr(self.model_, "_term_weights"):
+            weights: FloatMatrix = self.model_._term_weights()
+            return weights
         form = linear_form(self.model_)
         return None if form is None else form.weights
 

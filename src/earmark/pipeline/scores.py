@@ -39,10 +39,7 @@ def has_probabilities(estimator: Any) -> bool:
 
 
 def linear_form(estimator: Any) -> LinearRule | None:
-    """How the class scores are linear in a row, or None where they are not.
-
-    A two-class margin of ``coef_`` is shared out as (-d/2, d/2), as in ``as_columns``.
-    """
+    """How the class scores are linear in a row, or None where they are not."""
     if hasattr(estimator, "_linear_form"):
         rule: LinearRule | None = estimator._linear_form()
         return rule
@@ -50,12 +47,7 @@ def linear_form(estimator: Any) -> LinearRule | None:
     offset = getattr(estimator, "intercept_", None)
     if coef is None or offset is None:
         return None
-    weights = np.asarray(coef, dtype=np.float64)
-    bias = np.broadcast_to(np.asarray(offset, dtype=np.float64), weights.shape[:1])
-    if weights.shape[0] == 1:
-        weights = np.concatenate([-weights, weights]) / 2.0
-        bias = np.array([-bias[0], bias[0]]) / 2.0
-    return LinearRule(np.ascontiguousarray(weights.T), bias)
+    return LinearRule.from_coef(coef, offset)
 
 
 def posterior_rule(estimator: Any) -> Callable[[FloatMatrix], FloatMatrix] | None:

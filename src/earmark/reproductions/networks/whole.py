@@ -22,6 +22,7 @@ from earmark.features import TfidfWeighting, WordCounter
 from earmark.models import (
     NBSVM,
     BernoulliNaiveBayes,
+    BlendedSVM,
     MultilayerPerceptron,
     MultinomialNaiveBayes,
     SoftmaxRegression,
@@ -76,10 +77,12 @@ _SENTIMENT: Mapping[str, Method] = {
     ),
     "NBSVM, logistic": (NBSVM(loss="log"), None, {}),
     "NBSVM": (NBSVM(), None, {}),
+    "blended SVM on tf-idf": (BlendedSVM(), _TFIDF, {}),
 }
 _TOPICS: Mapping[str, Method] = {
     "Bernoulli naive Bayes": (BernoulliNaiveBayes(alpha=0.01), None, {}),
     "NBSVM": (NBSVM(), None, {}),
+    "blended SVM on tf-idf": (BlendedSVM(), _TFIDF, {}),
 }
 
 

@@ -1,0 +1,175 @@
+"""Two linear support vector machines on the same terms, their margins averaged."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from earmark._checks import require_in_range
+from earmark.exceptions import DataError
+from earmark.kernels.offset_svm import fit_offset_svm
+from earmark.kernels.rows import canonical_rows
+from earmark.kernels.shuffle import distinct_documents
+from earmark.models._base import LinearRule, ScoreMatrixMixin, ScoreParts, linear_parts
+from earmark.models._descent import document_weights, seed_of
+from earmark.models.nbsvm import NBSVM
+from earmark.typing import (
+    ArrayLike,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Matrix,
+    MatrixLike,
+    SparseMatrix,
+)
+
+__all__ = ["BlendedSVM"]
+
+_TOL, _MAX_PASSES = 1e-3, 5000
+
+
+class BlendedSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
+    """The mean of a linear SVM on the rows of X and of NBSVM on which terms are there.
+
+    The two see the same terms in different ways, by tf-idf weight and by naive Bayes
+    log-count ratio, and err on different documents; their margins have one scale, so
+    that the mean needs no tuning. Features should be tf-idf weights.
+
+    Parameters
+    ----------
+    C : float > 0, default=1.0
+        Inverse strength of the penalty of the SVM on X.
+    ratio_C : float > 0, default=10.0
+        The same of NBSVM.
+    share : float in [0, 1], default=0.5
+        What NBSVM counts in the mean: 0 is the SVM alone, 1 is NBSVM alone.
+    class_weight : None, "balanced" or dict, default=None
+        Factor on the weight of each class's documents.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solvers' order of visits.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    weights_ : ndarray of shape (n_problems, n_features)
+        Weights of the SVM on the rows of X; one row for two classes.
+    intercept_ : ndarray of shape (n_problems,)
+        Its offsets.
+    nbsvm_ : NBSVM
+        The machine on which terms are there.
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    Examples
+    --------
+    >>> X = [[1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]
+    >>> model = BlendedSVM(random_state=0).fit(X, ["good", "good", "bad", "bad"])
+    >>> model.predict([[1, 0, 1]])
+    array(['good'], dtype='<U4')
+
+    """
+
+    weights_: FloatMatrix
+    intercept_: FloatVector
+    nbsvm_: NBSVM
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        ratio_C: float = 10.0,
+        share: float = 0.5,
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.ratio_C = ratio_C
+        self.share = share
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn X (n_samples, n_features) and y; a term is present where X > 0."""
+        require_in_range(self, "C", low=0.0, open_low=True)
+        require_in_range(self, "ratio_C", low=0.0, open_low=True)
+        require_in_range(self, "share", low=0.0, high=1.0)
+        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(labels)
+        self.classes_, y_index = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise DataError(
+                f"{type(self).__name__} needs at least 2 classes in y, got 1 class "
+                f"({self.classes_[0]}); check the training split."
+            )
+        rows = canonical_rows(X)
+        weight = document_weights(labels, sample_weight, self.class_weight)
+        visits = distinct_documents(rows, y_index, weight)
+        # Equal documents are one of their summed weight, wherever they stood.
+        self._fit_rows(
+            rows[visits.rows], y_index[visits.rows], visits.weight[visits.rows]
+        )
+        nbsvm = NBSVM(
+            C=self.ratio_C,
+            class_weight=self.class_weight,
+            random_state=self.random_state,
+        )
+        self.nbsvm_ = nbsvm.fit(X, labels, sample_weight)
+        return self
+
+    def _fit_rows(
+        self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector
+    ) -> None:
+        """The linear SVM of each class against the rest."""
+        n_classes = len(self.classes_)
+        fitted = [
+            fit_offset_svm(
+                rows,
+                np.zeros(rows.shape[1]),
+                np.where(y_index == c, 1.0, -1.0),
+                self.C * weight,
+                tol=_TOL,
+                max_iter=_MAX_PASSES,
+                seed=seed_of(self.random_state),
+            )
+            for c in ([1] if n_classes == 2 else range(n_classes))
+        ]
+        self.weights_ = np.stack([fit.weights for fit in fitted])
+        self.intercept_ = np.array([fit.intercept for fit in fitted])
+
+    def _class_scores(self, X: Matrix) -> FloatMatrix:
+        rule = self._svm_rule()
+        own = np.asarray(X @ rule.weights) + rule.offset
+        return (1.0 - self.share) * own + self.share * self.nbsvm_._class_scores(X)
+
+    def _svm_rule(self) -> LinearRule:
+        return LinearRule.from_coef(self.weights_, self.intercept_)
+
+    def _term_weights(self) -> FloatMatrix:
+        """What each term weighs for each class, but for the length of documents."""
+        ratios = self.nbsvm_._linear_form().weights
+        return (1.0 - self.share) * self._svm_rule().weights + self.share * ratios
+
+    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+        """The scores of each document, taken apart (AB3)."""
+        X = canonical_rows(self._validated(X))
+        rule, nbsvm = self._svm_rule(), self.nbsvm_
+        bias = (1.0 - self.share) * rule.offset
+        bias = bias + self.share * nbsvm._linear_form().offset
+        by_weight = linear_parts(X, (1.0 - self.share) * rule.weights, {"bias": bias})
+        for parts, ratio in zip(by_weight, nbsvm._score_parts(X), strict=True):
+            # Terms that are there are among those that weigh anything.
+            place = np.searchsorted(parts.columns, ratio.columns)
+            parts.terms[place] += self.share * ratio.terms
+        return by_weight
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # the checks' data are not counts
+        return tags
