@@ -198,6 +198,34 @@ def test_cross_fitting_never_takes_a_class_away():
     assert scores.shape == (len(rows), 3)
 
 
+def test_one_label_a_class_cannot_be_held_out():
+    rows, scores = cross_fitted(np.array([0, 1, 2]), lambda *_: None, 3, 0)
+    assert rows.shape == (0,)
+    assert scores.shape == (0, 3)
+
+
+def test_a_scale_stays_within_its_bounds():
+    scores, y = np.tile([1.0, 0.0], (3000, 1)), np.zeros(3000, int)
+    assert np.exp(2.5) < fit_scale(0.05 * scores, y, np.ones(3000)) <= np.exp(3.0)
+
+
+def test_subwords_are_weighted_by_how_few_terms_have_them():
+    rows = subword_matrix(["ab", "abc", "abd"], 2, 2).toarray()
+    # n-grams of two terms at least: " a" and "ab" of three, none other of two.
+    assert_allclose(rows, np.full((3, 2), np.sqrt(0.5)), rtol=1e-12)
+    rows = subword_matrix(["ab", "acb", "xcb"], 2, 2)
+    # " a" of two terms, "b " of three, "cb" of two: ln(4 / 3) + 1 and 1.
+    rare, common = np.log(4 / 3) + 1.0, 1.0
+    first = np.array([rare, common]) / np.hypot(rare, common)
+    assert_allclose(sorted(rows.toarray()[0][rows.toarray()[0] > 0]), sorted(first))
+
+
+def test_without_a_pool_there_is_nothing_to_iterate():
+    X, y = documents(30, 0)
+    model = SemiSupervisedNaiveBayes().fit(X, y)
+    assert (model.n_iter_, model.converged_) == (1, True)
+
+
 def test_overconfident_scores_are_scaled_down():
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(4000, 3))

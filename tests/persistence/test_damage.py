@@ -15,6 +15,7 @@ import safetensors.numpy
 from earmark.exceptions import ModelFormatError
 from earmark.persistence import load_model, read_manifest, save_model, tensors
 from earmark.persistence.foreign import recognize
+from earmark.persistence.strings import StringReader
 
 
 @pytest.fixture
@@ -179,3 +180,19 @@ def test_the_safetensors_package_reads_our_arrays():
     for array, copy in zip(arrays, again, strict=True):
         np.testing.assert_array_equal(array, copy)
         assert (array.dtype, array.shape) == (copy.dtype, copy.shape)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "said"),
+    [
+        (np.array([0, 2], np.int32), "vector of int64"),
+        (np.array([[0, 2]]), "vector of int64"),
+        (np.array([], np.int64), "vector of int64"),
+        (np.array([1, 2]), "rise from 0 to 2"),
+        (np.array([0, 1]), "rise from 0 to 2"),
+        (np.array([0, 2, 1, 2]), "rise from 0 to 2"),
+    ],
+)
+def test_offsets_of_strings_are_checked(offsets, said):
+    with pytest.raises(ModelFormatError, match=said):
+        StringReader(np.frombuffer(b"ab", np.uint8), offsets)

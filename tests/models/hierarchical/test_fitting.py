@@ -338,3 +338,11 @@ def test_hold_out_leaves_tiny_classes_whole():
     keys = np.arange(4, dtype=np.uint64)
     held = hold_out(keys, np.array([0, 0, 1, 1]), np.ones(4), 0.1, np.uint64(0))
     assert not held.any()
+
+
+def test_whether_the_kept_starts_converged_is_told(rng):
+    X, y, _ = topics(rng)
+    settled = HierarchicalBayes(n_restarts=3, random_state=0, max_iter=500).fit(X, y)
+    cut = HierarchicalBayes(n_restarts=3, random_state=0, max_iter=2, tol=0).fit(X, y)
+    assert settled.converged_
+    assert not cut.converged_

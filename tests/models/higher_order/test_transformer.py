@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 
 from earmark.exceptions import DataError
 from earmark.models import (
@@ -154,3 +155,7 @@ def test_wrong_classes_are_named(rng):
         HigherOrderTransformer(pure=True, source="first_order").fit(X, y)
     with pytest.raises(ValueError, match=r"alpha must be in \(0.0, inf\], got 0"):
         HigherOrderTransformer(alpha=0).fit(X, y)
+
+
+def test_sparse_rows_are_announced():
+    assert get_tags(HigherOrderTransformer()).input_tags.sparse
