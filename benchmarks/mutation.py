@@ -1,6 +1,6 @@
 """Do the tests notice when the code is changed? A sample of small changes (mutants).
 
-    python -m benchmarks.mutation [--sample 200 60] [--seed 0 1] [--jobs 1] [--resume]
+    python -m benchmarks.mutation [--sample 200 60 60] [--seed 0 1 2] [--jobs 1] [--resume]
                                   [--only models/rocchio]
 
 One place of one file of models, statistics, decision or persistence is changed at a
@@ -176,8 +176,8 @@ def run(seed: int, size: int, arguments: argparse.Namespace) -> None:
 def main() -> None:
     """Draw, change, test, count."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sample", type=int, nargs="+", default=[200, 60])
-    parser.add_argument("--seed", type=int, nargs="+", default=[0, 1])
+    parser.add_argument("--sample", type=int, nargs="+", default=[200, 60, 60])
+    parser.add_argument("--seed", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", default="", help="part of a path; nothing is stored")
     parser.add_argument("--resume", action="store_true")
