@@ -1,7 +1,7 @@
 """Do the tests notice when the code is changed? A sample of small changes (mutants).
 
-    python -m benchmarks.mutation [--sample 200 60 60] [--seed 0 1 2] [--jobs 1] [--resume]
-                                  [--only models/rocchio]
+    python -m benchmarks.mutation [--sample 200 60 60] [--seed 0 1 2] [--jobs 1]
+                                  [--resume] [--only models/rocchio]
 
 One place of one file of models, statistics, decision or persistence is changed at a
 time: a comparison, an arithmetic operation, a constant, a condition. Its mirrored tests
