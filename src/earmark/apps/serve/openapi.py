@@ -15,7 +15,7 @@ _LABEL = {"type": ["string", "number", "boolean", "null"]}
 _NUMBER = {"type": ["number", "null"]}
 _REFUSALS = {
     400: "The body is no valid JSON in UTF-8.",
-    403: "Sent by a page of another site.",
+    403: "Sent by a page of another site, or to a host name that is not served.",
     408: "The body took too long to arrive.",
     413: "The body is too large.",
     415: "The body is not plain application/json in UTF-8.",
@@ -166,6 +166,7 @@ def describe(model: ServedModel, limits: Limits, with_token: bool) -> dict[str, 
             {content: {"schema": {"type": "string"}}} if content else _content("Facts")
         )
         responses = {"200": {"description": "OK", "content": shown}}
+        responses |= _refusals({403: "A host name that is not served."})
         if not open_to_all:
             responses |= _refusals(token)
         if more.get("ready"):
