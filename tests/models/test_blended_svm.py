@@ -68,10 +68,12 @@ def test_the_parts_of_a_score_add_up(rng, n_classes):
         assert_allclose(total, row, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["C", "ratio_C", "share"])
-def test_parameters_out_of_range_are_named(name):
+@pytest.mark.parametrize(
+    ("name", "value"), [("C", 0.0), ("ratio_C", 0.0), ("share", -0.1), ("share", 1.1)]
+)
+def test_parameters_out_of_range_are_named(name, value):
     with pytest.raises(ValueError, match=rf"BlendedSVM\.{name}"):
-        BlendedSVM(**{name: -1.0}).fit([[1.0], [0.0]], [0, 1])
+        BlendedSVM(**{name: value}).fit([[1.0], [0.0]], [0, 1])
 
 
 def test_one_class_is_refused():
