@@ -2,6 +2,8 @@
 
 import csv
 import json
+import os
+import stat
 import subprocess
 import sys
 
@@ -199,3 +201,61 @@ def test_a_model_that_answers_nothing_says_so(data, tmp_path):
     shown = run("evaluate", model, data).stdout
     assert "It answers nothing" in shown
     assert "inf" not in shown
+
+
+def trained(data, tmp_path, *options):
+    model = tmp_path / "m.earmark"
+    done = run("train", data, "--label", "kind", "-o", model, *options)
+    assert done.exit_code == 0, done.exception
+    return model
+
+
+def test_devices_and_pipes_are_written_to_and_links_stay_links(data, tmp_path):
+    model = trained(data, tmp_path, "--model", "multinomial")
+    pipe, link, target = (tmp_path / name for name in ("pipe", "link.csv", "real.csv"))
+    os.mkfifo(pipe)
+    target.write_text("old")
+    link.symlink_to(target)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+    assert run("predict", model, data, "-o", pipe).exit_code == 0
+    assert reader.communicate()[0].startswith("row,label,confidence")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert run("card", model, "-o", pipe).exit_code == 2
+    assert run("predict", model, data, "-o", link).exit_code == 0
+    assert run("evaluate", model, data, "--report", link).exit_code == 0
+    assert link.is_symlink()
+    assert "<html" in target.read_text()
+
+
+def test_a_fault_of_the_data_names_the_file(tmp_path):
+    path = written(tmp_path / "blank.csv", [("", "x"), (" ", "y")])
+    found = run("train", path, "--label", "kind", "-o", tmp_path / "m")
+    assert str(found.exception).startswith(f"{path}: ")
+
+
+def test_a_label_column_that_stands_twice_is_refused(tmp_path):
+    rows = [("a cat", "x", "y"), ("a car", "y", "x")]
+    path = written(tmp_path / "twice.csv", rows, ("text", "kind", "kind"))
+    found = run("train", path, "--label", "kind", "-o", tmp_path / "m")
+    assert "expected one column 'kind', the header has 2" in str(found.exception)
+
+
+def test_a_text_column_of_numbers_is_named(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"text": 1, "kind": 2}\n{"text": 3, "kind": 4}\n')
+    found = run("train", path, "--label", "kind", "-o", tmp_path / "m")
+    assert "'text' holds no strings" in str(found.exception)
+
+
+def test_labelling_needs_a_file_to_go_on_with():
+    assert run("label", "-").exit_code == 2
+
+
+def test_regions_can_be_explained_apart(tmp_path):
+    rows = [("lunch", "at noon", "x"), ("pills", "buy now", "y")] * 4
+    path = written(tmp_path / "m.csv", rows, ("subject", "body", "kind"))
+    model = trained(path, tmp_path, "--text", "subject,body", "--model", "multinomial")
+    found = run("explain", model, '{"subject": "lunch", "body": "noon"}')
+    assert "subject: lunch" in found.stdout
+    assert "body: lunch" not in found.stdout
+    assert "stands in for each of subject, body" in run("explain", model, "a").stderr

@@ -59,7 +59,7 @@ def test_column_of_numbers_is_no_text(write):
     path = write({"text": [1, 2]})
     with pytest.raises(DataError, match=r"row 1, column 'text': .* got the number 1"):
         read_documents(path, "text")
-    with pytest.raises(DataError, match="no column holds strings"):
+    with pytest.raises(DataError, match="'text' holds no strings"):
         read_documents(path)
 
 

@@ -170,3 +170,13 @@ def test_a_model_that_is_none_is_refused_by_name():
 def test_an_error_rate_that_promises_nothing_is_refused_in_fitting(wrong):
     with pytest.raises(ValueError, match="must be in"):
         TextClassifier("multinomial", **wrong).fit(["a cat", "a car"], ["x", "y"])
+
+
+@pytest.mark.parametrize("model", ["auto", "softmax", "knn", "rocchio", "complement"])
+def test_a_region_without_a_word_does_no_harm(model):
+    y = ["a", "b"] * 6
+    bodies = ["good film", "bad day"] * 6
+    fitted = TextClassifier(model, random_state=0).fit(
+        {"subject": [""] * 12, "body": bodies}, y
+    )
+    assert fitted.predict({"subject": ["hm"], "body": ["bad"]}).tolist() == ["b"]

@@ -144,6 +144,8 @@ class Request:
             absent_is_unlabelled = sparse and self.allow_unlabelled
             if not absent_is_unlabelled or near(self.label, names):
                 _require_column(self.label, "label", names, source)
+        elif names.count(self.label) > 1:
+            _require_column(self.label, "label", names, source)
         return self.label
 
     def _kept(
@@ -218,6 +220,9 @@ def _guess_text(
     if len(free) == 1:
         return free[0]
     what = "several columns hold strings" if free else "no column holds strings"
+    named = [name for name in names if name.strip().lower() == TEXT_NAMES[0]]
+    if named and not free:
+        what = f"column {named[0]!r} holds no strings"
     hint = _delimiter_hint(names[0]) if len(names) == 1 else ""
     raise fault(
         source,

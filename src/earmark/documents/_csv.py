@@ -203,7 +203,7 @@ class _Rows:
             what = (
                 f"expected fields of at most {self.options.field_limit} characters, "
                 f"got a longer one; most often a quote is not closed: {literal}; "
-                f"otherwise raise field_limit="
+                f"otherwise raise field_limit= of read_documents"
             )
         elif "unexpected end" in message:
             what = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -10,7 +9,7 @@ import narwhals as nw
 
 from earmark.exceptions import DataError
 from earmark.kernels.text import Documents
-from earmark.text.containers import as_list, as_texts
+from earmark.text.containers import as_list, as_texts, is_missing
 from earmark.text.mail import split_mail
 from earmark.text.scripts import unspaced_share
 from earmark.typing import IntVector
@@ -154,15 +153,11 @@ def _columns(X: Any) -> Mapping[str, Any] | None:
 def _strings(column: Any, where: str, *, empty: bool = False) -> Documents:
     """The column as checked texts; a missing one is "" where regions allow it."""
     if empty:
-        column = ["" if _is_missing(value) else value for value in as_list(column)]
+        column = ["" if is_missing(value) else value for value in as_list(column)]
     try:
         return as_texts(column)
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _shown(value: Any) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
+import warnings
 from typing import Any
 
 import numpy as np
 
-from earmark.exceptions import DataError
-from earmark.text.containers import as_list
+from earmark.exceptions import DataError, EarmarkWarning
+from earmark.text.containers import as_list, is_missing
 from earmark.typing import IntVector, Labels
 
-__all__ = ["Target", "as_target"]
+__all__ = ["Target", "as_target", "warn_of_new_labels"]
 
 
 class Target:
@@ -42,9 +42,10 @@ class Target:
 def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
     """Check labels against the number of documents and sort out the missing ones.
 
-    None (or NaN in a numeric column) marks an unlabelled document; -1 is a label
-    like any other.
+    None (or NaN, or pandas' NA) marks an unlabelled document; -1 is a label like any
+    other.
     """
+    y = _one_column(y)
     values: Any = y if _is_plain_array(y) else _as_list(y)
     if len(values) != n_documents:
         raise DataError(
@@ -53,7 +54,7 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
         )
     if not _may_be_special(values) and multi_label is not True:
         return Target(np.arange(n_documents), np.asarray(values), n_documents, False)
-    present = [i for i, value in enumerate(values) if not _is_missing(value)]
+    present = [i for i, value in enumerate(values) if not is_missing(value)]
     if not present:
         raise DataError("y holds no label at all; label a few documents of each class.")
     given = [values[i] for i in present]
@@ -91,16 +92,28 @@ def _may_be_special(values: Any) -> bool:
     return set(map(type, values)) not in ({str}, {int}, {bool})
 
 
+def _one_column(y: Any) -> Any:
+    """A single column of two dimensions as one; a matrix of 0 and 1 is refused."""
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) != 2:
+        return y
+    if shape[1] == 1:
+        return np.asarray(y)[:, 0]
+    is_sparse = hasattr(y, "tocsr")
+    if is_sparse or np.isin(np.asarray(y), (0, 1)).all():
+        raise DataError(
+            f"y must hold labels, got a matrix of {shape[0]} x {shape[1]} indicators; "
+            "give a list of labels for each document, such as [['a', 'b'], ['b']]."
+        )
+    return y if isinstance(y, np.ndarray) else np.asarray(y)
+
+
 def _as_list(y: Any) -> list[Any]:
     if isinstance(y, str) or not hasattr(y, "__iter__"):
         raise DataError(f"y must be a sequence of labels, got {y!r}.")
     if isinstance(y, np.ndarray) and y.ndim != 1:
         return list(y)
-    return as_list(y)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    return as_list(y, "y")
 
 
 def _labels(given: list[Any], rows: list[int]) -> Labels:
@@ -126,3 +139,19 @@ def _label_lists(given: list[Any]) -> Labels:
     for row, labels in enumerate(given):  # slice assignment would unpack tuples
         lists[row] = tuple(sorted({*labels}))
     return lists
+
+
+def warn_of_new_labels(labels: Labels, classes: Labels, where: str) -> None:
+    """Labels that a model has not learned can only be answered wrongly: say so."""
+    given = labels.tolist()
+    if len(given) and isinstance(given[0], tuple):
+        given = [label for several in given for label in several]
+    new = sorted(map(str, set(given) - set(classes.tolist())))
+    if new:
+        listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
+        warnings.warn(
+            f"{where}: the model has not learned the label(s) {listed}; documents with "
+            "them count as wrong.",
+            EarmarkWarning,
+            stacklevel=3,
+        )

@@ -36,9 +36,9 @@ class PromiseMixin:
         if self.evidence_ is None:
             raise DataError(
                 "max_error needs to know how right the answers are: fit with "
-                "max_error set, with calibration=(X, y), or call measure_confidence "
-                "with the training documents (earmark train does, but not on data in "
-                "parts)."
+                "max_error set (earmark train --max-error), with calibration=(X, y), "
+                "or call measure_confidence with the training documents; what was "
+                "known is gone after partial_fit and forget."
             )
         return self.evidence_.thresholds(self.max_error, self.confidence)
 

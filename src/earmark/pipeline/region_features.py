@@ -89,8 +89,10 @@ class RegionFeatures(BaseEstimator):
             for region, column in texts.items()
         }
         self.counters_, parts = self._counted(columns)
+        # A region without a term has nothing to weigh.
         self.weightings_ = [
-            None if self.weighting is None else clone(self.weighting) for _ in parts
+            clone(self.weighting) if self.weighting is not None and p.shape[1] else None
+            for p in parts
         ]
         for i, weighting in enumerate(self.weightings_):
             if weighting is not None:

@@ -23,7 +23,7 @@ from earmark.pipeline.explanation import (
     in_region,
 )
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents, take
-from earmark.pipeline.labels import as_target
+from earmark.pipeline.labels import as_target, warn_of_new_labels
 from earmark.typing import FloatMatrix, Labels
 
 __all__ = ["TellingMixin"]
@@ -38,6 +38,7 @@ class TellingMixin:
     model_name_: str
     reasons_: list[str]
     multi_label: Any
+    max_error: float | None
 
     @property
     def thresholds_(self) -> list[Threshold]:
@@ -101,6 +102,22 @@ class TellingMixin:
             )
         ]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the documents answered rightly; to abstain is not right.
+
+        With several labels a document all of them must be right. Documents without a
+        label in y are left out.
+        """
+        check_is_fitted(self)
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        answers = self._decided(take(texts, target.labelled)).labels.tolist()
+        given = target.labels.tolist()
+        right = [a == t for a, t in zip(answers, given, strict=True)]
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        kept = None if weight is None else weight[target.labelled]
+        return float(np.average(right, weights=kept))
+
     def report(self, X: Any, y: Any, **parts: Any) -> Report:
         """What is right and wrong on texts X with true labels y.
 
@@ -110,6 +127,7 @@ class TellingMixin:
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
         texts = take(texts, target.labelled)
+        warn_of_new_labels(target.labels, self.classes_, "y")
         one_of = not target.multi_label
         thresholds = self.thresholds_ if one_of else []
         shown = ["\n".join(row) for row in zip(*texts.values(), strict=True)]
@@ -183,7 +201,12 @@ class TellingMixin:
                 f"accuracy {self.evidence_.accuracy:.3f} on {n:,} {kind} "
                 f"documents{each}"
             )
-        if self.thresholds_:
+        if self.max_error is not None and self.evidence_ is None:
+            lines.append(
+                f"max_error {self.max_error:g}: not known from where on it holds; call "
+                "measure_confidence"
+            )
+        elif self.thresholds_:
             lines.append(several_words(self.thresholds_))
         table = getattr(getattr(self.engine_, "model_", None), "region_table", None)
         if table is not None and len(self.engine_.region_names) > 1:

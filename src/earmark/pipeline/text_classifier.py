@@ -25,7 +25,7 @@ from earmark.pipeline.inputs import (
     take,
     with_regions,
 )
-from earmark.pipeline.labels import Target, as_target
+from earmark.pipeline.labels import Target, as_target, warn_of_new_labels
 from earmark.pipeline.plan import make_plan, model_name
 from earmark.pipeline.promise import PromiseMixin
 from earmark.pipeline.semi_engine import SemiEngine
@@ -178,6 +178,7 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         if calibration is not None:
             pair = self._pair(calibration, "calibration", texts)
             assert pair is not None
+            warn_of_new_labels(pair[1], self.classes_, "calibration")
             self.evidence_ = ConfidenceEvidence.from_calibration(
                 self.engine_, labelled, pair
             )

@@ -268,7 +268,7 @@ class ClassStatistics:
             if lowest < -slack:
                 raise DataError(
                     "cannot forget more than was learned: a count would fall to "
-                    f"{lowest!r}; nothing was changed. Forget only documents that "
+                    f"{lowest:g}; nothing was changed. Forget only documents that "
                     "were learned, with the same label and weight."
                 )
         self._set(docs, tokens, held)

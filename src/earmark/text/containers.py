@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from earmark._optional import require
 from earmark.exceptions import DataError, MissingDependencyError
 from earmark.kernels.text import ArrowText, Documents, not_text
 
-__all__ = ["as_list", "as_texts"]
+__all__ = ["as_list", "as_texts", "is_missing"]
 
 
 def as_texts(documents: Any) -> Documents:
@@ -41,19 +42,33 @@ def as_texts(documents: Any) -> Documents:
     return items
 
 
-def as_list(documents: Any) -> list[Any]:
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, or pandas' NA and NaT."""
+    if value is None:
+        return True
+    if isinstance(value, float):
+        return math.isnan(value)
+    kind = type(value)
+    return kind.__name__ in ("NAType", "NaTType") and kind.__module__[:6] == "pandas"
+
+
+def as_list(documents: Any, name: str = "documents") -> list[Any]:
     """The documents as a list, whatever they are; one flat container only."""
     if isinstance(documents, str | bytes):
         raise DataError(
             "Iterable over raw text documents expected, a single string received; "
             "put it in a list: [text]."
         )
+    if isinstance(documents, set | frozenset):
+        raise DataError(
+            f"{name} must have an order, got a {type(documents).__name__}; make a list "
+            "of it."
+        )
     shape = getattr(documents, "shape", (1,))
     if isinstance(documents, Mapping) or len(shape) != 1:
         got = shape if len(shape) != 1 else type(documents).__name__
         raise DataError(
-            f"documents must be one column of texts, got {got}; "
-            "select the text column first."
+            f"{name} must be one column, got {got}; select the column first."
         )
     if isinstance(documents, list):
         return documents
@@ -65,13 +80,13 @@ def as_list(documents: Any) -> list[Any]:
         return list(documents.to_list())
     if not isinstance(documents, Iterable):
         raise DataError(
-            "documents must be a list, array, Series or Arrow column of texts, "
-            f"got {type(documents).__name__}."
+            f"{name} must be a list, array, Series or Arrow column, got "
+            f"{type(documents).__name__}."
         )
     items = list(documents)
     if not items and isinstance(documents, Iterator):
         raise DataError(
-            "the iterator over documents was empty: a generator can be read only "
+            f"the iterator over {name} was empty: a generator can be read only "
             "once; make a list of it to use it again."
         )
     return items

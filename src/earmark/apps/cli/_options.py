@@ -33,7 +33,7 @@ __all__ = [
 
 DATA_HELP = (
     "Documents: .csv .tsv .jsonl .parquet (also .gz .zst), a folder with one "
-    "sub-folder per label, a directory of Parquet or JSONL parts, or - for stdin."
+    "sub-folder per label, a directory of Parquet, JSONL or csv parts, or - for stdin."
 )
 
 
@@ -187,10 +187,11 @@ def require_models(*names: str) -> None:
             )
 
 
-def require_output(out: Path, *inputs: Path | str) -> None:
+def require_output(out: Path, *inputs: Path | str, streams: bool = False) -> None:
     """Refuse an output that cannot be written, before the work and not after it.
 
-    One that is an input of the command, or would lie among its parts, is refused too.
+    One that is an input of the command, or would lie among its parts, is refused too;
+    and a device or pipe, unless what is written there ``streams``.
     """
     for given in map(Path, inputs):
         if given.exists() and given.resolve() in (out.resolve(), out.resolve().parent):
@@ -201,6 +202,10 @@ def require_output(out: Path, *inputs: Path | str) -> None:
     folder = out.parent
     if out.is_dir():
         raise typer.BadParameter(f"{out} is a folder; name a file in it.")
+    if out.exists() and not out.is_file():
+        if streams:
+            return
+        raise typer.BadParameter(f"{out} is a device or a pipe; name a file.")
     if not folder.is_dir():
         raise typer.BadParameter(f"the folder {folder} does not exist; create it.")
     if not os.access(folder, os.W_OK):

@@ -17,13 +17,19 @@ HELP = """Show the words that decided, with contributions that add up.
 
   earmark explain model.earmark "cheap pills, only today"
   cat mail.txt | earmark explain model.earmark -
+  earmark explain mails.earmark '{"subject": "lunch?", "body": "at noon"}'
 """
 
 
 def run(
     model: options.Model,
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="The document, or - for stdin.")
+        str,
+        typer.Argument(
+            metavar="TEXT",
+            help="The document, or - for stdin; for a model of several columns a JSON "
+            "object of them.",
+        ),
     ],
     top: Annotated[int, typer.Option(min=1, help="How many words to show.")] = 10,
     paths: Annotated[
@@ -38,11 +44,26 @@ def run(
     classifier = load_for(model)
     document = sys.stdin.read() if text == "-" else text
     names = None if classifier.regions == "email" else classifier.region_names_
-    # Without region columns the whole text stands in every region's place once.
-    texts = [document] if names is None else {name: [document] for name in names}
+    texts = [document] if names is None else _by_region(document, names)
     (explanation,) = classifier.explain(texts, top=top, paths=paths)
     typer.echo(
         json.dumps(explanation.to_dict(), ensure_ascii=False)
         if as_json
         else str(explanation)
     )
+
+
+def _by_region(document: str, names: list[str]) -> dict[str, list[str]]:
+    """The regions of a JSON object, or the whole text in every region's place."""
+    try:
+        given = json.loads(document)
+    except ValueError:
+        given = None
+    if isinstance(given, dict) and given and set(given) <= set(names):
+        return {name: [str(given.get(name) or "")] for name in names}
+    typer.echo(
+        f"note: the text stands in for each of {', '.join(names)}; give a JSON object "
+        "of them to tell them apart.",
+        err=True,
+    )
+    return {name: [document] for name in names}

@@ -17,7 +17,8 @@ NAME = "filter"
 HELP = """Keep the documents, or paragraphs, that the model gives a wanted label.
 
 Every part of DATA becomes a part of the same name in the folder --out, with all
-its columns; memory stays constant. If it is stopped, the same command goes on.
+its columns: Parquet stays Parquet, the others become JSON lines. Memory stays
+constant. If it is stopped, the same command goes on.
 
   earmark filter model.earmark crawl/ --keep good --min-confidence 0.9 --out clean/
   earmark filter model.earmark crawl/ --keep good --unit paragraph --out clean/

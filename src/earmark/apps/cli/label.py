@@ -83,6 +83,8 @@ def run(
     from earmark.apps.web.logs import logs_to_stderr
     from earmark.apps.web.run import listen, run_app
 
+    if data == "-":
+        raise typer.BadParameter("name a file: answers go on with it another time.")
     if export is not None:
         options.require_output(export, data)
     with status(f"reading {data}"):

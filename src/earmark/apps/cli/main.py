@@ -101,6 +101,8 @@ def _say_warnings_once() -> None:
             typer.secho(f"warning: {text}", err=True, fg="yellow")
 
     warnings.showwarning = show
+    # Said by earmark itself, in the words of classification.
+    warnings.filterwarnings("ignore", "The number of unique classes is greater than")
 
 
 def main() -> None:

@@ -87,7 +87,7 @@ def run(
 
     if out != "-":
         _require_kind(out, as_json)
-        options.require_output(Path(out), data, model)
+        options.require_output(Path(out), data, model, streams=True)
     classifier = load_for(model, max_error)
     batches = read_batches(classifier, data, text, id=id_column, **how)
     lines = as_json or out.lower().endswith((".jsonl", ".ndjson"))
@@ -123,7 +123,8 @@ def told_of_labels(facts: dict[str, Any]) -> str:
     return "\n".join(
         [
             f"labelled {facts['documents']:,} documents, {facts['abstained']:,} "
-            f"without an answer, from {facts['parts']:,} parts{again} in "
+            f"without an answer, from {facts['parts'] - len(facts['bad']):,} parts"
+            f"{again} in "
             f"{facts['out']}",
             *(f"left out: {why}" for why in facts["bad"].values()),
         ]
@@ -182,12 +183,16 @@ def _cell(value: Any) -> Any:
 
 @contextmanager
 def _output(out: str) -> Iterator[TextIO]:
-    """stdout, or a file that appears whole when the work is done."""
+    """stdout, a device or pipe, or a file that appears whole when the work is done."""
     if out == "-":
         yield sys.stdout
         sys.stdout.flush()
         return
-    path = Path(out)
+    path = Path(os.path.realpath(out))  # a link stays one
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        return
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:

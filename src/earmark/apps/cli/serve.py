@@ -15,9 +15,11 @@ __all__ = ["HELP", "NAME", "run"]
 NAME = "serve"
 HELP = """Answer over HTTP, with a page to try the model on.
 
-POST /classify takes {"texts": [...]}; GET /model, /healthz, /readyz, /metrics,
-/openapi.json. A replaced model file is taken over while serving. Logs are JSON
-lines on stderr and never hold text. SIGTERM finishes what was begun.
+POST /classify takes {"texts": [...]}, or for a model of several columns
+{"documents": [{"subject": ..., "body": ...}, ...]}; GET /model, /healthz,
+/readyz, /metrics, /openapi.json. A replaced model file is taken over while
+serving. Logs are JSON lines on stderr and never hold text. SIGTERM finishes
+what was begun.
 
   earmark serve model.earmark
   curl -s localhost:8000/classify -H 'Content-Type: application/json' \\

@@ -12,7 +12,7 @@ import typer
 
 from earmark.apps.cli import _options as options
 from earmark.apps.cli._console import status
-from earmark.exceptions import EarmarkWarning
+from earmark.exceptions import DataError, EarmarkWarning
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -135,7 +135,11 @@ def run(
         from earmark.apps.cli._parts import train_in_parts
 
         options.refuse_with_parts(
-            {"--unlabelled": unlabelled, "--calibration": calibration}
+            {
+                "--unlabelled": unlabelled,
+                "--calibration": calibration,
+                "--max-error": max_error,
+            }
         )
         facts = train_in_parts(
             classifier, data, text, label, out, memory, dask, skip_bad, how
@@ -196,7 +200,7 @@ def _ask_about_labels(documents: Documents, column: str | None) -> None:
         named = f"the column {column!r}" if column else "the column of labels"
         _warn(
             f"{named} holds {len(set(given)):,} different labels in {len(given):,} "
-            "documents; name the right one with --label COL."
+            "documents: is it the one that is meant? (--label COL)"
         )
 
 
@@ -212,12 +216,15 @@ def _learn(
 ) -> None:
     """Fit, and estimate how right the answers are if nothing else tells."""
     with status(f"learning from {len(documents):,} documents"):
-        classifier.fit(
-            documents.texts,
-            documents.labels,
-            unlabelled=pool,
-            calibration=held_out and (held_out.texts, held_out.labels),
-        )
+        try:
+            classifier.fit(
+                documents.texts,
+                documents.labels,
+                unlabelled=pool,
+                calibration=held_out and (held_out.texts, held_out.labels),
+            )
+        except DataError as error:
+            raise DataError(f"{documents.source}: {error}") from error
     if classifier.evidence_ is None and not classifier.is_multi_label_:
         with status("estimating how right it is"):
             classifier.measure_confidence(documents.texts, documents.labels)

@@ -10,8 +10,11 @@ __all__ = ["write_whole"]
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write text as UTF-8 through a temporary file in the same folder, then rename."""
-    target = Path(path)
+    """Write text as UTF-8 through a temporary file in the same folder, then rename.
+
+    A link stays one: the file that it names is replaced.
+    """
+    target = Path(os.path.realpath(path))
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -1,0 +1,87 @@
+"""Labels as people give them: what is understood, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from earmark import TextClassifier
+from earmark.exceptions import DataError, EarmarkWarning
+from earmark.pipeline.labels import as_target
+
+TEXTS = ["good film", "good day", "bad film", "bad day"] * 3
+LABELS = ["pos", "pos", "neg", "neg"] * 3
+INDICATORS = np.array([[1, 0, 1], [0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    "y", [INDICATORS, INDICATORS.astype(bool), sparse.csr_array(INDICATORS)]
+)
+def test_a_matrix_of_indicators_is_refused(y):
+    for multi_label in ("auto", True):
+        with pytest.raises(DataError, match=r"2 x 3 indicators; give a list of labels"):
+            as_target(y, 2, multi_label)
+    frame = pd.DataFrame(INDICATORS, columns=list("abc"))
+    with pytest.raises(DataError, match="indicators"):
+        as_target(frame, 2)
+
+
+@pytest.mark.parametrize(
+    "y", [np.array([["a"], ["b"]]), pd.DataFrame({"label": ["a", "b"]})]
+)
+def test_a_single_column_is_one_label_each(y):
+    found = as_target(y, 2)
+    assert not found.multi_label
+    assert found.labels.tolist() == ["a", "b"]
+
+
+def test_rows_of_labels_in_an_array_are_lists():
+    found = as_target(np.array([["a", "b"], ["c", "a"]]), 2)
+    assert found.labels.tolist() == [("a", "b"), ("a", "c")]
+
+
+@pytest.mark.parametrize("kind", ["string", "Int64", "boolean", "datetime"])
+def test_what_pandas_calls_missing_is_missing(kind):
+    values = {"string": ["a", None, "b"], "Int64": [1, None, 2]}
+    if kind == "datetime":
+        y = pd.Series(["a", pd.NaT, "b"], dtype=object)
+    else:
+        y = pd.Series(values.get(kind, [True, None, False]), dtype=kind)
+    assert as_target(y, 3).labelled.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("what", ["X", "y"])
+def test_a_set_has_no_order(what):
+    X, y = list(TEXTS), list(LABELS)
+    given = (set(X), y) if what == "X" else (X, set(y))
+    with pytest.raises(DataError, match="must have an order, got a set; make a list"):
+        TextClassifier("complement").fit(*given)
+
+
+def test_a_score_counts_sets_of_labels_and_abstentions():
+    model = TextClassifier("complement").fit(TEXTS, LABELS)
+    truth = [*LABELS[:-1], "pos"]
+    assert model.score(TEXTS, truth) == 11 / 12
+    assert model.score(TEXTS, [*LABELS[:-1], None]) == 1.0
+    weight = np.r_[np.ones(11), 11.0]
+    assert model.score(TEXTS, truth, weight) == 0.5
+    several = [("a", "b") if label == "pos" else ("b",) for label in LABELS]
+    model = TextClassifier(multi_label=True, random_state=0).fit(TEXTS, several)
+    assert model.score(TEXTS, [list(s)[::-1] for s in several]) == 1.0
+    assert model.score(TEXTS, [("b",)] * 12) == 0.5
+
+
+def test_labels_that_were_not_learned_are_pointed_out():
+    model = TextClassifier("complement").fit(TEXTS, LABELS)
+    with pytest.warns(EarmarkWarning, match=r"y: .*not learned the label\(s\) neutral"):
+        model.report(TEXTS, [*LABELS[:-1], "neutral"])
+    with pytest.warns(EarmarkWarning, match="calibration: .*neutral"):
+        TextClassifier("complement", max_error=0.2).fit(
+            TEXTS, LABELS, calibration=(["so so film"], ["neutral"])
+        )
+
+
+def test_a_summary_after_more_documents_says_what_is_not_known():
+    model = TextClassifier("multinomial", max_error=0.2).fit(TEXTS, LABELS)
+    model.partial_fit(["good"], ["pos"])
+    assert "not known from where on it holds" in model.summary()
