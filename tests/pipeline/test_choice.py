@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from earmark import TextClassifier
+from earmark.pipeline import confidence, plan
 from earmark.pipeline.choice import Trial, best_trial, candidates
 
 
@@ -39,3 +41,24 @@ def test_the_best_of_several_challengers_is_taken():
     trials = [trial("softmax", 700), trial("svm", 600)]
     trials += [trial("blended-svm", 760), trial("complement", 750)]
     assert best_trial(trials).name == "blended-svm"
+
+
+def test_with_very_many_classes_only_what_is_quick_is_fitted(monkeypatch):
+    texts = [f"word{i} and more" for i in range(30)]
+    labels = [f"class {i // 2}" for i in range(30)]
+    monkeypatch.setattr(plan, "_MOST_SCORES", 400)
+    fitted = TextClassifier(random_state=0).fit(texts, labels)
+    assert fitted.model_name_ == "complement"
+    assert "so many classes" in fitted.summary()
+
+
+def test_the_estimate_does_not_depend_on_how_many_are_judged_at_a_time(monkeypatch):
+    texts = ["good film", "good day", "bad film", "so bad"] * 5
+    labels = ["pos", "pos", "neg", "neg"] * 5
+    weight = np.arange(20) % 3 + 1.0
+    whole, parts = (TextClassifier("multinomial").fit(texts, labels) for _ in range(2))
+    whole.measure_confidence(texts, labels, weight)
+    monkeypatch.setattr(confidence, "_MOST_SCORES", 6)
+    parts.measure_confidence(texts, labels, weight)
+    assert whole.evidence_.confidence.tobytes() == parts.evidence_.confidence.tobytes()
+    assert whole.evidence_.correct.tobytes() == parts.evidence_.correct.tobytes()

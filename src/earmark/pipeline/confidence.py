@@ -28,6 +28,8 @@ from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, Labe
 __all__ = ["ConfidenceEvidence"]
 
 _N_FOLDS = 5
+# Documents times classes whose scores are held at a time.
+_MOST_SCORES = 10_000_000
 
 
 class ConfidenceEvidence:
@@ -134,7 +136,7 @@ class ConfidenceEvidence:
             confidence, correct = unseen
             return cls(confidence, correct, False)
         try:
-            proba = engine.leave_one_out(texts, labels, weight)
+            return cls(*_left_out(engine, texts, labels, weight), False)
         except NotSupportedError:
             proba = _cross_fitted(make, texts, labels, weight, engine.classes_)
         return cls(*_judged(proba, engine.classes_, labels), False)
@@ -151,6 +153,21 @@ def _judged(
     best, sure = log_proba.argmax(axis=1), np.exp(log_proba.max(axis=1))
     # Where no model could be fitted without a document, it counts as wrong.
     return sure, np.asarray((classes[best] == labels) & (sure > 0))
+
+
+def _left_out(
+    engine: Engine, texts: RegionTexts, labels: Labels, weight: Any | None
+) -> tuple[FloatVector, BoolVector]:
+    """Each document judged without itself, so many at a time as memory allows."""
+    step = max(1, _MOST_SCORES // len(engine.classes_))
+    found = []
+    for start in range(0, len(labels), step):
+        rows = np.arange(start, min(start + step, len(labels)))
+        given = None if weight is None else np.asarray(weight)[rows]
+        proba = engine.leave_one_out(take(texts, rows), labels[rows], given)
+        found.append(_judged(proba, engine.classes_, labels[rows]))
+    sure, right = zip(*found, strict=True)
+    return np.concatenate(sure), np.concatenate(right)
 
 
 def _independent(training: RegionTexts, texts: RegionTexts) -> IntVector:

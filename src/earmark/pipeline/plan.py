@@ -28,6 +28,10 @@ __all__ = ["Plan", "make_plan", "model_name", "unused_pool"]
 _SEMI = "semi-supervised"
 # From so many labels a class on, whether the pool helps is left to the labels.
 _MANY_LABELS = 50
+# Labelled documents times classes, beyond which fitting weights takes minutes.
+_MOST_SCORES = 5_000_000
+_QUICK = "complement"
+_MANY_CLASSES = "so many classes that nothing else is quick; name a model to have it"
 
 
 @dataclass(frozen=True)
@@ -78,11 +82,18 @@ def make_plan(
         elif isinstance(engine, MatrixEngine) and engine.uses_pool:
             told = _used(n_pool)
         return Plan(engine, model_name(model), ["chosen by you", *told])
+    if _too_many_classes(target.labels):
+        engine = build_engine(_QUICK, features, options)
+        return Plan(engine, _QUICK, [_MANY_CLASSES, *unused_pool(n_pool)])
     trials = try_models(features, options, texts, target.labels)
     if not useful:
         compared = _compared(trials, target.labels)
         return _best_supervised(trials, features, options, [compared, *left_out])
     return _with_pool(trials, features, options, texts, target, pool, weight)
+
+
+def _too_many_classes(y: Labels) -> bool:
+    return len(y) * len(np.unique(y)) > _MOST_SCORES
 
 
 def _best_supervised(

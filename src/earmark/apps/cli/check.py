@@ -39,6 +39,7 @@ def run(
 ) -> None:
     """Look for what usually goes wrong with labelled documents."""
     from earmark.apps.cli._console import status
+    from earmark.apps.cli._labels import ask_about_labels
     from earmark.documents import read_documents
     from earmark.documents._fingerprint import fingerprint
     from earmark.evaluation import check_documents
@@ -56,6 +57,7 @@ def run(
     with status(f"reading {data}"):
         documents = read(data)
         other = None if test is None else read(test)
+    ask_about_labels(documents, label)
     with status(f"checking {len(documents):,} documents"):
         findings = check_documents(
             documents.joined(),

@@ -45,6 +45,7 @@ def run(
 ) -> None:
     """Compare models on the same splits, with intervals and paired tests."""
     from earmark.apps.cli._console import status
+    from earmark.apps.cli._labels import ask_about_labels
     from earmark.documents import read_documents
     from earmark.evaluation import compare_classifiers
 
@@ -59,6 +60,7 @@ def run(
             **options.column_list(text),
         )
     documents = _labelled(documents)
+    ask_about_labels(documents, label)
     with status(f"fitting {len(contenders)} models {repeats} times"):
         found = compare_classifiers(
             contenders,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,7 +11,8 @@ import typer
 
 from earmark.apps.cli import _options as options
 from earmark.apps.cli._console import status
-from earmark.exceptions import DataError, EarmarkWarning
+from earmark.apps.cli._labels import ask_about_labels
+from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "NAME", "run"]
 
 NAME = "train"
-# So many labels are not suspicious, even if each has one document.
-_MANY = 20
 HELP = """Learn a classifier from labelled documents and save it.
 
 Rows without a label are used as unlabelled text. The model file is written
@@ -150,7 +148,7 @@ def run(
     labels = {"label": label, "multi_label": multi_label, "allow_unlabelled": True}
     documents, pool, held_out = _read(data, unlabelled, calibration, how, labels)
     if not multi_label:
-        _ask_about_labels(documents, label)
+        ask_about_labels(documents, label)
     _learn(classifier, documents, pool, held_out)
     classifier.columns_ = {"text": text, "label": label}
     classifier.training_data_ = training_data(data, documents, pool)
@@ -184,28 +182,6 @@ def _read(
             options.labelled_rows(held_out)
     options.labelled_rows(documents)
     return documents, pool, held_out
-
-
-def _ask_about_labels(documents: Documents, column: str | None) -> None:
-    """Say what may be meant by labels such as a|b, or by nearly as many as texts."""
-    given = [label for label in documents.labels or () if isinstance(label, str)]
-    several = {label for label in given if "|" in label}
-    single = set(given) - several
-    if any(part in single for label in several for part in label.split("|")):
-        _warn(
-            f"the label {min(several)!r} is taken as one label; add --multi-label if "
-            "it means several."
-        )
-    if len(set(given)) > max(_MANY, len(given) / 2):
-        named = f"the column {column!r}" if column else "the column of labels"
-        _warn(
-            f"{named} holds {len(set(given)):,} different labels in {len(given):,} "
-            "documents: is it the one that is meant? (--label COL)"
-        )
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, EarmarkWarning, stacklevel=1)
 
 
 def _learn(
