@@ -56,7 +56,10 @@ def test_the_estimate_does_not_depend_on_how_many_are_judged_at_a_time(monkeypat
     texts = ["good film", "good day", "bad film", "so bad"] * 5
     labels = ["pos", "pos", "neg", "neg"] * 5
     weight = np.arange(20) % 3 + 1.0
-    whole, parts = (TextClassifier("multinomial").fit(texts, labels) for _ in range(2))
+    whole, parts = (
+        TextClassifier("multinomial").fit(texts, labels, sample_weight=weight)
+        for _ in range(2)
+    )
     whole.measure_confidence(texts, labels, weight)
     monkeypatch.setattr(confidence, "_MOST_SCORES", 6)
     parts.measure_confidence(texts, labels, weight)
