@@ -60,12 +60,11 @@ class BodyReader:
             )
         length = header(scope, b"content-length")
         if (length or "").isdecimal() and int(length or 0) > self.max_bytes:
-            if header(scope, b"expect") is None:
-                await self._drain(receive)
+            await self.drain(scope, receive)
             raise self._too_large()
         try:
             async with asyncio.timeout(self.seconds):
-                return await self._collect(receive)
+                return await self._collect(scope, receive)
         except TimeoutError:
             raise Refusal(
                 408,
@@ -74,7 +73,7 @@ class BodyReader:
                 close=True,
             ) from None
 
-    async def _collect(self, receive: Receive) -> bytes:
+    async def _collect(self, scope: Scope, receive: Receive) -> bytes:
         first, more = await _piece(receive)
         if not more and len(first) <= self.max_bytes:  # nearly always
             return first
@@ -84,7 +83,7 @@ class BodyReader:
                 if size > self.max_bytes:
                     pieces.clear()
                     if more:
-                        await self._drain(receive)
+                        await self.drain(scope, receive)
                     raise self._too_large()
                 self.buffered += size - held
                 held = size
@@ -103,17 +102,22 @@ class BodyReader:
         finally:
             self.buffered -= held
 
-    async def _drain(self, receive: Receive) -> None:
-        """Read on and throw away, for a while."""
-        left = _DRAINED * self.max_bytes
+    async def drain(self, scope: Scope, receive: Receive) -> bool:
+        """Read on and throw away, for a while; whether that was all of the body.
+
+        A client that asks first (Expect) has not begun to send.
+        """
+        if header(scope, b"expect") is not None:
+            return False
+        left, more = _DRAINED * self.max_bytes, True
         try:
             async with asyncio.timeout(_DRAIN_SECONDS):
-                more = True
                 while more and left > 0:
                     piece, more = await _piece(receive)
                     left -= len(piece)
         except TimeoutError:
-            pass
+            return False
+        return not more
 
     def _too_large(self) -> Refusal:
         return Refusal(

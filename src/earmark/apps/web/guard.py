@@ -163,13 +163,12 @@ class Guard:
 
     async def _admit(self, scope: Scope, receive: Receive, send: Any) -> None:
         """Check, read the body, take a place, and pass the request on."""
-        self._check_host(scope)
-        if scope["method"] not in _SAFE:
-            _check_origin(scope)
-        if self._credentials is not None and scope["path"] not in self.public:
-            given = (header(scope, b"authorization") or "").encode("latin-1")
-            if not hmac.compare_digest(given, self._credentials):
-                raise Refusal(401, "token", "a valid bearer token is needed.")
+        try:
+            self._check_sender(scope)
+        except Refusal as refusal:
+            if scope["method"] not in _SAFE:  # there may be no end of its body
+                refusal.close = not await self._bodies.drain(scope, receive)
+            raise
         if scope["method"] in _SAFE:
             await self.app(scope, receive, send)
             return
@@ -191,6 +190,16 @@ class Guard:
         finally:
             self.in_flight -= 1
             self._bodies.buffered -= len(body)
+
+    def _check_sender(self, scope: Scope) -> None:
+        """Whom the request was meant for, and who sent it."""
+        self._check_host(scope)
+        if scope["method"] not in _SAFE:
+            _check_origin(scope)
+        if self._credentials is not None and scope["path"] not in self.public:
+            given = (header(scope, b"authorization") or "").encode("latin-1")
+            if not hmac.compare_digest(given, self._credentials):
+                raise Refusal(401, "token", "a valid bearer token is needed.")
 
     def _check_host(self, scope: Scope) -> None:
         if self.hosts is None:
