@@ -38,7 +38,13 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["DescentClassifier", "TrainingSet", "document_weights", "seed_of"]
+__all__ = [
+    "DescentClassifier",
+    "TrainingSet",
+    "document_weights",
+    "seed_of",
+    "two_classes",
+]
 
 # Passes: enough steps for a small collection, few for a large one.
 _FEWEST_PASSES, _MOST_PASSES, _VISITS = 5, 20, 50_000
@@ -122,12 +128,7 @@ class DescentClassifier(
         """
         self._check_parameters()
         X, labels = self._training_data(X, y, reset=True)
-        classes, y_index = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
-            raise DataError(
-                f"{type(self).__name__} needs at least 2 classes in y, got 1 class "
-                f"({classes[0]}); check the training split."
-            )
+        classes, y_index = two_classes(self, labels)
         data = self._training_set(X, labels, y_index, sample_weight)
         self.classes_ = classes
         data, held_out = self._hold_out(data, validation)
@@ -315,6 +316,17 @@ class DescentClassifier(
     def predict_proba(self, X: MatrixLike) -> FloatMatrix:
         """Probability of each class, (n_samples, n_classes)."""
         return np.exp(self.predict_log_proba(X))
+
+
+def two_classes(model: Any, labels: Labels) -> tuple[Labels, IntVector]:
+    """The labels, sorted, and each document's number among them; two at least."""
+    classes, y_index = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise DataError(
+            f"{type(model).__name__} needs at least 2 classes in y, got 1 class "
+            f"({classes[0]}); check the training split."
+        )
+    return classes, y_index
 
 
 def document_weights(

@@ -10,12 +10,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from earmark._checks import require_in_range
-from earmark.exceptions import DataError
 from earmark.kernels.offset_svm import fit_offset_svm
 from earmark.kernels.rows import canonical_rows
 from earmark.kernels.shuffle import distinct_documents
 from earmark.models._base import LinearRule, ScoreMatrixMixin, ScoreParts, linear_parts
-from earmark.models._descent import document_weights, seed_of
+from earmark.models._descent import document_weights, seed_of, two_classes
 from earmark.models.nbsvm import NBSVM
 from earmark.typing import (
     ArrayLike,
@@ -102,12 +101,7 @@ class BlendedSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         require_in_range(self, "share", low=0.0, high=1.0)
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(labels)
-        self.classes_, y_index = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise DataError(
-                f"{type(self).__name__} needs at least 2 classes in y, got 1 class "
-                f"({self.classes_[0]}); check the training split."
-            )
+        self.classes_, y_index = two_classes(self, labels)
         rows = canonical_rows(X)
         weight = document_weights(labels, sample_weight, self.class_weight)
         visits = distinct_documents(rows, y_index, weight)

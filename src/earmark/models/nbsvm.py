@@ -12,7 +12,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from earmark._checks import require_in_range, require_integer, require_one_of
-from earmark.exceptions import DataError
 from earmark.kernels.offset_svm import fit_offset_svm
 from earmark.kernels.rows import (
     canonical_rows,
@@ -24,7 +23,7 @@ from earmark.kernels.rows import (
 from earmark.kernels.shuffle import distinct_documents
 from earmark.kernels.softmax_dual import maximize_dual
 from earmark.models._base import LinearRule, ScoreMatrixMixin, ScoreParts, linear_parts
-from earmark.models._descent import document_weights, seed_of
+from earmark.models._descent import document_weights, seed_of, two_classes
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -136,13 +135,7 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         self._check_parameters()
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(labels)
-        self.classes_, y_index = np.unique(labels, return_inverse=True)
-        n_classes = len(self.classes_)
-        if n_classes < 2:
-            raise DataError(
-                f"{type(self).__name__} needs at least 2 classes in y, got 1 class "
-                f"({self.classes_[0]}); check the training split."
-            )
+        self.classes_, y_index = two_classes(self, labels)
         rows = self._rows(X)
         weight = document_weights(labels, sample_weight, self.class_weight)
         visits = distinct_documents(rows, y_index, weight)
