@@ -47,6 +47,22 @@ def test_penalties_and_weights_reach_both_machines(rng):
     )
 
 
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_few_documents_score_as_many_do(rng, n_classes):
+    X, y = documents(rng, n_classes, n_features=400)
+    model = BlendedSVM(random_state=0).fit(X, y)
+    together = model._scores(X)
+    for row in range(5):
+        few = sparse.csr_array(X[[row]])
+        few.data[8:] = 0.0
+        few.eliminate_zeros()
+        assert few.nnz * 4 < few.shape[1]
+        assert_allclose(
+            model._scores(few), model._scores(few.toarray()), rtol=1e-12, atol=1e-12
+        )
+    assert_allclose(together, model._scores(X.toarray()), rtol=1e-12, atol=1e-12)
+
+
 def test_rows_in_any_order_give_the_same_machine(rng):
     X, y = documents(rng, 3)
     order = rng.permutation(len(y))

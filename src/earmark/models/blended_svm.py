@@ -13,7 +13,13 @@ from earmark._checks import require_in_range
 from earmark.kernels.offset_svm import fit_offset_svm
 from earmark.kernels.rows import canonical_rows
 from earmark.kernels.shuffle import distinct_documents
-from earmark.models._base import LinearRule, ScoreMatrixMixin, ScoreParts, linear_parts
+from earmark.models._base import (
+    LinearRule,
+    ScoreMatrixMixin,
+    ScoreParts,
+    linear_parts,
+    margin_scores,
+)
 from earmark.models._descent import document_weights, seed_of, two_classes
 from earmark.models.nbsvm import NBSVM
 from earmark.typing import (
@@ -138,8 +144,7 @@ class BlendedSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         self.intercept_ = np.array([fit.intercept for fit in fitted])
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
-        rule = self._svm_rule()
-        own = np.asarray(X @ rule.weights) + rule.offset
+        own = margin_scores(X, self.weights_, self.intercept_)
         return (1.0 - self.share) * own + self.share * self.nbsvm_._class_scores(X)
 
     def _svm_rule(self) -> LinearRule:

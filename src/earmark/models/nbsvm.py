@@ -22,7 +22,13 @@ from earmark.kernels.rows import (
 )
 from earmark.kernels.shuffle import distinct_documents
 from earmark.kernels.softmax_dual import maximize_dual
-from earmark.models._base import LinearRule, ScoreMatrixMixin, ScoreParts, linear_parts
+from earmark.models._base import (
+    LinearRule,
+    ScoreMatrixMixin,
+    ScoreParts,
+    linear_parts,
+    margin_scores,
+)
 from earmark.models._descent import document_weights, seed_of, two_classes
 from earmark.typing import (
     ArrayLike,
@@ -232,8 +238,7 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         return self.weights_
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
-        rule = self._linear_form()
-        return np.asarray(self._rows(X) @ rule.weights + rule.offset, dtype=np.float64)
+        return margin_scores(self._rows(X), self.weights_, self.intercept_)
 
     def _linear_form(self) -> LinearRule:
         """The scores as a sum over the document's terms."""
