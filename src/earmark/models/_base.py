@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import EarmarkWarning
@@ -33,11 +32,7 @@ __all__ = [
     "ScoreMatrixMixin",
     "ScoreParts",
     "linear_parts",
-    "margin_scores",
 ]
-
-# So many columns for each entry make it worth while to find those that are used.
-_MANY_TIMES = 4
 
 
 @dataclass(frozen=True)
@@ -99,24 +94,6 @@ class LinearRule:
             weights = np.concatenate([-weights, weights]) / 2.0
             bias = np.array([-bias[0], bias[0]]) / 2.0
         return cls(np.ascontiguousarray(weights.T), bias, binary, unit)
-
-
-def margin_scores(
-    X: Matrix, weights: FloatMatrix, intercept: FloatVector
-) -> FloatMatrix:
-    """Class scores of X @ weights.T + intercept, weights (n_problems, n_features).
-
-    For a few sparse documents only the weights of their terms are touched. The margin
-    d of a single problem is shared out as (-d/2, d/2).
-    """
-    if sparse.issparse(X) and X.nnz < X.shape[1] // _MANY_TIMES:
-        used, place = np.unique(X.indices, return_inverse=True)
-        X = sparse.csr_array((X.data, place, X.indptr), shape=(X.shape[0], len(used)))
-        weights = weights[:, used]
-    margins = np.asarray(X @ weights.T, dtype=np.float64) + intercept
-    if margins.shape[1] > 1:
-        return margins
-    return np.concatenate([-margins, margins], axis=1) / 2.0
 
 
 def linear_parts(

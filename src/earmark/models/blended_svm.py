@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from earmark._checks import require_in_range
-from earmark.kernels.offset_svm import fit_offset_svm
 from earmark.kernels.rows import canonical_rows
-from earmark.kernels.shuffle import distinct_documents
-from earmark.models._base import (
-    LinearRule,
-    ScoreMatrixMixin,
-    ScoreParts,
-    linear_parts,
-    margin_scores,
-)
-from earmark.models._descent import document_weights, seed_of, two_classes
+from earmark.models._base import LinearRule, ScoreParts, linear_parts
+from earmark.models._margins import MarginClassifier
 from earmark.models.nbsvm import NBSVM
 from earmark.typing import (
-    ArrayLike,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -37,7 +25,7 @@ __all__ = ["BlendedSVM"]
 _TOL, _MAX_PASSES = 1e-3, 5000
 
 
-class BlendedSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
+class BlendedSVM(MarginClassifier):
     """The mean of a linear SVM on the rows of X and of NBSVM on which terms are there.
 
     The two see the same terms in different ways, by tf-idf weight and by naive Bayes
@@ -79,8 +67,6 @@ class BlendedSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
 
     """
 
-    weights_: FloatMatrix
-    intercept_: FloatVector
     nbsvm_: NBSVM
 
     def __init__(
@@ -98,53 +84,25 @@ class BlendedSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn X (n_samples, n_features) and y; a term is present where X > 0."""
+    def _check_parameters(self) -> None:
         require_in_range(self, "C", low=0.0, open_low=True)
         require_in_range(self, "ratio_C", low=0.0, open_low=True)
         require_in_range(self, "share", low=0.0, high=1.0)
-        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(labels)
-        self.classes_, y_index = two_classes(self, labels)
-        rows = canonical_rows(X)
-        weight = document_weights(labels, sample_weight, self.class_weight)
-        visits = distinct_documents(rows, y_index, weight)
-        # Equal documents are one of their summed weight, wherever they stood.
-        self._fit_rows(
-            rows[visits.rows], y_index[visits.rows], visits.weight[visits.rows]
-        )
-        nbsvm = NBSVM(
-            C=self.ratio_C,
-            class_weight=self.class_weight,
-            random_state=self.random_state,
-        )
-        self.nbsvm_ = nbsvm.fit(X, labels, sample_weight)
-        return self
 
-    def _fit_rows(
+    def _fit_problems(
         self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector
     ) -> None:
-        """The linear SVM of each class against the rest."""
-        n_classes = len(self.classes_)
         fitted = [
-            fit_offset_svm(
-                rows,
-                np.zeros(rows.shape[1]),
-                np.where(y_index == c, 1.0, -1.0),
-                self.C * weight,
-                tol=_TOL,
-                max_iter=_MAX_PASSES,
-                seed=seed_of(self.random_state),
-            )
-            for c in ([1] if n_classes == 2 else range(n_classes))
+            self._fit_svm(rows, y_index == c, self.C * weight, _TOL, _MAX_PASSES)
+            for c in self._problems()
         ]
         self.weights_ = np.stack([fit.weights for fit in fitted])
         self.intercept_ = np.array([fit.intercept for fit in fitted])
+        nbsvm = NBSVM(C=self.ratio_C, random_state=self.random_state)
+        self.nbsvm_ = nbsvm.fit(rows, self.classes_[y_index], weight)
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
-        own = margin_scores(X, self.weights_, self.intercept_)
+        own = super()._class_scores(X)
         return (1.0 - self.share) * own + self.share * self.nbsvm_._class_scores(X)
 
     def _svm_rule(self) -> LinearRule:
@@ -167,8 +125,3 @@ class BlendedSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
             place = np.searchsorted(parts.columns, ratio.columns)
             parts.terms[place] += self.share * ratio.terms
         return by_weight
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # the checks' data are not counts
-        return tags

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from earmark._checks import require_in_range, require_integer, require_one_of
-from earmark.kernels.offset_svm import fit_offset_svm
 from earmark.kernels.rows import (
     canonical_rows,
     class_sums,
@@ -22,16 +18,10 @@ from earmark.kernels.rows import (
 )
 from earmark.kernels.shuffle import distinct_documents
 from earmark.kernels.softmax_dual import maximize_dual
-from earmark.models._base import (
-    LinearRule,
-    ScoreMatrixMixin,
-    ScoreParts,
-    linear_parts,
-    margin_scores,
-)
-from earmark.models._descent import document_weights, seed_of, two_classes
+from earmark.models._base import LinearRule, ScoreParts, linear_parts
+from earmark.models._descent import seed_of
+from earmark.models._margins import MarginClassifier
 from earmark.typing import (
-    ArrayLike,
     BoolVector,
     FloatMatrix,
     FloatVector,
@@ -44,7 +34,7 @@ from earmark.typing import (
 __all__ = ["NBSVM"]
 
 
-class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
+class NBSVM(MarginClassifier):
     """Terms weigh by their naive Bayes log-count ratio, a linear SVM weighs again.
 
     A document is the set of its terms. For each class against the rest, a term's
@@ -108,8 +98,6 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
     """
 
     log_ratio_: FloatMatrix
-    weights_: FloatMatrix
-    intercept_: FloatVector
 
     def __init__(
         self,
@@ -134,23 +122,6 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn X (n_samples, n_features) and y; a term is present where X > 0."""
-        self._check_parameters()
-        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(labels)
-        self.classes_, y_index = two_classes(self, labels)
-        rows = self._rows(X)
-        weight = document_weights(labels, sample_weight, self.class_weight)
-        visits = distinct_documents(rows, y_index, weight)
-        # Equal documents are one of their summed weight, wherever they stood.
-        self._fit_problems(
-            rows[visits.rows], y_index[visits.rows], visits.weight[visits.rows]
-        )
-        return self
-
     def _check_parameters(self) -> None:
         require_in_range(self, "C", low=0.0, open_low=True)
         require_in_range(self, "alpha", low=0.0, open_low=True)
@@ -171,11 +142,10 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
     def _fit_problems(
         self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector
     ) -> None:
-        n_classes = len(self.classes_)
         held = scale_rows(presence(rows, np.float64), weight)
-        sums = class_sums(held, y_index, n_classes).toarray()
+        sums = class_sums(held, y_index, len(self.classes_)).toarray()
         fitted = []
-        for c in [1] if n_classes == 2 else range(n_classes):
+        for c in self._problems():
             ratio = _log_ratio(sums[c], sums.sum(axis=0) - sums[c], self.alpha)
             data = rows.data * ratio[rows.indices]
             scaled = type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
@@ -200,16 +170,9 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
         self, X: SparseMatrix, is_class: BoolVector, weight: FloatVector
     ) -> tuple[FloatVector, float, int, bool]:
         """One class against the rest."""
-        seed = seed_of(self.random_state)
         if self.loss == "squared_hinge":
-            return fit_offset_svm(
-                X,
-                np.zeros(X.shape[1]),
-                np.where(is_class, 1.0, -1.0),
-                self.C * weight,
-                tol=self.tol,
-                max_iter=self.max_passes,
-                seed=seed,
+            return self._fit_svm(
+                X, is_class, self.C * weight, self.tol, self.max_passes
             )
         result = maximize_dual(
             X,
@@ -217,7 +180,7 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
             distinct_documents(X, is_class.astype(np.int64), weight),
             2,
             C=self.C / 2,  # two rows of weights where a logistic regression has one
-            seed=seed,
+            seed=seed_of(self.random_state),
             max_passes=self.max_passes,
             tol=0.01 * self.tol,
         )
@@ -237,9 +200,6 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
             )
         return self.weights_
 
-    def _class_scores(self, X: Matrix) -> FloatMatrix:
-        return margin_scores(self._rows(X), self.weights_, self.intercept_)
-
     def _linear_form(self) -> LinearRule:
         """The scores as a sum over the document's terms."""
         return LinearRule.from_coef(
@@ -248,11 +208,6 @@ class NBSVM(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
             binary=self.rows != "given",
             unit=self.rows == "unit",
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # the checks' data are not counts
-        return tags
 
     def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""

@@ -14,7 +14,7 @@ from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.semi_features import SemiFeatures
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, Labels
 
-__all__ = ["SemiEngine"]
+__all__ = ["SemiEngine", "told_of_encoder"]
 
 
 class SemiEngine(MatrixEngine):
@@ -86,3 +86,11 @@ class SemiEngine(MatrixEngine):
         student = self.model_.students_["words"].weights_
         weights[columns[: len(student)]] = student
         return weights
+
+
+def told_of_encoder(engine: Any) -> str:
+    """What the encoder that the user gave is worth, in words."""
+    share = engine.encoder_share if isinstance(engine, SemiEngine) else None
+    if share is None:
+        return "the encoder was not used: it is a view for semi-supervised learning"
+    return f"the encoder has {share:.0%} of the vote"

@@ -28,7 +28,7 @@ from earmark.pipeline.inputs import (
 from earmark.pipeline.labels import Target, as_target, warn_of_new_labels
 from earmark.pipeline.plan import make_plan, model_name
 from earmark.pipeline.promise import PromiseMixin
-from earmark.pipeline.semi_engine import SemiEngine
+from earmark.pipeline.semi_engine import told_of_encoder
 from earmark.pipeline.telling import TellingMixin
 from earmark.statistics._inputs import checked_weights
 from earmark.typing import FloatMatrix, IntVector, Labels
@@ -173,7 +173,7 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
             plan.engine.keep_rows(target.labelled)
         told = [] if features is self.features else [_BY_CHARACTERS]
         if self.encoder is not None:
-            told.append(_told_of_encoder(plan.engine))
+            told.append(told_of_encoder(plan.engine))
         self._adopt(plan.engine, plan.name, [*plan.reasons, *told])
         if calibration is not None:
             pair = self._pair(calibration, "calibration", texts)
@@ -380,13 +380,6 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _told_of_encoder(engine: Engine) -> str:
-    share = engine.encoder_share if isinstance(engine, SemiEngine) else None
-    if share is None:
-        return "the encoder was not used: it is a view for semi-supervised learning"
-    return f"the encoder has {share:.0%} of the vote"
 
 
 def _labelled_weights(sample_weight: Any, target: Target, n_texts: int) -> Any:

@@ -22,6 +22,41 @@ _REFUSALS = {
     422: "The body is JSON, but not what is asked for.",
     503: "Too many requests at a time, or no answer in time; see Retry-After.",
 }
+_TERM = {
+    "type": "object",
+    "properties": {
+        "term": {"type": "string"},
+        "contribution": _NUMBER,
+        "region": {"type": "string"},
+    },
+    "required": ["term", "contribution"],
+}
+_EXPLANATION = {
+    "type": "object",
+    "description": "terms + rest + constants = score, over the runner-up.",
+    "properties": {
+        "label": _LABEL,
+        "runner_up": _LABEL,
+        "score": _NUMBER,
+        "terms": {"type": "array", "items": _TERM},
+        "rest": _NUMBER,
+        "constants": {"type": "object", "additionalProperties": _NUMBER},
+        "note": {"type": "string"},
+    },
+    "required": ["label", "runner_up", "score", "terms", "rest", "constants"],
+}
+_RESULT = {
+    "type": "object",
+    "properties": {
+        "label": {"anyOf": [_LABEL, {"type": "array", "items": _LABEL}]},
+        "confidence": _NUMBER,
+        "abstained": {"type": "boolean"},
+        "scores": {"type": "object", "additionalProperties": _NUMBER},
+        "explanation": {"$ref": "#/components/schemas/Explanation"},
+    },
+    "required": ["label", "confidence", "abstained"],
+    "additionalProperties": False,
+}
 
 
 def _request(model: ServedModel, limits: Limits) -> dict[str, Any]:
@@ -78,45 +113,10 @@ def _request(model: ServedModel, limits: Limits) -> dict[str, Any]:
 
 
 def _schemas(model: ServedModel, limits: Limits) -> dict[str, Any]:
-    term = {
-        "type": "object",
-        "properties": {
-            "term": {"type": "string"},
-            "contribution": _NUMBER,
-            "region": {"type": "string"},
-        },
-        "required": ["term", "contribution"],
-    }
-    explanation = {
-        "type": "object",
-        "description": "terms + rest + constants = score, over the runner-up.",
-        "properties": {
-            "label": _LABEL,
-            "runner_up": _LABEL,
-            "score": _NUMBER,
-            "terms": {"type": "array", "items": term},
-            "rest": _NUMBER,
-            "constants": {"type": "object", "additionalProperties": _NUMBER},
-            "note": {"type": "string"},
-        },
-        "required": ["label", "runner_up", "score", "terms", "rest", "constants"],
-    }
-    result = {
-        "type": "object",
-        "properties": {
-            "label": {"anyOf": [_LABEL, {"type": "array", "items": _LABEL}]},
-            "confidence": _NUMBER,
-            "abstained": {"type": "boolean"},
-            "scores": {"type": "object", "additionalProperties": _NUMBER},
-            "explanation": {"$ref": "#/components/schemas/Explanation"},
-        },
-        "required": ["label", "confidence", "abstained"],
-        "additionalProperties": False,
-    }
     return {
         "Request": _request(model, limits),
-        "Explanation": explanation,
-        "Result": result,
+        "Explanation": _EXPLANATION,
+        "Result": _RESULT,
         "Reply": {
             "type": "object",
             "properties": {
