@@ -29,12 +29,26 @@ def counting(message: str) -> Iterator[Any]:
         yield lambda _: None
         return
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+    from rich.text import Text
+
+    class SpeedColumn(ProgressColumn):
+        """Documents per second; empty until the first step has been timed."""
+
+        def render(self, task: Task) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
 
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description} {task.completed:,.0f} documents"),
-        TextColumn("{task.speed:,.0f}/s"),
+        SpeedColumn(),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
