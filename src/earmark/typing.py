@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,13 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = [
     "ArrayLike",
     "BoolVector",
+    "ClassWeightLike",
+    "DocumentsLike",
+    "Estimator",
     "FloatMatrix",
     "FloatVector",
     "IntVector",
+    "JsonObject",
     "Labels",
+    "LabelsLike",
     "Matrix",
     "MatrixLike",
+    "RandomStateLike",
     "SparseMatrix",
+    "WeightsLike",
 ]
 
 FloatMatrix: TypeAlias = NDArray[np.float64]
@@ -24,6 +32,17 @@ FloatVector: TypeAlias = NDArray[np.float64]
 IntVector: TypeAlias = NDArray[np.int64]
 BoolVector: TypeAlias = NDArray[np.bool_]
 Labels: TypeAlias = NDArray[Any]
+# Names and values as JSON has them: manifests, payloads, stored results.
+JsonObject: TypeAlias = dict[str, Any]
+# An int, None, or a numpy generator or RandomState.
+RandomStateLike: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+ClassWeightLike: TypeAlias = Mapping[Any, float] | str | None
+WeightsLike: TypeAlias = ArrayLike | None
+# Lists, Series, Arrow columns, frames, dicts of regions: what a user has.
+DocumentsLike: TypeAlias = Any
+LabelsLike: TypeAlias = Any
+# scikit-learn ships no types: an estimator is Any to the type checker.
+Estimator: TypeAlias = Any
 # scipy ships no types: a sparse matrix is Any to the type checker.
 SparseMatrix: TypeAlias = Any
 Matrix: TypeAlias = Any
