@@ -1,0 +1,97 @@
+"""Check the wording of the repository against the house style.
+
+    python tools/words.py [PATH ...]
+
+Reads documents and Python sources, prints every line that uses a phrase or a
+variable name of the lists below, with what to write instead, and ends with status 1
+if there is any. The style itself is in CONTRIBUTING.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+_THINGS = (
+    "labels|documents|words|texts|one|times|page|file|line|column|row|threshold|"
+    "model|process|thread|pass|entry|score|vector|bytes"
+)
+_EACH = "class|document|second|minute|method|label|file|part|page|line|model|word"
+
+# What to avoid, as a regular expression, and what to write instead.
+PHRASES: dict[str, str] = {
+    rf"\b({_THINGS}) a ({_EACH})\b": '"per", as in "labels per class"',
+    r"\bhow right (it|they|the answers?) (is|are)\b": "accuracy",
+    r"\bwhatever is random\b": "random seed",
+    r"\bbrings none\b": "does not include one",
+    r"\bfitted anew\b": "retrained",
+    r"\bwhole or not at all\b": "atomically",
+    r"\b(taken|takes?) for what\b": "confusion matrix",
+    r"\bin vain\b": "without effect",
+    r"\bof no account\b": "not used",
+    r"\bno business of\b": "not the concern of",
+    r"\bgone on with\b": "continued",
+    r"\bfrom \d[\d,]* on\b": '"at least N"',
+    r"\bworth while\b": "worthwhile",
+    r"\bfor ever\b": "forever",
+    r"\b(is|are) no valid\b": '"is not valid"',
+    r"\bnothing to tell apart\b": "only one class",
+}
+
+# Participles say that something happened, not what the thing is.
+NAMES = {"found", "held", "told", "made", "given", "kept", "shown"}
+
+
+def main(arguments: list[str]) -> int:
+    """Print what is against the style; the exit status."""
+    paths = [Path(name) for name in arguments] or list(_tracked())
+    problems = [problem for path in paths for problem in _problems(path)]
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+def _tracked() -> Iterator[Path]:
+    names = subprocess.run(
+        ["git", "ls-files", "*.md", "*.py", "*.html", "*.js", "*.jinja", "*.toml"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    for name in names:
+        if name != "tools/words.py" and not name.startswith("tests/test_words"):
+            yield ROOT / name
+
+
+def _problems(path: Path) -> Iterator[str]:
+    if not path.exists():
+        return
+    text = path.read_text(encoding="utf-8")
+    place = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+    for pattern, better in PHRASES.items():
+        for match in re.finditer(pattern, text, flags=re.IGNORECASE):
+            line = text.count("\n", 0, match.start()) + 1
+            yield f"{place}:{line}: {match.group(0)!r}; write {better}"
+    if path.suffix == ".py" and path.is_relative_to(ROOT / "src"):
+        for line, name in _bad_names(ast.parse(text)):
+            yield f"{place}:{line}: variable {name!r}; name it for what it is"
+
+
+def _bad_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            if node.id in NAMES:
+                yield node.lineno, node.id
+        elif isinstance(node, ast.arg) and node.arg in NAMES:
+            yield node.lineno, node.arg
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
