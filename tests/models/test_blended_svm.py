@@ -79,7 +79,7 @@ def test_the_parts_of_a_score_add_up(rng, n_classes):
     mixed = X.toarray()
     mixed[:, 3] *= -1  # weighs in one machine, is absent from the other
     scores = model._scores(mixed)
-    for row, parts in zip(scores, model._score_parts(mixed), strict=True):
+    for row, parts in zip(scores, model.score_parts(mixed), strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, rtol=1e-10, atol=1e-12)
 

@@ -125,7 +125,7 @@ def test_contributions_add_up_to_the_scores(rng, activation, hidden):
     y = np.append(y, "a")
     model = MultilayerPerceptron(hidden=hidden, activation=activation, epochs=5)
     model.fit(X, y)
-    for part, row in zip(model._score_parts(X), model._scores(X), strict=True):
+    for part, row in zip(model.score_parts(X), model._scores(X), strict=True):
         total = part.terms.sum(axis=0) + sum(part.constants.values())
         assert_allclose(total, row, rtol=1e-10, atol=1e-10)
     assert len(part.columns) == 0  # the empty document has no terms
@@ -138,7 +138,7 @@ def test_contributions_of_rectified_units_are_the_gradient_without_bias(rng):
     model = MultilayerPerceptron(hidden=(9,), activation="relu", fit_intercept=False)
     first, last = model.fit(X, y).coefs_
     dense = X.toarray()
-    for d, part in enumerate(model._score_parts(X)[:20]):
+    for d, part in enumerate(model.score_parts(X)[:20]):
         active = (dense[d] @ first) > 0
         gradient = (first * active) @ last
         expected = dense[d][part.columns, None] * gradient[part.columns]

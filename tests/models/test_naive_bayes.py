@@ -191,7 +191,7 @@ def test_score_parts_add_up_to_the_scores(model_class, rng):
     X, y = counts(rng)
     model = model_class().fit(X, y)
     scores = model.predict_joint_log_proba(X)
-    for row, parts in zip(scores, model._score_parts(X), strict=True):
+    for row, parts in zip(scores, model.score_parts(X), strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, rtol=1e-11)
 

@@ -148,7 +148,7 @@ def test_document_without_known_terms_gets_the_class_shares():
         assert_allclose(model.predict_proba(nothing), [[1 / 3, 2 / 3]])
         assert model.predict(nothing).tolist() == [1]
         assert model.neighbors(nothing) == [[]]
-        assert "class shares" in model._score_parts(nothing)[0].note
+        assert "class shares" in model.score_parts(nothing)[0].note
 
 
 def test_only_similar_documents_vote():
@@ -196,10 +196,10 @@ def test_score_parts_add_up_to_the_votes(vote, rng):
     X, y = vectors(rng)
     model = NeighborsClassifier(7, vote=vote).fit(X, y)
     test = np.vstack([X[:5], np.zeros((1, 30))])
-    for row, parts in zip(model._scores(test), model._score_parts(test), strict=True):
+    for row, parts in zip(model._scores(test), model.score_parts(test), strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, atol=1e-12)
-    note = model._score_parts(X[:1])[0].note
+    note = model.score_parts(X[:1])[0].note
     assert note.startswith(f"Because of the training documents 0 ({y[0]}, 1.00)")
     assert note.endswith("and 2 more.")
 

@@ -307,7 +307,7 @@ def test_document_without_known_terms_gets_the_class_shares(variant):
     empty = sparse.csr_matrix((1, 2))
     assert model.predict(empty).tolist() == [1]
     assert_allclose(model.predict_proba(empty), [[1 / 3, 2 / 3]], rtol=1e-12)
-    parts = model._score_parts(empty)[0]
+    parts = model.score_parts(empty)[0]
     assert "class shares" in parts.note
     total = parts.terms.sum(axis=0) + sum(parts.constants.values())
     assert_allclose(total[1] - total[0], model.decision_function(empty)[0])
@@ -391,8 +391,8 @@ def test_score_parts_add_up_to_the_scores(variant, rng):
     y = np.where(y == "a", "yes", "no") if "rule" in variant else y
     model = RocchioClassifier(**variant).fit(X, y)
     scores = model._scores(X)
-    assert any(parts.terms.any() for parts in model._score_parts(X))
-    for row, parts in zip(scores, model._score_parts(X), strict=True):
+    assert any(parts.terms.any() for parts in model.score_parts(X))
+    for row, parts in zip(scores, model.score_parts(X), strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, atol=1e-12)
 

@@ -288,7 +288,7 @@ def test_copies_of_a_document_do_not_make_a_pool(corpus):
 def test_scores_fall_into_exact_parts(corpus, fitted):
     X_test = corpus[2][:5]
     scores = fitted._scores(X_test)
-    for parts, row in zip(fitted._score_parts(X_test), scores, strict=True):
+    for parts, row in zip(fitted.score_parts(X_test), scores, strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, rtol=1e-9, atol=1e-9)
         assert parts.labelled.shape == parts.terms.shape
@@ -315,7 +315,7 @@ def test_short_texts_use_word_tables_phrases_and_encoder_exactly():
     assert set(model.students_) == {"words", "tables", "encoder", "supervised"}
     assert set(model.features_.tables_) == {"ppmi-full", "ppmi-unit", "subword"}
     rows = X[700:706]
-    for parts, row in zip(model._score_parts(rows), model._scores(rows), strict=True):
+    for parts, row in zip(model.score_parts(rows), model._scores(rows), strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, rtol=1e-6, atol=1e-8)
     assert model.score(X[700:], y[700:]) > 0.55

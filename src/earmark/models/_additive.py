@@ -10,17 +10,17 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from earmark.models.base import ScoringClassifier
 from earmark.statistics._inputs import label_positions
 from earmark.typing import ArrayLike, IntVector, Labels, Matrix, MatrixLike
 
 __all__ = ["AdditiveClassifier"]
 
 
-class AdditiveClassifier(ClassifierMixin, BaseEstimator):
+class AdditiveClassifier(ScoringClassifier):
     """Base of the models whose statistics add and subtract (CS).
 
     A child says what its statistics are (``_empty_statistics``), which rows they

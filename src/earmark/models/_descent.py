@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,16 +20,15 @@ from earmark.exceptions import DataError, DivergenceError
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
 from earmark.kernels.shuffle import Visits, distinct_documents
-from earmark.models._base import ScoreMatrixMixin
 from earmark.models._progress import (
     CallbackSupportMixin,
     FitProgress,
     with_callbacks,
 )
+from earmark.models.base import LogitClassifier, RankingClassifier
 from earmark.statistics._inputs import checked_weights, label_positions
 from earmark.typing import (
     ArrayLike,
-    FloatMatrix,
     FloatVector,
     IntVector,
     Labels,
@@ -63,9 +61,7 @@ class TrainingSet:
     total_weight: float
 
 
-class DescentClassifier(
-    CallbackSupportMixin, ScoreMatrixMixin, ClassifierMixin, BaseEstimator
-):
+class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier):
     """Base of softmax regression and the multilayer perceptron.
 
     A child says how a model starts (``_start``), how one pass changes it (``_pass``)
@@ -306,16 +302,6 @@ class DescentClassifier(
             require_integer(self, "epochs", low=1)
         require_integer(self, "patience", low=1)
         require_in_range(self, "validation_fraction", open_low=True, low=0.0, high=0.5)
-
-    # -- answering -----------------------------------------------------------
-
-    def predict_log_proba(self, X: MatrixLike) -> FloatMatrix:
-        """Log probability of each class, (n_samples, n_classes)."""
-        return log_normalize(self._scores(X))
-
-    def predict_proba(self, X: MatrixLike) -> FloatMatrix:
-        """Probability of each class, (n_samples, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
 
 
 def two_classes(model: Any, labels: Labels) -> tuple[Labels, IntVector]:

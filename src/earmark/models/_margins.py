@@ -8,15 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from earmark.kernels.offset_svm import LinearFit, fit_offset_svm
 from earmark.kernels.rows import canonical_rows
 from earmark.kernels.shuffle import distinct_documents
-from earmark.models._base import ScoreMatrixMixin
 from earmark.models._descent import document_weights, seed_of, two_classes
+from earmark.models.base import RankingClassifier
+from earmark.models.protocols import class_columns
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -34,7 +34,7 @@ __all__ = ["MarginClassifier", "margin_scores"]
 _MANY_TIMES = 4
 
 
-class MarginClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
+class MarginClassifier(RankingClassifier):
     """A linear machine for each class against the rest; two classes share one.
 
     Equal documents are one of their summed weight, wherever they stood: the order of
@@ -114,14 +114,10 @@ def margin_scores(
 ) -> FloatMatrix:
     """Class scores of X @ weights.T + intercept, weights (n_problems, n_features).
 
-    For a few documents only the weights of their terms are touched. The margin d of a
-    single problem is shared out as (-d/2, d/2).
+    For a few documents only the weights of their terms are touched.
     """
     if X.nnz < X.shape[1] // _MANY_TIMES:
         used, place = np.unique(X.indices, return_inverse=True)
         X = sparse.csr_array((X.data, place, X.indptr), shape=(X.shape[0], len(used)))
         weights = weights[:, used]
-    margins = np.asarray(X @ weights.T, dtype=np.float64) + intercept
-    if margins.shape[1] > 1:
-        return margins
-    return np.concatenate([-margins, margins], axis=1) / 2.0
+    return class_columns(X @ weights.T + intercept)

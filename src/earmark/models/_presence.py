@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from earmark.models._base import JointLogLikelihoodMixin, ScoreParts, linear_parts
+from earmark.models.base import JointClassifier
+from earmark.models.protocols import ScoreParts, linear_parts
 from earmark.typing import FloatMatrix, FloatVector, MatrixLike, SparseMatrix
 
 __all__ = ["PresenceScores"]
 
 
-class PresenceScores(JointLogLikelihoodMixin):
+class PresenceScores(JointClassifier):
     """Sum of log P(term present) and log P(term absent), at the cost of the present.
 
     A child sets ``class_log_prior_`` and calls ``_set_presence``; its ``_validated``
@@ -47,7 +48,7 @@ class PresenceScores(JointLogLikelihoodMixin):
             joint[met < self._certain.sum(axis=0)] = -np.inf
         return joint
 
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """Present terms by log P(present), all absent terms as one item (AB3)."""
         parts = []
         for part in linear_parts(self._validated(X), self._weights, {}):

@@ -8,9 +8,9 @@ import numpy as np
 
 from earmark._checks import require_in_range
 from earmark.kernels.rows import canonical_rows
-from earmark.models._base import LinearRule, ScoreParts, linear_parts
 from earmark.models._margins import MarginClassifier
 from earmark.models.nbsvm import NBSVM
+from earmark.models.protocols import LinearRule, ScoreParts, linear_parts
 from earmark.typing import (
     FloatMatrix,
     FloatVector,
@@ -108,19 +108,19 @@ class BlendedSVM(MarginClassifier):
     def _svm_rule(self) -> LinearRule:
         return LinearRule.from_coef(self.weights_, self.intercept_)
 
-    def _term_weights(self) -> FloatMatrix:
+    def term_weights(self) -> FloatMatrix:
         """What each term weighs for each class, but for the length of documents."""
-        ratios = self.nbsvm_._linear_form().weights
+        ratios = self.nbsvm_.linear_rule().weights
         return (1.0 - self.share) * self._svm_rule().weights + self.share * ratios
 
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""
         X = canonical_rows(self._validated(X))
         rule, nbsvm = self._svm_rule(), self.nbsvm_
         bias = (1.0 - self.share) * rule.offset
-        bias = bias + self.share * nbsvm._linear_form().offset
+        bias = bias + self.share * nbsvm.linear_rule().offset
         by_weight = linear_parts(X, (1.0 - self.share) * rule.weights, {"bias": bias})
-        for parts, ratio in zip(by_weight, nbsvm._score_parts(X), strict=True):
+        for parts, ratio in zip(by_weight, nbsvm.score_parts(X), strict=True):
             # Terms that are there are among those that weigh anything.
             place = np.searchsorted(parts.columns, ratio.columns)
             parts.terms[place] += self.share * ratio.terms

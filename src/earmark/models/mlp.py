@@ -13,8 +13,8 @@ from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels import mlp
 from earmark.kernels.rows import canonical_rows, squared_lengths
-from earmark.models._base import ScoreParts
 from earmark.models._descent import DescentClassifier, TrainingSet
+from earmark.models.protocols import ScoreParts
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, MatrixLike
 
 __all__ = ["MultilayerPerceptron"]
@@ -232,7 +232,7 @@ class MultilayerPerceptron(DescentClassifier):
     def _class_scores(self, X: Matrix) -> FloatMatrix:
         return mlp.scores(self._network(), X)
 
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart exactly (AB3).
 
         Each hidden unit counts by the slope of the line between its outputs for the

@@ -18,9 +18,9 @@ from earmark.kernels.rows import (
 )
 from earmark.kernels.shuffle import distinct_documents
 from earmark.kernels.softmax_dual import maximize_dual
-from earmark.models._base import LinearRule, ScoreParts, linear_parts
 from earmark.models._descent import seed_of
 from earmark.models._margins import MarginClassifier
+from earmark.models.protocols import LinearRule, ScoreParts, linear_parts
 from earmark.typing import (
     BoolVector,
     FloatMatrix,
@@ -200,7 +200,7 @@ class NBSVM(MarginClassifier):
             )
         return self.weights_
 
-    def _linear_form(self) -> LinearRule:
+    def linear_rule(self) -> LinearRule:
         """The scores as a sum over the document's terms."""
         return LinearRule.from_coef(
             self.weights_,
@@ -209,9 +209,9 @@ class NBSVM(MarginClassifier):
             unit=self.rows == "unit",
         )
 
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""
-        rule, rows = self._linear_form(), self._rows(self._validated(X))
+        rule, rows = self.linear_rule(), self._rows(self._validated(X))
         return linear_parts(rows, rule.weights, {"bias": rule.offset})
 
 

@@ -14,12 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import NotSupportedError
 from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import canonical_rows, squared_lengths
+from earmark.kernels.rows import squared_lengths
 from earmark.kernels.shuffle import Visits
 from earmark.kernels.softmax_dual import DualStart, maximize_dual
 from earmark.kernels.softmax_sgd import Descent, Steps, descend, new_descent, settle
-from earmark.models._base import LinearRule, ScoreParts, linear_parts
 from earmark.models._descent import DescentClassifier, TrainingSet
+from earmark.models.protocols import LinearRule
 from earmark.typing import (
     FloatMatrix,
     FloatVector,
@@ -354,14 +354,9 @@ class SoftmaxRegression(DescentClassifier):
     def _class_scores(self, X: Matrix) -> FloatMatrix:
         return np.asarray(X @ self._weights + self._offset, dtype=np.float64)
 
-    def _linear_form(self) -> LinearRule:
+    def linear_rule(self) -> LinearRule:
         """The scores as a sum over the document's terms."""
-        return LinearRule(self._weights, self._offset)
-
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
-        """The scores of each document, taken apart (AB3)."""
-        rows = canonical_rows(self._validated(X))
-        return linear_parts(rows, self._weights, {"bias": self._offset})
+        return LinearRule(self._weights, self._offset, log_posteriors=log_normalize)
 
 
 def _reweighted(visits: Visits, factor: float) -> Visits:

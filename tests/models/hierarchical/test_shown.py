@@ -110,7 +110,7 @@ def test_score_parts_add_up_to_the_scores(fitted, posterior):
     model = HierarchicalBayes(alpha=0.1, posterior=posterior, random_state=0)
     model.fit(X, LABELS)
     scores = model.predict_joint_log_proba(X)
-    for part, row in zip(model._score_parts(X), scores, strict=True):
+    for part, row in zip(model.score_parts(X), scores, strict=True):
         total = part.terms.sum(axis=0) + sum(part.constants.values())
         assert_allclose(total, row, rtol=1e-12)
 
@@ -119,14 +119,14 @@ def test_gaussian_score_parts_add_up_to_the_scores(rng):
     X = rng.normal(size=(30, 4))
     model = HierarchicalBayes(event_model="gaussian", n_restarts=3, random_state=0)
     scores = model.fit(X, np.arange(30) % 3).predict_joint_log_proba(X)
-    for part, row in zip(model._score_parts(X), scores, strict=True):
+    for part, row in zip(model.score_parts(X), scores, strict=True):
         total = part.terms.sum(axis=0) + sum(part.constants.values())
         assert_allclose(total, row, rtol=1e-9)
 
 
 def test_the_note_names_the_node_that_answered(fitted):
     model, X, _ = fitted
-    part = model._score_parts(X)[5]
+    part = model.score_parts(X)[5]
     node = int(model.responsibilities_[5].argmax()) + 1
     assert part.note.startswith(f"answered by hidden node {node} of 2 of class sport")
 

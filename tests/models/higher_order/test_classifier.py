@@ -152,12 +152,12 @@ def test_score_parts_add_up_to_the_scores(rng):
         X, y = corpus(rng, n_classes=n_classes)
         model = HigherOrderClassifier().fit(X, y)
         scores = model._class_scores(model._validated(X))
-        for part, score in zip(model._score_parts(X), scores, strict=True):
+        for part, score in zip(model.score_parts(X), scores, strict=True):
             total = part.terms.sum(axis=0) + sum(part.constants.values())
             assert_allclose(total, score, atol=1e-10)
     forest = HigherOrderClassifier(RandomForestClassifier(5), random_state=0).fit(X, y)
     with pytest.raises(NotSupportedError, match="RandomForestClassifier is not linear"):
-        forest._score_parts(X)
+        forest.score_parts(X)
 
 
 def test_threads_do_not_change_the_answer(rng):

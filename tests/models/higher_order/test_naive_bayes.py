@@ -168,7 +168,7 @@ def test_score_parts_add_up_to_the_scores(rng):
     X, y = corpus(rng)
     model = HigherOrderNaiveBayes().fit(X, y)
     scores = model.predict_joint_log_proba(X)
-    for part, score in zip(model._score_parts(X), scores, strict=True):
+    for part, score in zip(model.score_parts(X), scores, strict=True):
         total = part.terms.sum(axis=0) + sum(part.constants.values())
         assert_allclose(total, score, rtol=1e-12)
 

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from earmark.kernels.rows import canonical_rows, dense_blocks
-from earmark.models._base import ScoreParts, linear_parts
 from earmark.models.hierarchical._description import (
     HiddenNodes,
     describe_nodes,
@@ -17,6 +16,7 @@ from earmark.models.hierarchical._description import (
     telling_terms,
 )
 from earmark.models.hierarchical._gaussian import log_densities
+from earmark.models.protocols import ScoreParts, linear_parts
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, Matrix
 
 __all__ = ["NodeScores"]

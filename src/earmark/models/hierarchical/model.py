@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows
-from earmark.models._base import JointLogLikelihoodMixin, ScoreParts
 from earmark.models._progress import CallbackSupportMixin, with_callbacks
+from earmark.models.base import JointClassifier
 from earmark.models.hierarchical._description import HiddenNodes
 from earmark.models.hierarchical._fitting import Fit, TrainingData
 from earmark.models.hierarchical._parameters import check_parameters
 from earmark.models.hierarchical._scoring import NodeScores
+from earmark.models.protocols import ScoreParts
 from earmark.statistics._inputs import checked_weights, label_positions
 from earmark.typing import (
     ArrayLike,
@@ -31,9 +31,7 @@ from earmark.typing import (
 __all__ = ["HierarchicalBayes"]
 
 
-class HierarchicalBayes(
-    CallbackSupportMixin, JointLogLikelihoodMixin, ClassifierMixin, BaseEstimator
-):
+class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
     """A class is a mixture of hidden nodes, its sub-topics, found by repeated EM.
 
     A document is drawn from one hidden node of its class. With the sum of products
@@ -292,7 +290,7 @@ class HierarchicalBayes(
     def _joint_log_likelihood(self, X: Matrix) -> FloatMatrix:
         return self._node_scores.joint(X)
 
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart by the nodes that answered (AB3)."""
         return self._node_scores.parts(self._validated(X))
 
@@ -336,9 +334,5 @@ class HierarchicalBayes(
             )
         return given
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.event_model != "gaussian":
-            tags.input_tags.positive_only = True
-            tags.classifier_tags.poor_score = True  # the checks' data are not counts
-        return tags
+    def _takes_counts(self) -> bool:
+        return self.event_model != "gaussian"

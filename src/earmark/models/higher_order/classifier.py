@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.rows import canonical_rows, class_sums, presence
-from earmark.models._base import ScoreMatrixMixin, ScoreParts, linear_parts
+from earmark.models.base import RankingClassifier
 from earmark.models.higher_order._estimates import count_class_paths
 from earmark.models.higher_order.costs import (
     best_in_cross_validation,
@@ -23,6 +23,7 @@ from earmark.models.higher_order.costs import (
 from earmark.models.higher_order.one_against_one import OneAgainstOne
 from earmark.models.higher_order.pairs import pair_weights
 from earmark.models.higher_order.transformer import check_path_parameters
+from earmark.models.protocols import ScoreParts, linear_parts
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -35,7 +36,7 @@ from earmark.typing import (
 __all__ = ["HigherOrderClassifier"]
 
 
-class HigherOrderClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
+class HigherOrderClassifier(RankingClassifier):
     """A linear SVM, or any classifier, on documents weighted by higher-order paths.
 
     For each pair of classes the documents of the two are transformed as in
@@ -203,7 +204,7 @@ class HigherOrderClassifier(ScoreMatrixMixin, ClassifierMixin, BaseEstimator):
     def _class_scores(self, X: SparseMatrix) -> FloatMatrix:
         return self._fitted_task().scores(self.estimators_, X)
 
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """Each term's part in the summed margins; the vote as one item (AB3)."""
         rows = self._validated(X)
         n_classes, n_features = len(self.classes_), rows.shape[1]

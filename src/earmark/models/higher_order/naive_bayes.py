@@ -6,7 +6,6 @@ from operator import index
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -28,7 +27,7 @@ from earmark.typing import (
 __all__ = ["HigherOrderNaiveBayes"]
 
 
-class HigherOrderNaiveBayes(PresenceScores, ClassifierMixin, BaseEstimator):
+class HigherOrderNaiveBayes(PresenceScores):
     """Naive Bayes whose term probabilities come from paths across documents.
 
     Two terms that never share a document may still be linked: term - document -

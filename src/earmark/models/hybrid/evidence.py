@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from earmark.models._base import ScoreParts
 from earmark.models.hybrid.regions import GenerativeRegion
+from earmark.models.protocols import ScoreParts
 from earmark.statistics._inputs import checked_weights
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector, IntVector, Matrix
 

@@ -13,7 +13,7 @@ from earmark._checks import require_in_range, require_one_of
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
 from earmark.models._additive import AdditiveClassifier
-from earmark.models._base import ClassScoresMixin, ScoreParts
+from earmark.models.base import LogitClassifier
 from earmark.models.hybrid.evidence import (
     evidence,
     evidence_without,
@@ -26,6 +26,7 @@ from earmark.models.hybrid.regions import GenerativeRegion
 from earmark.models.hybrid.statistics import RegionStatistics
 from earmark.models.hybrid.table import region_table
 from earmark.models.hybrid.theta import fit_some, region_scores
+from earmark.models.protocols import ScoreParts
 from earmark.statistics._inputs import checked_weights
 from earmark.typing import (
     ArrayLike,
@@ -41,7 +42,7 @@ from earmark.typing import (
 __all__ = ["HybridBayes"]
 
 
-class HybridBayes(ClassScoresMixin, AdditiveClassifier):
+class HybridBayes(LogitClassifier, AdditiveClassifier):
     """Naive Bayes in each region of a document, weighed against each other.
 
     The regions' naive Bayes models are generative, fitted by counting. How much
@@ -196,14 +197,6 @@ class HybridBayes(ClassScoresMixin, AdditiveClassifier):
 
     # -- answering -------------------------------------------------------------
 
-    def predict_log_proba(self, X: MatrixLike) -> FloatMatrix:
-        """Log posterior of each class, (n_samples, n_classes)."""
-        return log_normalize(self._scores(X))
-
-    def predict_proba(self, X: MatrixLike) -> FloatMatrix:
-        """Posterior probability of each class, (n_samples, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
-
     def region_table(self, names: Sequence[str] | None = None) -> str:
         """The region weights as a table, and what a word of each region counts.
 
@@ -231,7 +224,7 @@ class HybridBayes(ClassScoresMixin, AdditiveClassifier):
             evidence(self.regions_, X, self.normalize), self.region_weight_, self._bias
         )
 
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """Contribution of each word in each region; they add up exactly (AB3)."""
         X = self._validated(X)
         found: list[list[ScoreParts]] = []
@@ -363,11 +356,7 @@ class HybridBayes(ClassScoresMixin, AdditiveClassifier):
         removed = sums.counted_rows(X)[0] if sums.shared else None
         return evidence_without(self.regions_, X, own, lost, self.normalize, removed)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        counts = self.event_model == "multinomial" or (
+    def _takes_counts(self) -> bool:
+        return self.event_model == "multinomial" or (
             not isinstance(self.event_model, str) and "multinomial" in self.event_model
         )
-        tags.input_tags.positive_only = counts
-        tags.classifier_tags.poor_score = counts  # the checks' data are not counts
-        return tags

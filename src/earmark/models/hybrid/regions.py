@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 
 from earmark.kernels.rows import dense_blocks, row_lengths
-from earmark.models._base import ScoreParts
 from earmark.models.hybrid.statistics import has_content, region_rows
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
+from earmark.models.protocols import ScoreParts
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, Matrix
 
 __all__ = ["EVENT_MODELS", "GenerativeRegion"]
@@ -122,7 +122,7 @@ class GenerativeRegion:
         if self.event_model == "gaussian":
             return self._dense_parts(rows, factor)
         found = []
-        for part, f in zip(self.model._score_parts(rows), factor, strict=True):
+        for part, f in zip(self.model.score_parts(rows), factor, strict=True):
             constants = {
                 name: self._balanced(f * value[None])[0]
                 for name, value in part.constants.items()

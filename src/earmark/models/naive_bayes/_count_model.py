@@ -11,13 +11,9 @@ from earmark._checks import require_in_range
 from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
-from earmark.models._base import (
-    JointLogLikelihoodMixin,
-    LinearRule,
-    ScoreParts,
-    linear_parts,
-)
+from earmark.models.base import JointClassifier
 from earmark.models.naive_bayes._prior import ClassPrior
+from earmark.models.protocols import LinearRule, ScoreParts, linear_parts
 from earmark.statistics import ClassStatistics
 from earmark.statistics._inputs import checked_weights
 from earmark.typing import (
@@ -34,7 +30,7 @@ from earmark.typing import (
 __all__ = ["CountNaiveBayes"]
 
 
-class CountNaiveBayes(JointLogLikelihoodMixin, ClassPrior):
+class CountNaiveBayes(JointClassifier, ClassPrior):
     """Base of multinomial, Bernoulli and complement naive Bayes.
 
     A child derives ``_weights`` (n_features, n_classes) and ``_offset``
@@ -87,13 +83,13 @@ class CountNaiveBayes(JointLogLikelihoodMixin, ClassPrior):
     def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
         return np.asarray(X @ self._weights + self._offset, dtype=np.float64)
 
-    def _linear_form(self) -> LinearRule | None:
+    def linear_rule(self) -> LinearRule | None:
         """The scores as a sum over the document; None where some term has log 0."""
         if not np.isfinite(self._weights).all():
             return None
-        return LinearRule(self._weights, self._offset)
+        return LinearRule(self._weights, self._offset, log_posteriors=log_normalize)
 
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""
         return linear_parts(
             self._validated(X), self._weights, {"class prior": self._offset}

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from earmark.kernels.rows import canonical_rows, presence, row_lengths
-from earmark.models._base import LinearRule
 from earmark.models._presence import PresenceScores
 from earmark.models.naive_bayes._count_model import CountNaiveBayes
 from earmark.models.naive_bayes._prior import log_or_minus_inf
+from earmark.models.protocols import LinearRule
 from earmark.typing import (
     FloatMatrix,
     FloatVector,
@@ -90,8 +90,9 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
         log_missing = log_or_minus_inf(missing) - log_total
         self._set_presence(log_present, log_missing)
 
-    def _linear_form(self) -> LinearRule | None:
-        rule = super()._linear_form()
+    def linear_rule(self) -> LinearRule | None:
+        """The scores as a sum over the terms; None where some term has log 0."""
+        rule = super().linear_rule()
         if rule is None or self._certain is not None:
             return None
         return replace(rule, binary=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -118,8 +118,5 @@ class ComplementNaiveBayes(CountNaiveBayes):
         prior = super()._log_prior_without(own, weight)
         return self._settled(scores, prior)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True  # the checks' data are not counts
-        return tags
+    def _takes_counts(self) -> bool:
+        return True

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from earmark._checks import require_in_range
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import dense_blocks
-from earmark.models._base import JointLogLikelihoodMixin
+from earmark.models.base import JointClassifier
 from earmark.models.naive_bayes._prior import ClassPrior
 from earmark.statistics import ClassMoments
 from earmark.statistics._inputs import checked_weights
@@ -30,7 +30,7 @@ __all__ = ["GaussianNaiveBayes"]
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-class GaussianNaiveBayes(JointLogLikelihoodMixin, ClassPrior):
+class GaussianNaiveBayes(JointClassifier, ClassPrior):
     """Every feature is normal within a class, independently of the others.
 
     For dense features such as embeddings or numbers. Sparse input is scored in

@@ -114,11 +114,8 @@ class MultinomialNaiveBayes(CountNaiveBayes):
             likelihood[mine, c] = sums - n_tokens[mine] * log_total
         return likelihood
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True  # the checks' data are not counts
-        return tags
+    def _takes_counts(self) -> bool:
+        return True
 
 
 def _starts(rows: SparseMatrix, mine: BoolVector) -> IntVector:

@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from earmark._checks import require_integer, require_one_of
 from earmark.kernels.rows import canonical_rows, unit_rows
-from earmark.models._base import ScoreParts
 from earmark.models.neighbors.memory import DocumentMemory, learned_positions
 from earmark.models.neighbors.parts import neighbor_parts
 from earmark.models.neighbors.votes import (
@@ -20,6 +19,7 @@ from earmark.models.neighbors.votes import (
     counted_votes,
     vote_weights,
 )
+from earmark.models.protocols import ScoreParts
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -114,7 +114,7 @@ class NeighborsClassifier(DocumentMemory):
 
     def predict_proba(self, X: MatrixLike) -> FloatMatrix:
         """Share of the votes for each class, (n_samples, n_classes)."""
-        return _shares_of(self._scores(X))
+        return _shares_of(self.class_scores(X))
 
     def neighbors(self, X: MatrixLike) -> list[list[Neighbor]]:
         """The documents that vote on each row of X, most similar first."""
@@ -194,7 +194,7 @@ class NeighborsClassifier(DocumentMemory):
             votes[silent] = _shares_of(sizes)
         return votes
 
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The votes for each document, by neighbour and term (AB3)."""
         rows = unit_rows(canonical_rows(self._validated(X)))
         similarity, index = self._found(rows)

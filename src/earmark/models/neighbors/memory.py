@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from earmark.exceptions import DataError
 from earmark.kernels.postings import Postings, build_postings, top_similar
 from earmark.kernels.rows import canonical_rows, unit_rows
-from earmark.models._base import ClassScoresMixin
+from earmark.models.base import ScoringClassifier
 from earmark.statistics._inputs import label_positions
 from earmark.typing import (
     ArrayLike,
@@ -34,7 +33,7 @@ from earmark.typing import (
 __all__ = ["DocumentMemory", "learned_positions"]
 
 
-class DocumentMemory(ClassScoresMixin, ClassifierMixin, BaseEstimator):
+class DocumentMemory(ScoringClassifier):
     """Learn by remembering, and find the documents most similar to others."""
 
     # The index follows from vectors_ and is built again when it is missing.

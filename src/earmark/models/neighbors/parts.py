@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from earmark.models._base import ScoreParts
+from earmark.models.protocols import ScoreParts
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
 
 __all__ = ["neighbor_parts"]

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from earmark._checks import require_in_range, require_one_of
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows, row_norms, unit_rows
-from earmark.models._base import LinearRule, ScoreMatrixMixin, ScoreParts
+from earmark.models.base import RankingClassifier
+from earmark.models.protocols import LinearRule, ScoreParts
 from earmark.models.rocchio.parts import nearest_parts, two_class_parts
 from earmark.models.rocchio.prototypes import Measures, prototypes
 from earmark.models.rocchio.rules import (
@@ -33,7 +34,7 @@ from earmark.typing import (
 __all__ = ["RocchioClassifier"]
 
 
-class RocchioClassifier(ScoreMatrixMixin, Tuning):
+class RocchioClassifier(RankingClassifier, Tuning):
     """Assign each document to the class with the nearest prototype.
 
     Documents are scaled to unit length; a prototype is the mean of a class's
@@ -160,7 +161,7 @@ class RocchioClassifier(ScoreMatrixMixin, Tuning):
 
     def predict_log_proba(self, X: MatrixLike) -> FloatMatrix:
         """Log of ``predict_proba``."""
-        return self._log_posteriors(self._scores(X))
+        return self._log_posteriors(self.class_scores(X))
 
     def predict_proba(self, X: MatrixLike) -> FloatMatrix:
         """softmax(scores / temperature_), (n_samples, n_classes)."""
@@ -244,14 +245,20 @@ class RocchioClassifier(ScoreMatrixMixin, Tuning):
             scores = self.temperature_ * np.log(shares)
         return np.asarray(scores if len(scores) == 1 else scores[empty])
 
-    def _linear_form(self) -> LinearRule | None:
+    def linear_rule(self) -> LinearRule | None:
         """The plain rule's scores as a sum over the document's terms."""
         if self.rule != "nearest":
             return None
         shares = self._shares(self._docs(), np.ones(1, dtype=bool))[0]
-        return LinearRule(self._weights, self._offset(), unit=True, empty=shares)
+        return LinearRule(
+            self._weights,
+            self._offset(),
+            unit=True,
+            empty=shares,
+            log_posteriors=self._log_posteriors,
+        )
 
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""
         rows = canonical_rows(self._validated(X))
         measures, _ = self._measures(rows)

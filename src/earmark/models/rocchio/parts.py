@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from earmark.models._base import ScoreParts, linear_parts
+from earmark.models.protocols import ScoreParts, linear_parts
 from earmark.typing import FloatMatrix, FloatVector, SparseMatrix
 
 __all__ = ["nearest_parts", "two_class_parts"]

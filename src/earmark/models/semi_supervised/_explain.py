@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.models._base import ScoreParts
+from earmark.models.protocols import ScoreParts
 from earmark.typing import FloatMatrix, FloatVector, SparseMatrix
 
 __all__ = ["document_parts"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
-from earmark.models._base import ClassScoresMixin, ScoreParts
+from earmark.models.base import LogitClassifier
+from earmark.models.protocols import ScoreParts
 from earmark.models.semi_supervised._calibration import cross_fitted, fit_scale
 from earmark.models.semi_supervised._explain import document_parts
 from earmark.models.semi_supervised._features import (
@@ -52,7 +53,7 @@ __all__ = ["SemiSupervisedClassifier"]
 _CALIBRATION_POOL = 2000
 
 
-class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
+class SemiSupervisedClassifier(LogitClassifier):
     """Learn from few labels and a pool of documents without any.
 
     Several views of the documents, learned from all of them, label the pool
@@ -314,18 +315,18 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
             self.students_, self.student_weights_, features, self._offset()
         )
 
-    def predict_log_proba(self, X: MatrixLike) -> FloatMatrix:
-        """Log probability of each class, (n_samples, n_classes)."""
-        return log_normalize(self._scores(X))
-
-    def predict_proba(self, X: MatrixLike) -> FloatMatrix:
-        """Probability of each class, (n_samples, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
-
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """Exact contributions of words and phrases; what had labels is told apart."""
         rows = canonical_rows(self._validated(X))
         return [document_parts(self, rows[[i]]) for i in range(rows.shape[0])]
+
+    def term_weights(self) -> FloatMatrix:
+        """Weight of each word and phrase in the student on words, (n_features, K)."""
+        columns = np.concatenate([self.features_.words_, self.features_.phrases_])
+        weights = np.zeros((self.n_features_in_, len(self.classes_)))
+        student = self.students_["words"].weights_
+        weights[columns[: len(student)]] = student
+        return weights
 
     def _offset(self) -> FloatVector:
         if not self.used_pool_:
@@ -352,11 +353,8 @@ class SemiSupervisedClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator)
     def _seed(self) -> int:
         return 0 if self.random_state is None else int(self.random_state)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True  # the checks' data are not counts
-        return tags
+    def _takes_counts(self) -> bool:
+        return True
 
 
 def _chosen(classifier: Any) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from earmark._checks import require_in_range, require_integer
 from earmark.exceptions import DataError
-from earmark.kernels.rows import canonical_rows, class_sums
-from earmark.models._base import JointLogLikelihoodMixin, ScoreParts, linear_parts
+from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import class_sums
+from earmark.models.base import JointClassifier
+from earmark.models.protocols import LinearRule
 from earmark.models.semi_supervised._em import naive_bayes_em
 from earmark.models.semi_supervised._targets import checked_few_labels
 from earmark.typing import FloatMatrix, IntVector, Matrix, MatrixLike, SparseMatrix
@@ -18,7 +19,7 @@ from earmark.typing import FloatMatrix, IntVector, Matrix, MatrixLike, SparseMat
 __all__ = ["SemiSupervisedNaiveBayes"]
 
 
-class SemiSupervisedNaiveBayes(ClassifierMixin, JointLogLikelihoodMixin, BaseEstimator):
+class SemiSupervisedNaiveBayes(JointClassifier):
     """Multinomial naive Bayes that learns from unlabelled documents by EM.
 
     A gamble with few labels: it can gain or lose much. SemiSupervisedClassifier
@@ -146,10 +147,10 @@ class SemiSupervisedNaiveBayes(ClassifierMixin, JointLogLikelihoodMixin, BaseEst
     def _joint_log_likelihood(self, X: Matrix) -> FloatMatrix:
         return np.asarray(X @ self.feature_log_prob_.T + self.class_log_prior_)
 
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
-        rows = canonical_rows(self._validated(X))
+    def linear_rule(self) -> LinearRule:
+        """The scores as a sum over the document's tokens."""
         weights = np.ascontiguousarray(self.feature_log_prob_.T)
-        return linear_parts(rows, weights, {"prior": self.class_log_prior_})
+        return LinearRule(weights, self.class_log_prior_, log_posteriors=log_normalize)
 
     def _check_parameters(self) -> None:
         require_in_range(self, "alpha", low=0.0, open_low=True)
@@ -159,8 +160,5 @@ class SemiSupervisedNaiveBayes(ClassifierMixin, JointLogLikelihoodMixin, BaseEst
         if self.evidence is not None:
             require_in_range(self, "evidence", low=0.0, open_low=True)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True  # the checks' data are not counts
-        return tags
+    def _takes_counts(self) -> bool:
+        return True

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from earmark.kernels.logspace import log_normalize
+from earmark.models.protocols import LinearRule
 from earmark.models.softmax import SoftmaxRegression
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix
 
@@ -121,9 +122,5 @@ def _linear_form(model: Any) -> tuple[FloatMatrix, FloatVector]:
             "SemiSupervisedClassifier.student must be 'softmax' or a linear classifier "
             f"with coef_ and intercept_, got {model!r}."
         )
-    weights = np.asarray(model.coef_, dtype=np.float64)
-    offsets = np.broadcast_to(np.asarray(model.intercept_, float), weights.shape[:1])
-    if weights.shape[0] == 1:
-        weights = np.concatenate([-weights, weights]) / 2.0
-        offsets = np.array([-offsets[0], offsets[0]]) / 2.0
-    return weights.T, np.array(offsets)
+    rule = LinearRule.from_coef(model.coef_, model.intercept_)
+    return rule.weights, np.array(rule.offset)

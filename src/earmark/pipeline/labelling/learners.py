@@ -219,7 +219,7 @@ def _softmax(X: SparseMatrix, y: Any) -> tuple[list[Any], FloatMatrix, FloatVect
         warnings.simplefilter("ignore", ConvergenceWarning)  # few passes are enough
         warnings.filterwarnings("ignore", message="The number of unique classes")
         model.fit(X[:, used], y)
-    rule = model._linear_form()
+    rule = model.linear_rule()
     weights = np.zeros((X.shape[1], len(model.classes_)))
     weights[used] = rule.weights
     return model.classes_.tolist(), weights, np.asarray(rule.offset, dtype=np.float64)
@@ -232,7 +232,7 @@ def _complement(X: SparseMatrix, y: Any) -> FloatMatrix:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The number of unique classes")
         model.fit(X[:, used], y)
-    rule = model._linear_form()
+    rule = model.linear_rule()
     assert rule is not None
     weights = np.zeros((X.shape[1], len(model.classes_)))
     weights[used] = rule.weights
