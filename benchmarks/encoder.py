@@ -9,7 +9,7 @@ logistic regression on the encoder's vectors (centred, unit length), and the rec
 with the encoder as one more view. To keep the encoder's work down each corpus is cut
 to 900 training and 500 test documents, in proportion, and each text to 300
 characters for the encoder. Results go to benchmarks/results/encoder.json; the page of
-the method shows them (``python -m earmark.reproductions.few_labels._page``).
+the method shows them (``python docs/_ext/stored_tables.py``).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from sklearn.linear_model import LogisticRegression
 
 from earmark import TextClassifier
 from earmark.documents import labelled_per_class
-from earmark.reproductions._common import mean_and_error
-from earmark.reproductions.few_labels._tasks import DEVELOPMENT, load_task, sampled
+from reproductions.few_labels.tasks import DEVELOPMENT, load_task, sampled
+from reproductions.study import mean_and_error
 
 N_TRAIN, N_TEST, N_LABELLED, N_DRAWS, N_CHARACTERS = 900, 500, 5, 5, 300
 CHEAP_FIRST = ("trec", "sms", "r8", "webkb", "r52", "imdb", "20ng")

@@ -26,7 +26,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from earmark.models import NeighborsClassifier, RocchioClassifier
-from earmark.reproductions.vector_space.features import corpus
+from reproductions.vector_space.features import corpus
 
 N_NEIGHBORS = 10
 

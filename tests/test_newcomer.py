@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.pages import ROOT, Shell, blocks, bring, run_python
 
 QUICK = [

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tests.public_api import MODULES, describe, members
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")

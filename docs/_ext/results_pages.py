@@ -7,14 +7,19 @@ that git does not keep.
 from __future__ import annotations
 
 import ast
-import importlib
 import importlib.util
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import reproductions  # noqa: E402
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -22,7 +27,6 @@ if TYPE_CHECKING:
 _FIGURE = re.compile(
     r"!\[(?P<alt>[^\]]*)\]\((?P<file>(?:\.\./)?figures/(?P<name>[^/)]+)/[^)]+)\)"
 )
-ROOT = Path(__file__).parents[2]
 _SHOWN = ("job", "peer", "cpu_ratio", "memory_ratio", "target", "met")
 # Said in other columns already.
 _HIDDEN = {*_SHOWN, "cpu_seconds", "peer_cpu_seconds"}
@@ -116,13 +120,11 @@ def reproduction_page(path: Path, figures: Path) -> str:
     """One stored reproduction as a page: command, tables, figures."""
     stored = json.loads(path.read_text(encoding="utf-8"))
     name = path.stem
-    module = importlib.import_module(f"earmark.reproductions.{name.replace('-', '_')}")
+    module = reproductions.load(name)
     about = (module.__doc__ or "").strip()
-    show = getattr(module, "show", None)
-    body = (
-        f"```text\n{show(stored['result']).rstrip()}\n```"
-        if show
-        else plain(stored["result"])
+    body = "\n\n".join(
+        f"### {table.title}\n\n{table.markdown()}"
+        for table in module.tables(stored["result"])
     )
     versions = ", ".join(f"{k} {v}" for k, v in sorted(stored["versions"].items()))
     kind = (
@@ -136,7 +138,7 @@ def reproduction_page(path: Path, figures: Path) -> str:
             f"# {name.replace('-', ' ').capitalize()}",
             about,
             f"Made by `{stored['command']}` with {versions}.{kind} "
-            f"This page is written from `reproductions/{path.name}`.",
+            f"This page is written from `reproductions/results/{path.name}`.",
             "## Tables",
             body,
             *(["## Figures", *pictures] if pictures else []),
@@ -148,51 +150,6 @@ def _figure(name: str, file: Path) -> str:
     title = file.stem.replace("-", " ").replace("_", " ").capitalize()
     source = f"../figures/{name}/{file.name}"
     return f"```{{figure}} {source}\n:alt: {title}\n:width: 90%\n\n{title}\n```"
-
-
-def plain(result: Any, level: int = 3) -> str:
-    """Any stored result as headings, tables and lists; long lists are cut."""
-    if not isinstance(result, dict):
-        return _listed(result)
-    scalars = {k: v for k, v in result.items() if not isinstance(v, dict | list)}
-    parts = []
-    if scalars:
-        parts.append(table(("", ""), ([str(k), number(v)] for k, v in scalars.items())))
-    nested = {k: v for k, v in result.items() if isinstance(v, dict | list)}
-    if nested and not scalars and (rows := _as_rows(nested)):
-        return rows
-    for key, value in nested.items():
-        title = str(key).replace("_", " ")
-        head = f"{'#' * level} {title}" if level < 6 else f"**{title}**"
-        parts += [head, plain(value, level + 1)]
-    return "\n\n".join(parts)
-
-
-def _as_rows(result: dict[str, Any]) -> str:
-    """Dicts of the same scalars as one table; empty when they are not alike."""
-    rows = list(result.values())
-    if not all(isinstance(row, dict) for row in rows):
-        return ""
-    columns = list(rows[0])
-    flat = (isinstance(v, dict | list) for row in rows for v in row.values())
-    if any(list(row) != columns for row in rows) or any(flat):
-        return ""
-    lines = ([str(k), *(number(row[c]) for c in columns)] for k, row in result.items())
-    return table(("", *columns), lines)
-
-
-def _listed(values: Any) -> str:
-    if not isinstance(values, list):
-        return number(values)
-    if values and all(isinstance(v, dict) for v in values):
-        made = _as_rows({str(i + 1): v for i, v in enumerate(values)})
-        if made:
-            return made
-        return "\n\n".join(plain(v, 6) for v in values[:12])
-    shown = ", ".join(
-        number(v) if not isinstance(v, list) else _listed(v) for v in values[:40]
-    )
-    return shown + (" …" if len(values) > 40 else "")
 
 
 def changes_page(changelog: str, fragments: Iterable[Path]) -> str:
@@ -251,7 +208,7 @@ def write_pages(docs: Path, root: Path = ROOT) -> None:
     pages[docs / "_generated" / "layers.md"] = layers_page(root / "pyproject.toml")
     pages[docs / "_generated" / "maths.md"] = toctree(docs, ["maths/*.md"])
     pages[docs / "_generated" / "changes.md"] = changes_page(changelog, fragments)
-    for path in sorted((root / "reproductions").glob("*.json")):
+    for path in sorted((root / "reproductions" / "results").glob("*.json")):
         figures = root / "docs" / "figures" / path.stem
         pages[docs / "reproductions" / path.with_suffix(".md").name] = (
             reproduction_page(path, figures)

@@ -5,12 +5,12 @@ import shutil
 
 import pyarrow.parquet as pq
 import pytest
-from tests.distributed.conftest import Corpus
 from typer.testing import CliRunner
 
 from earmark.apps.card import CardFacts
 from earmark.apps.cli.main import app
 from earmark.exceptions import DataError
+from tests.distributed.conftest import Corpus
 
 runner = CliRunner()
 

@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.distributed.conftest import Corpus
 
 from earmark import TextClassifier
 from earmark.distributed import DaskExecutor, fit, predict
@@ -22,6 +21,7 @@ from earmark.models import (
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
+from tests.distributed.conftest import Corpus
 
 EXACT = ("multinomial", "bernoulli", "complement", "rocchio", "higher-order")
 OTHERS = (

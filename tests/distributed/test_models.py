@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.distributed.conftest import Corpus
 
 from earmark import TextClassifier
 from earmark.distributed import fit
@@ -14,6 +13,7 @@ from earmark.models import (
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
+from tests.distributed.conftest import Corpus
 
 
 @pytest.mark.parametrize("model", ["rocchio", "higher-order"])

@@ -8,13 +8,13 @@ import time
 
 import numpy as np
 import pytest
-from tests.distributed.conftest import Corpus
 
 from earmark import TextClassifier
 from earmark.apps.cli.main import app
 from earmark.distributed import fit
 from earmark.distributed.counting import CountTask
 from earmark.exceptions import DataError, NotSupportedError
+from tests.distributed.conftest import Corpus
 
 
 class Stopped(BaseException):

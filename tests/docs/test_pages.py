@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks import mutation
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,6 +19,12 @@ def extension(name):
 
 pages = extension("results_pages")
 docstrings = extension("plain_docstrings")
+tables = extension("stored_tables")
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return tables.stored_tables()
 
 
 def test_a_missed_target_is_shown_as_missed(tmp_path):
@@ -42,7 +47,9 @@ def test_a_missed_target_is_shown_as_missed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "path", sorted((ROOT / "reproductions").glob("*.json")), ids=lambda p: p.stem
+    "path",
+    sorted((ROOT / "reproductions/results").glob("*.json")),
+    ids=lambda p: p.stem,
 )
 def test_every_stored_reproduction_becomes_a_page(path, tmp_path):
     shown = pages.reproduction_page(path, tmp_path)
@@ -57,16 +64,15 @@ def test_every_stored_benchmark_becomes_a_table(path):
         assert row["job"].replace("|", "\\|") in shown
 
 
-def test_the_page_on_trust_shows_the_mutants_that_are_stored():
-    assert mutation.filled_page() == mutation.PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize("path", list(tables.pages()), ids=lambda p: p.stem)
+def test_a_page_shows_the_tables_that_are_stored(path, stored):
+    page = path.read_text(encoding="utf-8")
+    assert page.count("<!-- table: ") == page.count("<!-- end -->")
+    assert tables.fill(page, stored) == page
 
 
-def test_results_without_tables_of_their_own_are_listed():
-    shown = pages.plain(
-        {"error": 0.25, "rows": [{"n": 1, "x": 0.5}, {"n": 2, "x": None}]}
-    )
-    assert "| error | 0.25 |" in shown
-    assert "| 2 | 2 | – |" in shown
+def test_no_stored_table_says_nan(stored):
+    assert not [name for name, text in stored.items() if "nan" in text.split()]
 
 
 def test_news_come_before_the_past(tmp_path):

@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from earmark.reproductions.few_labels import show
-from earmark.reproductions.few_labels._draws import Finished
-from earmark.reproductions.few_labels._page import filled
-from earmark.reproductions.few_labels._tables import means, summary
+from reproductions.few_labels import tables
+from reproductions.few_labels.draws import Finished
+from reproductions.few_labels.experiments import means, summary
 
 ROOT = Path(__file__).parents[2]
+RESULT = ROOT / "reproductions" / "results" / "few-labels.json"
 ENCODER = ROOT / "benchmarks" / "results" / "encoder.json"
 
 
@@ -43,35 +43,23 @@ def test_means_are_over_corpora_and_errors_combine():
     assert found["20"]["ece"] == pytest.approx(0.02)
 
 
-def test_the_text_names_every_cell():
-    many = {"auto": 0.9, "chosen": "svm", "logistic regression": 0.9, "linear SVM": 0.8}
-    result = {
-        "means": means(table()),
-        "short_means": {"5": {"gain": 0.05, "gain_se": 0.01}},
-        "development": table(),
-        "short": {},
-        "untouched": {},
-        "unlabelled_classes": {},
-        "many_labels": {"a-all": many},
-    }
-    text = show(result)
-    assert "a-5" in text
-    assert "lost 1" in text
-    assert "a-all" in text
-    assert "+0.050 ± 0.010" in text
+def test_a_single_draw_has_no_error_and_says_so():
+    alone = {"a-5": summary([draw(0.7, 0.5)]), "a-20": summary([draw(0.7, 0.5)])}
+    found = means(alone)["5"]
+    assert found["gain"] == pytest.approx(0.2)
+    assert found["gain_se"] is None
 
 
-def test_the_page_shows_the_stored_result():
-    stored = json.loads((ROOT / "reproductions" / "few-labels.json").read_text())
+def test_every_table_is_shown():
+    stored = json.loads(RESULT.read_text())
     assert not stored["quick"]
-    page = (ROOT / "docs" / "methods" / "few-labels.md").read_text(encoding="utf-8")
-    assert page.count("<!-- table: ") == page.count("<!-- end -->") == 10
-    encoder = json.loads(ENCODER.read_text())
-    assert filled(page, stored["result"], encoder["result"]) == page
+    shown = {table.name: table.text() for table in tables(stored["result"])}
+    assert len(shown) == 9
+    assert "draws lost" in shown["development-5"]
 
 
 def test_the_stored_result_keeps_the_promises():
-    stored = json.loads((ROOT / "reproductions" / "few-labels.json").read_text())
+    stored = json.loads(RESULT.read_text())
     result = stored["result"]
     means, short = result["means"], result["short_means"]
     assert means["5"]["gain"] >= 0.125
@@ -92,7 +80,7 @@ def test_an_encoder_as_a_view_beats_recipe_and_encoder_alone():
 
 def test_a_finished_draw_is_read_and_not_made_again(tmp_path, monkeypatch):
     made = []
-    monkeypatch.setattr("earmark.reproductions.few_labels._draws.Draw", lambda *a: a)
+    monkeypatch.setattr("reproductions.few_labels.draws.Draw", lambda *a: a)
 
     def method(draw, branch="auto"):
         made.append((draw, branch))

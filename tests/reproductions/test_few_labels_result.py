@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from earmark.reproductions.few_labels._page import filled
-
 ROOT = Path(__file__).parents[2]
-RESULT = ROOT / "reproductions" / "few-labels.json"
+RESULT = ROOT / "reproductions" / "results" / "few-labels.json"
 SUPERVISED = (
     *("logistic regression", "linear SVM", "complement NB, tf-idf"),
     *("complement NB, counts", "multinomial NB, tf-idf", "multinomial NB, counts"),
@@ -70,9 +68,3 @@ def test_with_many_labels_the_choice_costs_little(result):
 def test_confidence_can_be_believed(result):
     assert result["means"]["20"]["ece"] <= 0.06
     assert result["means"]["20"]["ece"] < result["means"]["20"]["ece_raw"]
-
-
-def test_the_page_holds_the_stored_result(result):
-    page = (ROOT / "docs" / "methods" / "few-labels.md").read_text()
-    encoder = json.loads((ROOT / "benchmarks/results/encoder.json").read_text())
-    assert filled(page, result, encoder["result"]) == page

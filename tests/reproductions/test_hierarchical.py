@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from earmark.reproductions.hierarchical.corpora import _summary
-from earmark.reproductions.hierarchical.methods import (
+from reproductions.hierarchical.corpora import _summary
+from reproductions.hierarchical.methods import (
     hierarchical,
     naive_bayes,
     text_baselines,
 )
-from earmark.reproductions.hierarchical.plane import shapes, xor
-from earmark.reproductions.hierarchical.shapes import SHAPES, draw
-from earmark.reproductions.hierarchical.tasks import (
+from reproductions.hierarchical.plane import shapes, xor
+from reproductions.hierarchical.shapes import SHAPES, draw
+from reproductions.hierarchical.tasks import (
     Corpus,
     halved,
     held_back,

@@ -11,12 +11,12 @@ from earmark.documents import load_corpus
 from earmark.evaluation import accuracy_coverage, reliability
 from earmark.features import WordCounter
 from earmark.models import HybridBayes
-from earmark.reproductions.hybrid import show
-from earmark.reproductions.hybrid.curves import learning_curves, verdict
-from earmark.reproductions.hybrid.pairs import PAIRS
-from earmark.reproductions.hybrid.theorem import likelihood_gap
+from reproductions.hybrid import tables
+from reproductions.hybrid.curves import learning_curves, verdict
+from reproductions.hybrid.pairs import PAIRS
+from reproductions.hybrid.theorem import gaps
 
-RESULT = Path(__file__).parents[2] / "reproductions" / "hybrid.json"
+RESULT = Path(__file__).parents[2] / "reproductions" / "results" / "hybrid.json"
 
 
 def quiet(message):
@@ -24,7 +24,7 @@ def quiet(message):
 
 
 def test_left_out_likelihood_nears_the_true_one_with_more_documents():
-    few, many = likelihood_gap((20, 400), (200,), 3, quiet)
+    few, many = gaps((20, 400), (200,), 3, quiet)
     assert many["leave_one_out"]["mean"] < few["leave_one_out"]["mean"]
     assert few["leave_one_out"]["mean"] < few["plug_in"]["mean"]
 
@@ -37,9 +37,16 @@ def test_stored_result_keeps_the_claims_and_can_be_shown():
         assert found["below_naive_bayes"] >= 5
         assert found["below_logistic_regression"] >= 5
         assert found["lowest_or_within_0.01"] >= 5
-    text = show(result)
-    assert "a word in subject counts" in text
-    assert "Twenty newsgroups" in text
+    shown = {table.name: table for table in tables(result)}
+    assert "hybrid R=2, plug-in" in shown["twenty"].text()
+
+
+def test_sizes_stand_in_the_order_of_numbers():
+    result = json.loads(RESULT.read_text())["result"]
+    shown = {table.name: table for table in tables(result)}
+    for name in ("means", "verdict", "log-loss"):
+        sizes = [int(size) for size in shown[name].head[1:]]
+        assert sizes == sorted(sizes) == [50, 150, 500, 1500]
 
 
 @pytest.mark.slow

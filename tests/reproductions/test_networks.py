@@ -1,8 +1,8 @@
 """The networks' reproduction: the parts that run anywhere."""
 
-from earmark.reproductions.networks.curves import METHODS, crossing
-from earmark.reproductions.networks.descent import compare_batches
-from earmark.reproductions.networks.worked_example import worked_example
+from reproductions.networks.curves import METHODS, crossing
+from reproductions.networks.descent import compare_batches
+from reproductions.networks.worked_example import worked_example
 
 
 def test_worked_example_has_the_printed_digits():

@@ -1,4 +1,4 @@
-"""Every reproduction runs from start to end with ``--quick``, by its command."""
+"""The command: every reproduction runs with ``--quick`` and prints its tables."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from earmark.apps.cli.main import app
-from earmark.apps.cli.reproduce import NAMES
+from reproductions import NAMES, RESULTS, load
 
 
 @pytest.mark.corpus
@@ -18,7 +18,37 @@ def test_the_quick_run_writes_a_result_and_figures(name, tmp_path):
     assert done.exit_code == 0
     stored = json.loads((tmp_path / f"{name}.json").read_text())
     assert stored["quick"] is True
-    assert stored["result"]
+    for table in load(name).tables(stored["result"]):
+        assert table.title in done.stdout
+    assert "nan" not in done.stdout.split()
     figures = list((tmp_path / name).glob("*.png"))
     assert figures
     assert all(figure.stat().st_size < 300_000 for figure in figures)
+
+
+def test_a_quick_run_never_replaces_a_full_result():
+    file = RESULTS / "networks.json"
+    before = file.read_bytes()
+    command = ["reproduce", "networks", "--quick", "--out", str(RESULTS)]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 2
+    assert "a quick one must not" in " ".join(done.output.split())
+    assert file.read_bytes() == before
+
+
+def test_an_unknown_name_or_part_is_refused(tmp_path):
+    for command in (["nothing"], ["networks", "--part", "x", "--out", str(tmp_path)]):
+        done = CliRunner().invoke(app, ["reproduce", *command])
+        assert done.exit_code == 2
+        assert "is not one of" in " ".join(done.output.split())
+
+
+def test_some_parts_are_run_and_the_others_kept(tmp_path):
+    stored = json.loads((RESULTS / "networks.json").read_text())
+    stored["result"]["descent"]["eta"] = stored["result"]["worked_example"]["eta"] = 7
+    (tmp_path / "networks.json").write_text(json.dumps(stored))
+    command = ["networks", "--part", "worked_example", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, ["reproduce", *command], catch_exceptions=False)
+    assert done.exit_code == 0
+    found = json.loads((tmp_path / "networks.json").read_text())["result"]
+    assert (found["worked_example"]["eta"], found["descent"]["eta"]) == (0.05, 7)

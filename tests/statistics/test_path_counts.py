@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.oracles.paths import enumerate_paths
 
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.statistics import path_counts, second_order_paths, third_order_paths
+from tests.oracles.paths import enumerate_paths
 
 BACKENDS = pytest.mark.parametrize(
     ("no_native", "n_matrices"), [("0", 300), ("1", 60)], ids=["compiled", "plain"]

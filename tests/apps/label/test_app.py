@@ -6,12 +6,12 @@ import json
 import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
-from tests.apps.label.conftest import truth
 
 import earmark
 from earmark.apps.label.app import make_app
 from earmark.apps.label.project import open_project
 from earmark.documents import Documents, read_documents
+from tests.apps.label.conftest import truth
 
 
 def post(client, path, status=200, **body):
@@ -230,10 +230,10 @@ def test_awkward_texts_go_through(tmp_path):
 
 
 def test_the_command_exports_without_a_server(tmp_path):
-    from tests.apps.label.conftest import documents
     from typer.testing import CliRunner
 
     from earmark.apps.cli import main as cli
+    from tests.apps.label.conftest import documents
 
     data = tmp_path / "data.jsonl"
     lines = [

@@ -8,6 +8,7 @@ import socket
 import sqlite3
 
 import pytest
+
 from tests.apps.label.conftest import TOPICS, documents, truth
 from tests.apps.page_checks import Browser, problems, tab_through
 from tests.apps.serving import Server

@@ -3,9 +3,9 @@
 import threading
 
 import pytest
-from tests.apps.label.conftest import truth
 
 from earmark.apps.web.replies import Refusal
+from tests.apps.label.conftest import truth
 
 
 def answer_some(session, n, client="tab", start=0):

@@ -1,6 +1,7 @@
 """The page to try a served model on, in Chromium."""
 
 import pytest
+
 from tests.apps.page_checks import Browser, problems, tab_through
 from tests.apps.serving import running
 

@@ -9,6 +9,7 @@ import time
 
 import httpx2 as httpx
 import pytest
+
 from tests.apps.serving import Server, running
 
 

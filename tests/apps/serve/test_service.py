@@ -9,13 +9,13 @@ import time
 import httpx2 as httpx
 import pytest
 from starlette.testclient import TestClient
-from tests.apps.serve.conftest import LABELS, TEXTS, fitted
 
 from earmark.apps.serve import batching
 from earmark.apps.serve.app import make_app
 from earmark.apps.serve.model import Job, ServedModel
 from earmark.apps.web.guard import Limits
 from earmark.apps.web.logs import logs_to_stderr
+from tests.apps.serve.conftest import LABELS, TEXTS, fitted
 
 
 def test_health_and_facts(client, model_file):

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.svm import LinearSVC
-from tests.oracles.paths import enumerate_paths
 
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.models import (
@@ -15,6 +14,7 @@ from earmark.models import (
     HigherOrderClassifier,
     HigherOrderNaiveBayes,
 )
+from tests.oracles.paths import enumerate_paths
 
 # Class a: documents {0, 1} and {1, 2}, one path 0 - 1 - 2. Class b: {0, 3}, {0, 1, 3},
 # the paths 3 - 0 - 1 and 0 - 3 - 1.

@@ -6,6 +6,8 @@ import importlib
 import json
 import sys
 import time
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,66 +15,113 @@ import typer
 
 from earmark.apps.cli import _options as options
 
-__all__ = ["HELP", "NAME", "NAMES", "run"]
+__all__ = ["HELP", "NAME", "run"]
 
 NAME = "reproduce"
 HELP = """Regenerate the tables and figures of the papers behind the models.
 
-Needs the benchmark corpora (set EARMARK_DATA to their folder). Writes NAME.json
-and PNG figures into the output folder.
+Runs in a checkout of earmark, whose folder reproductions holds the experiments, and
+needs the benchmark corpora (set EARMARK_DATA to their folder). Prints every table,
+ours beside the paper's; writes NAME.json and PNG figures into reproductions/results,
+a quick run into reproductions/quick.
 
   earmark reproduce higher-order --quick
+  earmark reproduce hybrid --part figure_2
   earmark reproduce all
 """
-
-NAMES = (
-    "hierarchical",
-    "higher-order",
-    "hybrid",
-    "vector-space",
-    "networks",
-    "few-labels",
-    "labelling",
-)
+_PACKAGE = "reproductions"
 
 
 def run(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help=f"{', '.join(NAMES)}, or all.")
+        str, typer.Argument(metavar="NAME", help="Name of a reproduction, or all.")
     ],
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer draws and sizes: minutes, not hours.")
     ] = False,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PART", help="Run this part only, keep the others as stored."
+        ),
+    ] = None,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for results.")
-    ] = Path("reproductions"),
+        Path | None, typer.Option(metavar="DIR", help="Folder for results.")
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Regenerate the tables and figures of the papers behind the models."""
-    if name != "all" and name not in NAMES:
-        raise typer.BadParameter(f"{name!r} is not one of {', '.join(NAMES)}, all")
-    for chosen in NAMES if name == "all" else (name,):
-        _reproduce(chosen, quick, out, as_json)
+    package = _experiments()
+    if name != "all" and name not in package.NAMES:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(package.NAMES)}")
+    if name == "all" and part:
+        raise typer.BadParameter("--part belongs to one reproduction, not to all")
+    folder = out or (package.RESULTS.parent / "quick" if quick else package.RESULTS)
+    started = time.perf_counter()
+    for chosen in package.NAMES if name == "all" else (name,):
+        _reproduce(package.load(chosen), chosen, quick, folder, part, as_json)
+    if name == "all":
+        minutes = (time.perf_counter() - started) / 60
+        typer.echo(f"all reproductions in {minutes:.1f} minutes", err=True)
 
 
-def _reproduce(name: str, quick: bool, out: Path, as_json: bool) -> None:
-    from earmark.reproductions._common import write_result
+def _experiments() -> Any:
+    """The package of the experiments: on the path, here, or beside the sources."""
+    for folder in (Path.cwd(), *Path(__file__).resolve().parents):
+        if _is_found():
+            break
+        if (folder / _PACKAGE / "study.py").is_file():
+            sys.path.insert(0, str(folder))
+    if not _is_found():
+        raise typer.BadParameter(
+            "the experiments are not part of the installed package: they are the "
+            f"folder {_PACKAGE!r} of earmark's source repository. Run the command in "
+            "a checkout of it, or put one on PYTHONPATH."
+        )
+    return importlib.import_module(_PACKAGE)
 
-    module = importlib.import_module(f"earmark.reproductions.{name.replace('-', '_')}")
+
+def _is_found() -> bool:
+    """Whether it can be imported; a folder of that name with results cannot."""
+    spec = find_spec(_PACKAGE)
+    return spec is not None and spec.origin is not None
+
+
+def _reproduce(
+    reproduction: Any,
+    name: str,
+    quick: bool,
+    folder: Path,
+    parts: Sequence[str] | None,
+    as_json: bool,
+) -> None:
+    study = importlib.import_module(f"{_PACKAGE}.study")
+    file, figures = folder / f"{name}.json", folder / name
+    stored = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    if quick and stored and not stored["quick"]:
+        raise typer.BadParameter(
+            f"{file} holds the result of a full run, which a quick one must not "
+            "replace; give another folder with --out."
+        )
+    unknown = set(parts or ()) - set(reproduction.PARTS)
+    if unknown:
+        names = ", ".join(reproduction.PARTS)
+        raise typer.BadParameter(f"{sorted(unknown)[0]!r} is not one of {names}")
     started = time.perf_counter()
 
     def progress(message: str) -> None:
         seconds = time.perf_counter() - started
         typer.echo(f"[{seconds:6.1f} s] {message}", err=True)
 
-    figures = out / name
+    settings = study.Run(quick=quick, progress=progress)
+    result = study.run_parts(reproduction, settings, parts, stored.get("result", {}))
     figures.mkdir(parents=True, exist_ok=True)
-    result: dict[str, Any] = module.reproduce(figures, quick=quick, progress=progress)
-    command = " ".join(["earmark", *sys.argv[1:]])
-    file = out / f"{name}.json"
-    write_result(file, command, quick, result)
+    reproduction.draw(result, figures)
+    command = f"earmark reproduce {name}" + (" --quick" if quick else "")
+    study.write_result(file, command, quick, result)
     if as_json:
         typer.echo(json.dumps(result))
-    elif hasattr(module, "show"):
-        typer.echo(module.show(result))
+    else:
+        tables = (table.text() for table in reproduction.tables(result))
+        typer.echo("\n\n".join(tables))
     typer.echo(f"wrote {file} and figures in {figures}", err=True)

@@ -1,0 +1,71 @@
+"""Tables and figures of stored results, put into the pages that show them.
+
+    python docs/_ext/stored_tables.py
+
+rewrites every page below docs with what ``reproductions/results`` and
+``benchmarks/results`` hold, and copies the figures that a full run has drawn. A table
+stands between ``<!-- table: RESULT/NAME -->`` and ``<!-- end -->``; a test compares.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import mutation  # noqa: E402
+from reproductions import NAMES, RESULTS, load  # noqa: E402
+from reproductions.few_labels.tables import encoder_table  # noqa: E402
+
+_MARKED = re.compile(r"(<!-- table: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def fill(page: str, tables: Mapping[str, str]) -> str:
+    """The page with each table between its markers."""
+    return _MARKED.sub(lambda m: f"{m[1]}{tables[m[2]]}\n{m[3]}", page)
+
+
+def stored_tables(root: Path = ROOT) -> dict[str, str]:
+    """Every table of the stored results as Markdown, by RESULT/NAME."""
+    tables = {f"mutation/{name}": text for name, text in mutation.tables().items()}
+    for name in NAMES:
+        path = RESULTS / f"{name}.json"
+        if path.exists():
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            for table in load(name).tables(stored["result"]):
+                tables[f"{name}/{table.name}"] = table.markdown()
+    encoder = root / "benchmarks" / "results" / "encoder.json"
+    result = json.loads(encoder.read_text(encoding="utf-8"))["result"]
+    tables["few-labels/encoder"] = encoder_table(result).markdown()
+    return tables
+
+
+def pages(root: Path = ROOT) -> Iterator[Path]:
+    """The pages that hold a table; generated folders are left out."""
+    for path in sorted((root / "docs").rglob("*.md")):
+        inside = path.relative_to(root / "docs").parts
+        if inside[0].startswith("_") or inside[0] in ("auto_examples",):
+            continue
+        if _MARKED.search(path.read_text(encoding="utf-8")):
+            yield path
+
+
+def main() -> None:
+    """Rewrite the pages, copy the figures."""
+    tables = stored_tables()
+    for path in pages():
+        path.write_text(fill(path.read_text(encoding="utf-8"), tables), "utf-8")
+    for figure in RESULTS.glob("*/*.png"):
+        target = ROOT / "docs" / "figures" / figure.parent.name / figure.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(figure, target)
+
+
+if __name__ == "__main__":
+    main()

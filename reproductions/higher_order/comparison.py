@@ -1,0 +1,130 @@
+"""From accuracies to means, paired tests and the paper's statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from reproductions.higher_order.published import (
+    TABLE_2,
+    TABLE_3,
+    TABLE_4,
+    TABLE_5,
+    printed,
+)
+from reproductions.study import mean_and_error, paired_p_value
+
+__all__ = ["TESTS", "agreement", "comparison", "improvements", "means", "summary"]
+
+# (ours, theirs): every difference that is tested is shown, whatever its sign.
+TESTS = (
+    ("HONB", "NB"),
+    ("HOSVM", "SVM"),
+    ("pure HONB", "HONB"),
+    ("HONB, third order", "HONB"),
+    ("HOSVM, third order", "HOSVM"),
+    ("HOSVM, unpenalized intercept", "SVM, unpenalized intercept"),
+    ("SVM, RBF kernel", "SVM, unpenalized intercept"),
+    ("HOSVM, RBF kernel", "HOSVM, unpenalized intercept"),
+    ("HOSVM, C cross-validated", "HOSVM"),
+    ("tf-idf + linear SVM", "HONB"),
+    ("tf-idf + linear SVM", "HOSVM"),
+    ("multinomial NB", "HONB"),
+    ("Complement NB", "HONB"),
+)
+Accuracies = Mapping[str, Mapping[str, Sequence[float]]]
+
+
+def summary(accuracies: Accuracies, methods: Iterable[str]) -> dict[str, Any]:
+    """Mean, spread and the paper's figure of each method on each data set."""
+    chosen = list(methods)
+    return {
+        name: {
+            method: {
+                **mean_and_error(by_method[method]),
+                "paper": printed(name, method),
+                "trials": list(by_method[method]),
+            }
+            for method in chosen
+        }
+        for name, by_method in accuracies.items()
+    }
+
+
+def means(accuracies: Accuracies) -> dict[str, Any]:
+    """Mean and spread of each method on each data set."""
+    return {
+        name: {method: mean_and_error(trials) for method, trials in by_method.items()}
+        for name, by_method in accuracies.items()
+    }
+
+
+def comparison(
+    accuracies: Accuracies, pairs: Iterable[tuple[str, str]]
+) -> dict[str, dict[str, Any]]:
+    """Mean difference and paired t test of "A - B" on each data set."""
+    return {
+        f"{ours} - {theirs}": {
+            name: {
+                "difference": mean_and_error(
+                    a - b
+                    for a, b in zip(by_method[ours], by_method[theirs], strict=True)
+                )["mean"],
+                "p": paired_p_value(by_method[ours], by_method[theirs]),
+            }
+            for name, by_method in accuracies.items()
+        }
+        for ours, theirs in pairs
+    }
+
+
+def improvements(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Table 3: what word clusters and what paths add to their naive Bayes."""
+    rows = {
+        name: {
+            "clusters": clusters - base,
+            "paths": table[name]["HONB"]["mean"] - table[name]["NB"]["mean"],
+            "paths in the paper": TABLE_2[name]["HONB"][0] - TABLE_2[name]["NB"][0],
+        }
+        for name, (base, clusters) in TABLE_3.items()
+        if name in table
+    }
+    averages = {
+        key: sum(row[key] for row in rows.values()) / len(rows)
+        for key in ("clusters", "paths", "paths in the paper")
+    }
+    return {**rows, "average": averages}
+
+
+def agreement(table: Mapping[str, Any], tests: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether the paper's statements hold here; one row per statement."""
+    six = [name for name in TABLE_2 if name in table]
+    gap = {
+        name: abs(table[name]["HONB"]["mean"] - table[name]["HONB"]["paper"])
+        for name in six
+    }
+    honb, hosvm = tests["HONB - NB"], tests["HOSVM - SVM"]
+    return {
+        "HONB within 0.03 of the paper on": [n for n in six if gap[n] <= 0.03],
+        "HONB above NB with p < .05 on": [
+            n for n in six if honb[n]["difference"] > 0 and honb[n]["p"] < 0.05
+        ],
+        "HOSVM at least the paper's mean - 0.02 on": [
+            n
+            for n in six
+            if table[n]["HOSVM"]["mean"] >= table[n]["HOSVM"]["paper"] - 0.02
+        ],
+        "HOSVM above SVM on": [n for n in six if hosvm[n]["difference"] > 0],
+        "NBSVM below SVM and HOSVM on": [
+            n
+            for n in TABLE_5
+            if n in table
+            and table[n]["NBSVM"]["mean"]
+            < min(table[n]["SVM"]["mean"], table[n]["HOSVM"]["mean"])
+        ],
+        "pure HONB within 0.03 of the paper on": [
+            n
+            for n in TABLE_4
+            if n in table and abs(table[n]["pure HONB"]["mean"] - TABLE_4[n]) <= 0.03
+        ],
+    }

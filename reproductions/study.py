@@ -1,0 +1,178 @@
+"""What the reproductions share: runs, means with errors, paired tests, result files."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+from scipy import stats
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import ComplementNB
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.svm import LinearSVC
+
+import earmark
+
+__all__ = [
+    "BASELINES",
+    "Progress",
+    "Run",
+    "best_on_validation",
+    "mean_and_error",
+    "paired_p_value",
+    "run_parts",
+    "shared_data_p_value",
+    "write_result",
+]
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a part is run: ``quick`` takes fewer draws and sizes."""
+
+    quick: bool = False
+    progress: Progress = lambda message: None
+
+
+# Name -> (pipeline over raw strings, grid of the one setting that is tuned).
+BASELINES: Mapping[str, tuple[Pipeline, Mapping[str, Sequence[float]]]] = {
+    "tf-idf + linear SVM": (
+        make_pipeline(TfidfVectorizer(sublinear_tf=True), LinearSVC()),
+        {"linearsvc__C": (0.1, 0.3, 1.0, 3.0)},
+    ),
+    "tf-idf + logistic regression": (
+        make_pipeline(
+            TfidfVectorizer(sublinear_tf=True), LogisticRegression(max_iter=1000)
+        ),
+        {"logisticregression__C": (1.0, 10.0, 100.0)},
+    ),
+    "Complement NB": (
+        make_pipeline(CountVectorizer(), ComplementNB()),
+        {"complementnb__alpha": (0.03, 0.1, 0.3, 1.0)},
+    ),
+}
+
+
+def best_on_validation(
+    estimator: Any,
+    grid: Mapping[str, Sequence[float]],
+    train: tuple[Any, Any],
+    validation: tuple[Any, Any],
+) -> Any:
+    """The estimator fitted on ``train`` with the grid's best accuracy on validation.
+
+    Ties go to the earlier value.
+    """
+    ((name, values),) = grid.items()
+    fitted = [clone(estimator).set_params(**{name: v}).fit(*train) for v in values]
+    scores = [model.score(*validation) for model in fitted]
+    return fitted[int(np.argmax(scores))]
+
+
+def mean_and_error(values: Iterable[float]) -> dict[str, Any]:
+    """Mean, standard deviation and standard error; None where one value has none."""
+    array = np.asarray(list(values), dtype=np.float64)
+    spread = float(array.std(ddof=1)) if len(array) > 1 else None
+    return {
+        "mean": float(array.mean()),
+        "sd": spread,
+        "se": None if spread is None else spread / math.sqrt(len(array)),
+        "n": len(array),
+    }
+
+
+def paired_p_value(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
+    """Two-sided paired t test over independent draws; None for fewer than two.
+
+    For draws that share their training or their test documents it is too sure: see
+    ``shared_data_p_value``.
+    """
+    gap = np.asarray(ours) - np.asarray(theirs)
+    if len(gap) < 2:
+        return None
+    if not gap.any():
+        return 1.0
+    if gap.std() == 0:
+        return 0.0
+    return float(stats.ttest_rel(ours, theirs).pvalue)
+
+
+def shared_data_p_value(
+    ours: Sequence[float], theirs: Sequence[float], n_train: int, n_test: int
+) -> float | None:
+    """Corrected resampled t test (Nadeau and Bengio 2003): draws share documents.
+
+    What varies from draw to draw is which documents train and which test; the
+    correction adds the covariance that shared documents bring. None for fewer than
+    two draws.
+    """
+    if len(ours) < 2:
+        return None
+    if not np.any(np.asarray(ours) - np.asarray(theirs)):
+        return 1.0
+    test = earmark.evaluation.corrected_resampled_t(
+        list(ours), list(theirs), n_train=n_train, n_test=n_test
+    )
+    return float(test.p_value)
+
+
+def run_parts(
+    reproduction: Any, run: Run, parts: Sequence[str] | None, stored: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Results by part: those asked for are run, the others are taken as stored.
+
+    A part that is neither asked for nor stored is run too.
+    """
+    result: dict[str, Any] = {}
+    for name, part in reproduction.PARTS.items():
+        again = parts is None or name in parts or name not in stored
+        result[name] = _finite(part(run)) if again else stored[name]
+    return {**result, **_finite(reproduction.derive(result))}
+
+
+def write_result(path: Path, command: str, quick: bool, result: Any) -> None:
+    """Write a result as JSON with the command and the versions that made it."""
+    payload = {
+        "command": command,
+        "quick": quick,
+        "versions": {
+            "earmark": earmark.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+            "scikit-learn": sklearn.__version__,
+            "scipy": scipy.__version__,
+        },
+        "result": result,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(_finite(payload), indent=1, allow_nan=False)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+    os.chmod(temporary, 0o644)
+    os.replace(temporary, path)
+
+
+def _finite(value: Any) -> Any:
+    """The data with None for NaN and infinities, for which JSON has no word."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
