@@ -205,3 +205,19 @@ def test_a_token_file_must_hold_a_token(value, tmp_path):
     (tmp_path / "t").write_text(value)
     with pytest.raises(DataError, match="expected one line"):
         read_token(tmp_path / "t")
+
+
+def test_the_api_page_shows_every_path_without_the_network(client):
+    reply = client.get("/docs")
+    assert reply.headers["content-type"].startswith("text/html")
+    assert "https://" not in reply.text
+    described = client.get("/openapi.json").json()
+    assert {"/classify", "/model", "/metrics"} <= set(described["paths"])
+    result = described["components"]["schemas"]["Result"]
+    assert {"label", "confidence", "abstained"} <= set(result["required"])
+
+
+def test_misspelt_fields_are_pointed_out(client):
+    reply = client.post("/classify", json={"text": ["a"]})
+    assert reply.status_code == 422
+    assert 'did you mean "texts"?' in reply.text.replace("\\", "")

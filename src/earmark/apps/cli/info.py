@@ -27,7 +27,7 @@ _EXTRAS = {
     "io": "pyarrow",
     "stem": "Stemmer",
     "plot": "matplotlib",
-    "serve": "fastapi",
+    "serve": "starlette",
     "dask": "distributed",
     "data": "pooch",
 }

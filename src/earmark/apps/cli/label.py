@@ -76,7 +76,7 @@ def run(
     from earmark.apps.cli._console import status
     from earmark.documents import read_documents
 
-    for package in ("fastapi", "uvicorn"):
+    for package in ("starlette", "pydantic", "uvicorn"):
         require(package, "label in the browser")
     from earmark.apps.label.app import make_app
     from earmark.apps.label.project import claim, open_project

@@ -73,7 +73,7 @@ def run(
     from earmark._optional import require
     from earmark.exceptions import DataError
 
-    for package in ("fastapi", "uvicorn", "prometheus_client"):
+    for package in ("starlette", "pydantic", "uvicorn", "prometheus_client"):
         require(package, "serve over HTTP")
     from earmark.apps.serve.app import make_app
     from earmark.apps.web.guard import Limits

@@ -6,20 +6,20 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Mount, Route
 
 from earmark.apps.label.browse import Browser, Question
 from earmark.apps.label.export import EXPORTS, export
 from earmark.apps.label.payloads import document_data, state_data
 from earmark.apps.label.session import Session
-from earmark.apps.web.files import PageFiles
+from earmark.apps.web.bodies import require_json
 from earmark.apps.web.guard import Guard, Limits
-from earmark.apps.web.media import require_json
-from earmark.apps.web.refusals import answer_refusals
-from earmark.apps.web.replies import Refusal, as_json
+from earmark.apps.web.replies import EXCEPTION_HANDLERS, Refusal, as_json, static_files
 from earmark.apps.web.run import LOOPBACK
 
 __all__ = ["make_app"]
@@ -92,12 +92,9 @@ class _Labelling:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.browser = Browser(session)
-        self.files = PageFiles("earmark.apps.web", "earmark.apps.label")
+        self.files = static_files("label")
 
-    def application(self) -> FastAPI:
-        app = FastAPI(
-            docs_url=None, redoc_url=None, openapi_url=None, lifespan=self._lifespan
-        )
+    def application(self) -> Starlette:
         actions: dict[str, tuple[type[_Body], Callable[[Any], Any]]] = {
             "next": (_Body, self.next),
             "answer": (_Answer, self.answer),
@@ -107,17 +104,23 @@ class _Labelling:
             "document": (_Document, self.document),
             "accept": (_Key, self.accept),
         }
-        for name in _ACTIONS:
-            app.add_api_route(f"/api/{name}", _posted(*actions[name]), methods=["POST"])
-        for path, answer in (
-            ("/", self.page),
-            ("/static/{name}", self.file),
-            ("/api/state", self.state),
-            ("/api/confusion", self.confusion),
-            ("/export/{name}", self.exported),
-        ):
-            app.add_api_route(path, answer, methods=["GET"])
-        answer_refusals(app)
+        posts = [
+            Route(f"/api/{name}", _posted(*actions[name]), methods=["POST"])
+            for name in _ACTIONS
+        ]
+        app = Starlette(
+            routes=[
+                *posts,
+                Route("/", self.page),
+                Route("/api/state", self.state),
+                Route("/api/confusion", self.confusion),
+                Route("/export/{name}", self.exported),
+                Mount("/static", self.files),
+            ],
+            exception_handlers=EXCEPTION_HANDLERS,
+            lifespan=self._lifespan,
+        )
+        app.router.redirect_slashes = False
         return app
 
     @asynccontextmanager
@@ -166,13 +169,15 @@ class _Labelling:
 
     # -- pages and downloads -------------------------------------------------------
 
-    def state(self) -> Response:
+    def state(self, request: Request) -> Response:
         return as_json(state_data(self.session))
 
-    def confusion(self) -> Response:
+    def confusion(self, request: Request) -> Response:
         return as_json(self.browser.confusion())
 
-    def exported(self, name: str, which: str = "answered") -> Response:
+    def exported(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        which = request.query_params.get("which", "answered")
         if name not in EXPORTS or which not in ("answered", "all"):
             raise Refusal(404, "export", f"there are {', '.join(EXPORTS)}.")
         data = export(self.session, name, all_documents=which == "all")
@@ -181,15 +186,7 @@ class _Labelling:
         return Response(data, headers=headers, media_type=kind)
 
     async def page(self, request: Request) -> Response:
-        found = self.files.response("label.html", request)
-        assert found is not None
-        return found
-
-    async def file(self, name: str, request: Request) -> Response:
-        found = self.files.response(name, request)
-        if found is None:
-            raise Refusal(404, "not_found", "there is no such path.")
-        return found
+        return await self.files.get_response("label.html", request.scope)
 
 
 def _posted(kind: type[_Body], act: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -205,6 +202,4 @@ def _posted(kind: type[_Body], act: Callable[[Any], Any]) -> Callable[..., Any]:
             raise Refusal(422, "invalid", f"{where}: {first['msg']}") from None
         return as_json(await run_in_threadpool(act, body))
 
-    # FastAPI looks annotations up by name, in vain for a nested function.
-    route.__annotations__ = {"request": Request, "return": Response}
     return route

@@ -8,27 +8,26 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
+from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Mount, Route
 
 from earmark import __version__
 from earmark.apps.serve.batching import MicroBatcher
 from earmark.apps.serve.metrics import Metrics
 from earmark.apps.serve.openapi import describe
 from earmark.apps.serve.reload import ModelHolder
-from earmark.apps.serve.requests import parse_request
-from earmark.apps.web.bodies import Scope
-from earmark.apps.web.files import PageFiles
+from earmark.apps.web.bodies import require_json
 from earmark.apps.web.guard import Guard, Limits
-from earmark.apps.web.media import require_json
-from earmark.apps.web.refusals import answer_refusals
-from earmark.apps.web.replies import Refusal, as_json, json_bytes
+from earmark.apps.web.replies import EXCEPTION_HANDLERS, Refusal, as_json, static_files
 
 __all__ = ["make_app"]
 
-_PUBLIC = frozenset({"/", "/healthz", "/readyz"})
+_PUBLIC = ("/", "/docs", "/healthz", "/readyz", "/static/")
 _ROUTES = frozenset(
-    {"/", "/classify", "/model", "/healthz", "/readyz", "/metrics", "/openapi.json"}
+    {"/", "/classify", "/docs", "/model", "/healthz", "/readyz", "/metrics"}
+    | {"/openapi.json"}
 )
 
 
@@ -77,46 +76,40 @@ class _Service:
         self.limits = limits
         self.metrics = Metrics()
         self.holder = ModelHolder(
-            path, lambda result: self.metrics.reloads.labels(result).inc()
+            path, limits, lambda result: self.metrics.reloads.labels(result).inc()
         )
         self.batcher = MicroBatcher(self.metrics.batches.observe)
         self.reload_seconds = reload_seconds
-        self.files = PageFiles("earmark.apps.web", "earmark.apps.serve")
+        self.files = static_files("serve")
         self.is_ready = True
-        static = {f"/static/{name}" for name in self.files.names}
         self.guard = Guard(
             self._application(),
             limits=limits,
             token=token,
             hosts=hosts,
-            public=_PUBLIC | static,
+            public=_PUBLIC,
             routes=_ROUTES,
-            direct={"/classify": self.classify},
             observe=self.metrics.observe,
         )
         self.metrics.watch_in_flight(lambda: self.guard.in_flight)
 
-    def _application(self) -> FastAPI:
-        app = FastAPI(
-            title="earmark",
-            version=__version__,
-            docs_url=None,  # its page would load scripts from elsewhere
-            redoc_url=None,
-            openapi_url=None,
+    def _application(self) -> Starlette:
+        app = Starlette(
+            routes=[
+                Route("/classify", self.classify, methods=["POST"]),
+                Route("/", self.page),
+                Route("/docs", self.docs),
+                Route("/model", self.model),
+                Route("/healthz", self.healthz),
+                Route("/readyz", self.readyz),
+                Route("/metrics", self.show_metrics),
+                Route("/openapi.json", self.openapi),
+                Mount("/static", self.files),
+            ],
+            exception_handlers=EXCEPTION_HANDLERS,
             lifespan=self._lifespan,
         )
-        app.add_api_route("/classify", self.classify_route, methods=["POST"])
-        for path, answer in (
-            ("/", self.page),
-            ("/static/{name}", self.file),
-            ("/model", self.model),
-            ("/healthz", self.healthz),
-            ("/readyz", self.readyz),
-            ("/metrics", self.show_metrics),
-            ("/openapi.json", self.openapi),
-        ):
-            app.add_api_route(path, answer, methods=["GET"])
-        answer_refusals(app)
+        app.router.redirect_slashes = False
         return app
 
     @asynccontextmanager
@@ -132,14 +125,15 @@ class _Service:
                 await watcher
         self.batcher.close()
 
-    async def classify(self, scope: Scope) -> bytes:
-        """Label documents: the body of the reply."""
+    async def classify(self, request: Request) -> Response:
+        """Label documents."""
+        scope = request.scope
         require_json(scope)
-        model = self.holder.model
-        job = parse_request(scope["earmark.body"], model, self.limits)
+        served = self.holder.served
+        job = served.reader.job(scope["earmark.body"])
         seconds = self.limits.answer_seconds
         try:
-            results = await self.batcher.answer(job, model, seconds)
+            results = await self.batcher.answer(job, served.model, seconds)
         except TimeoutError:
             raise Refusal(503, "slow", f"no answer within {seconds:g} s.") from None
         self.metrics.documents.inc(len(results))
@@ -147,16 +141,12 @@ class _Service:
         if n_abstained:
             self.metrics.abstained.inc(n_abstained)
         scope["earmark"]["documents"] = len(results)
-        return json_bytes({"results": results})
+        return as_json({"results": results})
 
-    async def classify_route(self, request: Request) -> Response:
-        """The same by way of the router, which knows the methods of the path."""
-        body = await self.classify(request.scope)
-        return Response(body, media_type="application/json")
-
-    async def model(self) -> Response:
+    async def model(self, request: Request) -> Response:
         """What is served."""
-        model = self.holder.model
+        served = self.holder.served
+        model = served.model
         classifier = model.classifier
         return as_json(
             {
@@ -169,7 +159,7 @@ class _Service:
                 "can_abstain": model.can_abstain,
                 "max_error": classifier.max_error,
                 "summary": classifier.summary(),
-                "loaded_at": round(self.holder.loaded_at, 3),
+                "loaded_at": round(served.loaded_at, 3),
                 "earmark": __version__,
                 "limits": {
                     "body_bytes": self.limits.body,
@@ -180,34 +170,29 @@ class _Service:
             }
         )
 
-    async def healthz(self) -> Response:
+    async def healthz(self, request: Request) -> Response:
         """The process lives."""
         return as_json({"status": "ok"})
 
-    async def readyz(self) -> Response:
+    async def readyz(self, request: Request) -> Response:
         """A model answers."""
         if not self.is_ready:
             raise Refusal(503, "stopping", "shutting down.")
         return as_json({"status": "ready"})
 
-    async def show_metrics(self) -> Response:
+    async def show_metrics(self, request: Request) -> Response:
         """Numbers for Prometheus."""
         return Response(self.metrics.text(), media_type=self.metrics.content_type)
 
-    async def openapi(self) -> Response:
+    async def openapi(self, request: Request) -> Response:
         """The description of the service for the model that is loaded."""
         with_token = self.guard.token is not None
-        return as_json(describe(self.holder.model, self.limits, with_token))
+        return as_json(describe(self.holder.served.reader.request, with_token))
 
     async def page(self, request: Request) -> Response:
         """The page to try the model on."""
-        found = self.files.response("serve.html", request)
-        assert found is not None
-        return found
+        return await self.files.get_response("serve.html", request.scope)
 
-    async def file(self, name: str, request: Request) -> Response:
-        """A file of the page."""
-        found = self.files.response(name, request)
-        if found is None:
-            raise Refusal(404, "not_found", "there is no such path.")
-        return found
+    async def docs(self, request: Request) -> Response:
+        """The page that shows the OpenAPI description, without any network."""
+        return await self.files.get_response("docs.html", request.scope)

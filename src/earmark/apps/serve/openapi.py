@@ -4,207 +4,149 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import models_json_schema
+
 from earmark import __version__
-from earmark.apps.serve.model import ServedModel
-from earmark.apps.serve.requests import MOST_SCORES
-from earmark.apps.web.guard import Limits
+from earmark.typing import JsonObject
 
 __all__ = ["describe"]
 
-_LABEL = {"type": ["string", "number", "boolean", "null"]}
-_NUMBER = {"type": ["number", "null"]}
 _REFUSALS = {
-    400: "The body is no valid JSON in UTF-8.",
+    400: "The body is not valid JSON in UTF-8.",
     403: "Sent by a page of another site, or to a host name that is not served.",
     408: "The body took too long to arrive.",
     413: "The body is too large.",
     415: "The body is not plain application/json in UTF-8.",
-    422: "The body is JSON, but not what is asked for.",
+    422: "The body is JSON, but not a request that this model can answer.",
     503: "Too many requests at a time, or no answer in time; see Retry-After.",
 }
-_TERM = {
-    "type": "object",
-    "properties": {
-        "term": {"type": "string"},
-        "contribution": _NUMBER,
-        "region": {"type": "string"},
-    },
-    "required": ["term", "contribution"],
-}
-_EXPLANATION = {
-    "type": "object",
-    "description": "terms + rest + constants = score, over the runner-up.",
-    "properties": {
-        "label": _LABEL,
-        "runner_up": _LABEL,
-        "score": _NUMBER,
-        "terms": {"type": "array", "items": _TERM},
-        "rest": _NUMBER,
-        "constants": {"type": "object", "additionalProperties": _NUMBER},
-        "note": {"type": "string"},
-    },
-    "required": ["label", "runner_up", "score", "terms", "rest", "constants"],
-}
-_RESULT = {
-    "type": "object",
-    "properties": {
-        "label": {"anyOf": [_LABEL, {"type": "array", "items": _LABEL}]},
-        "confidence": _NUMBER,
-        "abstained": {"type": "boolean"},
-        "scores": {"type": "object", "additionalProperties": _NUMBER},
-        "explanation": {"$ref": "#/components/schemas/Explanation"},
-    },
-    "required": ["label", "confidence", "abstained"],
-    "additionalProperties": False,
-}
+_TOKEN = {401: "A valid bearer token is needed."}
+
+Label = str | float | bool | None
+# Present in some answers only; never null.
+_OPTIONAL: Any = Field(default_factory=lambda: None)
 
 
-def _request(model: ServedModel, limits: Limits) -> dict[str, Any]:
-    text = {"type": "string", "maxLength": limits.text}
-    document = {
-        "type": "object",
-        "properties": dict.fromkeys(model.regions, text),
-        "additionalProperties": False,
-        "minProperties": 1,
-    }
+class _Reply(BaseModel):
+    model_config = ConfigDict(extra="forbid")
 
-    def listed(items: Any) -> dict[str, Any]:
-        return {
-            "type": "array",
-            "items": items,
-            "minItems": 1,
-            "maxItems": limits.batch,
-        }
 
-    properties: dict[str, Any] = {
-        "documents": {
-            **listed(document),
-            "description": "Documents as regions of text.",
-        },
-        "top_k": {
-            "type": "integer",
-            "minimum": 1,
-            "maximum": MOST_SCORES,
-            "description": "Return the scores of so many labels.",
-        },
-        "explain": {
-            "type": "boolean",
-            **({} if model.can_explain else {"enum": [False]}),
-            "description": "Return the words behind each label.",
-        },
-    }
-    if model.can_abstain:
-        properties["max_error"] = {
-            "type": "number",
-            "exclusiveMinimum": 0,
-            "exclusiveMaximum": 1,
-            "description": "Abstain so that at most this share of answers is wrong.",
-        }
-    kinds = ["documents"]
-    if model.takes_texts:
-        properties["texts"] = {**listed(text), "description": "Plain texts."}
-        kinds = ["texts", "documents"]
+class Term(_Reply):
+    """A word and its share of the score."""
+
+    term: str
+    contribution: float | None
+    region: str = _OPTIONAL
+
+
+class Explanation(_Reply):
+    """terms + rest + constants = score, for the label rather than the runner-up."""
+
+    label: Label
+    runner_up: Label
+    score: float | None
+    terms: list[Term]
+    rest: float | None
+    constants: dict[str, float | None]
+    note: str = _OPTIONAL
+
+
+class Result(_Reply):
+    """The answer to one document."""
+
+    label: Label | list[Label]
+    confidence: float | None
+    abstained: bool
+    novelty: float | None = _OPTIONAL
+    scores: dict[str, float | None] = _OPTIONAL
+    explanation: Explanation = _OPTIONAL
+
+
+class Reply(_Reply):
+    """One result per document, in their order."""
+
+    results: list[Result]
+
+
+class Problem(_Reply):
+    """A place in the request and what is wrong there."""
+
+    where: str
+    what: str
+
+
+class Refusal(_Reply):
+    """Why a request was not answered."""
+
+    error: str
+    detail: str
+    request_id: str
+    problems: list[Problem] = _OPTIONAL
+
+
+class Facts(BaseModel):
+    """Names and values."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def describe(request: type[BaseModel], with_token: bool) -> JsonObject:
+    """The whole description; ``request`` is the model of POST /classify."""
+    kinds = (request, Reply, Refusal, Facts)
+    _, schemas = models_json_schema(
+        [(kind, "validation") for kind in kinds],
+        ref_template="#/components/schemas/{model}",
+    )
+    components: JsonObject = {"schemas": schemas["$defs"]}
+    if with_token:
+        components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
     return {
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": False,
-        "oneOf": [{"required": [kind]} for kind in kinds],
-    }
-
-
-def _schemas(model: ServedModel, limits: Limits) -> dict[str, Any]:
-    return {
-        "Request": _request(model, limits),
-        "Explanation": _EXPLANATION,
-        "Result": _RESULT,
-        "Reply": {
-            "type": "object",
-            "properties": {
-                "results": {
-                    "type": "array",
-                    "items": {"$ref": "#/components/schemas/Result"},
-                }
-            },
-            "required": ["results"],
-        },
-        "Refusal": {
-            "type": "object",
-            "properties": {
-                "error": {"type": "string"},
-                "detail": {"type": "string"},
-                "request_id": {"type": "string"},
-                "problems": {"type": "array", "items": {"type": "object"}},
-            },
-            "required": ["error", "detail", "request_id"],
-        },
-        "Facts": {"type": "object"},
-    }
-
-
-def _content(name: str) -> dict[str, Any]:
-    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
-
-
-def _refusals(statuses: dict[int, str]) -> dict[str, Any]:
-    found = {
-        str(status): {"description": words, "content": _content("Refusal")}
-        for status, words in statuses.items()
-    }
-    if "503" in found:
-        found["503"]["headers"] = {"Retry-After": {"schema": {"type": "string"}}}
-    return found
-
-
-def describe(model: ServedModel, limits: Limits, with_token: bool) -> dict[str, Any]:
-    """The whole description."""
-    token = {401: "A valid bearer token is needed."} if with_token else {}
-    secured: dict[str, Any] = {"security": [{"bearer": []}]} if with_token else {}
-
-    def get(summary: str, open_to_all: bool = False, **more: str) -> dict[str, Any]:
-        content = more.get("plain")
-        shown = (
-            {content: {"schema": {"type": "string"}}} if content else _content("Facts")
-        )
-        responses = {"200": {"description": "OK", "content": shown}}
-        responses |= _refusals({403: "A host name that is not served."})
-        if not open_to_all:
-            responses |= _refusals(token)
-        if more.get("ready"):
-            responses |= _refusals({503: "Shutting down."})
-        return {
-            "get": {
-                "summary": summary,
-                "responses": responses,
-                **({} if open_to_all else secured),
-            }
-        }
-
-    classify = {
-        "summary": "Label documents",
-        "requestBody": {"required": True, "content": _content("Request")},
-        "responses": {
-            "200": {
-                "description": "One result a document",
-                "content": _content("Reply"),
-            }
-        }
-        | _refusals(_REFUSALS | token),
-        **secured,
-    }
-    made: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "earmark", "version": __version__},
-        "paths": {
-            "/classify": {"post": classify},
-            "/model": get("What is served"),
-            "/metrics": get("Numbers for Prometheus", plain="text/plain"),
-            "/healthz": get("The process lives", open_to_all=True),
-            "/readyz": get("A model answers", open_to_all=True, ready="yes"),
-        },
-        "components": {"schemas": _schemas(model, limits)},
+        "paths": _paths(with_token),
+        "components": components,
     }
-    if with_token:
-        made["components"]["securitySchemes"] = {
-            "bearer": {"type": "http", "scheme": "bearer"}
-        }
-    return made
+
+
+def _paths(with_token: bool) -> JsonObject:
+    token = _TOKEN if with_token else {}
+    host = {403: "A host name that is not served."}
+    classify = {
+        "summary": "Label documents",
+        "requestBody": {"required": True, "content": _json("Request")},
+        "responses": _responses(_json("Reply"), _REFUSALS | token),
+    }
+    numbers = {"text/plain": {"schema": {"type": "string"}}}
+    secured: JsonObject = {"security": [{"bearer": []}]} if with_token else {}
+    closed: JsonObject = {
+        "/classify": {"post": classify},
+        "/model": _get("What is served", _json("Facts"), host | token),
+        "/metrics": _get("Numbers for Prometheus", numbers, host | token),
+    }
+    for methods in closed.values():
+        for operation in methods.values():
+            operation |= secured
+    stopping = {503: "Shutting down."}
+    return closed | {
+        "/healthz": _get("The process lives", _json("Facts"), host),
+        "/readyz": _get("A model answers", _json("Facts"), host | stopping),
+    }
+
+
+def _get(summary: str, content: JsonObject, refusals: dict[int, str]) -> JsonObject:
+    return {"get": {"summary": summary, "responses": _responses(content, refusals)}}
+
+
+def _responses(content: JsonObject, refusals: dict[int, str]) -> JsonObject:
+    responses: JsonObject = {"200": {"description": "OK", "content": content}}
+    for status, words in refusals.items():
+        responses[str(status)] = {"description": words, "content": _json("Refusal")}
+    if 503 in refusals:
+        retry = {"Retry-After": {"schema": {"type": "string"}}}
+        responses["503"]["headers"] = retry
+    return responses
+
+
+def _json(name: str) -> JsonObject:
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}

@@ -5,13 +5,30 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from earmark.apps.serve.model import ServedModel
+from earmark.apps.serve.requests import RequestReader
+from earmark.apps.web.guard import Limits
 from earmark.apps.web.logs import logger
 
-__all__ = ["ModelHolder"]
+__all__ = ["ModelHolder", "Served"]
+
+
+@dataclass(frozen=True)
+class Served:
+    """A model and the reader of its requests; replaced together."""
+
+    model: ServedModel
+    reader: RequestReader
+    loaded_at: float = field(default_factory=time.time)
+
+    @classmethod
+    def from_file(cls, path: Path, limits: Limits) -> Served:
+        """Load and verify a model file."""
+        model = ServedModel.from_file(path)
+        return cls(model, RequestReader(model, limits))
 
 
 class ModelHolder:
@@ -21,33 +38,39 @@ class ModelHolder:
     ----------
     path : Path
         The model file; to replace it, rename a new one onto it.
+    limits : Limits
+        How much a request may ask for.
     observe : callable
         Called with "loaded" or "refused" at each attempt.
 
     """
 
-    def __init__(self, path: Path, observe: Callable[[str], None]) -> None:
+    def __init__(
+        self, path: Path, limits: Limits, observe: Callable[[str], None]
+    ) -> None:
         self.path = path
+        self.limits = limits
         self._observe = observe
-        self._seen = _signature(path)
-        self.model = ServedModel.from_file(path)
-        self.loaded_at = time.time()
+        self._signature = _signature(path)
+        self.served = Served.from_file(path, limits)
 
     async def watch(self, seconds: float) -> None:
-        """Look at the file every so often, for ever."""
+        """Look at the file every so often, until cancelled."""
         while True:
             await asyncio.sleep(seconds)
             await self.refresh()
 
     async def refresh(self) -> bool:
         """Take over the file if it changed and is good; else keep what serves."""
-        found = _signature(self.path)
-        if found is None or found == self._seen:
+        signature = _signature(self.path)
+        if signature is None or signature == self._signature:
             return False
-        self._seen = found
+        self._signature = signature
         loop = asyncio.get_running_loop()
         try:
-            model = await loop.run_in_executor(None, ServedModel.from_file, self.path)
+            served = await loop.run_in_executor(
+                None, Served.from_file, self.path, self.limits
+            )
         except Exception as error:
             # Another attempt only when the file changes again.
             logger.error(
@@ -56,15 +79,15 @@ class ModelHolder:
             )
             self._observe("refused")
             return False
-        self.model, self.loaded_at = model, time.time()
-        logger.warning("model reloaded", extra={"facts": dict(model.facts)})
+        self.served = served
+        logger.warning("model reloaded", extra={"facts": dict(served.model.facts)})
         self._observe("loaded")
         return True
 
 
-def _signature(path: Path) -> Any:
+def _signature(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -1,137 +1,187 @@
-"""What a client may ask: the request, checked strictly against the model."""
+"""What a client may ask: one request model per served model and limits.
+
+The same pydantic model checks requests and describes them in OpenAPI.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
 from earmark.apps.serve.model import Job, ServedModel
 from earmark.apps.web.guard import Limits
 from earmark.apps.web.replies import Refusal
 
-__all__ = ["MOST_SCORES", "ClassifyRequest", "parse_request"]
+__all__ = ["RequestReader"]
+
+_MOST_SCORES = 1_000_000
+_CUSTOM = "Value error, "
 
 
-MOST_SCORES = 1_000_000
-
-
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> object:
     """JSON has one kind of number: 5.0 is 5."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
 
 
-class ClassifyRequest(BaseModel):
-    """The body of POST /classify."""
-
+class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    texts: Annotated[list[str], Field(min_length=1)] | None = None
-    documents: (
-        Annotated[
-            list[Annotated[dict[str, str], Field(min_length=1)]], Field(min_length=1)
-        ]
-        | None
-    ) = None
-    top_k: (
-        Annotated[int, Field(ge=1, le=MOST_SCORES), BeforeValidator(_whole)] | None
-    ) = None
-    explain: bool = False
-    max_error: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
+
+class _Document(_Strict):
+    """A document by region; at least one."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    @model_validator(mode="after")
+    def _has_a_region(self) -> _Document:
+        if not self.model_fields_set:
+            raise ValueError("must have at least one region.")
+        return self
 
 
-def parse_request(body: bytes, model: ServedModel, limits: Limits) -> Job:
-    """The job that a body asks for, or a Refusal that says what is wrong."""
-    try:
-        asked = ClassifyRequest.model_validate_json(body)
-    except ValidationError as error:
-        raise _refused(error) from None
-    given = asked.model_fields_set
-    if (asked.texts is None) == (asked.documents is None):
-        raise _wrong("texts", 'give either "texts" or "documents".')
-    if ("texts" in given and asked.texts is None) or (
-        "documents" in given and asked.documents is None
-    ):
-        raise _wrong("texts", 'leave out the one of "texts" and "documents" not used.')
-    if "top_k" in given and asked.top_k is None:
-        raise _wrong("top_k", "must be a whole number.")
-    if "max_error" in given and not model.can_abstain:
-        raise _wrong("max_error", model.why_not_abstain)
-    if "max_error" in given and asked.max_error is None:
-        raise _wrong("max_error", "must be a number between 0 and 1.")
-    if asked.explain and not model.can_explain:
-        raise _wrong("explain", "this model cannot be explained term by term.")
-    texts = _columns(asked, model, limits)
-    return Job(
-        texts,
-        top_k=asked.top_k,
-        explain=asked.explain,
-        max_error=asked.max_error,
-    )
+class _Request(_Strict):
+    """Documents to label, and how."""
+
+    @model_validator(mode="after")
+    def _has_one_kind(self) -> _Request:
+        kinds = {"texts", "documents"} & set(type(self).model_fields)
+        if len(kinds & self.model_fields_set) != 1:
+            raise ValueError(f"give {' or '.join(map(repr, sorted(kinds)))}.")
+        return self
 
 
-def _columns(
-    asked: ClassifyRequest, model: ServedModel, limits: Limits
-) -> dict[str, list[str]]:
-    """Region name -> texts, each within the limits."""
-    names = model.regions
-    if asked.texts is not None:
-        if not model.takes_texts:
-            raise _wrong(
-                "texts",
-                f'this model wants "documents" with the regions {", ".join(names)}.',
-            )
-        _check(len(asked.texts), "texts", limits)
-        for row, text in enumerate(asked.texts):
-            _check_text(text, f"texts.{row}", limits)
-        return {names[0]: asked.texts}
-    assert asked.documents is not None
-    _check(len(asked.documents), "documents", limits)
-    for row, document in enumerate(asked.documents):
-        for name, text in document.items():
-            if name not in names:
-                raise _wrong(
-                    f"documents.{row}",
-                    f"has a region that this model does not know; it knows "
-                    f"{', '.join(names)}.",
-                )
-            _check_text(text, f"documents.{row}.{name}", limits)
-    return {name: [d.get(name, "") for d in asked.documents] for name in names}
+class RequestReader:
+    """Reads the bodies of POST /classify for one model.
 
+    Attributes
+    ----------
+    request : type of pydantic.BaseModel
+        The request model.
 
-def _check(number: int, where: str, limits: Limits) -> None:
-    if number > limits.batch:
-        raise _wrong(where, f"at most {limits.batch:,} in a request.")
+    """
 
+    def __init__(self, model: ServedModel, limits: Limits) -> None:
+        self._model = model
+        self.request = _request_model(model, limits)
 
-def _check_text(text: str, where: str, limits: Limits) -> None:
-    if len(text) > limits.text:
-        raise _wrong(where, f"must have at most {limits.text:,} characters.")
+    def job(self, body: bytes) -> Job:
+        """The job that a body asks for, or a Refusal that says what is wrong."""
+        try:
+            asked: Any = self.request.model_validate_json(body)
+        except ValidationError as error:
+            raise self._refusal(error) from None
+        fields = asked.model_fields_set
+        return Job(
+            self._columns(asked),
+            top_k=asked.top_k,
+            explain=asked.explain,
+            max_error=asked.max_error if "max_error" in fields else None,
+        )
 
-
-def _wrong(where: str, what: str) -> Refusal:
-    return Refusal(
-        422, "invalid", f"{where}: {what}", problems=[{"where": where, "what": what}]
-    )
-
-
-def _refused(error: ValidationError) -> Refusal:
-    """What pydantic found, without the input, which would be a text."""
-    found: list[dict[str, Any]] = error.errors(
-        include_url=False, include_context=False, include_input=False
-    )  # type: ignore[assignment]
-    if found[0]["type"] == "json_invalid":
-        return Refusal(400, "json", "the body is no valid JSON in UTF-8.")
-    problems = [
-        {
-            "where": ".".join(map(str, problem["loc"]))[:100] or "body",
-            "what": problem["msg"],
+    def _columns(self, asked: Any) -> dict[str, list[str]]:
+        names = self._model.regions
+        if "texts" in asked.model_fields_set:
+            return {names[0]: asked.texts}
+        return {
+            name: [getattr(document, f"region_{n}") for document in asked.documents]
+            for n, name in enumerate(names)
         }
-        for problem in found[:10]
-    ]
-    first = problems[0]
-    return Refusal(
-        422, "invalid", f"{first['where']}: {first['what']}", problems=problems
-    )
+
+    def _refusal(self, error: ValidationError) -> Refusal:
+        """What is wrong, without the input, which would be a text."""
+        details = error.errors(
+            include_url=False, include_context=False, include_input=False
+        )
+        if details[0]["type"] == "json_invalid":
+            return Refusal(400, "json", "the body must be valid JSON in UTF-8.")
+        problems = [
+            {
+                "where": ".".join(map(str, detail["loc"]))[:100] or "body",
+                "what": self._words(detail),
+            }
+            for detail in details[:10]
+        ]
+        first = problems[0]
+        return Refusal(
+            422, "invalid", f"{first['where']}: {first['what']}", problems=problems
+        )
+
+    def _words(self, detail: Any) -> str:
+        if detail["type"] != "extra_forbidden":
+            return str(detail["msg"]).removeprefix(_CUSTOM)
+        regions = ", ".join(self._model.regions)
+        if detail["loc"][0] == "documents":
+            return (
+                f"has a region that this model does not know; it has the regions "
+                f"{regions}."
+            )
+        return {
+            "max_error": self._model.why_not_abstain,
+            "texts": f'this model takes "documents" with the regions {regions}.',
+            "text": 'is not an option; did you mean "texts"?',
+            "document": 'is not an option; did you mean "documents"?',
+        }.get(str(detail["loc"][0]), "is not an option of this service.")
+
+
+def _request_model(model: ServedModel, limits: Limits) -> type[BaseModel]:
+    text = Annotated[str, Field(max_length=limits.text)]
+    regions: dict[str, Any] = {
+        f"region_{n}": (text, Field(default="", alias=name))
+        for n, name in enumerate(model.regions)
+    }
+    document: Any = create_model("Document", __base__=_Document, **regions)
+    whole = Annotated[int, Field(ge=1, le=_MOST_SCORES), BeforeValidator(_whole)]
+    fields: dict[str, Any] = {
+        "top_k": (whole, _optional("Return the scores of this many labels.")),
+        "documents": _batch(document, limits, "Documents by region."),
+        "explain": _explain(model),
+    }
+    if model.takes_texts:
+        fields["texts"] = _batch(text, limits, "Plain texts.")
+    if model.can_abstain:
+        fields["max_error"] = (
+            Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)],
+            _optional("Abstain so that at most this share of answers is wrong."),
+        )
+    kinds = [{"required": [name]} for name in ("texts", "documents") if name in fields]
+    config = ConfigDict(json_schema_extra={"oneOf": kinds})  # type: ignore[dict-item]
+    base = type("_Base", (_Request,), {"model_config": config})
+    request: type[BaseModel] = create_model("Request", __base__=base, **fields)
+    return request
+
+
+def _batch(item: Any, limits: Limits, description: str) -> tuple[Any, Any]:
+    kind = Annotated[list[item], Field(min_length=1, max_length=limits.batch)]
+    return kind, _optional(description)
+
+
+def _optional(description: str) -> Any:
+    """A field that may be left out, but is never null."""
+    return Field(default_factory=lambda: None, description=description)
+
+
+def _explain(model: ServedModel) -> tuple[Any, Any]:
+    words = "Return the words behind each label."
+    if model.can_explain:
+        return bool, Field(default=False, description=words)
+    kind = Annotated[bool, AfterValidator(_refuse_explaining)]
+    extra: Any = {"enum": [False]}
+    return kind, Field(default=False, description=words, json_schema_extra=extra)
+
+
+def _refuse_explaining(value: bool) -> bool:
+    if value:
+        raise ValueError("this model cannot be explained term by term.")
+    return value

@@ -1,17 +1,14 @@
-"""Reading request bodies: counted byte by byte, also when they come in chunks."""
+"""Request bodies: JSON in UTF-8, counted as they come, also in chunks."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, TypeAlias
+
+from starlette.types import Receive, Scope
 
 from earmark.apps.web.replies import Refusal
 
-__all__ = ["BodyReader", "ClientGoneError", "header"]
-
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+__all__ = ["BodyReader", "ClientGoneError", "header", "require_json"]
 
 # A client that sends too much may go on for a while, so that it reads the refusal
 # instead of a broken connection.
@@ -29,6 +26,25 @@ def header(scope: Scope, name: bytes) -> str | None:
         if key == name:
             return str(value.decode("latin-1"))
     return None
+
+
+def require_json(scope: Scope) -> None:
+    """Refuse a body that does not say it is JSON in UTF-8.
+
+    Also what keeps other sites' forms out: they cannot send this type.
+    """
+    stated = header(scope, b"content-type") or ""
+    if stated == "application/json":  # nearly always
+        return
+    kind, _, rest = stated.partition(";")
+    if kind.strip().lower() != "application/json":
+        raise Refusal(415, "media_type", "Content-Type must be application/json.")
+    for parameter in rest.split(";"):
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "charset":
+            charset = value.strip().strip('"').lower()
+            if charset not in ("utf-8", "utf8"):
+                raise Refusal(415, "charset", "the charset must be UTF-8.")
 
 
 class BodyReader:
@@ -77,7 +93,7 @@ class BodyReader:
         first, more = await _piece(receive)
         if not more and len(first) <= self.max_bytes:  # nearly always
             return first
-        pieces, size, held = [first], len(first), 0
+        pieces, size, counted = [first], len(first), 0
         try:
             while True:
                 if size > self.max_bytes:
@@ -85,8 +101,8 @@ class BodyReader:
                     if more:
                         await self.drain(scope, receive)
                     raise self._too_large()
-                self.buffered += size - held
-                held = size
+                self.buffered += size - counted
+                counted = size
                 if self.buffered > self.max_buffered:
                     raise Refusal(
                         503,
@@ -100,7 +116,7 @@ class BodyReader:
                 pieces.append(piece)
                 size += len(piece)
         finally:
-            self.buffered -= held
+            self.buffered -= counted
 
     async def drain(self, scope: Scope, receive: Receive) -> bool:
         """Read on and throw away, for a while; whether that was all of the body.

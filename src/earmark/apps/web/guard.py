@@ -11,16 +11,17 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from earmark.apps.web.bodies import BodyReader, ClientGoneError, Receive, Scope, header
+from earmark.apps.web.bodies import BodyReader, ClientGoneError, header
 from earmark.apps.web.logs import failure, logger
 from earmark.apps.web.replies import Refusal, refusal_response
+from earmark.typing import JsonObject
 
 __all__ = ["Guard", "Limits"]
 
@@ -81,40 +82,35 @@ class Guard:
     limits : Limits
     token : str, optional
         Bearer token that every path but ``public`` asks for.
-    public : frozenset of str
-        Paths that need no token.
+    public : tuple of str
+        Paths that need no token; one that ends in "/" stands for all below it.
     hosts : frozenset of str, optional
         Accepted host names (against DNS rebinding); None accepts all.
     routes : frozenset of str
         Paths that are named in logs and metrics; all others are "other".
-    direct : dict of path to async function
-        POST requests to these paths go straight to the function, which gives the
-        JSON body of the reply: most of the work of a small request is routing.
     observe : callable, optional
         Called with (path, status, seconds) after each request.
 
     """
 
-    app: Any
+    app: ASGIApp
     limits: Limits = field(default_factory=Limits)
     token: str | None = None
-    public: frozenset[str] = frozenset()
+    public: tuple[str, ...] = ()
     hosts: frozenset[str] | None = None
     routes: frozenset[str] = frozenset()
-    direct: Mapping[str, Callable[[Scope], Awaitable[bytes]]] = field(
-        default_factory=dict
-    )
     observe: Callable[[str, int, float], None] | None = None
 
     def __post_init__(self) -> None:
         self.in_flight = 0
+        self.is_stopping = False
         self._bodies = BodyReader(
             self.limits.body, self.limits.body_seconds, self.limits.buffered
         )
         token = None if self.token is None else f"Bearer {self.token}"
         self._credentials = None if token is None else token.encode()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             if scope["type"] == "websocket":
@@ -124,15 +120,17 @@ class Guard:
             return
         request_id = _request_id(scope)
         started = time.perf_counter()
-        facts: dict[str, Any] = {}
+        facts: JsonObject = {}
         scope["earmark"], scope["earmark.id"] = facts, request_id
         status = 0
 
-        async def sending(message: Any) -> None:
+        async def sending(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 _complete(message, request_id)
+                if self.is_stopping:
+                    message["headers"].append((b"connection", b"close"))
             await send(message)
 
         try:
@@ -161,7 +159,7 @@ class Guard:
             }
             logger.info("request", extra={"facts": line})
 
-    async def _admit(self, scope: Scope, receive: Receive, send: Any) -> None:
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, read the body, take a place, and pass the request on."""
         try:
             self._check_sender(scope)
@@ -181,11 +179,7 @@ class Guard:
         self.in_flight += 1
         self._bodies.buffered += len(body)
         scope["earmark.body"] = body
-        answer = self.direct.get(scope["path"]) if scope["method"] == "POST" else None
         try:
-            if answer is not None:
-                await _send_json(await answer(scope), send)
-                return
             await self.app(scope, _whole(body, receive), send)
         finally:
             self.in_flight -= 1
@@ -196,10 +190,16 @@ class Guard:
         self._check_host(scope)
         if scope["method"] not in _SAFE:
             _check_origin(scope)
-        if self._credentials is not None and scope["path"] not in self.public:
-            given = (header(scope, b"authorization") or "").encode("latin-1")
-            if not hmac.compare_digest(given, self._credentials):
+        if self._credentials is not None and not self._is_public(scope["path"]):
+            stated = (header(scope, b"authorization") or "").encode("latin-1")
+            if not hmac.compare_digest(stated, self._credentials):
                 raise Refusal(401, "token", "a valid bearer token is needed.")
+
+    def _is_public(self, path: str) -> bool:
+        return path in self.public or any(
+            entry.endswith("/") and entry != "/" and path.startswith(entry)
+            for entry in self.public
+        )
 
     def _check_host(self, scope: Scope) -> None:
         if self.hosts is None:
@@ -214,17 +214,6 @@ class Guard:
             )
 
 
-async def _send_json(body: bytes, send: Any) -> None:
-    headers = [
-        _JSON,
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-    ]
-    start = {"type": "http.response.start", "status": 200, "headers": headers}
-    await send(start)
-    await send({"type": "http.response.body", "body": body})
-
-
 def _check_origin(scope: Scope) -> None:
     """Refuse what a page of another site makes a browser send."""
     origin = header(scope, b"origin")
@@ -236,26 +225,26 @@ def _check_origin(scope: Scope) -> None:
         raise Refusal(403, "origin", "requests from pages of other sites are refused.")
 
 
-def _complete(message: Any, request_id: str) -> None:
+def _complete(message: Message, request_id: str) -> None:
     """Add the headers of every reply; a page is locked up as well."""
-    given = message.get("headers", [])
+    headers = message.get("headers", [])
     more = [_NO_SNIFFING, (b"x-request-id", request_id.encode())]
-    if _JSON not in given:
+    if _JSON not in headers:
         more += _HEADERS
-    if not any(name == b"cache-control" for name, _ in given):
+    if not any(name == b"cache-control" for name, _ in headers):
         more.append((b"cache-control", b"no-store"))
-    message["headers"] = [*given, *more]
+    message["headers"] = [*headers, *more]
 
 
 def _request_id(scope: Scope) -> str:
-    given = header(scope, b"x-request-id")
-    if given is not None and _GOOD_ID.fullmatch(given):
-        return given
+    stated = header(scope, b"x-request-id")
+    if stated is not None and _GOOD_ID.fullmatch(stated):
+        return stated
     return secrets.token_hex(8)
 
 
 async def _reply(
-    refusal: Refusal, request_id: str, scope: Scope, receive: Receive, send: Any
+    refusal: Refusal, request_id: str, scope: Scope, receive: Receive, send: Send
 ) -> None:
     response: Response = refusal_response(refusal, request_id)
     await response(scope, receive, send)
@@ -263,9 +252,11 @@ async def _reply(
 
 def _whole(body: bytes, receive: Receive) -> Receive:
     """A ``receive`` that hands out the body at once, then waits for the end."""
-    messages = [{"type": "http.request", "body": body, "more_body": False}]
+    messages: list[Message] = [
+        {"type": "http.request", "body": body, "more_body": False}
+    ]
 
-    async def received() -> Any:
+    async def received() -> Message:
         return messages.pop() if messages else await receive()
 
     return received

@@ -6,9 +6,20 @@ import json
 import math
 from typing import Any
 
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
 
-__all__ = ["Refusal", "as_json", "finite", "json_bytes", "refusal_response"]
+__all__ = [
+    "EXCEPTION_HANDLERS",
+    "Refusal",
+    "as_json",
+    "finite",
+    "json_bytes",
+    "refusal_response",
+    "static_files",
+]
 
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
@@ -80,3 +91,44 @@ def refusal_response(refusal: Refusal, request_id: str) -> Response:
 def finite(value: float) -> float | None:
     """The number, or None for one that JSON has no word for."""
     return value if math.isfinite(value) else None
+
+
+def static_files(app: str) -> StaticFiles:
+    """The files of a page: its own, and the ones that all pages share."""
+    return StaticFiles(
+        packages=[(f"earmark.apps.{app}", "static"), ("earmark.apps.web", "static")]
+    )
+
+
+_KNOWN = {
+    404: ("not_found", "there is no such path."),
+    405: ("method", "this path does not take this method; see the Allow header."),
+}
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    return refusal_response(error, request.scope["earmark.id"])
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    status = error.status_code
+    name, words = _KNOWN.get(status, ("refused", str(error.detail)))
+    reply = refusal_response(Refusal(status, name, words), request.scope["earmark.id"])
+    reply.headers.update(error.headers or {})
+    return reply
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """Starlette raises the error again; the guard around it writes the log."""
+    refusal = Refusal(500, "internal", "earmark failed; see its log.")
+    return refusal_response(refusal, request.scope["earmark.id"])
+
+
+# For Starlette: its own errors and ours in one shape.
+EXCEPTION_HANDLERS: dict[Any, Any] = {
+    Refusal: _refused,
+    HTTPException: _http,
+    Exception: _failed,
+}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Callable
 from typing import Any
 
 from earmark._optional import require
-from earmark.apps.web.protocol import patient_protocol
+from earmark.apps.web.guard import Guard
 from earmark.exceptions import DataError
 
 __all__ = ["LOOPBACK", "is_loopback", "listen", "run_app"]
 
 _MOST_CONNECTIONS = 2000
+# A request may be on its way on an idle connection when the end is announced.
+_GRACE_SECONDS = 0.5
 # What a browser on this machine calls it.
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -40,7 +43,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def run_app(
-    app: Any, bound: socket.socket, *, started: Callable[[str], None], drain: float
+    app: Guard, bound: socket.socket, *, started: Callable[[str], None], drain: float
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; unfinished answers get ``drain`` seconds."""
     uvicorn = require("uvicorn", "serve over HTTP")
@@ -56,20 +59,21 @@ def run_app(
         backlog=1024,
         lifespan="on",
     )
-    config.load()
-    config.http_protocol_class = patient_protocol(config.http_protocol_class)
     host, port = bound.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     class Server(uvicorn.Server):  # type: ignore[name-defined]
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
             if self.started:
-                started(f"http://{shown}:{port}")
+                started(f"http://{address}")
 
         async def shutdown(self, sockets: Any = None) -> None:
-            # At once: whoever is told to go away and comes back is refused, not lost.
+            # New connections are refused at once, not lost; open ones are told to
+            # close with their next answer.
             bound.shutdown(socket.SHUT_RDWR)
+            app.is_stopping = True
+            await asyncio.sleep(_GRACE_SECONDS)
             await super().shutdown(sockets)
 
     Server(config).run(sockets=[bound])
