@@ -14,6 +14,7 @@ from earmark.decision.guarantee import (
     guaranteed_threshold,
     smallest_sample,
 )
+from earmark.decision.novelty import NoveltyDetector
 from earmark.decision.ranking import Ranking, rank
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "AnyOfClassifier",
     "Decision",
     "IsotonicCalibrator",
+    "NoveltyDetector",
     "PlattCalibrator",
     "Ranking",
     "TemperatureCalibrator",

@@ -1,0 +1,400 @@
+"""Is a document like the training documents? A conformal p-value from its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from earmark._checks import require_integer
+from earmark.evaluation._labels import as_labels
+from earmark.evaluation.duplicates import group_near_duplicates
+from earmark.exceptions import DataError
+from earmark.features import HashedCounter
+from earmark.kernels.postings import Postings, build_postings, top_similar
+from earmark.kernels.rows import row_norms, row_numbers, scale_rows, unit_rows
+from earmark.typing import (
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    LabelsLike,
+    SparseMatrix,
+)
+
+__all__ = ["NoveltyDetector", "smallest_p_value"]
+
+# Chosen on development draws from the training parts of three corpora.
+_N_NEIGHBORS = 5
+_NEIGHBOR_WEIGHT = 2.0
+_PENALTY = 0.5
+_N_STEPS = 15
+# More classes than these share columns: the table of weights stays small.
+_MOST_COLUMNS = 256
+# Documents that calibrate when there are more than the references need.
+_N_SPARE = 2_000
+_HASHES = 2**31 - 1
+
+
+class NoveltyDetector(BaseEstimator):
+    """Tell documents from elsewhere, by a p-value that ordinary ones keep.
+
+    How familiar a document is, is the sum of two figures on tf-idf rows in which
+    words never seen count in full: the best score of a ridge regression on the
+    classes (the document has the words of *some* class), and twice the mean cosine
+    to its five nearest training documents. A conformal p-value compares that with
+    training documents that were left out in folds, near-duplicates together, or
+    with ``calibration``: of documents like the training documents at most a share
+    ``a`` has a p-value of ``a`` or less. No document from elsewhere is needed.
+
+    Parameters
+    ----------
+    analyzer : {"word", "char", "char_wb"}, default="word"
+        What is counted, as in ``HashedCounter``.
+    ngram_range : tuple of int, default=(1, 1)
+        Shortest and longest n-gram.
+    max_documents : int, default=10_000
+        Training documents that are remembered, drawn at random from more. The ones
+        that are not calibrate.
+    n_folds : int, default=10
+        Parts in which training documents are left out to calibrate.
+    random_state : int, default=0
+        Seed of the draw and of the folds.
+    n_jobs : int or None, default=None
+        Threads that count words; never changes the result.
+
+    Attributes
+    ----------
+    terms_ : ndarray of int32, shape (n_terms,)
+        Hashes of the known terms, sorted.
+    counts_ : sparse array of shape (n_documents, n_terms)
+        Counts of the documents remembered.
+    dual_ : ndarray of shape (n_documents, n_columns)
+        Their dual coefficients; no columns if fewer than two classes were given.
+    prior_ : ndarray of shape (n_columns,)
+        Shares of the classes.
+    calibration_ : ndarray
+        Familiarity of the documents left out, sorted.
+
+    Examples
+    --------
+    >>> texts = [f"{a} {b} bread" for a in ("rye", "wheat") for b in "abcdefghijklm"]
+    >>> detector = NoveltyDetector().fit(texts, ["rye"] * 13 + ["wheat"] * 13)
+    >>> p = detector.p_values(["wheat bread", "orbit of a planet"])
+    >>> bool(p[0] > 0.3), bool(p[1] < 0.05)
+    (True, True)
+
+    """
+
+    _transient = ("_known",)
+
+    def __init__(
+        self,
+        *,
+        analyzer: str = "word",
+        ngram_range: tuple[int, int] = (1, 1),
+        max_documents: int = 10_000,
+        n_folds: int = 10,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.analyzer = analyzer
+        self.ngram_range = ngram_range
+        self.max_documents = max_documents
+        self.n_folds = n_folds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Sequence[str],
+        y: LabelsLike = None,
+        *,
+        calibration: Sequence[str] | None = None,
+    ) -> Self:
+        """Remember documents and calibrate.
+
+        Parameters
+        ----------
+        X : sequence of str
+            The training documents, labelled or not.
+        y : sequence of labels, optional
+            A label, or a collection of labels, for each; None where there is none.
+        calibration : sequence of str, optional
+            Documents like the ones to come that are not in X. They calibrate
+            exactly; without them training documents do, left out in folds.
+
+        """
+        require_integer(self, "max_documents", low=1)
+        require_integer(self, "n_folds", low=2)
+        texts = list(X)
+        if not texts:
+            raise DataError("NoveltyDetector.fit: X holds no document; give some.")
+        labels = _one_per_document(y, len(texts))
+        rng = np.random.default_rng(self.random_state)
+        n_wanted = self.max_documents + (_N_SPARE if calibration is None else 0)
+        drawn = np.sort(rng.permutation(len(texts))[:n_wanted])
+        group = group_near_duplicates([texts[i] for i in drawn]).group
+        if calibration is None and len(drawn) > self.max_documents:
+            places, spare = _parted(group, self.max_documents, rng)
+            calibration = [texts[i] for i in drawn[spare]]
+            drawn, group = drawn[places], group[places]
+        logs = self._remember([texts[i] for i in drawn])
+        targets = _targets([labels[i] for i in drawn])
+        self._known = _Known.from_targets(logs, targets)
+        self.dual_, self.prior_ = self._known.dual, self._known.prior
+        if calibration is not None:
+            figures = self._familiarity(calibration)
+        else:
+            figures = _left_out(logs, targets, _folds(group, self.n_folds, rng))
+        self.calibration_ = np.sort(figures)
+        return self
+
+    def score_samples(self, X: Sequence[str]) -> FloatVector:
+        """How familiar each document is: the higher, the more ordinary."""
+        check_is_fitted(self)
+        return self._familiarity(X)
+
+    def p_values(self, X: Sequence[str]) -> FloatVector:
+        """For each document the share of ordinary ones that are no more familiar.
+
+        At most a share ``a`` of documents like the training documents gets ``a`` or
+        less; equal ones count against novelty.
+        """
+        familiarity = self.score_samples(X)
+        n_below = np.searchsorted(self.calibration_, familiarity, side="right")
+        return np.asarray((1.0 + n_below) / (1.0 + len(self.calibration_)))  # NV2
+
+    # -- private -------------------------------------------------------------
+
+    def _counter(self) -> HashedCounter:
+        return HashedCounter(
+            analyzer=self.analyzer,
+            ngram_range=self.ngram_range,
+            n_features=_HASHES,
+            norm=None,
+            alternate_sign=False,
+            n_jobs=self.n_jobs,
+        )
+
+    def _remember(self, texts: list[str]) -> SparseMatrix:
+        hashed = self._counter().transform(texts)
+        self.terms_, columns = np.unique(hashed.indices, return_inverse=True)
+        self.counts_ = sparse.csr_array(
+            (
+                np.minimum(hashed.data, 255).astype(np.uint8),
+                columns.astype(np.int32),
+                hashed.indptr.astype(np.int32),
+            ),
+            shape=(len(texts), len(self.terms_)),
+        )
+        return _logs(self.counts_)
+
+    def _familiarity(self, X: Sequence[str]) -> FloatVector:
+        if not hasattr(self, "_known"):
+            logs = _logs(self.counts_)
+            self._known = _Known.from_dual(logs, self.dual_, self.prior_)
+        texts = list(X)
+        if not texts:
+            return np.empty(0)
+        hashed = self._counter().transform(texts)
+        place = np.searchsorted(self.terms_, hashed.indices)
+        place[place == len(self.terms_)] = 0
+        seen = self.terms_[place] == hashed.indices if len(self.terms_) else place > 0
+        values = 1.0 + np.log(np.minimum(hashed.data, 255))
+        row = row_numbers(hashed)
+        outside = np.where(seen, 0.0, values**2)
+        unseen = np.bincount(row, outside, minlength=len(texts)).astype(np.float64)
+        starts = np.searchsorted(row[seen], np.arange(len(texts) + 1))
+        rows = sparse.csr_array(
+            (values[seen], place[seen].astype(np.int32), starts.astype(np.int32)),
+            shape=(len(texts), len(self.terms_)),
+        )
+        rows.sort_indices()
+        return self._known.familiarity(rows, unseen)
+
+    def __getstate__(self) -> dict[str, object]:
+        state: dict[str, object] = super().__getstate__()
+        return {key: v for key, v in state.items() if key not in self._transient}
+
+
+def smallest_p_value(n_calibration: int) -> float:
+    """The least p-value that so many calibration documents can give."""
+    return 1.0 / (1.0 + n_calibration)
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Documents to compare with, and the weights of their words for the classes."""
+
+    idf: FloatVector
+    idf_unseen: float
+    index: Postings
+    dual: NDArray[np.float32]
+    prior: FloatVector
+    weights: FloatMatrix
+
+    @classmethod
+    def from_targets(cls, logs: SparseMatrix, targets: FloatMatrix) -> Self:
+        """With ridge weights for the classes in the columns of ``targets``."""
+        _, rows = _weighted(logs)
+        return cls.from_dual(logs, *_ridge(rows, targets))
+
+    @classmethod
+    def from_dual(
+        cls, logs: SparseMatrix, dual: NDArray[np.float32], prior: FloatVector
+    ) -> Self:
+        """With the dual coefficients that ``_ridge`` gave."""
+        idf, rows = _weighted(logs)
+        weights = np.asarray(rows.T @ dual.astype(np.float64))
+        unseen = 1.0 + np.log(1.0 + logs.shape[0])
+        return cls(idf, unseen, build_postings(rows), dual, prior, weights)
+
+    def familiarity(self, logs: SparseMatrix, unseen: FloatVector) -> FloatVector:
+        """Best class score plus the weighted mean cosine to the nearest (NV1).
+
+        ``unseen`` is the sum of squares of the terms that have no column.
+        """
+        rows = _times(logs, self.idf)
+        length = np.sqrt(row_norms(rows) ** 2 + unseen * self.idf_unseen**2)
+        rows = scale_rows(rows, 1.0 / np.where(length > 0, length, 1.0))
+        cosine, _ = top_similar(self.index, rows, _N_NEIGHBORS)
+        nearest = cosine.mean(axis=1) * row_norms(rows)
+        if not self.weights.shape[1]:
+            return np.asarray(_NEIGHBOR_WEIGHT * nearest)
+        best = np.asarray(rows @ self.weights + self.prior).max(axis=1)
+        return np.asarray(best + _NEIGHBOR_WEIGHT * nearest)
+
+
+def _logs(counts: SparseMatrix) -> SparseMatrix:
+    """1 + log of each count."""
+    data = 1.0 + np.log(counts.data.astype(np.float64))
+    return sparse.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _times(rows: SparseMatrix, factor: FloatVector) -> SparseMatrix:
+    """Multiply column t of a CSR matrix by factor[t]."""
+    data = rows.data * factor[rows.indices]
+    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _weighted(logs: SparseMatrix) -> tuple[FloatVector, SparseMatrix]:
+    """Weights of the terms, and the rows of these documents at unit length."""
+    n_documents, n_terms = logs.shape
+    frequency = np.bincount(logs.indices, minlength=n_terms)
+    idf = 1.0 + np.log((1.0 + n_documents) / (1.0 + frequency))
+    return idf, unit_rows(_times(logs, idf))
+
+
+def _ridge(
+    rows: SparseMatrix, targets: FloatMatrix
+) -> tuple[NDArray[np.float32], FloatVector]:
+    """Dual coefficients of a ridge regression on the classes, and their shares.
+
+    Conjugate gradients on (R R' + penalty I) A = Y - mean(Y), all classes at once;
+    rows without a label, which have no finite target, get coefficients of 0.
+    """
+    labelled = np.flatnonzero(np.isfinite(targets).all(axis=1))
+    dual = np.zeros(targets.shape, dtype=np.float32)
+    if not targets.shape[1] or not len(labelled):
+        return dual, np.zeros(targets.shape[1])
+    rows, goal = rows[labelled].astype(np.float32), targets[labelled]
+    prior = goal.mean(axis=0)
+    residual = (goal - prior).astype(np.float32)
+    solution, direction = np.zeros_like(residual), residual.copy()
+    size = np.einsum("ij,ij->j", residual, residual)
+    for _ in range(_N_STEPS):
+        image = rows @ (rows.T @ direction) + np.float32(_PENALTY) * direction
+        curve = np.einsum("ij,ij->j", direction, image)
+        step = np.divide(size, curve, out=np.zeros_like(size), where=curve > 0)
+        solution += step * direction
+        residual -= step * image
+        before, size = size, np.einsum("ij,ij->j", residual, residual)
+        turn = np.divide(size, before, out=np.zeros_like(size), where=before > 0)
+        direction = residual + turn * direction
+    dual[labelled] = solution
+    return dual, prior
+
+
+def _left_out(
+    logs: SparseMatrix,
+    targets: FloatMatrix,
+    folds: Iterable[tuple[IntVector, IntVector]],
+) -> FloatVector:
+    """Familiarity of documents of each fold to the documents of the others."""
+    figures = [np.empty(0)]
+    for fold, judged in folds:
+        rest = np.setdiff1d(np.arange(logs.shape[0]), fold)
+        known = _Known.from_targets(logs[rest], targets[rest])
+        figures.append(known.familiarity(logs[judged], np.zeros(len(judged))))
+    return np.concatenate(figures)
+
+
+def _folds(
+    group: IntVector, n_folds: int, rng: np.random.Generator
+) -> Iterator[tuple[IntVector, IntVector]]:
+    """What to leave out, groups whole, and of that the first of each group."""
+    _, first, number = np.unique(group, return_index=True, return_inverse=True)
+    if len(first) < 2:
+        return
+    fold_of_group = rng.permutation(len(first)) % n_folds
+    for fold in range(min(n_folds, len(first))):
+        yield (
+            np.flatnonzero(fold_of_group[number] == fold),
+            first[fold_of_group == fold],
+        )
+
+
+def _parted(
+    group: IntVector, n_references: int, rng: np.random.Generator
+) -> tuple[IntVector, IntVector]:
+    """Documents to remember, about so many, and others that calibrate.
+
+    Groups of near-duplicates stay whole; of each one document calibrates.
+    """
+    _, first, number = np.unique(group, return_index=True, return_inverse=True)
+    order = rng.permutation(len(first))
+    total = np.cumsum(np.bincount(number)[order])
+    n_groups = max(1, int(np.searchsorted(total, n_references, side="right")))
+    remembered = np.isin(number, order[:n_groups])
+    return np.flatnonzero(remembered), np.sort(first[order[n_groups:]])
+
+
+def _one_per_document(y: LabelsLike, n_documents: int) -> list[object]:
+    labels = [None] * n_documents if y is None else as_labels(y)
+    if len(labels) != n_documents:
+        raise DataError(
+            f"y must hold a label or None for each of the {n_documents} documents, "
+            f"got {len(labels)}."
+        )
+    return labels
+
+
+def _targets(labels: Sequence[object]) -> FloatMatrix:
+    """1 in the column of a document's class, else 0; NaN where there is no label.
+
+    No column if there are fewer than two classes; beyond ``_MOST_COLUMNS`` several
+    classes share one.
+    """
+    sets = [
+        label if isinstance(label, list | tuple | set | frozenset) else (label,)
+        for label in labels
+    ]
+    names = {name for names in sets for name in names if name is not None}
+    place = {name: i for i, name in enumerate(sorted(names, key=str))}
+    if len(place) < 2:
+        return np.empty((len(labels), 0))
+    n_columns = min(len(place), _MOST_COLUMNS)
+    targets = np.zeros((len(labels), n_columns))
+    for row, (label, names_of_row) in enumerate(zip(labels, sets, strict=True)):
+        if label is None:
+            targets[row] = np.nan
+        for name in names_of_row:
+            if name is not None:
+                targets[row, place[name] % n_columns] = 1.0
+    return targets
