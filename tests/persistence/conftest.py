@@ -2,19 +2,18 @@
 
 import hashlib
 import json
-import math
 import struct
 import types
-import zlib
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from earmark.persistence import canonical, container, tensors
+from earmark.persistence import canonical, tensor_file
+from earmark.persistence.nodes import pack_strings
 
-HEADER = struct.Struct("<8sIIQQ32s")
+OPENING = b'{"__metadata__":{"earmark":"'
 
 
 class Plain:
@@ -56,10 +55,10 @@ class Slotted:
     def __init__(self, counts):
         self.counts = counts
 
-    def __earmark_state__(self):
+    def __getstate__(self):
         return {"pairs": sorted(self.counts.items())}
 
-    def __earmark_restore__(self, state):
+    def __setstate__(self, state):
         self.counts = dict(state["pairs"])
 
 
@@ -113,78 +112,81 @@ def example():
         part=part,
         vocabulary={f"term {i}": i for i in range(20)},
         words=["Ünïcode", "lone \ud800", "", "nul \0"] * 5,
-        rows=[["a", "b"], []] * 10,
-        pair=(1, None, True, 2**70, float("nan"), -0.0),
+        long="x" * 5000,
+        pair=(1, None, True, float("nan"), -0.0),
         counts=sparse.csr_matrix(np.eye(3, dtype=np.int64)),
         labels=np.array(["x", None, 3], dtype=object),
         names=np.array([["a", "bcd"]]),
         flags=np.array([True, False]),
         scalar=np.float32(0.1),
-        raw=b"\x00\xff",
+        key=np.str_("ham"),
         slotted=Slotted({"a": 2, "b": 1}),
         weights={"ham": 0.25, 1: 2.0},
     )
 
 
 def parts_of(raw):
-    """Manifest (as text) and payload of a file."""
-    length = HEADER.unpack(raw[: HEADER.size])[3]
-    start = HEADER.size + length
-    start += -start % 64
-    return raw[HEADER.size : HEADER.size + length], raw[start:]
+    """Header (as a dict), manifest (as text) and tensor bytes of a file."""
+    end = 8 + int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8:end])
+    return header, header["__metadata__"]["earmark"].split(" ", 2)[2], raw[end:]
 
 
-def signed(text, payload, version=1):
-    """A file with this manifest text and payload, all checksums right."""
-    padding = bytes(-(HEADER.size + len(text)) % 64)
-    total = HEADER.size + len(text) + len(padding) + len(payload)
-    rest = (len(text), total, hashlib.sha256(text).digest())
-    crc = zlib.crc32(HEADER.pack(container.MAGIC, version, 0, *rest))
-    header = HEADER.pack(container.MAGIC, version, crc, *rest)
-    return header + text + padding + payload
+def signed(text, header, body, version=2):
+    """A file with this manifest text, array table and bytes, the checksum right."""
+    opening = f"{version} {'0' * 64} "
+    metadata = {"__metadata__": {"earmark": opening + text}}
+    if isinstance(header, dict):
+        rest = {k: v for k, v in header.items() if k != "__metadata__"}
+        # safetensors escapes no non-ASCII characters, nor does it use spaces.
+        head = json.dumps({**metadata, **rest}, separators=(",", ":")).encode()
+    else:
+        head = json.dumps(metadata, separators=(",", ":")).encode()[:-1] + header
+    head += b" " * (-len(head) % 8)
+    return checksummed(struct.pack("<Q", len(head)) + head + body)
 
 
-def forged(tree, arrays=(), strings=(), **fields):
-    """A file with this tree, these arrays and strings, all checksums right."""
-    encoded = [s.encode("utf-8", "surrogatepass") for s in strings]
-    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+def checksummed(raw):
+    """The bytes with the digits of the checksum put right."""
+    place = raw.index(b" ", 8 + len(OPENING)) + 1
+    zeroed = raw[:place] + b"0" * 64 + raw[place + 64 :]
+    digest = hashlib.sha256(zeroed).hexdigest().encode()
+    return raw[:place] + digest + raw[place + 64 :]
+
+
+def forged(tree, tensors=None, **fields):
+    """A file with this tree and these tensors by place, the checksum right.
+
+    A list of strings is packed; the tree need not say the class's name again.
+    """
+    arrays = {}
+    for name, value in (tensors or {}).items():
+        place = f"Plain.{name}"
+        if isinstance(value, list):
+            arrays[place], arrays[f"{place}.offsets"] = pack_strings(value)
+        else:
+            arrays[place] = np.ascontiguousarray(value).reshape(np.shape(value))
     manifest = {"earmark_version": "0", "metadata": {}, "tree": tree, **fields}
-    members = {
-        "arrays.safetensors": tensors.write([*arrays, offsets]),
-        "strings.utf8": [b"".join(encoded)],
-    }
-    return b"".join(container.build(manifest, members))
+    return b"".join(tensor_file.build(manifest, arrays))
 
 
 def resigned(raw, edit):
-    """The file with ``edit(manifest)`` applied and the checksums put right."""
-    text, payload = parts_of(raw)
+    """The file with ``edit(manifest)`` applied and the checksum put right."""
+    header, text, body = parts_of(raw)
     manifest = json.loads(text)
     edited = edit(manifest)
     manifest = manifest if edited is None else edited
-    if isinstance(manifest, bytes):
-        return signed(manifest, payload)
-    return signed(canonical.dump(manifest), payload)
+    if not isinstance(manifest, bytes):
+        manifest = canonical.dump(manifest)
+    return signed(manifest.decode("latin-1"), header, body)
 
 
 def retabled(raw, edit):
-    """The file with ``edit(array table)`` applied and every checksum put right."""
-    text, payload = parts_of(raw)
-    manifest = json.loads(text)
-    first, second = manifest["members"]
-    member = payload[: first["length"]]
-    (length,) = struct.unpack("<Q", member[:8])
-    table = json.loads(member[8 : 8 + length])
-    edited = edit(table)
-    header = edited if isinstance(edited, bytes) else canonical.dump(table)
-    header += b" " * (-(8 + len(header)) % 64)
-    member = struct.pack("<Q", len(header)) + header + member[8 + length :]
-    blob = payload[second["offset"] :]
-    payload = member + bytes(-len(member) % 64) + blob
-    first.update(length=len(member), sha256=hashlib.sha256(member).hexdigest())
-    second["offset"] = math.ceil(len(member) / 64) * 64
-    manifest["payload_length"] = len(payload)
-    return signed(canonical.dump(manifest), payload)
+    """The file with ``edit(array table)`` applied and the checksum put right."""
+    header, text, body = parts_of(raw)
+    del header["__metadata__"]
+    edited = edit(header)
+    return signed(text, edited if isinstance(edited, bytes) else header, body)
 
 
 @pytest.fixture(scope="session")
@@ -200,6 +202,7 @@ def kit():
         example=example,
         parts_of=parts_of,
         signed=signed,
+        checksummed=checksummed,
         forged=forged,
         resigned=resigned,
         retabled=retabled,

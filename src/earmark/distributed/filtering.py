@@ -12,10 +12,11 @@ from typing import Any, Literal
 import numpy as np
 
 from earmark._optional import require
-from earmark.distributed.results import ResultFolder, whole_file
+from earmark.distributed.results import ResultFolder
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import DataError
 from earmark.pipeline.text_filter import TextFilter
+from earmark.whole_files import whole_file
 
 __all__ = ["FilterReport", "filter_parts"]
 

@@ -13,11 +13,12 @@ import numpy as np
 from earmark._optional import require
 from earmark.distributed.executor import Executor
 from earmark.distributed.local import LocalExecutor
-from earmark.distributed.results import ResultFolder, whole_file
+from earmark.distributed.results import ResultFolder
 from earmark.distributed.sent_model import SentModel
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError
 from earmark.persistence import read_manifest
+from earmark.whole_files import whole_file
 
 __all__ = ["PredictReport", "PredictTask", "predict_parts"]
 

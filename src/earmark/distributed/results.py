@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError
-from earmark.persistence.atomic import write_atomically
+from earmark.whole_files import write_whole
 
-__all__ = ["ResultFolder", "whole_file"]
+__all__ = ["ResultFolder"]
 
 _JOB = "_job.json"
 
@@ -66,7 +64,7 @@ class ResultFolder:
                 "fill; name another with --out."
             )
         else:
-            write_atomically(path, [json.dumps(job, indent=1).encode()])
+            write_whole(path, json.dumps(job, indent=1).encode())
 
     def target(self, part: Part, kind: str) -> Path | None:
         """The file for a part's results, or None if it is there and not older."""
@@ -94,15 +92,3 @@ def _check_names(parts: Sequence[Part]) -> None:
                 f"{part.name}: its results would have the same name as those of "
                 f"{other}; rename one of them."
             )
-
-
-@contextmanager
-def whole_file(target: Path) -> Iterator[Path]:
-    """A temporary file that takes the target's name when the block has ended well."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

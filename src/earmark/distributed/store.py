@@ -17,8 +17,8 @@ from earmark.distributed.rows import GatheredRows, PartRows
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError, ModelFormatError
 from earmark.persistence import load_model, save_model
-from earmark.persistence.atomic import write_atomically
 from earmark.pipeline.files import class_table
+from earmark.whole_files import write_whole
 
 __all__ = ["Store"]
 
@@ -70,7 +70,7 @@ class Store:
                     f"{self.folder}: expected an empty folder for the checkpoint, got "
                     f"{others[0]!r} in it; name another folder."
                 )
-            write_atomically(path, [json.dumps(facts).encode()])
+            write_whole(path, json.dumps(facts).encode())
         elif json.loads(path.read_bytes()) != facts:
             raise DataError(
                 f"{self.folder}: this checkpoint is of another job (other parts, "
@@ -105,7 +105,7 @@ class Store:
             n_pieces += 1
             n_documents += getattr(piece, "n_documents", 0)
         done = {"pieces": n_pieces, "stamp": self._stamps.get(part)}
-        write_atomically(self._mark(stage, part), [json.dumps(done).encode()])
+        write_whole(self._mark(stage, part), json.dumps(done).encode())
         return n_documents
 
     def close(self, *, done: bool) -> None:

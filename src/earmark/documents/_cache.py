@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
-__all__ = ["cache_folder", "write_whole"]
+from earmark.whole_files import write_whole
+
+__all__ = ["cache_folder", "write_to_cache"]
 
 
 def cache_folder() -> Path:
@@ -27,19 +28,11 @@ def cache_folder() -> Path:
     return home / ".cache" / "earmark"
 
 
-def write_whole(path: Path, data: bytes) -> bool:
-    """Write ``data`` to ``path`` by rename; False if the place cannot be written."""
-    temporary: str | None = None
+def write_to_cache(path: Path, data: bytes) -> bool:
+    """Write ``data`` to ``path``; False if the place cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".earmark-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        write_whole(path, data)
     except OSError:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
         return False
     return True

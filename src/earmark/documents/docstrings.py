@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from earmark.documents._cache import cache_folder, write_whole
+from earmark.documents._cache import cache_folder, write_to_cache
 from earmark.documents.document import Documents
 from earmark.exceptions import DataError
 
@@ -129,7 +129,7 @@ def docstring_corpus(cache: bool = True) -> Documents:
         entries = _collect()
         if cache:
             packed = gzip.compress(json.dumps(entries).encode(), 1, mtime=0)
-            if not write_whole(path, packed):
+            if not write_to_cache(path, packed):
                 logger.info("no docstring cache: %s cannot be written", path.parent)
     if len({entry.label for entry in entries}) < 2:
         raise DataError(

@@ -346,19 +346,13 @@ class WordCounter(AnalysisMixin, BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        return {key: v for key, v in state.items() if key not in self._transient}
-
-    def __earmark_state__(self) -> dict[str, Any]:
+        state = {key: v for key, v in state.items() if key not in self._transient}
         # Terms by column: documents in another order, or in parts, give the same file.
-        state = dict(vars(self))
         if "vocabulary_" in state:
             state["vocabulary_"] = dict(
                 zip(self._names(), range(len(self.vocabulary_)), strict=True)
             )
         return state
-
-    def __earmark_restore__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -140,10 +140,10 @@ class AdditiveClassifier(ScoringClassifier):
         """Row number in ``classes_`` of each label."""
         return label_positions(np.asarray(y), self.classes_, n_samples)
 
-    def __earmark_state__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k not in self._derived}
 
-    def __earmark_restore__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if "statistics_" in state:
             self._derive()

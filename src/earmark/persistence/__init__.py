@@ -5,13 +5,13 @@ described in docs/model-file.md.
 """
 
 from earmark.persistence.classes import SKLEARN_LINEAR
-from earmark.persistence.container import FORMAT_VERSION
 from earmark.persistence.model_file import (
     ModelInfo,
     load_model,
     read_manifest,
     save_model,
 )
+from earmark.persistence.tensor_file import FORMAT_VERSION
 
 __all__ = [
     "FORMAT_VERSION",

@@ -77,10 +77,10 @@ def class_name(kind: type, table: Mapping[str, type]) -> str | None:
 
 def transient(kind: type, name: str) -> frozenset[str]:
     """Attributes that are not stored: ``_transient`` of the class and its bases."""
-    found = set(_NEVER_STORED | _SKLEARN_TRANSIENT.get(name, frozenset()))
+    names = set(_NEVER_STORED | _SKLEARN_TRANSIENT.get(name, frozenset()))
     for base in kind.__mro__:
-        found.update(vars(base).get("_transient", ()))
-    return frozenset(found)
+        names.update(vars(base).get("_transient", ()))
+    return frozenset(names)
 
 
 def is_attribute(name: object) -> bool:

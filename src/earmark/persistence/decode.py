@@ -1,59 +1,63 @@
-"""JSON tree, arrays and strings -> object tree. The file chooses among data only.
+"""JSON tree and tensors -> object tree. The file chooses among data only.
 
-Every array and every string is used exactly once and in order, so a small file
+Every tensor is used exactly once, by the place whose name it has, so a small file
 cannot ask for more than it holds.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earmark.exceptions import ModelFormatError
-from earmark.persistence import leaves, nodes
+from earmark.persistence import nodes
+from earmark.persistence.canonical import Json
 from earmark.persistence.classes import find_class, is_attribute, transient
-from earmark.persistence.leaves import text_field
-from earmark.persistence.nodes import Place
-from earmark.persistence.sparse import compressed
-from earmark.persistence.strings import StringReader
+from earmark.persistence.nodes import Array, Place, unpack_strings
+from earmark.persistence.schema import Checker, Schema
+from earmark.typing import SparseMatrix
 
 __all__ = ["decode"]
 
-_KEYS = (str, int, float, bool, type(None), bytes, np.generic)
+_KEYS = (str, int, float, bool, type(None), np.generic)
 _LAST_CHARACTER = 0x10FFFF
+_Node = dict[str, Json]
 
 
 def decode(
-    tree: Any,
-    arrays: Sequence[NDArray[Any]],
-    strings: NDArray[np.uint8],
+    tree: Json,
+    tensors: Mapping[str, Array],
     table: Mapping[str, type],
     *,
     name: str = "model",
-    given: Mapping[str, Callable[..., Any]] | None = None,
+    given: Mapping[str, Callable[..., object]] | None = None,
+    schemas: Mapping[str, Schema] | None = None,
 ) -> Any:
     """Put together what ``encode`` took apart.
 
     Parameters
     ----------
-    tree, arrays, strings : as in ``Encoded``
-        The strings as an array of bytes; their offsets are the last array.
+    tree, tensors : as in ``Encoded``
+        The value taken apart.
     table : mapping of str to type
         Class table: only these classes are made.
     name : str, default="model"
-        What messages call the value, and what the names in ``given`` begin with.
+        What the value was called when it was taken apart.
     given : mapping of str to callable, optional
         Place -> callable, for the callables that the file leaves out.
+    schemas : mapping of str to Schema, optional
+        What the state of each class must be; a class without one is refused. None
+        checks nothing.
 
     Returns
     -------
     object
-        The value; its arrays are views of those given.
+        The value; its arrays are those given.
 
     Raises
     ------
@@ -63,17 +67,19 @@ def decode(
     Examples
     --------
     >>> from earmark.persistence.encode import encode
-    >>> parts = encode((1, {"a": [2.5]}), {})
-    >>> blob = np.frombuffer(parts.strings, dtype=np.uint8)
-    >>> decode(parts.tree, parts.arrays, blob, {})
+    >>> parts = encode((1, {"a": [2.5]}), {}, name="model")
+    >>> decode(parts.tree, parts.tensors, {})
     (1, {'a': [2.5]})
 
     """
-    if not arrays:
-        raise ModelFormatError("the string offsets are missing")
-    decoder = _Decoder(arrays[:-1], StringReader(strings, arrays[-1]), table, given)
+    checker = None if schemas is None else Checker(schemas)
+    decoder = _Decoder(dict(tensors), table, given or {}, checker)
     value = decoder.value(tree, Place(name))
-    decoder.finish()
+    if decoder.tensors:
+        unused = sorted(decoder.tensors)
+        raise ModelFormatError(
+            f"{len(unused)} tensors belong to nothing: {', '.join(unused)[:200]}"
+        )
     return value
 
 
@@ -82,25 +88,17 @@ class _Decoder:
 
     def __init__(
         self,
-        arrays: Sequence[NDArray[Any]],
-        strings: StringReader,
+        tensors: dict[str, Array],
         table: Mapping[str, type],
-        given: Mapping[str, Callable[..., Any]] | None,
+        given: Mapping[str, Callable[..., object]],
+        checker: Checker | None,
     ) -> None:
-        self.arrays = arrays
-        self.strings = strings
+        self.tensors = tensors
         self.table = table
-        self.given = given or {}
-        self.next_array = 0
+        self.given = given
+        self.checker = checker
 
-    def finish(self) -> None:
-        """Raise unless all arrays and strings were used."""
-        if self.next_array != len(self.arrays):
-            unused = len(self.arrays) - self.next_array
-            raise ModelFormatError(f"{unused} arrays belong to nothing")
-        self.strings.finish()
-
-    def value(self, node: Any, place: Place) -> Any:
+    def value(self, node: Json, place: Place) -> Any:
         """The value of a JSON value or node."""
         if isinstance(node, list):
             return self.items(node, place)
@@ -112,15 +110,13 @@ class _Decoder:
         fields = nodes.FIELDS[kind]
         if len(node) != len(fields) + 1 or not all(field in node for field in fields):
             raise ModelFormatError(
-                f"{place} ({kind}) must have the fields {', '.join(fields)}, "
+                f"{place} ({kind}) must have the fields {', '.join(fields) or 'none'}, "
                 f"got {', '.join(map(str, node))[:200]}"
             )
-        if kind in leaves.READ:
-            return leaves.READ[kind](node, place)
         return _HANDLERS[kind](self, node, place)
 
     def items(
-        self, node: list[Any], place: Place, keys: Iterable[Any] | None = None
+        self, node: list[Json], place: Place, keys: Iterable[object] | None = None
     ) -> list[Any]:
         names = range(len(node)) if keys is None else keys
         return [
@@ -131,7 +127,11 @@ class _Decoder:
         ]
 
     def sequence(
-        self, node: Any, place: Place, keys: Sequence[Any] | None = None
+        self,
+        node: Json,
+        place: Place,
+        keys: Sequence[object] | None = None,
+        tensor_at: Place | None = None,
     ) -> list[Any]:
         """A node that must give a list."""
         if isinstance(node, list):
@@ -140,74 +140,63 @@ class _Decoder:
                     f"{place} has {len(keys)} keys for {len(node)} values"
                 )
             return self.items(node, place, keys)
-        value = self.value(node, place)
+        value = self.value(node, tensor_at or place)
         if type(value) is not list:
             raise ModelFormatError(f"{place} must hold a list")
         return value
 
-    def next(self, index: Any, place: Place) -> NDArray[Any]:
-        """The array of this number, which must be the next."""
-        if type(index) is not int or index != self.next_array:
-            raise ModelFormatError(
-                f"{place} asks for array {str(index)[:40]}, "
-                f"next is array {self.next_array}"
-            )
-        if index >= len(self.arrays):
-            raise ModelFormatError(f"{place} asks for array {index}, which is missing")
-        self.next_array += 1
-        return self.arrays[index]
+    def tensor(self, place: Place) -> Array:
+        """The tensor of this place, which nothing else can have then."""
+        name = str(place)
+        if name not in self.tensors:
+            raise ModelFormatError(f"{name[:200]} has no tensor of that name")
+        return self.tensors.pop(name)
 
-    def vector(self, index: Any, place: Place, kinds: str) -> NDArray[Any]:
-        array = self.next(index, place)
-        if array.ndim != 1 or array.dtype.kind not in kinds:
+    def number(self, node: _Node, place: Place) -> float:
+        digits = text_field(node, "bits", place)
+        try:
+            (value,) = struct.unpack(">d", bytes.fromhex(digits))
+        except (ValueError, struct.error):
+            value = None
+        if value is None or digits != struct.pack(">d", value).hex():
+            raise ModelFormatError(f"the bits of {place} is wrong: {digits[:80]!r}")
+        return float(value)
+
+    def string(self, node: _Node, place: Place) -> str:
+        blob = self.tensor(place)
+        return unpack_strings(blob, np.array([0, len(blob.ravel())]), place)[0]
+
+    def strings(self, node: _Node, place: Place) -> list[str]:
+        blob = self.tensor(place)
+        return unpack_strings(blob, self.tensor(place.part("offsets")), place)
+
+    def numbers(self, node: _Node, place: Place) -> list[Any]:
+        array = self.tensor(place)
+        if array.ndim != 1:
             raise ModelFormatError(
                 f"{place} needs a vector of numbers, got {array.dtype} {array.shape}"
             )
-        return array
-
-    def run(self, node: dict[str, Any], place: Place, count: Any) -> list[str]:
-        first = node["first"]
-        if type(first) is not int or type(count) is not int:
-            raise ModelFormatError(f"{place} names no run of strings")
-        return self.strings.take(first, count)
-
-    def string(self, node: dict[str, Any], place: Place) -> str:
-        return self.run(node, place, 1)[0]
-
-    def numpy_str(self, node: dict[str, Any], place: Place) -> Any:
-        value = self.value(node["value"], place)
-        if type(value) is not str:
-            raise ModelFormatError(f"{place} must be a string")
-        return np.str_(value)
-
-    def numpy_bytes(self, node: dict[str, Any], place: Place) -> Any:
-        value = self.value(node["value"], place)
-        if type(value) is not bytes:
-            raise ModelFormatError(f"{place} must be bytes")
-        return np.bytes_(value)
-
-    def numbers(self, node: dict[str, Any], place: Place) -> list[Any]:
-        array = self.vector(node["index"], place, "biuf")
         if type(node["numpy"]) is not bool:
             raise ModelFormatError(f"{place} must say whether its numbers are numpy's")
         return list(array) if node["numpy"] else array.tolist()
 
-    def run_of_strings(self, node: dict[str, Any], place: Place) -> list[str]:
-        return self.run(node, place, node["count"])
+    def scalar(self, node: _Node, place: Place) -> Any:
+        value = self.value(node["value"], place)
+        if not isinstance(value, np.ndarray) or value.ndim or value.dtype.kind == "O":
+            raise ModelFormatError(f"{place} must be a numpy number or string")
+        return value[()]
 
-    def rows(self, node: dict[str, Any], place: Place) -> list[list[str]]:
-        strings = self.run(node, place, node["count"])
-        lengths = self.vector(node["lengths"], place, "i").tolist()
-        if any(n < 0 for n in lengths) or sum(lengths) != len(strings):
-            raise ModelFormatError(f"the rows of {place} do not add up")
-        rest = iter(strings)
-        return [[next(rest) for _ in range(n)] for n in lengths]
+    def type_(self, node: _Node, place: Place) -> type:
+        name = text_field(node, "name", place)
+        if name not in nodes.TYPES:
+            raise ModelFormatError(f"{place} names the unknown type {name[:80]!r}")
+        return nodes.TYPES[name]
 
-    def pair(self, node: dict[str, Any], place: Place) -> tuple[Any, ...]:
+    def pair(self, node: _Node, place: Place) -> tuple[Any, ...]:
         return tuple(self.sequence(node["items"], place))
 
-    def mapping(self, node: dict[str, Any], place: Place) -> dict[Any, Any]:
-        keys = self.sequence(node["keys"], place)
+    def mapping(self, node: _Node, place: Place) -> dict[Any, Any]:
+        keys = self.sequence(node["keys"], place.part("keys"))
         kinds = set(map(type, keys))
         # Very large whole numbers can be chosen to share one hash.
         if not all(issubclass(kind, _KEYS) for kind in kinds) or (
@@ -215,17 +204,17 @@ class _Decoder:
             and any(type(key) is int and key not in nodes.INT64 for key in keys)
         ):
             raise ModelFormatError(f"{place} has keys that are no strings or numbers")
-        values = self.sequence(node["values"], place, keys)
+        values = self.sequence(node["values"], place, keys, place.part("values"))
         if len(values) != len(keys):
             raise ModelFormatError(
                 f"{place} has {len(keys)} keys for {len(values)} values"
             )
-        found = dict(zip(keys, values, strict=True))
-        if len(found) != len(keys):
+        table = dict(zip(keys, values, strict=True))
+        if len(table) != len(keys):
             raise ModelFormatError(f"{place} has a key twice")
-        return found
+        return table
 
-    def collection(self, node: dict[str, Any], place: Place) -> Any:
+    def collection(self, node: _Node, place: Place) -> set[str] | frozenset[str]:
         items = self.sequence(node["items"], place)
         if not all(type(item) is str for item in items) or any(
             a >= b for a, b in pairwise(items)
@@ -233,30 +222,20 @@ class _Decoder:
             raise ModelFormatError(f"{place} must hold sorted strings, each once")
         return set(items) if node["$"] == "set" else frozenset(items)
 
-    def array(self, node: dict[str, Any], place: Place) -> NDArray[Any]:
-        return self.next(node["index"], place)
+    def array(self, node: _Node, place: Place) -> Array:
+        return self.tensor(place)
 
-    def text_array(self, node: dict[str, Any], place: Place) -> NDArray[Any]:
-        codes = self.characters(node, place, np.dtype("<u4"))
-        if codes.max(initial=0) > _LAST_CHARACTER:
+    def text_array(self, node: _Node, place: Place) -> Array:
+        codes = self.tensor(place)
+        if codes.dtype != np.dtype("<u4") or codes.ndim == 0 or codes.shape[-1] == 0:
+            raise ModelFormatError(
+                f"{place} needs characters as uint32, got {codes.dtype} {codes.shape}"
+            )
+        if int(codes.astype(np.uint32, copy=False).max(initial=0)) > _LAST_CHARACTER:
             raise ModelFormatError(f"{place} holds numbers that are no characters")
         return codes.view(f"<U{codes.shape[-1]}")[..., 0]
 
-    def bytes_array(self, node: dict[str, Any], place: Place) -> NDArray[Any]:
-        codes = self.characters(node, place, np.dtype("u1"))
-        return codes.view(f"S{codes.shape[-1]}")[..., 0]
-
-    def characters(
-        self, node: dict[str, Any], place: Place, unit: np.dtype[Any]
-    ) -> NDArray[Any]:
-        codes = self.next(node["index"], place)
-        if codes.dtype != unit or codes.ndim == 0 or codes.shape[-1] == 0:
-            raise ModelFormatError(
-                f"{place} needs characters as {unit}, got {codes.dtype} {codes.shape}"
-            )
-        return codes
-
-    def object_array(self, node: dict[str, Any], place: Place) -> NDArray[Any]:
+    def object_array(self, node: _Node, place: Place) -> Array:
         items = self.sequence(node["items"], place)
         shape = _shape(node, place)
         if len(shape) > 32 or prod(shape) != len(items):
@@ -268,14 +247,14 @@ class _Decoder:
             flat[i] = item
         return flat.reshape(shape)
 
-    def sparse(self, node: dict[str, Any], place: Place) -> Any:
+    def sparse(self, node: _Node, place: Place) -> SparseMatrix:
         name = text_field(node, "class", place)
         data, indices, indptr = (
-            self.next(node[part], place) for part in ("data", "indices", "indptr")
+            self.tensor(place.part(part)) for part in ("data", "indices", "indptr")
         )
-        return compressed(name, _shape(node, place), data, indices, indptr, place)
+        return _compressed(name, _shape(node, place), data, indices, indptr, place)
 
-    def callable(self, node: dict[str, Any], place: Place) -> Any:
+    def callable(self, node: _Node, place: Place) -> Callable[..., object]:
         """A callable that the file left out: only the one given for this place."""
         path = str(place)
         if node["path"] != path or path not in self.given:
@@ -285,7 +264,7 @@ class _Decoder:
             )
         return self.given[path]
 
-    def instance(self, node: dict[str, Any], place: Place) -> Any:
+    def instance(self, node: _Node, place: Place) -> object:
         """An instance of a class in the table, made without running its __init__."""
         name, state = text_field(node, "class", place), node["state"]
         kind = find_class(name, self.table)
@@ -296,57 +275,103 @@ class _Decoder:
             )
         if not isinstance(state, dict) or not all(map(is_attribute, state)):
             raise ModelFormatError(f"{place} has attributes of forbidden names")
-        hidden = transient(kind, name)
+        left_out = transient(kind, name)
         values = {
             key: self.value(state[key], place.attribute(key)) for key in sorted(state)
         }
-        values = {key: value for key, value in values.items() if key not in hidden}
-        return _restore(kind, values, place)
+        values = {key: value for key, value in values.items() if key not in left_out}
+        if self.checker is not None:
+            self.checker.check_state(name, values, place)
+        value = _restore(kind, values, place)
+        if self.checker is not None:
+            self.checker.remember(value)
+        return value
 
 
-def _restore(kind: type, state: dict[str, Any], place: Place) -> Any:
-    """A new instance with this state."""
-    made: Any = kind.__new__(kind)  # type: ignore[call-overload]
-    restore = getattr(kind, "__earmark_restore__", None)
-    if restore is None:
-        if not hasattr(made, "__dict__"):
-            raise ModelFormatError(f"{place}: a {kind.__name__} holds no attributes")
-        vars(made).update(state)
-        return made
+def _restore(kind: type, state: dict[str, Any], place: Place) -> object:
+    """A new instance with this state, as pickle would give it."""
     try:
-        restore(made, state)
+        value: Any = kind.__new__(kind)  # type: ignore[call-overload]
+        # scikit-learn's own __setstate__ compares versions, which are not stored.
+        if hasattr(kind, "__setstate__") and not kind.__module__.startswith("sklearn."):
+            value.__setstate__(state)
+        else:
+            vars(value).update(state)
     except Exception as error:
         raise ModelFormatError(
             f"{place} cannot be restored: {type(error).__name__}: {error}"
         ) from error
-    return made
+    return value
 
 
-def _shape(node: dict[str, Any], place: Place) -> tuple[int, ...]:
+def _compressed(
+    name: str,
+    shape: tuple[int, ...],
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    place: Place,
+) -> SparseMatrix:
+    """The CSR or CSC matrix of these arrays, checked as compiled code will not."""
+    if name not in nodes.SPARSE or len(shape) != 2:
+        raise ModelFormatError(
+            f"{place} is no sparse matrix that is read: {name[:80]!r} {shape}"
+        )
+    if not all(part.ndim == 1 for part in (data, indices, indptr)):
+        raise ModelFormatError(f"the parts of {place} must be vectors")
+    for part in (indices, indptr):
+        if part.dtype not in (np.int32, np.int64):
+            raise ModelFormatError(f"the indices of {place} must be int32 or int64")
+    columns = indices.astype(np.int64, copy=False)
+    rows = indptr.astype(np.int64, copy=False)
+    major, minor = shape if name.startswith("csr") else shape[::-1]
+    if len(rows) != major + 1 or rows[0] != 0 or rows[-1] != len(columns):
+        raise ModelFormatError(f"the row pointers of {place} do not fit {shape}")
+    if np.any(rows[1:] < rows[:-1]) or len(data) != len(columns):
+        raise ModelFormatError(f"the rows of {place} are not one after the other")
+    if len(columns) and (columns.min() < 0 or columns.max() >= minor):
+        raise ModelFormatError(f"the indices of {place} do not fit {shape}")
+    from scipy import sparse
+
+    matrix = getattr(sparse, name)(shape, dtype=data.dtype)
+    # Set one by one: the constructor would narrow int64 indices.
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    return matrix
+
+
+def text_field(node: _Node, field: str, place: Place) -> str:
+    """A field of a node that must be a string."""
+    value = node[field]
+    if not isinstance(value, str):
+        raise ModelFormatError(f"the {field} of {place} must be a string")
+    return value
+
+
+def _shape(node: _Node, place: Place) -> tuple[int, ...]:
     shape = node["shape"]
-    if not isinstance(shape, list) or not all(
-        type(n) is int and 0 <= n < 2**48 for n in shape
-    ):
+    if not isinstance(shape, list):
         raise ModelFormatError(f"{place} has no valid shape: {str(shape)[:80]}")
-    return tuple(shape)
+    lengths = tuple(n for n in shape if type(n) is int and 0 <= n < 2**48)
+    if len(lengths) != len(shape):
+        raise ModelFormatError(f"{place} has no valid shape: {str(shape)[:80]}")
+    return lengths
 
 
-_HANDLERS: dict[str, Callable[[_Decoder, dict[str, Any], Place], Any]] = {
+_HANDLERS: dict[str, Callable[[_Decoder, _Node, Place], Any]] = {
     "array": _Decoder.array,
-    "bytes_array": _Decoder.bytes_array,
     "callable": _Decoder.callable,
     "dict": _Decoder.mapping,
+    "float": _Decoder.number,
     "frozenset": _Decoder.collection,
     "numbers": _Decoder.numbers,
-    "numpy_bytes": _Decoder.numpy_bytes,
-    "numpy_str": _Decoder.numpy_str,
     "object": _Decoder.instance,
     "object_array": _Decoder.object_array,
-    "rows": _Decoder.rows,
+    "scalar": _Decoder.scalar,
     "set": _Decoder.collection,
     "sparse": _Decoder.sparse,
     "str": _Decoder.string,
-    "strings": _Decoder.run_of_strings,
+    "strings": _Decoder.strings,
     "text_array": _Decoder.text_array,
     "tuple": _Decoder.pair,
+    "type": _Decoder.type_,
 }

@@ -1,34 +1,34 @@
-"""Object tree -> JSON tree, arrays and strings. What is no plain data is refused."""
+"""Object tree -> JSON tree and tensors. What is no plain data is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earmark.exceptions import NotSupportedError
-from earmark.persistence import leaves, nodes, tensors
+from earmark.persistence import nodes
+from earmark.persistence.canonical import Json
 from earmark.persistence.classes import class_name, is_attribute, transient
-from earmark.persistence.nodes import Place
-from earmark.persistence.strings import StringWriter
+from earmark.persistence.nodes import Array, Place, pack_strings
+from earmark.persistence.tensor_file import storable
+from earmark.typing import SparseMatrix
 
 __all__ = ["Encoded", "encode"]
 
-_KEYS = (str, int, float, bool, type(None), bytes)
+_KEYS = (str, int, float, bool, type(None))
+_NUMPY_TYPES = frozenset(np.sctypeDict.values())
 
 
 class Encoded(NamedTuple):
-    """A value taken apart: JSON tree, arrays in order of use, string blob.
+    """A value taken apart: JSON tree, and tensors by the place they belong to."""
 
-    The offsets of the strings are the last array.
-    """
-
-    tree: Any
-    arrays: list[NDArray[Any]]
-    strings: bytes
+    tree: Json
+    tensors: dict[str, Array]
 
 
 def encode(
@@ -47,7 +47,7 @@ def encode(
     table : mapping of str to type
         Class table: name in the file -> class.
     name : str, optional
-        What messages call the value; its class name by default.
+        What messages and tensors call the value; its class name by default.
     allow_callables : bool, default=False
         Whether a callable is stored as a named gap that ``decode`` must be given
         again; otherwise it is refused.
@@ -55,7 +55,7 @@ def encode(
     Returns
     -------
     Encoded
-        JSON tree, arrays and string blob.
+        JSON tree and tensors.
 
     Raises
     ------
@@ -70,28 +70,25 @@ def encode(
     """
     root = name or class_name(type(value), table) or type(value).__name__
     encoder = _Encoder(table, allow_callables)
-    tree = encoder.value(value, Place(root))
-    blob, offsets = encoder.strings.finish()
-    return Encoded(tree, [*encoder.arrays, offsets], blob)
+    return Encoded(encoder.value(value, Place(root)), encoder.tensors)
 
 
 class _Encoder:
-    """Walks the tree once; arrays and strings are numbered in order of the walk."""
+    """Walks the tree once."""
 
     def __init__(self, table: Mapping[str, type], allow_callables: bool) -> None:
         self.table = table
         self.allow_callables = allow_callables
-        self.arrays: list[NDArray[Any]] = []
-        self.strings = StringWriter()
+        self.tensors: dict[str, Array] = {}
 
-    def value(self, value: Any, place: Place) -> Any:
+    def value(self, value: object, place: Place) -> Json:
         """The JSON value or node for any value."""
         if place.depth > nodes.MAX_NESTING:
             raise NotSupportedError(
                 f"{str(place)[:200]} is nested more than {nodes.MAX_NESTING} levels "
                 "deep (does an object refer to itself?)"
             )
-        if value is None or value is True or value is False:
+        if value is None or isinstance(value, bool):
             return value
         plain = _PLAIN.get(type(value))
         if plain is not None:
@@ -104,18 +101,42 @@ class _Encoder:
                 return convert(self, value, place)
         raise _refusal(value, place)
 
-    def string(self, value: str, place: Place) -> Any:
+    def tensor(self, array: Array, place: Place) -> None:
+        """Keep an array under the name of its place, in C order."""
+        name = str(place)
+        if name in self.tensors:
+            raise NotSupportedError(f"{name} occurs twice (a key that is not itself?)")
+        little = array.dtype.newbyteorder("<")
+        self.tensors[name] = np.asarray(array, dtype=little, order="C")
+
+    def whole(self, value: int, place: Place) -> Json:
+        if value not in nodes.INT64:
+            raise NotSupportedError(f"{place} is a whole number beyond 64 bits")
+        return value
+
+    def number(self, value: float, place: Place) -> Json:
+        # JSON has no nan and no infinity: they are stored by their bits.
+        if isfinite(value):
+            return value
+        return {"$": "float", "bits": struct.pack(">d", value).hex()}
+
+    def string(self, value: str, place: Place) -> Json:
         # JSON would join two surrogates that stand side by side.
         if len(value) <= nodes.MAX_STRING and not _has_surrogate(value):
             return value
-        return {"$": "str", "first": self.strings.add([value])}
+        self.tensor(pack_strings([value])[0], place)
+        return {"$": "str"}
 
     def sequence(
-        self, items: list[Any], place: Place, keys: Iterable[Any] | None = None
-    ) -> Any:
-        """A list; long ones of one kind become an array or a run of strings."""
+        self,
+        items: list[Any],
+        place: Place,
+        keys: Iterable[object] | None = None,
+        tensor_at: Place | None = None,
+    ) -> Json:
+        """A list; long ones of one kind become an array or packed strings."""
         if len(items) >= nodes.PACK_FROM:
-            packed = self._packed(items)
+            packed = self._packed(items, tensor_at or place)
             if packed is not None:
                 return packed
         names = range(len(items)) if keys is None else keys
@@ -124,69 +145,58 @@ class _Encoder:
             for key, item in zip(names, items, strict=True)
         ]
 
-    def _packed(self, items: list[Any]) -> Any:
+    def _packed(self, items: list[Any], place: Place) -> Json:
         kinds = set(map(type, items))
         if len(kinds) > 1:
             return None
         (kind,) = kinds
         if kind is str:
-            return self._run("strings", items)
-        if kind is int and min(items) in nodes.INT64 and max(items) in nodes.INT64:
-            return self._numbers(np.array(items, dtype=np.int64), numpy=False)
-        if kind is float:
-            return self._numbers(np.array(items, dtype=np.float64), numpy=False)
-        if issubclass(kind, np.generic) and tensors.storable(np.dtype(kind)):
-            return self._numbers(np.array(items, dtype=kind), numpy=True)
-        if kind is list and all(type(s) is str for row in items for s in row):
-            run = self._run("rows", [s for row in items for s in row])
-            lengths = np.fromiter(map(len, items), np.int64, len(items))
-            return {**run, "lengths": self._add(lengths)}
-        return None
+            blob, offsets = pack_strings(items)
+            self.tensor(blob, place)
+            self.tensor(offsets, place.part("offsets"))
+            return {"$": "strings"}
+        numpy = issubclass(kind, np.generic) and storable(np.dtype(kind))
+        if kind is int and not (
+            min(items) in nodes.INT64 and max(items) in nodes.INT64
+        ):
+            return None
+        if not numpy and kind not in (int, float):
+            return None
+        dtype = kind if numpy else np.int64 if kind is int else np.float64
+        self.tensor(np.array(items, dtype=dtype), place)
+        return {"$": "numbers", "numpy": numpy}
 
-    def _numbers(self, array: NDArray[Any], *, numpy: bool) -> Any:
-        return {"$": "numbers", "index": self._add(array), "numpy": numpy}
-
-    def _run(self, kind: str, strings: Sequence[str]) -> dict[str, Any]:
-        return {"$": kind, "first": self.strings.add(strings), "count": len(strings)}
-
-    def _add(self, array: NDArray[Any]) -> int:
-        # One place is kept for the offsets of the strings.
-        if len(self.arrays) + 1 >= tensors.MAX_ARRAYS:
-            raise NotSupportedError(
-                f"a model file holds at most {tensors.MAX_ARRAYS} arrays"
-            )
-        little = array.dtype.newbyteorder("<")
-        self.arrays.append(np.asarray(array, dtype=little, order="C"))
-        return len(self.arrays) - 1
-
-    def pair(self, value: tuple[Any, ...], place: Place) -> Any:
+    def pair(self, value: tuple[object, ...], place: Place) -> Json:
         return {"$": "tuple", "items": self.sequence(list(value), place)}
 
-    def mapping(self, value: dict[Any, Any], place: Place) -> Any:
+    def mapping(self, value: dict[object, object], place: Place) -> Json:
         """A dict, in its order, as keys beside values."""
         for key in value:
-            whole = type(key) is int and key not in nodes.INT64
-            if whole or not (type(key) in _KEYS or isinstance(key, np.generic)):
+            if isinstance(key, int) and int(key) not in nodes.INT64:
+                small = False
+            else:
+                small = type(key) in _KEYS or isinstance(key, np.generic)
+            if not small:
                 raise NotSupportedError(
                     f"{place} is a dict with the key {key!r} of type "
                     f"{type(key).__name__}; keys must be strings or small numbers"
                 )
-        keys = self.sequence(list(value), place)
-        values = self.sequence(list(value.values()), place, value)
+        keys = self.sequence(list(value), place.part("keys"))
+        values = self.sequence(list(value.values()), place, value, place.part("values"))
         return {"$": "dict", "keys": keys, "values": values}
 
-    def collection(self, value: set[Any] | frozenset[Any], place: Place) -> Any:
+    def collection(self, value: set[object] | frozenset[object], place: Place) -> Json:
         if not all(type(item) is str for item in value):
             raise NotSupportedError(
                 f"{place} is a {type(value).__name__} that holds more than strings; "
                 "store a sorted list or an array"
             )
-        items = self.sequence(sorted(value), place)
+        items = self.sequence(sorted(map(str, value)), place)
         return {"$": type(value).__name__, "items": items}
 
-    def instance(self, value: Any, name: str, place: Place) -> Any:
-        """An instance of a class in the table: its attributes, sorted by name."""
-        hidden = transient(type(value), name)
+    def instance(self, value: object, name: str, place: Place) -> Json:
+        """An instance of a class in the table: its state, sorted by name."""
+        left_out = transient(type(value), name)
         state = {}
         for key, item in sorted(_state(value, place).items()):
             if not is_attribute(key):
@@ -194,45 +204,35 @@ class _Encoder:
                     f"{place} has an attribute {key!r}; names must be identifiers "
                     "that do not begin with two underscores"
                 )
-            if key not in hidden:
+            if key not in left_out:
                 state[key] = self.value(item, place.attribute(key))
         return {"$": "object", "class": name, "state": state}
 
-    def array(self, value: NDArray[Any], place: Place) -> Any:
+    def array(self, value: Array, place: Place) -> Json:
         kind = value.dtype.kind
         if kind == "O":
             items = self.sequence(value.ravel(order="C").tolist(), place)
             return {"$": "object_array", "items": items, "shape": list(value.shape)}
-        if kind in "US":
-            node = "text_array" if kind == "U" else "bytes_array"
-            return {"$": node, "index": self._add(_characters(value))}
-        if tensors.storable(value.dtype) is None:
+        if kind == "U":
+            self.tensor(_characters(value), place)
+            return {"$": "text_array"}
+        if not storable(value.dtype):
             raise NotSupportedError(
                 f"{place} is an array of type {value.dtype}; a model file holds "
                 "arrays of truth values, numbers up to 64 bits and strings"
             )
-        return {"$": "array", "index": self._add(value)}
+        self.tensor(value, place)
+        return {"$": "array"}
 
-    def scalar(self, value: np.generic, place: Place) -> Any:
-        if isinstance(value, np.str_):
-            return {"$": "numpy_str", "value": self.string(str(value), place)}
-        if isinstance(value, np.bytes_):
-            return {
-                "$": "numpy_bytes",
-                "value": leaves.write_bytes(bytes(value), place),
-            }
-        node = leaves.write_scalar(value)
-        if node is None:
+    def scalar(self, value: np.generic, place: Place) -> Json:
+        if not isinstance(value, np.str_) and not storable(value.dtype):
             raise _refusal(value, place)
-        return node
+        return {"$": "scalar", "value": self.array(np.asarray(value), place)}
 
-    def dtype(self, value: np.dtype[Any], place: Place) -> Any:
-        node = leaves.write_dtype(value)
-        if node is None:
-            raise _refusal(value, place)
-        return node
+    def type_(self, value: type, place: Place) -> Json:
+        return {"$": "type", "name": _type_name(value)}
 
-    def sparse(self, value: Any, place: Place) -> Any:
+    def sparse(self, value: SparseMatrix, place: Place) -> Json:
         """CSR or CSC as its three arrays."""
         name = type(value).__name__
         if name not in nodes.SPARSE or value.ndim != 2:
@@ -240,78 +240,75 @@ class _Encoder:
                 f"{place} is a {name} of {value.ndim} dimensions; "
                 "convert it with .tocsr() or .tocsc()"
             )
-        parts = {
-            part: self.array(getattr(value, part), place.attribute(part))["index"]
-            for part in ("data", "indices", "indptr")
-        }
-        shape = [int(n) for n in value.shape]
-        return {"$": "sparse", "class": name, "shape": shape, **parts}
+        for part in ("data", "indices", "indptr"):
+            self.array(getattr(value, part), place.part(part))
+        return {"$": "sparse", "class": name, "shape": [int(n) for n in value.shape]}
 
-    @staticmethod
-    def _given(place: Place, what: str) -> str:
-        """How ``load`` takes the function that stood in a place."""
-        if str(place).endswith(".encoder"):
-            return f"encoder={what}"
-        return f"given={{{str(place)!r}: {what}}}"
-
-    def function(self, value: Any, place: Place) -> Any:
+    def function(self, value: Callable[..., object], place: Place) -> Json:
         """A callable: a gap with a name if that is allowed."""
         if self.allow_callables:
             return {"$": "callable", "path": str(place)}
         what = getattr(value, "__name__", type(value).__name__)
         kind = "class" if isinstance(value, type) else "function"
+        again = f"given={{{str(place)!r}: {what}}}"
+        if str(place).endswith(".encoder"):
+            again = f"encoder={what}"
         raise NotSupportedError(
             f"{place} is a {kind} ({what}); a model file holds no code: save with "
-            "allow_callables=True and give it again to load, "
-            f"{self._given(place, what)}"
+            f"allow_callables=True and give it again to load, {again}"
         )
 
 
-def _state(value: Any, place: Place) -> dict[Any, Any]:
-    """The attributes to store, by the object's own account if it gives one."""
-    kind = type(value)
-    own = hasattr(kind, "__earmark_state__")
-    if own != hasattr(kind, "__earmark_restore__"):
+def _state(value: object, place: Place) -> dict[Any, Any]:
+    """What the object gives to pickle is what is stored."""
+    state = value.__getstate__()
+    if state is None:  # an object that has no attributes yet
+        state = {}
+    restorable = hasattr(value, "__dict__") or hasattr(value, "__setstate__")
+    if not isinstance(state, dict) or not restorable:
         raise NotSupportedError(
-            f"{kind.__name__} must define both __earmark_state__ and "
-            "__earmark_restore__, or neither"
+            f"{place} is a {type(value).__name__} without __dict__; define "
+            "__getstate__, which returns a dict, and __setstate__"
         )
-    if own:
-        return dict(value.__earmark_state__())
-    if not hasattr(value, "__dict__"):
-        raise NotSupportedError(
-            f"{place} is a {kind.__name__} without __dict__; define "
-            "__earmark_state__ and __earmark_restore__"
-        )
-    return dict(vars(value))
+    return state
+
+
+def _type_name(value: object) -> str | None:
+    """The name of a type that may be a parameter's value, such as np.float64."""
+    if not isinstance(value, type):
+        return None
+    if value in _NUMPY_TYPES:
+        # np.longlong and the like are other names for the same numbers.
+        name = f"numpy.{np.dtype(value).name}"
+        return name if name in nodes.TYPES else None
+    return value.__name__ if nodes.TYPES.get(value.__name__) is value else None
 
 
 def _has_surrogate(value: str) -> bool:
     return not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)
 
 
-def _characters(value: NDArray[Any]) -> NDArray[Any]:
-    """Strings of fixed width as one number a character, in a last axis."""
-    unit = np.dtype("<u4" if value.dtype.kind == "U" else "u1")
-    width = max(value.dtype.itemsize // unit.itemsize, 1)
-    fixed = np.dtype(f"<{value.dtype.kind}{width}")
-    plain = np.asarray(value, dtype=fixed, order="C")
-    return plain.reshape(-1).view(unit).reshape(*value.shape, width)
+def _characters(value: Array) -> Array:
+    """Strings of fixed width as one number per character, in a last axis."""
+    width = max(value.dtype.itemsize // 4, 1)
+    plain = np.asarray(value, dtype=np.dtype(f"<U{width}"), order="C")
+    return plain.reshape(-1).view(np.dtype("<u4")).reshape(*value.shape, width)
 
 
-def _is_sparse(value: Any) -> bool:
+def _is_sparse(value: object) -> bool:
     return type(value).__module__.startswith("scipy.sparse")
 
 
-def _refusal(value: Any, place: Place) -> NotSupportedError:
+def _refusal(value: object, place: Place) -> NotSupportedError:
     """The error for a value that a file cannot hold, with what to do instead."""
     kind = type(value)
     advice = (
         "a model file holds numbers, strings, lists, dicts, arrays and the classes "
-        "of its table; store such data instead, list the attribute in _transient, "
-        "or define __earmark_state__ and __earmark_restore__"
+        "that earmark stores; if it is an estimator of your own, save it with joblib, "
+        "or name one of earmark's models. (A class of earmark leaves an attribute "
+        "out by listing it in _transient.)"
     )
-    bases = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
+    bases = (bool, int, float, str, list, tuple, dict, set, frozenset)
     base = next((b for b in bases if isinstance(value, b)), None)
     if isinstance(value, ModuleType):
         advice = "a model file holds no code"
@@ -319,6 +316,8 @@ def _refusal(value: Any, place: Place) -> NotSupportedError:
         advice = "store the seed, a whole number, instead"
     elif base is not None:
         advice = f"convert it to a plain {base.__name__}"
+    elif isinstance(value, bytes):
+        advice = "convert it to a string, or to an array of uint8"
     elif isinstance(value, np.ndarray):
         advice = "convert it with numpy.asarray"
     return NotSupportedError(
@@ -326,11 +325,10 @@ def _refusal(value: Any, place: Place) -> NotSupportedError:
     )
 
 
-_PLAIN: dict[type, Callable[[_Encoder, Any, Place], Any]] = {
-    int: lambda _, value, place: leaves.write_int(value),
-    float: lambda _, value, place: leaves.write_float(value),
+_PLAIN: dict[type, Callable[[_Encoder, Any, Place], Json]] = {
+    int: _Encoder.whole,
+    float: _Encoder.number,
     str: _Encoder.string,
-    bytes: lambda _, value, place: leaves.write_bytes(value, place),
     list: _Encoder.sequence,
     tuple: _Encoder.pair,
     dict: _Encoder.mapping,
@@ -340,11 +338,10 @@ _PLAIN: dict[type, Callable[[_Encoder, Any, Place], Any]] = {
     np.memmap: _Encoder.array,
 }
 _OTHERS: tuple[
-    tuple[Callable[[Any], Any], Callable[[_Encoder, Any, Place], Any]], ...
+    tuple[Callable[[object], object], Callable[[_Encoder, Any, Place], Json]], ...
 ] = (
     (lambda value: isinstance(value, np.generic), _Encoder.scalar),
-    (lambda value: isinstance(value, np.dtype), _Encoder.dtype),
-    (leaves.type_name, lambda _, value, place: leaves.write_type(value)),
+    (_type_name, _Encoder.type_),
     (_is_sparse, _Encoder.sparse),
     (callable, _Encoder.function),
 )

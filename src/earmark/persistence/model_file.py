@@ -1,25 +1,26 @@
-"""Save, load and describe model files: container, encoder and decoder together."""
+"""Save, load and describe model files: tensor file, encoder and decoder together."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from earmark import __version__
 from earmark.exceptions import ModelFormatError, NotSupportedError
-from earmark.persistence import canonical, container, tensors
+from earmark.persistence import canonical, tensor_file
+from earmark.persistence.canonical import Json
 from earmark.persistence.classes import class_name
 from earmark.persistence.decode import decode
 from earmark.persistence.encode import encode
-from earmark.persistence.outline import callables, parameters
+from earmark.persistence.schema import Schema
+from earmark.typing import JsonObject
 
 __all__ = ["ModelInfo", "load_model", "read_manifest", "save_model"]
 
-_ARRAYS, _STRINGS = container.MEMBERS
-_FIELDS = ("earmark_version", "members", "metadata", "payload_length", "tree")
+_FIELDS = ("earmark_version", "metadata", "tree")
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class ModelInfo:
     parameters : dict
         Its constructor parameters; nested objects as dicts with a ``class`` entry.
     metadata : dict
-        What the caller of ``save_model`` added.
+        What the caller of ``save_model`` added: of a classifier its model, classes
+        and, where they are known, the columns and facts of the training data.
     callables : tuple of str
         Places of callables that must be given again to load the file.
     format_version : int
@@ -42,33 +44,26 @@ class ModelInfo:
         Version of earmark that wrote the file.
     file_size : int
         Bytes of the file.
-    member_sizes : dict of str to int
-        Bytes of each member.
     fingerprint : str
         SHA-256 that covers the whole content: equal models, equal fingerprints.
 
     """
 
     class_name: str
-    parameters: dict[str, Any]
-    metadata: dict[str, Any]
+    parameters: JsonObject
+    metadata: JsonObject
     callables: tuple[str, ...]
     format_version: int
     earmark_version: str
     file_size: int
-    member_sizes: dict[str, int]
     fingerprint: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """The same as plain data, for JSON."""
-        return asdict(self)
 
 
 def save_model(
     obj: object,
     path: str | os.PathLike[str],
     table: Mapping[str, type],
-    metadata: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Json] | None = None,
     *,
     allow_callables: bool = False,
 ) -> None:
@@ -117,17 +112,15 @@ def save_model(
     extra = _plain_metadata(metadata)
     parts = encode(obj, table, name=name, allow_callables=allow_callables)
     manifest = {"earmark_version": __version__, "metadata": extra, "tree": parts.tree}
-    members: dict[str, Sequence[bytes | memoryview]] = {
-        _ARRAYS: tensors.write(parts.arrays),
-        _STRINGS: [parts.strings],
-    }
-    container.write(path, manifest, members)
+    tensor_file.write(path, manifest, parts.tensors)
 
 
 def load_model(
     path: str | os.PathLike[str],
     table: Mapping[str, type],
-    given: Mapping[str, Callable[..., Any]] | None = None,
+    given: Mapping[str, Callable[..., object]] | None = None,
+    *,
+    schemas: Mapping[str, Schema] | None = None,
 ) -> Any:
     """Read the object that ``save_model`` wrote; no code from the file is run.
 
@@ -140,6 +133,9 @@ def load_model(
         scikit-learn in ``SKLEARN_LINEAR``.
     given : mapping of str to callable, optional
         Place -> callable, for each callable that the file leaves out.
+    schemas : mapping of str to Schema, optional
+        What the state of each class must be, checked before an object is made; with
+        them, a class that has none is refused.
 
     Raises
     ------
@@ -150,14 +146,18 @@ def load_model(
 
     """
     with _naming(path):
-        file = container.read(path)
-        manifest = _checked(file.manifest)
-        tree = manifest["tree"]
-        given = dict(given or {})
-        _check_given(path, tree, given)
-        arrays = tensors.read(file.data.pop(_ARRAYS))
-        strings = file.data.pop(_STRINGS)
-        return decode(tree, arrays, strings, table, name=tree["class"], given=given)
+        file = tensor_file.read(path)
+        tree = _checked_tree(file.manifest)
+        functions = dict(given or {})
+        _check_given(path, tree, functions)
+        return decode(
+            tree,
+            file.tensors,
+            table,
+            name=str(tree["class"]),
+            given=functions,
+            schemas=schemas,
+        )
 
 
 def read_manifest(path: str | os.PathLike[str]) -> ModelInfo:
@@ -172,19 +172,17 @@ def read_manifest(path: str | os.PathLike[str]) -> ModelInfo:
 
     """
     with _naming(path):
-        file = container.read(path, keep=False)
-        manifest = _checked(file.manifest)
-        tree = manifest["tree"]
+        file = tensor_file.read(path, keep=False)
+        tree = _checked_tree(file.manifest)
         return ModelInfo(
-            class_name=tree["class"],
-            parameters=parameters(tree),
-            metadata=manifest["metadata"],
-            callables=tuple(callables(tree)),
+            class_name=str(tree["class"]),
+            parameters=_parameters(tree),
+            metadata=file.manifest["metadata"],
+            callables=tuple(_callables(tree)),
             format_version=file.format_version,
-            earmark_version=manifest["earmark_version"],
-            file_size=file.file_length,
-            member_sizes={member.name: member.length for member in file.members},
-            fingerprint=file.fingerprint,
+            earmark_version=file.manifest["earmark_version"],
+            file_size=file.length,
+            fingerprint=file.digest,
         )
 
 
@@ -197,12 +195,12 @@ def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
 
 
-def _plain_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+def _plain_metadata(metadata: Mapping[str, Json] | None) -> dict[str, Json]:
     """The metadata, which must come back from JSON as they went in."""
     plain = dict(metadata or {})
     try:
         text = canonical.dump({"metadata": plain})
-        same = canonical.parse(text, "the manifest")["metadata"] == plain
+        same = canonical.parse(text, "the manifest") == {"metadata": plain}
     except (TypeError, ValueError, RecursionError) as error:
         raise NotSupportedError(f"metadata must be plain JSON data: {error}") from error
     if not same:
@@ -213,9 +211,9 @@ def _plain_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     return plain
 
 
-def _checked(manifest: Any) -> dict[str, Any]:
-    """The manifest of a model: exactly the known fields, of the right types."""
-    if not isinstance(manifest, dict) or tuple(sorted(manifest)) != _FIELDS:
+def _checked_tree(manifest: JsonObject) -> dict[str, Json]:
+    """The tree of a manifest that has exactly the known fields, of the right types."""
+    if tuple(sorted(manifest)) != _FIELDS:
         raise ModelFormatError(f"the manifest must have the fields {_FIELDS}")
     if not isinstance(manifest["earmark_version"], str):
         raise ModelFormatError("earmark_version must be a string")
@@ -228,14 +226,14 @@ def _checked(manifest: Any) -> dict[str, Any]:
         tree.get("state"), dict
     ):
         raise ModelFormatError("the object in the file lacks a class or attributes")
-    return manifest
+    return tree
 
 
 def _check_given(
-    path: str | os.PathLike[str], tree: Any, given: Mapping[str, Any]
+    path: str | os.PathLike[str], tree: Json, given: Mapping[str, object]
 ) -> None:
     """Raise unless ``given`` holds a callable for each gap, and no other."""
-    needed = set(callables(tree))
+    needed = set(_callables(tree))
     if needed != set(given):
         listed = ", ".join(sorted(needed)) or "none"
         raise NotSupportedError(
@@ -248,3 +246,52 @@ def _check_given(
             raise NotSupportedError(
                 f"given[{place!r}] must be a callable, got {type(value).__name__}"
             )
+
+
+def _callables(tree: Json) -> Iterator[str]:
+    """Places of the callables that the file leaves out, in no special order."""
+    rest = [tree]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, list):
+            rest += node
+        elif isinstance(node, dict):
+            # Attribute names and fields are never "$": only nodes have that key.
+            if node.get("$") == "callable":
+                path = node.get("path")
+                if not isinstance(path, str):
+                    raise ModelFormatError("a callable in the file has no place")
+                yield path
+            rest += node.values()
+
+
+def _parameters(node: Mapping[str, Json]) -> dict[str, Json]:
+    """Constructor parameters of an object node: no underscore before or behind."""
+    state = node.get("state")
+    if not isinstance(state, dict):
+        return {}
+    return {
+        name: _described(value)
+        for name, value in state.items()
+        if not name.startswith("_") and not name.endswith("_")
+    }
+
+
+def _described(node: Json) -> Json:
+    """A plain value for people and for JSON; large data by their kind only."""
+    if isinstance(node, list):
+        return [_described(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kind = node.get("$")
+    if kind == "object":
+        return {"class": node.get("class"), **_parameters(node)}
+    if kind in ("tuple", "set", "frozenset", "object_array"):
+        return _described(node.get("items"))
+    if kind == "type":
+        return node.get("name")
+    keys, values = node.get("keys"), node.get("values")
+    if kind == "dict" and isinstance(keys, list) and isinstance(values, list):
+        described = (str(_described(key)) for key in keys)
+        return dict(zip(described, map(_described, values), strict=False))
+    return f"<{kind}>"

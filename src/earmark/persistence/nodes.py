@@ -1,58 +1,60 @@
-"""What encoder and decoder share: places in the object tree, and the node kinds.
+"""What encoder and decoder share: places in the object tree, nodes, packed strings.
 
 None, truth values, whole and finite numbers, short strings and short lists stand for
 themselves in the JSON tree. Everything else is a node: a JSON object whose key ``$``
-names the kind and whose other keys are exactly the fields listed here.
+names the kind and whose other keys are exactly the fields listed here. Numbers and
+strings of a node lie in tensors that are named by its place.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
+
+from earmark.exceptions import ModelFormatError
+from earmark.typing import IntVector
 
 __all__ = [
     "FIELDS",
     "INT64",
-    "MAX_BYTES",
     "MAX_NESTING",
     "MAX_STRING",
     "PACK_FROM",
     "SPARSE",
     "TYPES",
+    "Array",
     "Place",
+    "pack_strings",
+    "unpack_strings",
 ]
 
+Array = NDArray[np.generic]
+
 FIELDS = {
-    "array": ("index",),
-    "bytes": ("hex",),
-    "bytes_array": ("index",),
+    "array": (),
     "callable": ("path",),
     "dict": ("keys", "values"),
-    "dtype": ("name",),
     "float": ("bits",),
     "frozenset": ("items",),
-    "int": ("hex",),
-    "numbers": ("index", "numpy"),
-    "numpy_bytes": ("value",),
-    "numpy_str": ("value",),
+    "numbers": ("numpy",),
     "object": ("class", "state"),
     "object_array": ("items", "shape"),
-    "rows": ("count", "first", "lengths"),
-    "scalar": ("dtype", "hex"),
+    "scalar": ("value",),
     "set": ("items",),
-    "sparse": ("class", "data", "indices", "indptr", "shape"),
-    "str": ("first",),
-    "strings": ("count", "first"),
-    "text_array": ("index",),
+    "sparse": ("class", "shape"),
+    "str": (),
+    "strings": (),
+    "text_array": (),
     "tuple": ("items",),
     "type": ("name",),
 }
 
 MAX_NESTING = 40  # objects within objects; a node adds at most 3 JSON levels
-MAX_BYTES = 2**16  # a bytes value
-MAX_STRING = 4096  # a string in the manifest; longer ones go to the string member
-PACK_FROM = 16  # a list of so many numbers or strings leaves the manifest
+MAX_STRING = 4096  # a string in the manifest; longer ones become a tensor
+PACK_FROM = 16  # a list of so many numbers or strings becomes a tensor
 INT64 = range(-(2**63), 2**63)
 SPARSE = ("csc_array", "csc_matrix", "csr_array", "csr_matrix")
 
@@ -76,7 +78,7 @@ class Place:
     __slots__ = ("depth", "is_attribute", "key", "parent")
 
     def __init__(
-        self, key: Any, parent: Place | None = None, is_attribute: bool = False
+        self, key: object, parent: Place | None = None, is_attribute: bool = False
     ) -> None:
         self.key = key
         self.parent = parent
@@ -87,7 +89,13 @@ class Place:
         """The attribute ``name`` of the object here."""
         return Place(name, self, is_attribute=True)
 
-    def item(self, key: Any) -> Place:
+    def part(self, name: str) -> Place:
+        """A part of the value here, such as the keys of a dict: no deeper in the tree."""
+        part = self.attribute(name)
+        part.depth = self.depth
+        return part
+
+    def item(self, key: object) -> Place:
         """The element at ``key`` of the container here."""
         return Place(key, self)
 
@@ -97,3 +105,53 @@ class Place:
         if self.is_attribute:
             return f"{self.parent}.{self.key}"
         return f"{self.parent}[{self.key!r}]"
+
+
+def pack_strings(strings: Sequence[str]) -> tuple[NDArray[np.uint8], IntVector]:
+    """All strings as UTF-8, and where each begins and the last one ends.
+
+    Lone surrogates survive (``surrogatepass``): a vocabulary may hold any string.
+    """
+    encoded = [s.encode("utf-8", "surrogatepass") for s in strings]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets
+
+
+def unpack_strings(blob: Array, offsets: Array, place: Place) -> list[str]:
+    """The strings of ``pack_strings``; whatever it does not write is refused."""
+    if blob.dtype != np.uint8 or blob.ndim != 1:
+        raise ModelFormatError(f"the strings of {place} must be a vector of uint8")
+    if offsets.dtype != np.int64 or offsets.ndim != 1 or len(offsets) == 0:
+        raise ModelFormatError(f"the offsets of {place} must be a vector of int64")
+    places = offsets.astype(np.int64, copy=False)
+    if places[0] != 0 or places[-1] != len(blob) or np.any(places[1:] < places[:-1]):
+        raise ModelFormatError(
+            f"the offsets of {place} must rise from 0 to {len(blob)}, "
+            "the length of the strings"
+        )
+    raw = blob.astype(np.uint8, copy=False)
+    try:
+        text = str(raw.data, "utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise ModelFormatError(
+            f"the strings of {place} are not valid UTF-8: {error.reason}"
+        ) from error
+    if len(text) != len(raw):
+        places = _in_characters(raw, places, place)
+    return [text[start:stop] for start, stop in pairwise(places.tolist())]
+
+
+def _in_characters(
+    raw: NDArray[np.uint8], places: IntVector, place: Place
+) -> IntVector:
+    """Offsets in bytes -> offsets in characters, for UTF-8 text."""
+    continues = (raw & 0xC0) == 0x80
+    filled = places[1:] > places[:-1]
+    starts = places[:-1][filled]
+    if continues[starts].any():
+        raise ModelFormatError(f"a string of {place} begins within a character")
+    lengths = np.zeros(len(places), dtype=np.int64)
+    extra = np.add.reduceat(continues, starts, dtype=np.int64)
+    lengths[1:][filled] = np.diff(places)[filled] - extra
+    return np.cumsum(lengths)

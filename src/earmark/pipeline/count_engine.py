@@ -261,10 +261,10 @@ class CountEngine:
             ]
         return self.scorers_
 
-    def __earmark_state__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k not in self._transient}
 
-    def __earmark_restore__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if "statistics_" in state:
             self._finalise()

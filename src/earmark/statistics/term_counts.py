@@ -213,9 +213,6 @@ class TermCounts:
             for name in ("tokens", "presence")
         )
 
-    __earmark_state__ = __getstate__
-    __earmark_restore__ = __setstate__
-
 
 def _narrow(values: IntVector) -> NDArray[Any]:
     """The same whole numbers >= 0 in the least space."""

@@ -176,10 +176,10 @@ def test_score_parts_add_up_to_the_scores(rng):
 def test_state_without_derived_arrays_restores_the_model(rng):
     X, y = corpus(rng)
     model = HigherOrderNaiveBayes().fit(X, y)
-    state = model.__earmark_state__()
+    state = model.__getstate__()
     assert not set(model._derived) & set(state)
     twin = HigherOrderNaiveBayes()
-    twin.__earmark_restore__(state)
+    twin.__setstate__(state)
     assert_array_equal(twin.predict_log_proba(X), model.predict_log_proba(X))
 
 

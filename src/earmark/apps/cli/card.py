@@ -40,8 +40,8 @@ def run(
 ) -> None:
     """Write a model card."""
     from earmark.apps.card import CardFacts, sections, to_html, to_markdown
-    from earmark.evaluation.report.write import write_whole
     from earmark.exceptions import DataError
+    from earmark.whole_files import write_whole
 
     if not model.exists():
         raise DataError(f"{model}: no such model file; `earmark train` makes one.")

@@ -134,7 +134,7 @@ def _export(session: object, out: Path) -> None:
     from earmark.apps.label.export import export
     from earmark.apps.web.replies import Refusal
     from earmark.exceptions import DataError
-    from earmark.persistence.atomic import write_atomically
+    from earmark.whole_files import write_whole
 
     kinds = {"csv", "jsonl", "parquet", "earmark", "html"}
     if out.suffix[1:] not in kinds:
@@ -143,5 +143,5 @@ def _export(session: object, out: Path) -> None:
         data = export(session, out.name)  # type: ignore[arg-type]
     except Refusal as refusal:
         raise DataError(refusal.detail) from None
-    write_atomically(out, [data])
+    write_whole(out, data)
     typer.echo(f"wrote {out} ({len(data):,} bytes)")

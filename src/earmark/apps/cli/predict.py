@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.whole_files import whole_file
 
 __all__ = ["HELP", "NAME", "run"]
 
@@ -188,23 +187,10 @@ def _output(out: str) -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    path = Path(os.path.realpath(out))  # a link stays one
-    if path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8", newline="") as file:
-            yield file
-        return
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            yield file
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    path = Path(out)
+    streams = path.exists() and not path.is_file()
+    with (
+        nullcontext(path) if streams else whole_file(path) as place,
+        place.open("w", encoding="utf-8", newline="") as file,
+    ):
+        yield file

@@ -26,9 +26,9 @@ from earmark.evaluation.reliability import Reliability, reliability
 from earmark.evaluation.report.page import render_page
 from earmark.evaluation.report.terminal import render_terminal
 from earmark.evaluation.report.words import summary_sentences
-from earmark.evaluation.report.write import write_whole
 from earmark.exceptions import DataError
 from earmark.typing import ArrayLike
+from earmark.whole_files import write_whole
 
 __all__ = ["Report"]
 

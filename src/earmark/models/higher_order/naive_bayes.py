@@ -256,10 +256,10 @@ class HigherOrderNaiveBayes(PresenceScores):
             )
         return np.searchsorted(self.classes_, labels)
 
-    def __earmark_state__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k not in self._derived}
 
-    def __earmark_restore__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if "path_count_" in state:
             self._derive()

@@ -1,8 +1,8 @@
 """Write a file whole or not at all: temporary file, fsync, rename, fsync folder.
 
-A save that is killed leaves its temporary file behind; the next save to the same
-target removes it. A live save holds a lock on its temporary file, so that saves at
-the same time do not remove each other's.
+A writer that is killed leaves its temporary file behind; the next one with the same
+target removes it. A live writer holds a lock on its temporary file, so that writers
+at the same time do not remove each other's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -23,15 +23,36 @@ try:
 except ImportError:  # Windows: an open file cannot be removed, which serves as lock
     fcntl = None
 
-__all__ = ["write_atomically"]
+__all__ = ["whole_file", "write_whole"]
 
 _PIECE = 2**24
 
 
-def write_atomically(
-    path: str | os.PathLike[str], pieces: Iterable[bytes | memoryview]
+def write_whole(
+    path: str | os.PathLike[str], content: str | bytes | Iterable[bytes | memoryview]
 ) -> None:
-    """Replace the file ``path`` by ``pieces``, or leave it as it was."""
+    """Replace the file ``path`` by ``content``, or leave it as it was.
+
+    Text is written as UTF-8; lone surrogates, which have no UTF-8, as question marks.
+    """
+    if isinstance(content, str):
+        content = content.encode("utf-8", errors="replace")
+    pieces = [content] if isinstance(content, bytes) else content
+    with _replacing(path) as (descriptor, _):
+        for piece in pieces:
+            _write_all(descriptor, memoryview(piece))
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary file to fill, which becomes ``path`` when the block ends well."""
+    with _replacing(path) as (_, temporary):
+        yield temporary
+
+
+@contextlib.contextmanager
+def _replacing(path: str | os.PathLike[str]) -> Iterator[tuple[int, Path]]:
+    """Descriptor and name of the temporary file; a link is written through."""
     target = Path(os.path.realpath(path))
     _check_target(target)
     _remove_leftovers(target)
@@ -39,8 +60,7 @@ def write_atomically(
     try:
         try:
             _keep_mode(descriptor, target)
-            for piece in pieces:
-                _write_all(descriptor, memoryview(piece))
+            yield descriptor, temporary
             os.fsync(descriptor)
             os.replace(temporary, target)
         finally:
@@ -93,14 +113,14 @@ def _create(target: Path) -> tuple[int, Path]:
             return descriptor, temporary
         with contextlib.suppress(OSError):  # a file system without locks
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-        # Another save may have taken it for a leftover before we held the lock.
+        # Another writer may have taken it for a leftover before we held the lock.
         if os.fstat(descriptor).st_nlink:
             return descriptor, temporary
         os.close(descriptor)
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove temporary files of this target that no live save holds."""
+    """Remove temporary files of this target that no live writer holds."""
     prefix = _prefix(target)
     for entry in list(os.scandir(target.parent)):
         if entry.name.startswith(prefix) and entry.name.endswith(".tmp"):
