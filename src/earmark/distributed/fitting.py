@@ -22,8 +22,9 @@ from earmark.distributed.trainers import check_trainable, train
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import NotSupportedError
 from earmark.models import SemiSupervisedNaiveBayes
-from earmark.pipeline import TextClassifier, load
+from earmark.pipeline import TextClassifier
 from earmark.pipeline.build import build_engine
+from earmark.pipeline.files import load_with_info
 from earmark.pipeline.plan import model_name, unused_pool
 
 __all__ = ["as_parts", "fit", "fitting", "predict", "trained_columns"]
@@ -217,19 +218,25 @@ def predict(
         model.save(path)
     else:
         path = Path(model)
-    classifier = model if isinstance(model, TextClassifier) else load(path)
-    named = text or trained_columns(classifier)
+    stored_text = None
+    if isinstance(model, TextClassifier):
+        classifier = model
+    else:
+        classifier, info = load_with_info(path)
+        stored_text = info.metadata.get("columns", {}).get("text")
+    named = text or trained_columns(classifier, stored_text)
     parts = as_parts(dataset, named, False)
     executor = None if client is None else _executor_of(client)
     sent = SentModel(path, max_error, classifier if max_error is None else None)
     return predict_parts(sent, parts, out, executor=executor, skip_bad=skip_bad)
 
 
-def trained_columns(classifier: TextClassifier) -> str | list[str] | None:
-    """The text columns that a classifier was trained on, as far as it knows."""
-    named = getattr(classifier, "columns_", {}).get("text")
-    if named is not None:
-        columns = [name.strip() for name in str(named).split(",")]
+def trained_columns(
+    classifier: TextClassifier, stored: str | None
+) -> str | list[str] | None:
+    """The text columns that a classifier was trained on, as far as is known."""
+    if stored is not None:
+        columns = [name.strip() for name in stored.split(",")]
         return columns if len(columns) > 1 else columns[0]
     return None if classifier.regions == "email" else classifier.region_names_
 

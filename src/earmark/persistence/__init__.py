@@ -8,6 +8,7 @@ from earmark.persistence.classes import SKLEARN_LINEAR
 from earmark.persistence.model_file import (
     ModelInfo,
     load_model,
+    open_model,
     read_manifest,
     save_model,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "SKLEARN_LINEAR",
     "ModelInfo",
     "load_model",
+    "open_model",
     "read_manifest",
     "save_model",
 ]

@@ -18,7 +18,7 @@ from earmark.persistence.encode import encode
 from earmark.persistence.schema import Schema
 from earmark.typing import JsonObject
 
-__all__ = ["ModelInfo", "load_model", "read_manifest", "save_model"]
+__all__ = ["ModelInfo", "load_model", "open_model", "read_manifest", "save_model"]
 
 _FIELDS = ("earmark_version", "metadata", "tree")
 
@@ -145,12 +145,23 @@ def load_model(
         If ``given`` is not what the file asks for; the message lists the places.
 
     """
+    return open_model(path, table, given, schemas=schemas)[0]
+
+
+def open_model(
+    path: str | os.PathLike[str],
+    table: Mapping[str, type],
+    given: Mapping[str, Callable[..., object]] | None = None,
+    *,
+    schemas: Mapping[str, Schema] | None = None,
+) -> tuple[Any, ModelInfo]:
+    """The object of ``load_model`` and the facts of ``read_manifest``, read once."""
     with _naming(path):
         file = tensor_file.read(path)
         tree = _checked_tree(file.manifest)
         functions = dict(given or {})
         _check_given(path, tree, functions)
-        return decode(
+        value = decode(
             tree,
             file.tensors,
             table,
@@ -158,6 +169,7 @@ def load_model(
             given=functions,
             schemas=schemas,
         )
+        return value, _info(file, tree)
 
 
 def read_manifest(path: str | os.PathLike[str]) -> ModelInfo:
@@ -173,17 +185,20 @@ def read_manifest(path: str | os.PathLike[str]) -> ModelInfo:
     """
     with _naming(path):
         file = tensor_file.read(path, keep=False)
-        tree = _checked_tree(file.manifest)
-        return ModelInfo(
-            class_name=str(tree["class"]),
-            parameters=_parameters(tree),
-            metadata=file.manifest["metadata"],
-            callables=tuple(_callables(tree)),
-            format_version=file.format_version,
-            earmark_version=file.manifest["earmark_version"],
-            file_size=file.length,
-            fingerprint=file.digest,
-        )
+        return _info(file, _checked_tree(file.manifest))
+
+
+def _info(file: tensor_file.TensorFile, tree: dict[str, Json]) -> ModelInfo:
+    return ModelInfo(
+        class_name=str(tree["class"]),
+        parameters=_parameters(tree),
+        metadata=file.manifest["metadata"],
+        callables=tuple(_callables(tree)),
+        format_version=file.format_version,
+        earmark_version=file.manifest["earmark_version"],
+        file_size=file.length,
+        fingerprint=file.digest,
+    )
 
 
 @contextmanager

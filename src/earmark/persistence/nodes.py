@@ -90,7 +90,7 @@ class Place:
         return Place(name, self, is_attribute=True)
 
     def part(self, name: str) -> Place:
-        """A part of the value here, such as the keys of a dict: no deeper in the tree."""
+        """Part of the value here, such as the keys of a dict: no deeper."""
         part = self.attribute(name)
         part.depth = self.depth
         return part

@@ -19,7 +19,7 @@ from earmark.models.semi_supervised.views import (
     TfidfView,
     VectorView,
 )
-from earmark.persistence import load_model, read_manifest, save_model
+from earmark.persistence import ModelInfo, open_model, read_manifest, save_model
 from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.count_engine import CountEngine
@@ -28,11 +28,12 @@ from earmark.pipeline.region_features import RegionFeatures
 from earmark.pipeline.semi_engine import SemiEngine
 from earmark.pipeline.semi_features import SemiFeatures
 from earmark.text.preparation import TextPreparation
+from earmark.typing import JsonObject
 
 if TYPE_CHECKING:
     from earmark.pipeline.text_classifier import TextClassifier
 
-__all__ = ["class_table", "load", "save_classifier"]
+__all__ = ["class_table", "load", "load_with_info", "save_classifier"]
 
 
 # Parts of a classifier that are not public but are stored.
@@ -73,17 +74,17 @@ def class_table() -> Mapping[str, type]:
 def save_classifier(
     classifier: TextClassifier,
     path: str | os.PathLike[str],
+    metadata: JsonObject | None = None,
     *,
     allow_callables: bool = False,
 ) -> None:
     """Write a fitted TextClassifier to one file, whole or not at all."""
-    metadata = {
+    facts = {
         "model": classifier.model_name_,
         "classes": [str(label) for label in classifier.classes_.tolist()],
+        **(metadata or {}),
     }
-    save_model(
-        classifier, path, class_table(), metadata, allow_callables=allow_callables
-    )
+    save_model(classifier, path, class_table(), facts, allow_callables=allow_callables)
 
 
 def load(
@@ -111,18 +112,28 @@ def load(
         If the functions given are not those that the file asks for.
 
     """
+    return load_with_info(path, given, encoder=encoder)[0]
+
+
+def load_with_info(
+    path: str | os.PathLike[str],
+    given: Mapping[str, Callable[..., Any]] | None = None,
+    *,
+    encoder: Callable[..., Any] | None = None,
+) -> tuple[TextClassifier, ModelInfo]:
+    """What ``load`` gives, and what the file says about itself, in one reading."""
     from earmark.pipeline.text_classifier import TextClassifier
 
     functions = dict(given or {})
     if encoder is not None:
         functions |= dict.fromkeys(_encoder_places(path), encoder)
-    classifier = load_model(path, class_table(), functions)
+    classifier, info = open_model(path, class_table(), functions)
     if not isinstance(classifier, TextClassifier):
         raise ModelFormatError(
             f"{os.fspath(path)}: expected a TextClassifier, "
             f"got a {type(classifier).__name__}"
         )
-    return classifier
+    return classifier, info
 
 
 def _encoder_places(path: str | os.PathLike[str]) -> list[str]:

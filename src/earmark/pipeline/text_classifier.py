@@ -31,7 +31,7 @@ from earmark.pipeline.promise import PromiseMixin
 from earmark.pipeline.semi_engine import told_of_encoder
 from earmark.pipeline.telling import TellingMixin
 from earmark.statistics._inputs import checked_weights
-from earmark.typing import FloatMatrix, IntVector, Labels
+from earmark.typing import FloatMatrix, IntVector, JsonObject, Labels
 
 __all__ = ["TextClassifier"]
 
@@ -294,16 +294,20 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         return np.argsort(-column, kind="stable")
 
     def save(
-        self, path: str | os.PathLike[str], *, allow_callables: bool = False
+        self,
+        path: str | os.PathLike[str],
+        *,
+        allow_callables: bool = False,
+        metadata: JsonObject | None = None,
     ) -> None:
         """Write the fitted classifier to one file, whole or not at all.
 
         A file holds no code. A classifier with functions of yours in it, such as an
         encoder, is refused unless you allow to leave them out; ``load`` then asks
-        for them.
+        for them. ``metadata``, plain JSON data, is kept in the file's manifest.
         """
         check_is_fitted(self)
-        save_classifier(self, path, allow_callables=allow_callables)
+        save_classifier(self, path, metadata, allow_callables=allow_callables)
 
     # -- private ---------------------------------------------------------------
 

@@ -11,8 +11,9 @@ import numpy as np
 from earmark.decision.guarantee import several_words
 from earmark.evaluation import accuracy_coverage, wilson_interval
 from earmark.models.registry import MODELS
-from earmark.persistence import ModelInfo, read_manifest
-from earmark.pipeline import TextClassifier, load
+from earmark.persistence import ModelInfo
+from earmark.pipeline import TextClassifier
+from earmark.pipeline.files import load_with_info
 
 __all__ = ["CardFacts", "Evaluation"]
 
@@ -58,8 +59,7 @@ class CardFacts:
     @classmethod
     def from_file(cls, path: Path, n_terms: int = 8) -> CardFacts:
         """Read a model file and gather what it says."""
-        info = read_manifest(path)
-        classifier = load(path)
+        classifier, info = load_with_info(path)
         name = classifier.model_name_
         spec = MODELS.get(name)
         return cls(
@@ -71,7 +71,7 @@ class CardFacts:
             is_multi_label=classifier.is_multi_label_,
             regions=tuple(classifier.region_names_ or ()),
             settings=_settings(classifier),
-            training=dict(getattr(classifier, "training_data_", {})),
+            training=dict(info.metadata.get("training_data", {})),
             evaluation=_evaluation(classifier),
             promise=_promise(classifier),
             terms=_terms(classifier, n_terms),

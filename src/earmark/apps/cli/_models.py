@@ -3,33 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from earmark.apps.cli._options import column_list
 from earmark.exceptions import DataError
 
-__all__ = ["load_for", "read_all", "read_batches"]
+if TYPE_CHECKING:
+    from earmark.pipeline import TextClassifier
+
+__all__ = ["StoredFacts", "load_for", "read_all", "read_batches"]
 
 
-def load_for(path: Path, max_error: float | None = None) -> Any:
+@dataclass(frozen=True)
+class StoredFacts:
+    """What a model file says beside the model."""
+
+    text: str | None
+    """The text columns of the training data, as they were named."""
+    label: str | None
+    fingerprint: str
+
+
+def load_for(
+    path: Path, max_error: float | None = None
+) -> tuple[TextClassifier, StoredFacts]:
     """The classifier in a file, abstaining at ``max_error`` if one is asked for."""
-    from earmark.pipeline import load
+    from earmark.pipeline.files import load_with_info
 
     if not path.exists():
         raise DataError(
             f"{path}: no such model file; make one with: earmark train DATA --label COL"
         )
-    classifier = load(path)
+    classifier, info = load_with_info(path)
+    columns = info.metadata.get("columns", {})
+    facts = StoredFacts(columns.get("text"), columns.get("label"), info.fingerprint)
     if max_error is not None:
         classifier.set_params(max_error=max_error)
-    return classifier
+    return classifier, facts
 
 
-def _columns(classifier: Any, text: str | None) -> dict[str, Any]:
+def _columns(
+    classifier: TextClassifier, stored: StoredFacts, text: str | None
+) -> dict[str, Any]:
     """Where the texts are: as asked for, or as when the model was trained."""
     if text is None:
-        text = getattr(classifier, "columns_", {}).get("text")
+        text = stored.text
     if text is not None:
         return column_list(text)
     mail = classifier.regions == "email"
@@ -38,30 +58,43 @@ def _columns(classifier: Any, text: str | None) -> dict[str, Any]:
 
 
 def read_batches(
-    classifier: Any, data: str, text: str | None, **how: Any
+    classifier: TextClassifier,
+    stored: StoredFacts,
+    data: str,
+    text: str | None,
+    **how: Any,
 ) -> Iterator[Any]:
     """Batches of documents with the columns that the model wants."""
     from earmark.documents import iter_documents
 
     return iter_documents(
-        data, label=False, null_text="empty", **_columns(classifier, text), **how
+        data,
+        label=False,
+        null_text="empty",
+        **_columns(classifier, stored, text),
+        **how,
     )
 
 
 def read_all(
-    classifier: Any, data: str, text: str | None, label: str | None, **how: Any
+    classifier: TextClassifier,
+    stored: StoredFacts,
+    data: str,
+    text: str | None,
+    label: str | None,
+    **how: Any,
 ) -> Any:
     """All documents of a file with their labels, for evaluation."""
     from earmark.documents import read_documents
 
     if label is None:
-        label = getattr(classifier, "columns_", {}).get("label")
+        label = stored.label
     return read_documents(
         data,
         label=label,
         null_text="empty",
         allow_unlabelled=True,
         multi_label=classifier.is_multi_label_,
-        **_columns(classifier, text),
+        **_columns(classifier, stored, text),
         **how,
     )

@@ -52,9 +52,11 @@ def train_in_parts(
             progress=progress,
             **how,
         ) as (fitted, job):
-            fitted.columns_ = {"text": text, "label": label}
-            fitted.training_data_ = parts_data(data, job)
-            fitted.save(out)
+            metadata = {
+                "columns": {"text": text, "label": label},
+                "training_data": parts_data(data, job),
+            }
+            fitted.save(out, metadata=metadata)
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     counts = job.counts
     assert counts is not None
@@ -92,8 +94,8 @@ def predict_in_parts(
     from earmark.distributed.predicting import predict_parts
     from earmark.distributed.sent_model import SentModel
 
-    classifier = load_for(model, max_error)
-    columns = part_columns(text) or trained_columns(classifier)
+    classifier, stored = load_for(model, max_error)
+    columns = part_columns(text) or trained_columns(classifier, stored.text)
     parts = as_parts(data, columns, False, **how)
     with _place(dask) as client, counting("labelled") as advance:
         report = predict_parts(
@@ -123,9 +125,9 @@ def evaluate_in_parts(
     from earmark.distributed.fitting import as_parts, trained_columns
     from earmark.distributed.sent_model import SentModel
 
-    classifier = load_for(model, max_error)
-    columns = part_columns(text) or trained_columns(classifier)
-    label = label or getattr(classifier, "columns_", {}).get("label")
+    classifier, stored = load_for(model, max_error)
+    columns = part_columns(text) or trained_columns(classifier, stored.text)
+    label = label or stored.label
     parts = as_parts(data, columns, label, **how)
     with _place(dask) as client:
         title = f"{model.name} on {data}"

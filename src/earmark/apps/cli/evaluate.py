@@ -48,9 +48,9 @@ def run(
 
         result = evaluate_in_parts(model, data, text, label, max_error, dask, how)
     else:
-        classifier = load_for(model, max_error)
+        classifier, stored = load_for(model, max_error)
         with status(f"reading {data}"):
-            documents = read_all(classifier, data, text, label, **how)
+            documents = read_all(classifier, stored, data, text, label, **how)
         options.labelled_rows(documents)
         with status(f"judging {len(documents):,} documents"):
             result = classifier.report(

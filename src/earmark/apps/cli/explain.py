@@ -41,7 +41,7 @@ def run(
     """Show the words that decided, with contributions that add up."""
     from earmark.apps.cli._models import load_for
 
-    classifier = load_for(model)
+    classifier, _ = load_for(model)
     document = sys.stdin.read() if text == "-" else text
     names = None if classifier.regions == "email" else classifier.region_names_
     texts = [document] if names is None else _by_region(document, names)

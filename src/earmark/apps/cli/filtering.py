@@ -58,12 +58,11 @@ def run(
     from earmark.apps.cli._models import load_for
     from earmark.distributed.filtering import filter_parts
     from earmark.exceptions import DataError
-    from earmark.persistence import read_manifest
     from earmark.pipeline.text_filter import TextFilter
 
-    classifier = load_for(model)
+    classifier, stored = load_for(model)
     if text is None:
-        text = getattr(classifier, "columns_", {}).get("text")
+        text = stored.text
     if classifier.region_names_ is not None or "," in (text or ""):
         raise DataError(
             f"{model}: it was trained on several columns; a filter needs a model of "
@@ -78,7 +77,7 @@ def run(
             out,
             text=text,
             unit=unit,
-            fingerprint=read_manifest(model).fingerprint,
+            fingerprint=stored.fingerprint,
             progress=advance,
             skip_bad=skip_bad,
             **options.reading(encoding, format, no_quotes),

@@ -87,8 +87,8 @@ def run(
     if out != "-":
         _require_kind(out, as_json)
         options.require_output(Path(out), data, model, streams=True)
-    classifier = load_for(model, max_error)
-    batches = read_batches(classifier, data, text, id=id_column, **how)
+    classifier, stored = load_for(model, max_error)
+    batches = read_batches(classifier, stored, data, text, id=id_column, **how)
     lines = as_json or out.lower().endswith((".jsonl", ".ndjson"))
     n_open = 0
     with _output(out) as file, counting("labelled") as advance:

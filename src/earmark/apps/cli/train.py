@@ -150,9 +150,11 @@ def run(
     if not multi_label:
         ask_about_labels(documents, label)
     _learn(classifier, documents, pool, held_out)
-    classifier.columns_ = {"text": text, "label": label}
-    classifier.training_data_ = training_data(data, documents, pool)
-    classifier.save(out)
+    metadata = {
+        "columns": {"text": text, "label": label},
+        "training_data": training_data(data, documents, pool),
+    }
+    classifier.save(out, metadata=metadata)
     seconds = time.perf_counter() - started
     typer.echo(
         json.dumps(_facts(classifier, documents, out, seconds))

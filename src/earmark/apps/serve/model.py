@@ -13,7 +13,7 @@ import numpy as np
 
 from earmark.apps.web.replies import finite
 from earmark.exceptions import DataError, EarmarkError
-from earmark.pipeline import TextClassifier, load
+from earmark.pipeline import TextClassifier
 
 __all__ = ["Job", "ServedModel", "explanation_data"]
 
@@ -74,15 +74,15 @@ class ServedModel:
     @classmethod
     def from_file(cls, path: Path) -> ServedModel:
         """Load and verify a model file."""
-        from earmark.persistence import read_manifest
+        from earmark.pipeline.files import load_with_info
 
-        manifest = read_manifest(path)
+        classifier, manifest = load_with_info(path)
         facts = {
             "fingerprint": manifest.fingerprint,
             "bytes": manifest.file_size,
             "written_by": f"earmark {manifest.earmark_version}",
         }
-        return cls(load(path), facts)
+        return cls(classifier, facts)
 
     @property
     def why_not_abstain(self) -> str:
