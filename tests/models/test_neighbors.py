@@ -55,6 +55,102 @@ def test_probabilities_equal_scikit_learn_on_dense_data(k, rng):
     assert_allclose(ours.predict_proba(test), weighted.predict_proba(test))
 
 
+@pytest.mark.parametrize("n_features", [1, 2, 5, 30])
+def test_distances_of_vectors_of_any_length_equal_scikit_learn(n_features, rng):
+    X, test = rng.normal(size=(80, n_features)), rng.normal(size=(40, n_features))
+    y = rng.integers(0, 3, 80)
+    theirs = KNeighborsClassifier(7, algorithm="brute").fit(X, y)
+    ours = NeighborsClassifier(7, metric="euclidean", vote="majority").fit(X, y)
+    distance, places = theirs.kneighbors(test)
+    similarity, positions = ours.kneighbors(test)
+    assert_array_equal(positions, places)
+    assert_allclose(1 / similarity - 1, distance, atol=1e-9)
+    assert_allclose(ours.predict_proba(test), theirs.predict_proba(test))
+    few = ours.kneighbors(sparse.csr_matrix(test), n_neighbors=3)[1]
+    assert_array_equal(few, places[:, :3])
+
+
+def test_nearest_on_a_line_and_equal_distances_by_position():
+    line = NeighborsClassifier(1, metric="euclidean").fit([[1.0], [10.0]], ["a", "b"])
+    assert line.predict([[5.4], [5.6], [-3.0], [99.0]]).tolist() == list("abab")
+    corners = np.array([[0.0, 0], [0, 2], [2, 0], [2, 2]])
+    square = NeighborsClassifier(2, metric="euclidean").fit(corners, [0, 1, 0, 1])
+    assert square.kneighbors([[1.0, 1.0]], n_neighbors=3)[1].tolist() == [[0, 1, 2]]
+
+
+def test_exercise_14_6_three_measures_give_three_neighbours():
+    points, x = [[0.5, 1.5], [4, 4], [8, 6]], [[2.0, 2.0]]
+    nearest = {
+        metric: str(
+            NeighborsClassifier(1, metric=metric).fit(points, list("abc")).predict(x)[0]
+        )
+        for metric in ("dot", "cosine", "euclidean")
+    }
+    assert nearest == {"dot": "c", "cosine": "b", "euclidean": "a"}
+
+
+def test_products_of_any_sign_are_ranked(rng):
+    X, test = rng.normal(size=(60, 4)), rng.normal(size=(20, 4))
+    model = NeighborsClassifier(5, metric="dot").fit(X, np.arange(60) % 2)
+    order = np.argsort(-(test @ X.T), axis=1, kind="stable")[:, :5]
+    similarity, positions = model.kneighbors(test)
+    assert_array_equal(positions, order)
+    assert_allclose(similarity, np.take_along_axis(test @ X.T, order, axis=1))
+
+
+def test_the_book_counts_over_k_neighbours_similar_or_not():
+    # Directions 0, 100 and 110 degrees, a query at 5: two of the three are of b.
+    angle = np.radians([0.0, 100.0, 110.0])
+    X, y = np.column_stack([np.cos(angle), np.sin(angle)]), ["a", "b", "b"]
+    query = [[np.cos(np.radians(5.0)), np.sin(np.radians(5.0))]]
+    book = NeighborsClassifier(3, vote="majority", only_similar=False).fit(X, y)
+    assert_allclose(book.predict_proba(query), [[1 / 3, 2 / 3]])
+    ours = NeighborsClassifier(3, vote="majority").fit(X, y)
+    assert_allclose(ours.predict_proba(query), [[1.0, 0.0]])
+
+
+def test_figure_14_6_one_neighbour_and_three_disagree():
+    # The star's nearest document is a circle, the next two are crosses.
+    X = np.array([[1.0, 0.0], [0.0, 1.3], [-1.2, -0.8], [5.0, 5.0]])
+    y = ["circle", "x", "x", "circle"]
+    star = [[0.0, 0.0]]
+    one = NeighborsClassifier(1, metric="euclidean").fit(X, y)
+    three = NeighborsClassifier(3, metric="euclidean", vote="majority").fit(X, y)
+    assert one.predict(star).tolist() == ["circle"]
+    assert_allclose(three.predict_proba(star), [[1 / 3, 2 / 3]])
+
+
+def test_sketches_miss_few_neighbours_and_get_no_similarity_wrong(rng):
+    X, y = vectors(rng, n_samples=900, n_features=60)
+    X = X * (rng.uniform(size=X.shape) < 0.3)
+    exact = NeighborsClassifier(5, random_state=0).fit(X, y)
+    rough = NeighborsClassifier(5, algorithm="approximate", random_state=0).fit(X, y)
+    similarity, positions = rough.kneighbors(X[:150])
+    true = exact.kneighbors(X[:150])
+    recall = np.mean(
+        [len(set(a) & set(b)) / 5 for a, b in zip(positions, true[1], strict=True)]
+    )
+    assert recall > 0.95
+    assert abs(recall - rough.recall_) < 0.05
+    assert exact.recall_ == 1.0
+    cosine = exact.vectors_.toarray() @ exact.vectors_.toarray()[:150].T
+    rows = np.arange(150)[:, None]
+    assert_allclose(similarity, cosine.T[rows, positions], atol=1e-12)
+    again = NeighborsClassifier(5, algorithm="approximate", random_state=0).fit(X, y)
+    assert_array_equal(positions, again.kneighbors(X[:150])[1])
+
+
+def test_sketches_agree_in_the_share_of_the_angle(rng):
+    from earmark.models.neighbors.search import SketchSearch
+
+    X = sparse.csr_array(rng.normal(size=(40, 50)))
+    signs = SketchSearch(X, 3)._signs(X).astype(float)
+    dense = X.toarray() / np.linalg.norm(X.toarray(), axis=1, keepdims=True)
+    share = 1 - np.arccos(np.clip(dense @ dense.T, -1, 1)) / np.pi
+    agreement = (signs @ signs.T / signs.shape[1] + 1) / 2
+    assert np.abs(agreement - share).mean() < 0.03
+
+
 def test_one_search_gives_labels_probabilities_and_neighbours(rng):
     X, y = vectors(rng)
     model = NeighborsClassifier(5, random_state=0).fit(X, y)
@@ -67,16 +163,19 @@ def test_one_search_gives_labels_probabilities_and_neighbours(rng):
     assert [[n.position for n in each] for each in named] == answer.positions.tolist()
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"metric": "euclidean"}, {"metric": "dot"}, {"only_similar": False}]
+)
 @pytest.mark.parametrize("vote", ["majority", "similarity"])
-def test_leave_one_out_equals_refitting_without_the_document(vote, rng):
+def test_leave_one_out_equals_refitting_without_the_document(vote, options, rng):
     X, y = vectors(rng, n_samples=40)
     X[3] = X[7]  # a duplicate with another label, and an empty document
     X[5] = 0.0
-    model = NeighborsClassifier(4, vote=vote).fit(X, y)
+    model = NeighborsClassifier(4, vote=vote, **options).fit(X, y)
     left_out = model.leave_one_out(X, y)
     for d in range(len(y)):
         rest = np.arange(len(y)) != d
-        refit = NeighborsClassifier(4, vote=vote).fit(X[rest], y[rest])
+        refit = NeighborsClassifier(4, vote=vote, **options).fit(X[rest], y[rest])
         assert_allclose(np.exp(left_out[d]), refit.predict_proba(X[[d]])[0], atol=1e-12)
 
 
@@ -191,16 +290,19 @@ def test_lots_fall_evenly_on_all_tied_classes():
     assert_allclose(share[1:], 1 / 3, atol=0.04)
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "dot", "cosine"])
 @pytest.mark.parametrize("vote", ["majority", "similarity"])
-def test_score_parts_add_up_to_the_votes(vote, rng):
+def test_score_parts_add_up_to_the_votes(vote, metric, rng):
     X, y = vectors(rng)
-    model = NeighborsClassifier(7, vote=vote).fit(X, y)
+    model = NeighborsClassifier(7, vote=vote, metric=metric).fit(X, y)
     test = np.vstack([X[:5], np.zeros((1, 30))])
     for row, parts in zip(model._scores(test), model.score_parts(test), strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, atol=1e-12)
     note = model.score_parts(X[:1])[0].note
-    assert note.startswith(f"Because of the training documents 0 ({y[0]}, 1.00)")
+    assert note.startswith("Because of the training documents ")
+    if metric != "dot":
+        assert f"documents 0 ({y[0]}, 1.00)" in note
     assert note.endswith("and 2 more.")
 
 
@@ -219,6 +321,11 @@ def test_threads_and_index_cache_do_not_show(rng):
         ({"n_neighbors": "many"}, "n_neighbors must be a whole number"),
         ({"vote": "loud"}, "vote must be one of 'similarity', 'majority'"),
         ({"max_neighbors": 0}, "max_neighbors must be >= 1"),
+        ({"metric": "l1"}, "metric must be one of 'cosine', 'euclidean', 'dot'"),
+        (
+            {"metric": "dot", "algorithm": "approximate"},
+            "algorithm='approximate' finds similar documents by their cosine",
+        ),
     ],
 )
 def test_bad_parameters_say_what_is_wanted(parameters, message):

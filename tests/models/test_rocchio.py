@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from earmark.exceptions import DataError
 from earmark.models import RocchioClassifier
-from earmark.models.rocchio import tuning
+from earmark.models.rocchio import classifier as tuning
 from earmark.models.rocchio.rules import best_threshold
 
 # Table 14.1 of Manning, Raghavan and Schütze (2008): Chinese, Japan, Tokyo, Macao,
@@ -482,3 +482,62 @@ def test_memory_stays_at_classes_times_terms(rng):
 def test_bad_parameters_say_what_is_wanted(parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         RocchioClassifier(**parameters).fit([[1.0, 0], [0, 1]], [0, 1])
+
+
+# -- vectors of any length -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("rest_weight", [0.0, 0.3])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "dot"])
+def test_raw_vectors_by_brute_force(metric, rest_weight, rng):
+    X, y = rng.normal(size=(60, 7)) * 5 + 1, np.array(list("abc"))[np.arange(60) % 3]
+    test = rng.normal(size=(25, 7)) * 5
+    model = RocchioClassifier(metric=metric, normalize=False, rest_weight=rest_weight)
+    model.fit(X, y)
+    mu = np.stack(
+        [
+            X[y == c].mean(axis=0) - rest_weight * X[y != c].mean(axis=0)
+            for c in model.classes_
+        ]
+    )
+    assert_allclose(model.prototypes_, mu, atol=1e-9)
+    length = np.linalg.norm(mu, axis=1)
+    score = {
+        "euclidean": -np.linalg.norm(test[:, None] - mu, axis=2),
+        "cosine": test @ mu.T / length,
+        "dot": test @ mu.T,
+    }[metric]
+    assert model.predict(test).tolist() == model.classes_[score.argmax(axis=1)].tolist()
+    if metric == "euclidean":
+        assert_allclose(model.distances(test), -score, rtol=1e-9)
+    scores = model.class_scores(test)
+    for row, parts in zip(scores, model.score_parts(test), strict=True):
+        total = parts.terms.sum(axis=0) + sum(parts.constants.values())
+        assert_allclose(total, row, atol=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "dot"])
+def test_leave_one_out_of_raw_vectors_equals_refitting(metric, rng):
+    X, y = rng.normal(size=(30, 4)) * 3, np.arange(30) % 2
+    options = {"metric": metric, "normalize": False, "temperature": 1.0}
+    left_out = RocchioClassifier(**options).fit(X, y).leave_one_out(X, y)
+    for d in range(0, 30, 5):
+        rest = np.arange(30) != d
+        refit = RocchioClassifier(**options).fit(X[rest], y[rest])
+        assert_allclose(left_out[d], refit.predict_log_proba(X[[d]])[0], atol=1e-8)
+
+
+def test_raw_vectors_are_added_forgotten_and_merged(rng):
+    X, y = rng.normal(size=(20, 3)), np.arange(20) % 2
+    whole = RocchioClassifier(normalize=False).fit(X, y)
+    grown = RocchioClassifier(normalize=False).partial_fit(X[:7], y[:7])
+    grown.partial_fit(X[7:], y[7:]).partial_fit(X[:3], y[:3]).forget(X[:3], y[:3])
+    assert grown.statistics_ == whole.statistics_
+
+
+def test_distances_are_no_matter_of_products(rng):
+    X, y = rng.normal(size=(6, 3)), np.arange(6) % 2
+    with pytest.raises(ValueError, match="compares distances, which metric='dot'"):
+        RocchioClassifier(metric="dot", rule="radius").fit(X, y)
+    with pytest.raises(AttributeError, match="compares products"):
+        RocchioClassifier(metric="dot").fit(X, y).distances(X)

@@ -21,27 +21,32 @@ UNIT = 2.0**-40
 """The grid that the entries of a unit vector are rounded to."""
 
 
-def fixed_point_rows(rows: SparseMatrix) -> SparseMatrix:
-    """Unit rows of a canonical CSR, in whole numbers of ``UNIT``, as int64.
+def fixed_point_rows(rows: SparseMatrix, unit: bool = True) -> SparseMatrix:
+    """Rows of a canonical CSR in whole numbers of ``UNIT``, as int64.
 
-    A row of zeros stays zero.
+    Scaled to length 1 first unless ``unit`` is False; a row of zeros stays zero.
     """
-    steps = unit_rows(rows)
+    steps = unit_rows(rows) if unit else rows.astype(np.float64)
     steps.data = np.rint(steps.data * (1.0 / UNIT)).astype(np.int64)
     return steps
 
 
 def class_unit_sums(
-    rows: SparseMatrix, y_index: IntVector, n_classes: int, weight: Any | None
+    rows: SparseMatrix,
+    y_index: IntVector,
+    n_classes: int,
+    weight: Any | None,
+    unit: bool = True,
 ) -> SparseMatrix:
-    """Sum the fixed-point unit rows of each class -> CSR int64 (n_classes, n_features).
+    """Sum the fixed-point rows of each class -> CSR int64 (n_classes, n_features).
 
     ``weight`` is None, int64 (the sum stays a multiple of each entry) or float64
-    (each product is rounded to the grid).
+    (each product is rounded to the grid). Rows are of unit length unless ``unit`` is
+    False, which the plain code does.
     """
     lib = native()
-    if lib is None or rows.indices.dtype != np.int32:
-        return _plain(canonical_rows(rows), y_index, n_classes, weight)
+    if lib is None or rows.indices.dtype != np.int32 or not unit:
+        return _plain(canonical_rows(rows), y_index, n_classes, weight, unit)
     is_whole = weight is not None and weight.dtype.kind == "i"
     is_real = weight is not None and not is_whole
     found = lib.class_unit_sums(
@@ -63,9 +68,13 @@ def class_unit_sums(
 
 
 def _plain(
-    rows: SparseMatrix, y_index: IntVector, n_classes: int, weight: Any | None
+    rows: SparseMatrix,
+    y_index: IntVector,
+    n_classes: int,
+    weight: Any | None,
+    unit: bool,
 ) -> SparseMatrix:
-    steps = fixed_point_rows(rows)
+    steps = fixed_point_rows(rows, unit)
     if weight is not None:
         steps = scale_rows(steps, weight)
         if weight.dtype.kind == "f":

@@ -8,6 +8,7 @@ from earmark.models.higher_order import (
     HigherOrderTransformer,
 )
 from earmark.models.hybrid import HybridBayes
+from earmark.models.linear import LinearClassifier
 from earmark.models.mlp import MultilayerPerceptron
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
@@ -35,6 +36,7 @@ __all__ = [
     "HigherOrderNaiveBayes",
     "HigherOrderTransformer",
     "HybridBayes",
+    "LinearClassifier",
     "MultilayerPerceptron",
     "MultinomialNaiveBayes",
     "NeighborsClassifier",

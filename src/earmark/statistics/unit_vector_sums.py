@@ -48,6 +48,8 @@ class UnitVectorSums:
         The labels, distinct; their order is the row order of every matrix.
     n_features : int
         Number of columns.
+    unit : bool, default=True
+        Scale documents to unit length; False sums them as they are.
 
     Attributes
     ----------
@@ -69,8 +71,14 @@ class UnitVectorSums:
 
     """
 
-    def __init__(self, classes: ArrayLike, n_features: int) -> None:
+    # What a model file of before this parameter means.
+    unit: bool = True
+
+    def __init__(
+        self, classes: ArrayLike, n_features: int, *, unit: bool = True
+    ) -> None:
         self.classes: Labels = np.asarray(classes)
+        self.unit = unit
         shape = (len(self.classes), n_features)
         self.docs: Any = np.zeros(shape[0], dtype=np.int64)
         self.signed: Any = np.zeros(shape[0], dtype=np.int64)
@@ -86,7 +94,8 @@ class UnitVectorSums:
         if not isinstance(other, UnitVectorSums):
             return NotImplemented
         return (
-            np.array_equal(self.classes, other.classes)
+            self.unit == other.unit
+            and np.array_equal(self.classes, other.classes)
             and self.sums.shape == other.sums.shape
             and np.array_equal(self.docs, other.docs)
             and np.array_equal(self.signed, other.signed)
@@ -97,7 +106,7 @@ class UnitVectorSums:
 
     def copy(self) -> UnitVectorSums:
         """An independent copy."""
-        twin = UnitVectorSums(self.classes.copy(), self.n_features)
+        twin = UnitVectorSums(self.classes.copy(), self.n_features, unit=self.unit)
         twin._set(self.docs.copy(), self.signed.copy(), self.sums.copy())
         return twin
 
@@ -131,7 +140,7 @@ class UnitVectorSums:
 
     def _aligned(self, classes: Labels) -> UnitVectorSums:
         rows = _positions(self.classes, classes, "class")
-        wide = UnitVectorSums(classes, self.n_features)
+        wide = UnitVectorSums(classes, self.n_features, unit=self.unit)
         docs, signed = (
             np.zeros(len(classes), dtype=part.dtype)
             for part in (self.docs, self.signed)
@@ -163,8 +172,8 @@ class UnitVectorSums:
         signed = self._weighed(
             y_index[has_negative], None if weight is None else weight[has_negative]
         )
-        batch = UnitVectorSums(self.classes, self.n_features)
-        sums = class_unit_sums(rows, y_index, len(self.classes), weight)
+        batch = UnitVectorSums(self.classes, self.n_features, unit=self.unit)
+        sums = class_unit_sums(rows, y_index, len(self.classes), weight, self.unit)
         batch._set(docs, signed, sums)
         return batch
 
@@ -176,17 +185,18 @@ class UnitVectorSums:
     def _refuse_overflow(
         self, rows: SparseMatrix, y_index: IntVector, weight: Any | None, docs: Any
     ) -> None:
-        if (self.docs + docs).max(initial=0) < _ALWAYS_SAFE:
+        if self.unit and (self.docs + docs).max(initial=0) < _ALWAYS_SAFE:
             return
-        entries = abs(unit_rows(canonical_rows(rows)))
+        entries = canonical_rows(rows)
+        entries = abs(unit_rows(entries) if self.unit else entries)
         if weight is not None:
             entries = scale_rows(entries, weight)
         batch = class_sums(entries, y_index, len(self.classes)).max()
         if batch + np.abs(self.sums.data).max(initial=0) * UNIT >= _ALWAYS_SAFE:
             raise DataError(
-                "the sums of unit vectors of a class would exceed 2**22 in one column, "
+                "the sums of vectors of a class would exceed 2**22 in one column, "
                 "the most they can hold exactly; nothing was changed. Learn a sample, "
-                "or give smaller weights."
+                "or give smaller weights or smaller vectors."
             )
 
     def _combine(self, other: UnitVectorSums, sign: int) -> Self:

@@ -16,6 +16,7 @@ from earmark.models import (
     HigherOrderNaiveBayes,
     HigherOrderTransformer,
 )
+from earmark.models.higher_order.one_against_one import OneAgainstOne
 
 
 def corpus(rng, n_samples=60, n_features=15, n_classes=2):
@@ -159,3 +160,25 @@ def test_wrong_classes_are_named(rng):
 
 def test_sparse_rows_are_announced():
     assert get_tags(HigherOrderTransformer()).input_tags.sparse
+
+
+def test_pairs_of_three_classes_look_at_the_terms_of_the_two_only(rng):
+    # Terms 4 and 5 belong to the third class alone: between the first two they say
+    # nothing, neither here nor in the classifier.
+    X = (rng.uniform(size=(60, 6)) < 0.5).astype(float)
+    y = np.repeat(["a", "b", "c"], 20)
+    X[:40, 4:] = 0.0
+    transformer = HigherOrderTransformer().fit(X, y)
+    blocks = transformer.transform(X).toarray().reshape(60, 3, 6)
+    constant = transformer.constant_.reshape(3, 6)
+    assert not blocks[:, 0, 4:].any()
+    assert not constant[0, 4:].any()
+    model = HigherOrderClassifier(random_state=0).fit(X, y)
+    task = OneAgainstOne(model.log_present_, model.log_absent_, model.held_, True)
+    for number, pair in enumerate(task.pairs):
+        problem = task.problem(*pair)
+        wide = np.zeros(6)
+        wide[problem.columns] = problem.offset
+        assert_allclose(constant[number], wide, atol=1e-12)
+        rows = problem.features(sparse.csr_array(X)).toarray()
+        assert_allclose(blocks[:, number, problem.columns], rows, atol=1e-12)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError
-from earmark.kernels.rows import canonical_rows, presence
+from earmark.kernels.rows import canonical_rows, class_sums, presence
 from earmark.models.higher_order._estimates import count_class_paths
 from earmark.typing import (
     ArrayLike,
@@ -97,6 +97,9 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         log P(term present | class) and log P(term absent | class).
     seen_ : ndarray of shape (n_features,)
         Terms of the training documents; others become 0.
+    class_terms_ : ndarray of shape (n_classes, n_features)
+        Whether a training document of the class holds the term. Between two classes
+        the terms of neither become 0, as in ``HigherOrderClassifier``.
     n_features_in_ : int
         Width of X seen in ``fit``.
 
@@ -140,8 +143,10 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         check_classification_targets(labels)
         self.classes_, y_index = np.unique(labels, return_inverse=True)
         self.pairs_ = self._chosen_pairs()
+        rows = presence(canonical_rows(X))
+        self.class_terms_ = class_sums(rows, y_index, len(self.classes_)).toarray() > 0
         paths = count_class_paths(
-            presence(canonical_rows(X)),
+            rows,
             y_index,
             len(self.classes_),
             order=order,
@@ -210,9 +215,11 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         )
 
     def _values(self, first: int, second: int) -> tuple[FloatVector, FloatVector]:
-        return pair_values(
+        present, absent = pair_values(
             self.log_present_, self.log_absent_, first, second, self.normalize
         )
+        known = self.class_terms_[first] | self.class_terms_[second]
+        return np.where(known, present, 0.0), np.where(known, absent, 0.0)
 
     def _input_names(self, input_features: Any) -> Labels:
         known = getattr(self, "feature_names_in_", None)

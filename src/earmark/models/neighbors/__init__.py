@@ -1,4 +1,4 @@
-"""k nearest neighbours by cosine, on an inverted index."""
+"""k nearest neighbours by cosine, distance or product."""
 
 from earmark.models.neighbors.classifier import NeighborsClassifier
 from earmark.models.neighbors.votes import Answer, Neighbor

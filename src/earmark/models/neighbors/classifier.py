@@ -2,43 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import defaultdict
+from itertools import pairwise
+from typing import ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from joblib import Parallel, delayed, effective_n_jobs
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark._checks import require_integer, require_one_of
+from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, unit_rows
-from earmark.models.neighbors.memory import DocumentMemory, learned_positions
-from earmark.models.neighbors.parts import neighbor_parts
+from earmark.models.base import ScoringClassifier
+from earmark.models.neighbors.search import Search, SketchSearch, build_search
 from earmark.models.neighbors.votes import (
     Answer,
     Neighbor,
     best_k,
     chosen_classes,
     counted_votes,
+    neighbor_parts,
     vote_weights,
 )
 from earmark.models.protocols import ScoreParts
+from earmark.statistics._inputs import label_positions
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
+    FloatVector,
     IntVector,
     Labels,
     Matrix,
     MatrixLike,
+    RandomStateLike,
+    SparseMatrix,
 )
 
 __all__ = ["NeighborsClassifier"]
 
+# Documents on which an approximate search measures its recall.
+_RECALL_SAMPLE = 200
 
-class NeighborsClassifier(DocumentMemory):
+
+class NeighborsClassifier(ScoringClassifier):
     """Let the most similar training documents vote on the label.
 
-    Similarity is the cosine. Neighbours are found exactly, on an inverted index;
-    only documents that are similar at all (cosine > 0) are neighbours, so that
-    there may be fewer than ``n_neighbors`` of them. Where there is none, as for a
-    document with no known term, the class shares answer.
+    Similarity is the cosine unless ``metric`` says otherwise. Neighbours are found
+    exactly: on an inverted index for the cosine, on a tree for points of few
+    dimensions. By default only documents that are similar at all (cosine > 0) are
+    neighbours, so that there may be fewer than ``n_neighbors`` of them. Where there
+    is none, as for a document with no known term, the class shares answer.
 
     Parameters
     ----------
@@ -48,10 +64,23 @@ class NeighborsClassifier(DocumentMemory):
     vote : "similarity" or "majority", default="similarity"
         A neighbour's vote weighs its similarity, or one. Equal votes are decided
         by lot, seeded by ``random_state``.
+    metric : "cosine", "euclidean" or "dot", default="cosine"
+        Nearest by angle, by distance, or by inner product. The cosine looks at
+        directions; the other two take vectors of any length as they are. The
+        similarity of two vectors at distance d is 1 / (1 + d).
+    only_similar : bool, default=True
+        With the cosine: documents without any similarity have no vote, and
+        probabilities are shares of the votes cast. False takes the k nearest in any
+        case and gives P(c) = (neighbours of c) / k as in the book, with
+        ``vote="majority"``. The other metrics always do.
+    algorithm : "exact" or "approximate", default="exact"
+        "approximate" compares sketches of 512 random signs and looks closer at the
+        most alike only, for the cosine with ``only_similar``. ``recall_`` says what
+        share of the neighbours it finds.
     max_neighbors : int >= 1, default=50
         The largest number that "auto" considers.
     random_state : int, RandomState instance or None, default=None
-        Seed of the lots.
+        Seed of the lots and of the sketches.
     n_jobs : int or None, default=None
         Threads that look for neighbours; -1 for all processors.
 
@@ -60,7 +89,7 @@ class NeighborsClassifier(DocumentMemory):
     classes_ : ndarray of shape (n_classes,)
         Labels, sorted; the column order of every score matrix.
     vectors_ : sparse array of shape (n_documents, n_features)
-        The documents learned, scaled to unit length.
+        The documents learned; for the cosine scaled to unit length.
     targets_ : ndarray of shape (n_documents,)
         Position of their labels in ``classes_``.
     n_neighbors_ : int
@@ -72,6 +101,8 @@ class NeighborsClassifier(DocumentMemory):
     ----------
     .. [1] C. D. Manning, P. Raghavan and H. Schütze (2008). Introduction to
        Information Retrieval, chapter 14. Cambridge University Press.
+    .. [2] M. S. Charikar (2002). Similarity estimation techniques from rounding
+       algorithms. STOC.
 
     Examples
     --------
@@ -81,23 +112,87 @@ class NeighborsClassifier(DocumentMemory):
     array(['a'], dtype='<U1')
     >>> model.neighbors([[0, 1]])[0]
     [Neighbor(position=3, label='b', similarity=1.0)]
+    >>> line = NeighborsClassifier(1, metric="euclidean").fit([[1], [10]], ["a", "b"])
+    >>> line.predict([[4], [9]])
+    array(['a', 'b'], dtype='<U1')
 
     """
+
+    # The index follows from vectors_ and is built again when it is missing.
+    _transient: ClassVar[tuple[str, ...]] = ("_index",)
+
+    # What a model file of before these parameters means.
+    metric: str = "cosine"
+    only_similar: bool = True
+    algorithm: str = "exact"
+
+    vectors_: SparseMatrix
+    targets_: IntVector
+    lots_seed_: int
+    chosen_: int | None
+    n_features_in_: int
+    _index: Search
 
     def __init__(
         self,
         n_neighbors: int | str = 10,
         *,
         vote: str = "similarity",
+        metric: str = "cosine",
+        only_similar: bool = True,
+        algorithm: str = "exact",
         max_neighbors: int = 50,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.vote = vote
+        self.metric = metric
+        self.only_similar = only_similar
+        self.algorithm = algorithm
         self.max_neighbors = max_neighbors
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    # -- learning ------------------------------------------------------------
+
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
+        """Remember X (n_samples, n_features) and y, and choose k if "auto"."""
+        return self._begin(X, y, None)
+
+    def partial_fit(
+        self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None
+    ) -> Self:
+        """Remember more documents; the result is that of one ``fit`` on all.
+
+        Give all labels in ``classes`` at the first call if ``y`` does not hold
+        them all; a label that is not among them is an error and changes nothing.
+        """
+        if not hasattr(self, "vectors_"):
+            return self._begin(X, y, classes)
+        self._check_parameters()
+        if classes is not None and not np.array_equal(
+            np.unique(np.asarray(classes)), self.classes_
+        ):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_.tolist()!r}, "
+                f"got {np.unique(np.asarray(classes)).tolist()!r}."
+            )
+        rows, own = self._labelled_rows(X, y)
+        self._remember(
+            sparse.vstack([self.vectors_, rows], format="csr"),
+            np.concatenate([self.targets_, own]),
+        )
+        return self
+
+    def forget(self, X: MatrixLike, y: ArrayLike) -> Self:
+        """Drop documents that were learned, as if they had never been seen."""
+        check_is_fitted(self)
+        rows, own = self._labelled_rows(X, y)
+        gone = learned_positions(rows, own, self.vectors_, self.targets_)
+        kept = np.setdiff1d(np.arange(len(self.targets_)), gone)
+        self._remember(self.vectors_[kept], self.targets_[kept])
+        return self
 
     # -- answering -----------------------------------------------------------
 
@@ -147,12 +242,110 @@ class NeighborsClassifier(DocumentMemory):
         check_is_fitted(self)
         return self._used_k()
 
+    def kneighbors(
+        self, X: MatrixLike | None = None, n_neighbors: int | None = None
+    ) -> tuple[FloatMatrix, IntVector]:
+        """Similarities and positions of the nearest training documents, best first.
+
+        0 and -1 fill up where fewer than ``n_neighbors`` documents are similar.
+        Without X, the neighbours of each training document other than itself.
+        """
+        check_is_fitted(self)
+        k = self._used_k() if n_neighbors is None else n_neighbors
+        if X is None:
+            every = np.arange(len(self.targets_))
+            return self._search(self.vectors_, self._at_most(k), every)
+        return self._search(self._validated(X), self._at_most(k))
+
+    @property
+    def recall_(self) -> float:
+        """Share of the exact neighbours that the search finds, on 200 documents."""
+        check_is_fitted(self)
+        index = self._built_index()
+        if not isinstance(index, SketchSearch):
+            return 1.0
+        rng = np.random.default_rng(self.lots_seed_)
+        sample = rng.permutation(len(self.targets_))[:_RECALL_SAMPLE]
+        return index.recall(self._used_k(), sample)
+
     # -- private -------------------------------------------------------------
+
+    def _begin(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None) -> Self:
+        self._check_parameters()
+        X, labels = self._checked(X, y, reset=True)
+        known = np.unique(labels if classes is None else np.asarray(classes))
+        own = label_positions(labels, known, X.shape[0])
+        self.classes_ = known
+        self.lots_seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._remember(self._stored(X), own)
+        self._built_index()
+        self._used_k()
+        return self
+
+    def _checked(
+        self, X: MatrixLike, y: ArrayLike, *, reset: bool
+    ) -> tuple[Matrix, Labels]:
+        X, labels = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset
+        )
+        check_classification_targets(labels)
+        return X, labels
+
+    def _labelled_rows(
+        self, X: MatrixLike, y: ArrayLike
+    ) -> tuple[SparseMatrix, IntVector]:
+        X, labels = self._checked(X, y, reset=False)
+        own = label_positions(labels, self.classes_, X.shape[0])
+        return self._stored(X), own
+
+    def _remember(self, vectors: SparseMatrix, targets: IntVector) -> None:
+        self.vectors_, self.targets_, self.chosen_ = vectors, targets, None
+        self.__dict__.pop("_index", None)
+
+    def _at_most(self, k: int) -> int:
+        return max(1, min(k, len(self.targets_)))
+
+    def _search(
+        self, rows: Matrix, k: int, exclude: IntVector | None = None
+    ) -> tuple[FloatMatrix, IntVector]:
+        """The k nearest documents of each row, on ``n_jobs`` threads."""
+        index = self._built_index()
+        rows = sparse.csr_array(rows)
+        if exclude is None:
+            exclude = np.full(rows.shape[0], -1, dtype=np.int64)
+        n_jobs = min(effective_n_jobs(self.n_jobs), max(1, rows.shape[0] // 64))
+        bounds = np.linspace(0, rows.shape[0], n_jobs + 1).astype(int)
+        parts = [slice(i, j) for i, j in pairwise(bounds)]
+        answers = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(index.nearest)(rows[part], k, exclude[part]) for part in parts
+        )
+        similarity, positions = zip(*answers, strict=True)
+        return np.concatenate(similarity), np.concatenate(positions)
+
+    def _built_index(self) -> Search:
+        if not hasattr(self, "_index"):
+            self._index = build_search(
+                self.vectors_,
+                self.metric,
+                self.only_similar,
+                self.algorithm,
+                self.lots_seed_,
+            )
+        return self._index
 
     def _check_parameters(self) -> None:
         if self.n_neighbors != "auto":
             require_integer(self, "n_neighbors", low=1, hint="or 'auto'")
         require_one_of(self, "vote", ("similarity", "majority"))
+        require_one_of(self, "metric", ("cosine", "euclidean", "dot"))
+        require_one_of(self, "algorithm", ("exact", "approximate"))
+        plain = self.metric == "cosine" and self.only_similar
+        if self.algorithm == "approximate" and not plain:
+            raise ValueError(
+                "algorithm='approximate' finds similar documents by their cosine, got "
+                f"metric={self.metric!r} and only_similar={self.only_similar!r}; use "
+                "algorithm='exact'."
+            )
         require_integer(self, "max_neighbors", low=1)
 
     def _used_k(self) -> int:
@@ -164,7 +357,7 @@ class NeighborsClassifier(DocumentMemory):
             similarity, index = self._search(self.vectors_, most, every)
             self.chosen_ = best_k(
                 self.targets_[index],
-                vote_weights(similarity, self.vote),
+                vote_weights(similarity, index, self.vote),
                 self.targets_,
                 self._sizes(),
             )
@@ -183,10 +376,10 @@ class NeighborsClassifier(DocumentMemory):
         without: IntVector | None = None,
     ) -> FloatMatrix:
         """Votes for each class; its share of the documents where nobody votes."""
-        weight = vote_weights(similarity, self.vote)
+        weight = vote_weights(similarity, index, self.vote)
         targets = self.targets_[index] if len(self.targets_) else index * 0
         votes = counted_votes(targets, weight, len(self.classes_))
-        silent = ~(similarity > 0).any(axis=1)
+        silent = ~(weight > 0).any(axis=1)
         if silent.any():
             sizes = np.tile(self._sizes(), (int(silent.sum()), 1))
             if without is not None:
@@ -196,7 +389,7 @@ class NeighborsClassifier(DocumentMemory):
 
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The votes for each document, by neighbour and term (AB3)."""
-        rows = unit_rows(canonical_rows(self._validated(X)))
+        rows = self._stored(self._validated(X))
         similarity, index = self._found(rows)
         return neighbor_parts(
             rows,
@@ -205,9 +398,22 @@ class NeighborsClassifier(DocumentMemory):
             self.classes_,
             similarity,
             index,
-            vote_weights(similarity, self.vote),
+            vote_weights(similarity, index, self.vote),
             _shares_of(self._sizes()[None])[0],
         )
+
+    def _stored(self, X: Matrix) -> SparseMatrix:
+        """Rows as they are remembered; one type of index, so that they compare."""
+        rows = canonical_rows(X)
+        rows = unit_rows(rows) if self.metric == "cosine" else rows.copy()
+        if max(rows.shape[1], rows.nnz) <= np.iinfo(np.int32).max:
+            rows.indices = rows.indices.astype(np.int32, copy=False)
+            rows.indptr = rows.indptr.astype(np.int32, copy=False)
+        return rows
+
+    def _sizes(self) -> FloatVector:
+        sizes = np.bincount(self.targets_, minlength=len(self.classes_))
+        return np.asarray(sizes, dtype=np.float64)
 
 
 def _shares_of(votes: FloatMatrix) -> FloatMatrix:
@@ -216,3 +422,36 @@ def _shares_of(votes: FloatMatrix) -> FloatMatrix:
     even = np.full_like(votes, 1.0 / votes.shape[1])
     shares: FloatMatrix = np.divide(votes, total, out=even, where=total > 0)
     return shares
+
+
+def learned_positions(
+    rows: SparseMatrix,
+    own: IntVector,
+    learned: SparseMatrix,
+    targets: IntVector,
+) -> IntVector:
+    """Where each of ``rows`` with class ``own`` stands among the learned documents.
+
+    Documents that occur several times are told apart by their turn. A document
+    that was not learned, or not that often, is a DataError.
+    """
+    places = defaultdict(list)
+    for position, key in reversed(list(enumerate(_keys(learned, targets)))):
+        places[key].append(position)
+    found = np.empty(rows.shape[0], dtype=np.int64)
+    for row, key in enumerate(_keys(rows, own)):
+        if not places[key]:
+            raise DataError(
+                f"the document in row {row} was not learned with this label, or not as "
+                "often as it is given; give only documents that were learned."
+            )
+        found[row] = places[key].pop()
+    return found
+
+
+def _keys(rows: SparseMatrix, targets: IntVector) -> list[tuple[int, bytes, bytes]]:
+    """What makes a document: its class, terms and weights."""
+    return [
+        (int(c), rows.indices[i:j].tobytes(), rows.data[i:j].tobytes())
+        for c, (i, j) in zip(targets, pairwise(rows.indptr), strict=True)
+    ]

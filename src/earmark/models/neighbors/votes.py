@@ -1,4 +1,4 @@
-"""From neighbours to votes, and from votes to labels (VS3)."""
+"""From neighbours to votes, from votes to labels, and votes by term (VS3, AB3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels
+from earmark.kernels.keys import mixed_bits
+from earmark.models.protocols import ScoreParts
+from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
 
 __all__ = [
     "Answer",
@@ -14,8 +16,13 @@ __all__ = [
     "best_k",
     "chosen_classes",
     "counted_votes",
+    "neighbor_parts",
     "vote_weights",
 ]
+
+
+# Neighbours that an explanation names.
+_NAMED = 5
 
 
 class Neighbor(NamedTuple):
@@ -25,7 +32,7 @@ class Neighbor(NamedTuple):
     """Its place among the documents learned."""
     label: Any
     similarity: float
-    """Cosine with the document in question."""
+    """Cosine or product with the document in question, or 1 / (1 + distance)."""
 
 
 class Answer(NamedTuple):
@@ -36,16 +43,16 @@ class Answer(NamedTuple):
     probabilities: FloatMatrix
     """Share of the votes for each class, (n_samples, n_classes)."""
     similarities: FloatMatrix
-    """Cosine of each neighbour, best first; 0 where there is none."""
+    """Similarity of each neighbour, best first; 0 where there is none."""
     positions: IntVector
     """Its place among the documents learned; -1 where there is none."""
 
 
-def vote_weights(similarity: FloatMatrix, vote: str) -> FloatMatrix:
-    """What each neighbour's vote weighs; 0 where there is no neighbour."""
+def vote_weights(similarity: FloatMatrix, index: IntVector, vote: str) -> FloatMatrix:
+    """What each neighbour's vote weighs; 0 where there is none, or it is unlike."""
     if vote == "similarity":
-        return similarity
-    return (similarity > 0).astype(np.float64)
+        return np.maximum(similarity, 0.0)
+    return (index >= 0).astype(np.float64)
 
 
 def counted_votes(
@@ -102,13 +109,61 @@ def best_k(
 
 
 def _scrambled(key: IntVector, n_classes: int, seed: int) -> Any:
-    """Hash of (seed, key, class) by splitmix64, (n_keys, n_classes)."""
+    """Hash of (seed, key, class), (n_keys, n_classes)."""
     golden = np.uint64(0x9E3779B97F4A7C15)
     with np.errstate(over="ignore"):
         mixed = key.astype(np.uint64)[:, None] * golden + np.uint64(seed)
-        mixed = mixed + np.arange(n_classes, dtype=np.uint64) * np.uint64(
-            0xD1B54A32D192ED03
+        step = np.uint64(0xD1B54A32D192ED03)
+        return mixed_bits(mixed + np.arange(n_classes, dtype=np.uint64) * step)
+
+
+def neighbor_parts(
+    rows: SparseMatrix,
+    vectors: SparseMatrix,
+    targets: IntVector,
+    classes: Labels,
+    similarity: FloatMatrix,
+    index: IntVector,
+    weight: FloatMatrix,
+    shares: FloatVector,
+) -> list[ScoreParts]:
+    """Each neighbour's vote, spread over the terms that make it similar.
+
+    Its product with the document is a sum over shared terms; its vote is spread in
+    the same proportions, so that the parts add up exactly. A neighbour that shares no
+    term votes as a whole.
+    """
+    parts = []
+    for d in range(rows.shape[0]):
+        begin, end = rows.indptr[d], rows.indptr[d + 1]
+        columns = rows.indices[begin:end].astype(np.int64)
+        terms = np.zeros((len(columns), len(classes)))
+        unshared = np.zeros(len(classes))
+        voters = index[d][index[d] >= 0]
+        if not len(voters):
+            silence = "No training document shares a term: the class shares answer."
+            parts.append(ScoreParts(columns, terms, {"class share": shares}, silence))
+            continue
+        for place, vote in zip(voters, weight[d], strict=False):
+            start, stop = vectors.indptr[place], vectors.indptr[place + 1]
+            _, mine, theirs = np.intersect1d(
+                columns,
+                vectors.indices[start:stop],
+                assume_unique=True,
+                return_indices=True,
+            )
+            products = rows.data[begin:end][mine] * vectors.data[start:stop][theirs]
+            total = products.sum()
+            if total > 0:
+                terms[mine, targets[place]] += products * (vote / total)
+            else:
+                unshared[targets[place]] += vote
+        named = ", ".join(
+            f"{place} ({classes[targets[place]]}, {alike:.2f})"
+            for place, alike in zip(voters[:_NAMED], similarity[d], strict=False)
         )
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return mixed ^ (mixed >> np.uint64(31))
+        more = "" if len(voters) <= _NAMED else f" and {len(voters) - _NAMED} more"
+        note = f"Because of the training documents {named}{more}."
+        rest = {"neighbours without a shared term": unshared} if unshared.any() else {}
+        parts.append(ScoreParts(columns, terms, rest, note))
+    return parts

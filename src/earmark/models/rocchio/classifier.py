@@ -6,26 +6,37 @@ from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from earmark._checks import require_in_range, require_one_of
+from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows, row_norms, unit_rows
+from earmark.models._additive import AdditiveClassifier
+from earmark.models._temperature import fitted_temperature
 from earmark.models.base import RankingClassifier
-from earmark.models.protocols import LinearRule, ScoreParts
+from earmark.models.protocols import LinearRule, ScoreParts, linear_parts
 from earmark.models.rocchio.parts import nearest_parts, two_class_parts
-from earmark.models.rocchio.prototypes import Measures, prototypes
+from earmark.models.rocchio.prototypes import (
+    Measures,
+    SumProducts,
+    prototypes,
+    without_own,
+)
 from earmark.models.rocchio.rules import (
+    best_threshold,
     closeness,
     distances,
     rule_value,
 )
-from earmark.models.rocchio.tuning import Tuning
 from earmark.statistics import UnitVectorSums
+from earmark.statistics._inputs import checked_weights
 from earmark.typing import (
     ArrayLike,
     BoolVector,
     FloatMatrix,
+    FloatVector,
     Labels,
     Matrix,
     MatrixLike,
@@ -33,20 +44,28 @@ from earmark.typing import (
 
 __all__ = ["RocchioClassifier"]
 
+# Typical of tf-idf text; serves while no documents are at hand to learn it from.
+_USUAL_TEMPERATURE = 0.02
+# The temperature is one number: more documents than this do not make it better.
+_ENOUGH_DOCUMENTS = 500
 
-class RocchioClassifier(RankingClassifier, Tuning):
+
+class RocchioClassifier(RankingClassifier, AdditiveClassifier):
     """Assign each document to the class with the nearest prototype.
 
-    Documents are scaled to unit length; a prototype is the mean of a class's
-    unit vectors, less a share of the mean of all others. Training keeps exact
-    sums, so documents can be added, forgotten and merged from shards, with the
+    Documents are scaled to unit length unless ``normalize=False``; a prototype is the
+    mean of a class's vectors, less a share of the mean of all others. Training keeps
+    exact sums, so documents can be added, forgotten and merged from shards, with the
     same bytes in any order; a class without documents is never chosen. A
     document with no known term says nothing: the class shares answer for it.
 
     Parameters
     ----------
-    metric : "euclidean" or "cosine", default="euclidean"
-        Nearest by distance to the prototype, or by angle.
+    metric : "euclidean", "cosine" or "dot", default="euclidean"
+        Nearest by distance to the prototype, by angle, or by inner product.
+    normalize : bool, default=True
+        Scale documents to unit length first. False takes vectors of any length as
+        they are, such as points of a plane.
     rest_weight : float >= 0, default=0.0
         Share of the mean of all other documents that is taken away.
     rule : "nearest", "offset" or "radius", default="nearest"
@@ -94,10 +113,19 @@ class RocchioClassifier(RankingClassifier, Tuning):
 
     _derived: ClassVar[tuple[str, ...]] = ("_squares", "_weights")
 
+    # What a model file of before this parameter means.
+    normalize: bool = True
+
+    statistics_: UnitVectorSums
+    tuned_: dict[str, float]
+    _weights: FloatMatrix  # (n_features, n_classes); of unit length for the cosine
+    _squares: FloatVector
+
     def __init__(
         self,
         *,
         metric: str = "euclidean",
+        normalize: bool = True,
         rest_weight: float = 0.0,
         rule: str = "nearest",
         threshold: float | str = "auto",
@@ -105,6 +133,7 @@ class RocchioClassifier(RankingClassifier, Tuning):
         temperature: float | str = "auto",
     ) -> None:
         self.metric = metric
+        self.normalize = normalize
         self.rest_weight = rest_weight
         self.rule = rule
         self.threshold = threshold
@@ -157,6 +186,18 @@ class RocchioClassifier(RankingClassifier, Tuning):
             )
         return self
 
+    def tune(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Find temperature and threshold from the leave-one-out scores of X and y.
+
+        X and y must have been learned; ``fit`` does this by itself. A document of
+        weight 3 counts as three documents, of which one is left out.
+        """
+        check_is_fitted(self)
+        X, labels = self._training_data(X, y, reset=False)
+        return self._tune(X, labels, self._weights_of(X, sample_weight))
+
     # -- answering -----------------------------------------------------------
 
     def predict_log_proba(self, X: MatrixLike) -> FloatMatrix:
@@ -168,11 +209,13 @@ class RocchioClassifier(RankingClassifier, Tuning):
         return np.exp(self.predict_log_proba(X))
 
     def distances(self, X: MatrixLike) -> FloatMatrix:
-        """|mu_c - v| of each document's unit vector v, (n_samples, n_classes).
+        """|mu_c - v| of each document's vector v, (n_samples, n_classes).
 
         For the cosine metric mu_c is scaled to unit length too. A document with
         no known term counts as a unit vector in a direction of its own.
         """
+        if self.metric == "dot":
+            raise AttributeError("metric='dot' compares products, not distances.")
         return distances(self._measures(self._validated(X))[0], self.metric)
 
     def leave_one_out(
@@ -189,12 +232,69 @@ class RocchioClassifier(RankingClassifier, Tuning):
         measures, empty = self._without_own(X, labels, weight)
         return self._log_posteriors(self._decided(measures, empty))
 
+    # -- what was learned ----------------------------------------------------
+
+    @property
+    def prototypes_(self) -> FloatMatrix:
+        """The prototypes mu_c, (n_classes, n_features)."""
+        weights = self._weights
+        if self.metric == "cosine":
+            weights = weights * np.sqrt(self._squares)
+        return np.asarray(weights.T)
+
+    @property
+    def coef_(self) -> FloatMatrix:
+        """Weights of the plain rule; for two classes one row."""
+        self._require_plain("coef_")
+        weights = self._weights.T
+        return weights[1:] - weights[:1] if len(self.classes_) == 2 else weights
+
+    @property
+    def intercept_(self) -> FloatVector:
+        """Offsets of the plain rule; for two classes -b of the hyperplane w.v = b."""
+        self._require_plain("intercept_")
+        offset = self._offset()
+        return offset[1:] - offset[:1] if len(self.classes_) == 2 else offset
+
+    @property
+    def temperature_(self) -> float:
+        """What scores are divided by to give probabilities."""
+        check_is_fitted(self)
+        if not isinstance(self.temperature, str):
+            return float(self.temperature)
+        if "temperature" in self.tuned_:
+            return self.tuned_["temperature"]
+        if self.metric == "cosine":
+            return _USUAL_TEMPERATURE
+        docs = self._docs()
+        length = np.sqrt(docs @ self._squares / max(docs.sum(), 1.0))
+        return float(_USUAL_TEMPERATURE * (length if length > 0 else 1.0))
+
+    @property
+    def threshold_(self) -> float:
+        """Offset or radius of the two-class rules."""
+        check_is_fitted(self)
+        if not isinstance(self.threshold, str):
+            return float(self.threshold)
+        if "threshold" not in self.tuned_:
+            raise NotFittedError(
+                f"the threshold of rule={self.rule!r} is not tuned: what was learned "
+                "has changed. Call tune(X, y) with the documents learned, or give a "
+                "number as `threshold`."
+            )
+        return self.tuned_["threshold"]
+
     # -- private -------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        require_one_of(self, "metric", ("euclidean", "cosine"))
+        require_one_of(self, "metric", ("euclidean", "cosine", "dot"))
         require_in_range(self, "rest_weight", low=0.0)
         require_one_of(self, "rule", ("nearest", "offset", "radius"))
+        if self.metric == "dot" and self.rule != "nearest":
+            raise ValueError(
+                f"rule={self.rule!r} compares distances, which metric='dot' has not; "
+                "use metric='euclidean' or rule='nearest'."
+            )
         require_one_of(self, "tune_for", ("f1", "accuracy"))
         if self.threshold != "auto":
             require_in_range(self, "threshold", hint="or 'auto'")
@@ -204,7 +304,7 @@ class RocchioClassifier(RankingClassifier, Tuning):
             )
 
     def _empty_statistics(self, classes: Labels, n_features: int) -> UnitVectorSums:
-        return UnitVectorSums(classes, n_features)
+        return UnitVectorSums(classes, n_features, unit=self.normalize)
 
     def _derive(self) -> None:
         self._weights, self._squares = prototypes(
@@ -218,8 +318,12 @@ class RocchioClassifier(RankingClassifier, Tuning):
         products = np.asarray(rows @ self._weights, dtype=np.float64)
         if self.metric == "cosine":
             products *= np.sqrt(self._squares)
-        products /= np.where(norm > 0, norm, 1.0)[:, None]
-        return Measures(products, self._squares, self._docs()), norm == 0
+        scaled = self._is_scaled()
+        if scaled:
+            products /= np.where(norm > 0, norm, 1.0)[:, None]
+        lengths = np.ones((len(norm), 1)) if scaled else norm[:, None] ** 2
+        silent = norm == 0 if scaled else np.zeros(len(norm), dtype=bool)
+        return Measures(products, self._squares, self._docs(), lengths), silent
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
         return self._decided(*self._measures(X))
@@ -253,8 +357,8 @@ class RocchioClassifier(RankingClassifier, Tuning):
         return LinearRule(
             self._weights,
             self._offset(),
-            unit=True,
-            empty=shares,
+            unit=self._is_scaled(),
+            empty=shares if self._is_scaled() else None,
             log_posteriors=self._log_posteriors,
         )
 
@@ -262,8 +366,11 @@ class RocchioClassifier(RankingClassifier, Tuning):
         """The scores of each document, taken apart (AB3)."""
         rows = canonical_rows(self._validated(X))
         measures, _ = self._measures(rows)
-        unit = unit_rows(rows)
+        unit = unit_rows(rows) if self._is_scaled() else rows
         if self.rule == "nearest":
+            if not self._is_scaled():
+                lengths = {"length of the prototype": self._offset()}
+                return linear_parts(unit, self._weights, lengths)
             shares = self._shares(self._docs(), np.ones(1, dtype=bool))[0]
             return nearest_parts(unit, self._weights, self._offset(), shares)
         distance = distances(measures, self.metric)
@@ -282,3 +389,94 @@ class RocchioClassifier(RankingClassifier, Tuning):
             rows = endless.any(axis=1, keepdims=True)
             logits = np.where(rows, np.where(endless, 0.0, -np.inf), logits)
         return log_normalize(logits)
+
+    def _tune(self, X: Matrix, labels: Labels, weight: FloatVector) -> Self:
+        self.tuned_ = {}
+        if self.rule != "nearest" and self.threshold == "auto":
+            self.tuned_["threshold"] = self._best_threshold(X, labels, weight)
+        if self.temperature == "auto":
+            some = slice(None, None, max(1, -(-X.shape[0] // _ENOUGH_DOCUMENTS)))
+            measures, empty = self._without_own(
+                X[some], labels[some], np.minimum(weight[some], 1.0)
+            )
+            found = fitted_temperature(
+                self._decided(measures, empty),
+                self._own_class(labels[some], len(empty)),
+                np.where(empty, 0.0, weight[some]),
+            )
+            if found is not None:
+                self.tuned_["temperature"] = found
+        return self
+
+    def _best_threshold(self, X: Matrix, labels: Labels, weight: FloatVector) -> float:
+        measures, _ = self._without_own(X, labels, np.minimum(weight, 1.0))
+        value = rule_value(distances(measures, self.metric), self.rule)
+        is_member = labels == self.classes_[1]
+        # A class of one document is left without a prototype: nothing to learn.
+        alone = (measures.docs <= 0).any(axis=1)
+        best = best_threshold(
+            value, is_member, np.where(alone, 0.0, weight), self.tune_for
+        )
+        return best if self.rule == "offset" else -best
+
+    def _weights_of(self, X: Matrix, sample_weight: ArrayLike | None) -> FloatVector:
+        given = checked_weights(sample_weight, X.shape[0])
+        return np.ones(X.shape[0]) if given is None else given.astype(np.float64)
+
+    def _without_own(
+        self, X: Matrix, labels: Labels, removed: FloatVector
+    ) -> tuple[Measures, BoolVector]:
+        """Measures with each document taken out, and which documents are empty."""
+        rows = canonical_rows(X)
+        own = self._own_class(labels, rows.shape[0])
+        seen = np.bincount(own, weights=removed, minlength=len(self.classes_))
+        if np.any(seen > self._docs() + 1e-9):
+            raise DataError(
+                "leave-one-out wants documents that were learned: y holds more "
+                "documents of a class than the model has seen."
+            )
+        measures = without_own(
+            self._docs(),
+            self.rest_weight,
+            self._sum_products(),
+            rows,
+            own,
+            removed,
+            unit=self.normalize,
+        )
+        if self.metric == "cosine" and not self.normalize:
+            measures = measures.scaled(row_norms(rows))
+        empty = np.diff(rows.indptr) == 0
+        return measures, empty if self._is_scaled() else np.zeros_like(empty)
+
+    def _sum_products(self) -> SumProducts:
+        """Products with the class sums; by way of the prototypes where they suffice."""
+        if self.rest_weight:
+            return SumProducts.of(self.statistics_)
+        docs = self._docs()
+        length = np.sqrt(self._squares) if self.metric == "cosine" else 1.0
+        return SumProducts(
+            lambda rows: np.asarray(rows @ self._weights) * (docs * length),
+            docs**2 * self._squares,
+            np.zeros_like(docs),
+        )
+
+    def _require_plain(self, name: str) -> None:
+        if self.rule != "nearest":
+            raise AttributeError(
+                f"{name} belongs to the linear rule 'nearest'; "
+                f"rule={self.rule!r} is not linear."
+            )
+
+    def _is_scaled(self) -> bool:
+        """Whether documents are looked at as unit vectors."""
+        return self.normalize or self.metric == "cosine"
+
+    def _docs(self) -> FloatVector:
+        return np.asarray(self.statistics_.docs, dtype=np.float64)
+
+    def _offset(self) -> FloatVector:
+        """The score of a vector that is orthogonal to every prototype."""
+        zeros = np.zeros_like(self._squares)
+        none = Measures(zeros, self._squares, self._docs(), np.zeros((1, 1)))
+        return closeness(none, self.metric)

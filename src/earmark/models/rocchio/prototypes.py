@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from earmark.kernels.rows import row_lengths, unit_rows
+from earmark.kernels.rows import row_lengths, squared_lengths, unit_rows
 from earmark.kernels.unit_sums import UNIT, fixed_point_rows
 from earmark.statistics import UnitVectorSums
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
@@ -32,6 +32,13 @@ class Measures:
     """Squared length of each prototype."""
     docs: FloatMatrix
     """Weight of documents behind each prototype; 0 where the class is empty."""
+    lengths: FloatMatrix
+    """Squared length of each document, (n_samples, 1)."""
+
+    def scaled(self, norm: FloatVector) -> Measures:
+        """The same for the documents' unit vectors."""
+        products = self.products / np.where(norm > 0, norm, 1.0)[:, None]
+        return Measures(products, self.squares, self.docs, np.ones((len(norm), 1)))
 
 
 def mixing(
@@ -115,10 +122,12 @@ def without_own(
     rows: SparseMatrix,
     own: IntVector,
     weight: FloatVector,
+    unit: bool = True,
 ) -> Measures:
     """Measures of learned documents, each taken out of the statistics first.
 
-    ``rows`` is a canonical CSR of the documents. Costs a product with the sums for
+    ``rows`` is a canonical CSR of the documents, which are scaled to length 1 where
+    ``unit``. Costs a product with the sums for
     the unit vectors and one for the fixed-point ones that were summed; no refit.
     """
     every = np.arange(len(own))
@@ -130,14 +139,15 @@ def without_own(
     def mixed(values: FloatMatrix) -> FloatMatrix:
         return np.asarray(near * values + far * values.sum(axis=1, keepdims=True))
 
-    unit = unit_rows(rows)
-    learned = fixed_point_rows(rows).astype(np.float64) * UNIT
-    shared = row_lengths(unit.multiply(learned))[:, None]
+    vectors = unit_rows(rows) if unit else rows
+    learned = fixed_point_rows(rows, unit).astype(np.float64) * UNIT
+    shared = row_lengths(vectors.multiply(learned))[:, None]
     length = row_lengths(learned.multiply(learned))[:, None]
     lost = far * weight[:, None]  # how much of the document each prototype loses
     lost[every, own] += near[every, own] * weight
     squares = near**2 * sums.squares + 2 * near * far * sums.with_total
     squares += far**2 * sums.with_total.sum() + lost**2 * length
     squares -= 2 * lost * mixed(sums.times(learned))
-    products = mixed(sums.times(unit)) - lost * shared
-    return Measures(products, np.maximum(squares, 0.0), docs)
+    products = mixed(sums.times(vectors)) - lost * shared
+    lengths = squared_lengths(vectors)[:, None]
+    return Measures(products, np.maximum(squares, 0.0), docs, lengths)

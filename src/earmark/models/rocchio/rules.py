@@ -16,9 +16,12 @@ def closeness(measures: Measures, metric: str) -> FloatMatrix:
 
     Euclidean: mu.v - |mu|^2 / 2, which orders classes as -|mu - v| does in
     O(K terms of the document). Cosine: mu.v / |mu|, 0 for a prototype of length 0.
+    Dot: mu.v.
     """
     if metric == "euclidean":
         score = measures.products - 0.5 * measures.squares
+    elif metric == "dot":
+        score = measures.products
     else:
         norm = np.broadcast_to(np.sqrt(measures.squares), measures.products.shape)
         score = np.divide(
@@ -28,9 +31,9 @@ def closeness(measures: Measures, metric: str) -> FloatMatrix:
 
 
 def distances(measures: Measures, metric: str) -> FloatMatrix:
-    """|mu - v| for a unit vector v; with cosine, mu is scaled to unit length first."""
-    full = 1.0 if metric == "euclidean" else 2.0
-    # |mu - v|^2 = 1 - 2 (mu.v - |mu|^2 / 2) for |v| = 1.
+    """|mu - v|; with cosine, mu is scaled to unit length first."""
+    full = measures.lengths + (0.0 if metric == "euclidean" else 1.0)
+    # |mu - v|^2 = |v|^2 - 2 (mu.v - |mu|^2 / 2).
     return np.sqrt(np.maximum(full - 2.0 * closeness(measures, metric), 0.0))
 
 

@@ -1,0 +1,240 @@
+"""Finding the nearest documents: an index for each metric (VS3).
+
+Every search returns similarities and positions, best first, equal ones by position;
+0 and -1 fill up where there are fewer neighbours than asked for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial import cKDTree
+
+from earmark.kernels.keys import mixed_bits
+from earmark.kernels.postings import build_postings, top_similar
+from earmark.kernels.rows import squared_lengths, unit_rows
+from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
+
+__all__ = ["Search", "build_search"]
+
+Neighbors = tuple[FloatMatrix, IntVector]
+
+# A tree beats products in so few dimensions only.
+_TREE_DIMENSIONS = 8
+# Scores computed at a time.
+_BLOCK_SCORES = 2_000_000
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+# Sketches: bits per document, and documents compared exactly per neighbour.
+_BITS = 512
+_CANDIDATES = 30
+
+
+class Search(ABC):
+    """An index over the documents learned."""
+
+    def __init__(self, vectors: SparseMatrix) -> None:
+        self.vectors = vectors
+
+    @abstractmethod
+    def nearest(self, rows: SparseMatrix, k: int, exclude: IntVector) -> Neighbors:
+        """The k nearest documents of each row; ``exclude`` names one or -1."""
+
+    def _blocks(self, rows: SparseMatrix) -> list[slice]:
+        step = max(1, _BLOCK_SCORES // max(1, self.vectors.shape[0]))
+        return [slice(i, i + step) for i in range(0, rows.shape[0], step)]
+
+
+class SimilarSearch(Search):
+    """Cosine, similar documents only: exact, on an inverted index."""
+
+    def __init__(self, vectors: SparseMatrix) -> None:
+        super().__init__(vectors)
+        self._postings = build_postings(vectors)
+
+    def nearest(self, rows: SparseMatrix, k: int, exclude: IntVector) -> Neighbors:
+        """The k documents of the largest cosine above 0."""
+        return top_similar(self._postings, rows, k, exclude)
+
+
+class ProductSearch(Search):
+    """The k largest products, whatever their sign: dot, or cosine of all documents.
+
+    A row of zeros is as near to one document as to any other: it finds none.
+    """
+
+    def nearest(self, rows: SparseMatrix, k: int, exclude: IntVector) -> Neighbors:
+        """The k documents of the largest product."""
+        parts = []
+        for block in self._blocks(rows):
+            products = (rows[block] @ self.vectors.T).toarray()
+            parts.append(_best(products, k, exclude[block]))
+        similarity, index = _joined(parts, k)
+        empty = np.diff(rows.indptr) == 0
+        similarity[empty], index[empty] = 0.0, -1
+        return similarity, index
+
+
+class DistanceSearch(Search):
+    """Euclidean distance d, similarity 1 / (1 + d): exact, vectors of any length.
+
+    A k-d tree in few dimensions, products of vectors in many. Either names
+    candidates, whose distances are then computed from the differences, so that equal
+    distances come out equal.
+    """
+
+    def __init__(self, vectors: SparseMatrix) -> None:
+        super().__init__(vectors)
+        self._lengths = squared_lengths(vectors)
+        small = 0 < vectors.shape[1] <= _TREE_DIMENSIONS and vectors.shape[0] > 0
+        self._tree = cKDTree(vectors.toarray()) if small else None
+
+    def nearest(self, rows: SparseMatrix, k: int, exclude: IntVector) -> Neighbors:
+        """The k documents at the smallest distance."""
+        similarity, index = _empty(rows.shape[0], k)
+        for block in self._blocks(rows):
+            part = rows[block]
+            for offset, candidates in enumerate(
+                self._candidates(part, k + 1, exclude[block])
+            ):
+                row = block.start + offset
+                distance = self._distances(part[[offset]], candidates)
+                order = np.lexsort((candidates, distance))[:k]
+                similarity[row, : len(order)] = 1.0 / (1.0 + distance[order])
+                index[row, : len(order)] = candidates[order]
+        return similarity, index
+
+    def _candidates(
+        self, rows: SparseMatrix, k: int, exclude: IntVector
+    ) -> list[IntVector]:
+        """Documents that may be among the k nearest, rounding allowed for."""
+        n = self.vectors.shape[0]
+        if self._tree is not None:
+            points = rows.toarray()
+            far, _ = self._tree.query(points, [min(k, n)])
+            balls = self._tree.query_ball_point(points, far[:, 0] * (1 + 1e-9) + 1e-12)
+            near = [np.sort(np.asarray(ball, dtype=np.int64)) for ball in balls]
+        else:
+            squares = self._lengths - 2.0 * (rows @ self.vectors.T).toarray()
+            most = np.partition(squares, min(k, n) - 1, axis=1)[:, min(k, n) - 1]
+            slack = 1e-9 * (1.0 + np.abs(most) + squared_lengths(rows))
+            near = [
+                np.flatnonzero(row <= limit)
+                for row, limit in zip(squares, most + slack, strict=True)
+            ]
+        return [each[each != out] for each, out in zip(near, exclude, strict=True)]
+
+    def _distances(self, row: SparseMatrix, candidates: IntVector) -> FloatVector:
+        gaps = self.vectors[candidates] - row[np.zeros(len(candidates), dtype=np.int64)]
+        return np.sqrt(squared_lengths(sparse.csr_array(gaps)))
+
+
+class SketchSearch(Search):
+    """Cosine by locality-sensitive sketches: approximate (Charikar 2002).
+
+    A document becomes the signs of its products with random vectors of +-1; two
+    sketches agree in a share 1 - angle / pi of the bits. The documents whose sketches
+    agree most are compared exactly. No similarity is wrong, but a neighbour may be
+    missed: ``recall`` measures how many are not.
+    """
+
+    def __init__(self, vectors: SparseMatrix, seed: int) -> None:
+        super().__init__(vectors)
+        self._seed = np.uint64(seed)
+        self._sketches = self._signs(vectors).astype(np.float32)
+
+    def nearest(self, rows: SparseMatrix, k: int, exclude: IntVector) -> Neighbors:
+        """The k documents of the largest cosine above 0 among the candidates."""
+        similarity, index = _empty(rows.shape[0], k)
+        rows = unit_rows(rows)
+        most = min(self.vectors.shape[0], _CANDIDATES * (k + 1))
+        for block in self._blocks(rows):
+            part = rows[block]
+            agreement = self._signs(part).astype(np.float32) @ self._sketches.T
+            likely = np.argpartition(-agreement, most - 1, axis=1)[:, :most]
+            for offset, places in enumerate(np.sort(likely, axis=1)):
+                row = block.start + offset
+                places = places[places != exclude[row]]
+                cosine = (self.vectors[places] @ part[[offset]].T).toarray()[:, 0]
+                (best,), (where,) = _best(cosine[None], k, np.array([-1]))
+                n_similar = int((best > 0).sum())
+                similarity[row, :n_similar] = np.minimum(best[:n_similar], 1.0)
+                index[row, :n_similar] = places[where[:n_similar]]
+        return similarity, index
+
+    def recall(self, k: int, sample: IntVector) -> float:
+        """Share of the k exact neighbours of some documents that are found."""
+        rows = self.vectors[sample]
+        _, theirs = SimilarSearch(self.vectors).nearest(rows, k, sample)
+        _, ours = self.nearest(rows, k, sample)
+        hits = [
+            np.isin(exact[exact >= 0], mine).sum()
+            for exact, mine in zip(theirs, ours, strict=True)
+        ]
+        return float(np.sum(hits) / max(1, (theirs >= 0).sum()))
+
+    def _signs(self, rows: SparseMatrix) -> NDArray[np.int8]:
+        """Sketches of +-1, (n_rows, _BITS); a sign is a hash of column and bit."""
+        columns, place = np.unique(rows.indices, return_inverse=True)
+        words = np.arange(_BITS // 64, dtype=np.uint64)
+        with np.errstate(over="ignore"):
+            key = columns.astype(np.uint64)[:, None] * np.uint64(_BITS // 64) + words
+            hashes = mixed_bits((key + np.uint64(1)) * _GOLDEN ^ self._seed)
+        bits = np.unpackbits(hashes.view(np.uint8), axis=1)
+        plane = bits.astype(np.float32) * 2.0 - 1.0
+        narrow = sparse.csr_array(
+            (rows.data.astype(np.float32), place, rows.indptr),
+            shape=(rows.shape[0], len(columns)),
+        )
+        return np.where(narrow @ plane >= 0, 1, -1).astype(np.int8)
+
+
+def build_search(
+    vectors: SparseMatrix, metric: str, only_similar: bool, algorithm: str, seed: int
+) -> Search:
+    """The index for a metric; ``vectors`` are of unit length for the cosine."""
+    if algorithm == "approximate":
+        return SketchSearch(vectors, seed)
+    if metric == "euclidean":
+        return DistanceSearch(vectors)
+    if metric == "cosine" and only_similar:
+        return SimilarSearch(vectors)
+    return UnitProductSearch(vectors) if metric == "cosine" else ProductSearch(vectors)
+
+
+class UnitProductSearch(ProductSearch):
+    """Cosine with every document, similar or not."""
+
+    def nearest(self, rows: SparseMatrix, k: int, exclude: IntVector) -> Neighbors:
+        """The k documents of the largest cosine."""
+        similarity, index = super().nearest(unit_rows(rows), k, exclude)
+        return np.clip(similarity, -1.0, 1.0), index
+
+
+def _empty(n_rows: int, k: int) -> Neighbors:
+    return np.zeros((n_rows, k)), np.full((n_rows, k), -1, dtype=np.int64)
+
+
+def _joined(parts: list[Neighbors], k: int) -> Neighbors:
+    if not parts:
+        return _empty(0, k)
+    similarity, index = zip(*parts, strict=True)
+    return np.concatenate(similarity), np.concatenate(index)
+
+
+def _best(scores: FloatMatrix, k: int, exclude: IntVector) -> Neighbors:
+    """The k largest scores of each row, best first, equal ones by position."""
+    similarity, index = _empty(len(scores), k)
+    for row, out in enumerate(exclude):
+        places = np.arange(scores.shape[1])
+        places = places[places != out]
+        mine = scores[row, places]
+        if len(places) > k:
+            least = np.partition(mine, len(mine) - k)[len(mine) - k]
+            places, mine = places[mine >= least], mine[mine >= least]
+        order = np.lexsort((places, -mine))[:k]
+        similarity[row, : len(order)] = mine[order]
+        index[row, : len(order)] = places[order]
+    return similarity, index
