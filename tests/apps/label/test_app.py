@@ -14,8 +14,8 @@ from earmark.documents import Documents, read_documents
 from tests.apps.label.conftest import truth
 
 
-def post(client, path, status=200, **body):
-    reply = client.post(f"/api/{path}", json={"client": "tab", **body})
+def post(client, path, status=200, tab="tab", **body):
+    reply = client.post(f"/api/{path}", json={"client": tab, **body})
     assert reply.status_code == status, reply.text
     return reply.json()
 
@@ -261,3 +261,41 @@ def test_the_command_exports_without_a_server(tmp_path):
     assert run("--export", tmp_path / "x.txt").exit_code == 2
     wrong = run("--export", tmp_path / "o.csv", "--multi-label")
     assert isinstance(wrong.exception, earmark.exceptions.DataError)
+
+
+def test_a_skipped_check_keeps_its_guess_to_itself(client):
+    answer_some(client, 30)
+    loop = client.session.loop
+    check = next(d for d in loop.check_order.tolist() if d not in loop.answers)
+    post(client, "answer", key="skip", document=check, labels=None)
+    assert client.session.wait()
+    again = post(client, "document", document=check)["document"]
+    assert again["hidden"]
+    assert again["guess"] is None
+    listed = post(client, "browse", show="all")["documents"]
+    line = next(line for line in listed if line["document"] == check)
+    assert line["hidden"]
+    assert line["guess"] is None
+
+
+def test_a_new_tab_undoes_what_the_same_browser_answered(client):
+    for number in range(3):
+        data = post(client, "next", tab="b1-t1")["document"]
+        post(
+            client, "answer", tab="b1-t1", key=f"k{number}",
+            document=data["document"], labels=["cat"],
+        )  # fmt: skip
+    assert post(client, "undo", tab="b2-t1")["undone"] == 0
+    for left in (2, 1, 0):
+        data = post(client, "undo", tab="b1-t2")
+        assert data["undone"] == 1
+        assert data["state"]["answered"] == left
+    assert post(client, "undo", tab="b1-t2")["undone"] == 0
+
+
+def test_the_confusion_page_says_how_many_were_picked(client):
+    answer_some(client, 40)
+    data = client.get("/api/confusion").json()
+    assert data["total"] == sum(map(sum, data["table"]))
+    checks = sum(client.session.loop.is_check[d] for d in client.session.loop.answers)
+    assert data["picked"] == data["total"] - checks

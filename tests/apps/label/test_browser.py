@@ -212,3 +212,48 @@ def test_every_view_is_readable_named_and_reachable(
     assert found == {view: [] for view in found}
     assert not browser.errors
     page.context.close()
+
+
+def test_a_long_document_scrolls_by_keyboard(start, browser):
+    server = start()
+    page = browser.page(1280, 800)
+    page.goto(server.url)
+    page.locator("#document .part").wait_for()
+    page.evaluate(
+        "() => { document.querySelector('#document .part').textContent ="
+        " 'long text '.repeat(5000); }"
+    )
+    top = "() => document.getElementById('document').scrollTop"
+    seen = [page.evaluate(top)]
+    for key in ("PageDown", "Space", "ArrowDown", "End"):
+        page.keyboard.press(key)
+        seen.append(page.evaluate(top))
+    assert seen == sorted(set(seen))
+    page.keyboard.press("Home")
+    assert page.evaluate(top) == 0
+
+
+def test_many_labels_are_found_by_typing(tmp_path, browser):
+    data = tmp_path / "data.csv"
+    data.write_text("text\n" + "\n".join(f"{t} {t}" for t in documents(30).texts))
+    names = [f"topic {n} with a name that is rather long" for n in range(150)]
+    labels = ",".join(names)
+    server = Server("label", data, "--labels", labels, "--project", tmp_path / "p")
+    try:
+        for width, height in ((1280, 800), (390, 844)):
+            page = browser.page(width, height)
+            page.goto(server.url)
+            page.locator("#labels button").first.wait_for()
+            before = int(page.inner_text("#answered"))
+            page.keyboard.press("f")
+            page.keyboard.type("topic 137")
+            assert page.locator("#labels button").count() == 1
+            page.keyboard.press("Enter")
+            page.wait_for_function(
+                "n => document.getElementById('answered').textContent === String(n)",
+                arg=before + 1,
+            )
+            assert page.locator("#labels button").count() == 150
+            assert problems(page) == []
+    finally:
+        server.stop(signal.SIGKILL)

@@ -1,6 +1,7 @@
 """Sessions: answers, undo, several tabs, resuming, bulk acceptance."""
 
 import threading
+import time
 
 import pytest
 
@@ -133,3 +134,32 @@ def test_guaranteed_guesses_are_accepted_and_undone_together(project):
     assert session.view.n_learned + session.view.estimate.n_documents == 40
     assert len(session.undo("tab")) == n_acceptable
     assert len(session.entries) == 40
+
+
+def test_a_check_left_open_in_a_closed_tab_is_served_first_to_the_next(
+    project, monkeypatch
+):
+    from earmark.apps.label import session as module
+
+    monkeypatch.setattr(module, "_RETURN_SECONDS", 0.0)
+    session = project()
+    order = session.loop.check_order.tolist()
+    session._leases[order[0]] = ("gone", time.monotonic() + 300, "check")
+    for number, document in enumerate(order[1:4]):
+        session.answer(f"k{number}", "here", document, [truth(document)], "asked")
+    assert session.loop.n_checks_waiting == 3
+    assert session.next_document("here")[0] != order[0]
+    session.release("gone")
+    session.release("here")
+    assert session.next_document("new") == (order[0], "check")
+    session.answer("first", "new", order[0], [truth(order[0])], "asked")
+    assert session.loop.n_checks_waiting == 0
+    assert session.wait()
+    assert session.view.estimate.n_documents in (0, 4)
+
+
+def test_a_reload_gets_the_same_document_back(project):
+    session = project()
+    document, why = session.next_document("tab")
+    session.release("tab")
+    assert session.next_document("tab") == (document, why)

@@ -24,7 +24,10 @@ from earmark.apps.web.run import LOOPBACK
 
 __all__ = ["make_app"]
 
-_ACTIONS = ("next", "answer", "undo", "label", "browse", "document", "accept")
+_ACTIONS = (
+    *("next", "answer", "undo", "release"),
+    *("label", "browse", "document", "accept"),
+)
 _TYPES = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/x-ndjson",
@@ -99,6 +102,7 @@ class _Labelling:
             "next": (_Body, self.next),
             "answer": (_Answer, self.answer),
             "undo": (_Body, self.undo),
+            "release": (_Body, self.release),
             "label": (_Label, self.label),
             "browse": (_Browse, self.browse),
             "document": (_Document, self.document),
@@ -131,8 +135,8 @@ class _Labelling:
     # -- actions; each gives the state with what it found ------------------------
 
     def next(self, body: _Body) -> dict[str, Any]:
-        found = self.session.next_document(body.client)
-        data = None if found is None else document_data(self.session, *found)
+        pick = self.session.next_document(body.client)
+        data = None if pick is None else document_data(self.session, *pick)
         return {"document": data, "state": state_data(self.session)}
 
     def answer(self, body: _Answer) -> dict[str, Any]:
@@ -145,10 +149,14 @@ class _Labelling:
 
     def undo(self, body: _Body) -> dict[str, Any]:
         documents = self.session.undo(body.client)
-        found = {"undone": len(documents), **self.next(body)}
+        reply = {"undone": len(documents), **self.next(body)}
         if len(documents) == 1:
-            found["document"] = document_data(self.session, documents[0], "undone")
-        return found
+            reply["document"] = document_data(self.session, documents[0], "undone")
+        return reply
+
+    def release(self, body: _Body) -> dict[str, Any]:
+        self.session.release(body.client)
+        return {}
 
     def label(self, body: _Label) -> dict[str, Any]:
         self.session.add_label(body.name)

@@ -86,11 +86,19 @@ class Browser:
         table = np.zeros((len(names), len(names)), dtype=int)
         if session.loop.any_of:
             return {"labels": names, "table": table.tolist(), "any_of": True}
+        n_picked = 0
         for document, guess in self._unseen_guesses().items():
-            given = session.loop.answers.get(document)
-            if given and guess in place:
-                table[place[given[0]], place[guess]] += 1
-        return {"labels": names, "table": table.tolist(), "any_of": False}
+            answer = session.loop.answers.get(document)
+            if answer and guess in place:
+                table[place[answer[0]], place[guess]] += 1
+                n_picked += not session.loop.is_check[document]
+        return {
+            "labels": names,
+            "table": table.tolist(),
+            "any_of": False,
+            "total": int(table.sum()),
+            "picked": n_picked,
+        }
 
     def _mask(self, question: Question) -> Any:
         session, view = self.session, self.session.view
@@ -128,7 +136,7 @@ class Browser:
     def _line(self, row: int, guess: tuple[str, ...], note: Any) -> dict[str, Any]:
         session = self.session
         entry = session.entries.get(row)
-        hidden = bool(session.loop.is_check[row]) and entry is None
+        hidden = bool(session.loop.is_check[row]) and not session.is_answered(row)
         text = " ".join(session.loop.collection.texts[row][: 4 * _SNIPPET].split())
         documents = session.documents
         return {

@@ -43,6 +43,7 @@ def state_data(session: Session) -> dict[str, Any]:
             "low": view.estimate.low,
             "high": view.estimate.high,
             "checks": view.estimate.n_documents,
+            "waiting": session.loop.n_checks_waiting,
         },
         "promise": _promise(session, view),
         "curve": _thinned(session.store.curve()),
@@ -57,7 +58,7 @@ def _thinned(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _promise(session: Session, view: View) -> dict[str, Any]:
     loop, threshold = session.loop, view.threshold
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         "max_error": loop.max_error,
         "confidence": loop.confidence,
         "holds": False,
@@ -67,8 +68,8 @@ def _promise(session: Session, view: View) -> dict[str, Any]:
         "words": "Answer a few documents first.",
     }
     if threshold is None:
-        return found
-    return found | {
+        return data
+    return data | {
         "holds": threshold.n_answered > 0,
         "coverage": float(view.guaranteed().mean()),
         "acceptable": int(session.acceptable(view).sum()),
@@ -110,19 +111,20 @@ def document_data(session: Session, document: int, why: str) -> dict[str, Any]:
         else {"": texts[document]}
     )
     entry = session.entries.get(document)
-    given = None if entry is None else entry.labels
-    hidden = bool(loop.is_check[document]) and (entry is None or entry.how == "bulk")
-    shown = view.fitted is not None and not hidden
-    weights = loop.word_weights(document, view) if shown else None
+    answer = None if entry is None else entry.labels
+    # A skipped check may yet be answered.
+    hidden = bool(loop.is_check[document]) and not session.is_answered(document)
+    has_guess = view.fitted is not None and not hidden
+    weights = loop.word_weights(document, view) if has_guess else None
     return {
         "document": document,
         "row": documents.rows[document] if documents.rows else document + 1,
         "id": None if documents.ids is None else str(documents.ids[document]),
         "why": why,
         "hidden": hidden,
-        "given": None if given is None else list(given),
+        "given": None if answer is None else list(answer),
         "how": None if entry is None else entry.how,
-        "guess": _guess(view, document) if shown else None,
+        "guess": _guess(view, document) if has_guess else None,
         "parts": [
             {
                 "name": name,

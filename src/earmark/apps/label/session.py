@@ -20,6 +20,8 @@ __all__ = ["Session"]
 
 # A document shown to one tab is not shown to another for so long.
 _LEASE_SECONDS = 300.0
+# A tab that was closed may be on its way back: a reload.
+_RETURN_SECONDS = 3.0
 _LONGEST_LABEL = 100
 _MOST_LABELS = 500
 
@@ -80,6 +82,15 @@ class Session:
             self._leases[pick.document] = (client, now + _LEASE_SECONDS, pick.why)
             return pick.document, pick.why
 
+    def release(self, client: str) -> None:
+        """Give back what a tab that is closing was shown."""
+        with self._lock:
+            soon = time.monotonic() + _RETURN_SECONDS
+            self._leases = {
+                document: (holder, min(until, soon) if holder == client else until, why)
+                for document, (holder, until, why) in self._leases.items()
+            }
+
     def answer(
         self,
         key: str,
@@ -90,15 +101,15 @@ class Session:
     ) -> bool:
         """Take down an answer (None: skipped); False if it was known already."""
         self._check_document(document)
-        given = None if labels is None else self._checked(labels)
+        answer = None if labels is None else self._checked(labels)
         with self._wake:
-            new = self.store.write(key, [(document, given)], how, client)
+            new = self.store.write(key, [(document, answer)], how, client)
             self._leases.pop(document, None)
             self._refresh([document])
         return new
 
     def undo(self, client: str) -> list[int]:
-        """Take back this tab's last answer; gives the documents concerned."""
+        """Take back the last answer of this tab or browser; gives its documents."""
         with self._wake:
             documents = self.store.undo(client)
             self._refresh(documents)
@@ -136,6 +147,11 @@ class Session:
         open_ = view.guaranteed().copy()
         open_[list(self.entries)] = False
         return open_
+
+    def is_answered(self, document: int) -> bool:
+        """Whether a person gave an answer (a skip or an accepted guess is none)."""
+        entry = self.entries.get(document)
+        return entry is not None and entry.how != "bulk" and entry.labels is not None
 
     # -- for looking ---------------------------------------------------------------
 
@@ -179,7 +195,7 @@ class Session:
         if wrong or len(set(labels)) != len(labels):
             raise Refusal(422, "label", "an answer holds existing labels, each once.")
         if not self.loop.any_of and len(labels) != 1:
-            raise Refusal(422, "label", "exactly one label a document here.")
+            raise Refusal(422, "label", "exactly one label per document here.")
         return tuple(sorted(labels, key=known.index))
 
     def _refresh(self, documents: Sequence[int]) -> None:

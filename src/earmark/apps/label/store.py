@@ -101,8 +101,8 @@ class Store:
 
     def fact(self, name: str) -> Any:
         """A stored fact, or None."""
-        found = self._all("SELECT value FROM facts WHERE name = ?", name)
-        return json.loads(found[0][0]) if found else None
+        rows = self._all("SELECT value FROM facts WHERE name = ?", name)
+        return json.loads(rows[0][0]) if rows else None
 
     def set_fact(self, name: str, value: Any) -> None:
         """Store a fact."""
@@ -166,16 +166,24 @@ class Store:
         return True
 
     def undo(self, client: str) -> list[int]:
-        """Undo the client's last entry (all documents of it); gives the documents."""
+        """Undo the last entry of a tab, or else of its browser; gives its documents.
+
+        A client is "browser-tab", so a new tab of the same browser still undoes.
+        """
+        browser = client.partition("-")[0]
         with self._lock:
-            found = self._all(
-                "SELECT key FROM log WHERE client = ? AND NOT undone "
-                "ORDER BY number DESC LIMIT 1",
+            last = self._all(
+                "SELECT key FROM log "
+                "WHERE NOT undone AND (client = ? OR substr(client, 1, ?) = ?) "
+                "ORDER BY client = ? DESC, number DESC LIMIT 1",
+                client,
+                len(browser) + 1,
+                f"{browser}-",
                 client,
             )
-            if not found:
+            if not last:
                 return []
-            (key,) = found[0]
+            (key,) = last[0]
             documents = [
                 d for (d,) in self._all("SELECT document FROM log WHERE key = ?", key)
             ]

@@ -123,6 +123,12 @@ class LabellingLoop:
                 break
         return found
 
+    @property
+    def n_checks_waiting(self) -> int:
+        """Answered checks that count once an earlier one, still open, is answered."""
+        answered = sum(bool(self.is_check[d]) for d in self.answers)
+        return answered - len(self.checks())
+
     def lessons(self) -> dict[int, tuple[str, ...]]:
         """Answers to learn from."""
         return {d: a for d, a in self.answers.items() if not self.is_check[d]}
@@ -186,6 +192,9 @@ class LabellingLoop:
 
         ``busy`` documents are being answered elsewhere and are passed over.
         """
+        earliest = self._next_check(())
+        if self.n_checks_waiting and earliest and earliest.document not in busy:
+            return earliest  # later checks count only after this one
         n_asked = len(self.answers) + len(self.skipped)
         n_checked = sum(1 for d in (*self.answers, *self.skipped) if self.is_check[d])
         due = n_checked < self.check_share * (n_asked - _COLD_START / 2)

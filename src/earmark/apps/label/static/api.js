@@ -1,17 +1,18 @@
 // Talking to the server. An answer that does not get through is kept and sent again
 // with the same key, so that a crash neither loses nor doubles it.
 
-function stored(name, make) {
-  let value = sessionStorage.getItem(name);
+function stored(name, make, storage = sessionStorage) {
+  let value = storage.getItem(name);
   if (!value && make) {
     value = make();
-    sessionStorage.setItem(name, value);
+    storage.setItem(name, value);
   }
   return value;
 }
 
 const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("");
-const client = stored("earmark-client", newKey);
+// "browser-tab": tabs get different documents, and a new tab undoes what an old one did.
+const client = `${stored("earmark-browser", newKey, localStorage)}-${stored("earmark-client", newKey)}`;
 const wait = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 export class Refused extends Error {}
@@ -64,6 +65,11 @@ export async function sendPending(onTrouble) {
 }
 
 export const post = (path, body, onTrouble) => persist(`/api/${path}`, body, onTrouble);
+/** The tab is closing: what it shows goes back to the others. */
+export function release() {
+  navigator.sendBeacon("/api/release", new Blob([JSON.stringify({ client })], { type: "application/json" }));
+}
+
 export const accept = (onTrouble) => persist("/api/accept", { key: newKey() }, onTrouble);
 export async function get(path) {
   const reply = await fetch(`/api/${path}`);

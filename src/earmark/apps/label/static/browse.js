@@ -61,12 +61,27 @@ export function listen(open, trouble) {
   $("page-forward").addEventListener("click", () => { page += 1; again(); });
 }
 
+/** The pairs that are confused most, before a table that may be large. */
+function showWorst(data, choose) {
+  const pairs = data.table.flatMap((cells, i) => cells.map((count, j) => ({ count, i, j })))
+    .filter((cell) => cell.count && cell.i !== cell.j).sort((a, b) => b.count - a.count).slice(0, 10);
+  $("worst").replaceChildren(...(pairs.length ? [make("h3", { textContent: "Most often confused" }),
+    make("ul", { className: "worst" }, ...pairs.map(({ count, i, j }) => {
+      const button = make("button", { textContent: `${data.labels[i]}, predicted ${data.labels[j]}: ${number(count)}` });
+      button.addEventListener("click", () => choose(data.labels[i], data.labels[j]));
+      return make("li", {}, button);
+    }))] : []));
+}
+
 export async function confusion(choose) {
   const data = await get("confusion");
   if (data.any_of) {
-    $("confusion").replaceChildren(make("p", { className: "soft", textContent: "With any number of labels a document there is no such table; use Browse." }));
+    $("confusion").replaceChildren(make("p", { className: "soft", textContent: "With any number of labels per document there is no such table; use Browse." }));
     return;
   }
+  $("confusion-words").textContent = data.picked
+    ? `${number(data.picked)} of these ${number(data.total)} documents were picked because they are hard: the share of agreement here is below the accuracy. For that, see the estimate from random checks.` : "";
+  showWorst(data, choose);
   const head = make("tr", {}, make("td"), ...data.labels.map((name) => make("th", { scope: "col", textContent: name, title: name })));
   const rows = data.table.map((cells, i) => make("tr", {}, make("th", { scope: "row", textContent: data.labels[i], title: data.labels[i] }),
     ...cells.map((count, j) => {

@@ -6,9 +6,10 @@ import { showState } from "./side.js";
 
 const $ = (id) => document.getElementById(id);
 const LONG = 20000;
+const MANY_LABELS = 9; // more than there are keys: a box to find them by typing
 const WHY = {
   check: "random check", uncertain: "the model is unsure", different: "unlike the others",
-  first: "to begin with", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
+  first: "first documents", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
 };
 let state = null;
 let shown = null;
@@ -83,15 +84,28 @@ function showGuess(data) {
   } else if (data && data.hidden) {
     line.textContent = "Hidden: this is a random check, and the estimate should not be swayed by what the model says.";
   } else {
-    line.textContent = data ? "None yet: it learns from two labels on." : "";
+    line.textContent = data ? "No guess yet: label at least two different classes." : "";
   }
+}
+
+/** Labels that match what is typed: beginnings first, in the project's order. */
+function matches() {
+  const all = state ? state.labels.map((label, at) => ({ ...label, at })) : [];
+  const typed = $("find").value.trim().toLowerCase();
+  if (!typed) return all;
+  const found = all.filter((label) => label.name.toLowerCase().includes(typed));
+  const begins = (label) => label.name.toLowerCase().split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(typed));
+  return [...found.filter(begins), ...found.filter((label) => !begins(label))];
 }
 
 function showButtons() {
   const guessed = shown && shown.guess ? shown.guess.labels : [];
-  $("labels").replaceChildren(...(state ? state.labels : []).map((label, at) => {
+  const labels = matches();
+  $("find-box").hidden = !state || state.labels.length <= MANY_LABELS;
+  $("no-match").hidden = !state || !state.labels.length || labels.length > 0;
+  $("labels").replaceChildren(...labels.map((label) => {
     const button = make("button", { disabled: !shown, className: guessed.includes(label.name) ? "guessed" : "" },
-      at < 9 ? make("kbd", { textContent: String(at + 1) }) : make("kbd", { textContent: "·", attrs: { "aria-hidden": "true" } }),
+      label.at < 9 ? make("kbd", { textContent: String(label.at + 1) }) : make("kbd", { textContent: "·", attrs: { "aria-hidden": "true" } }),
       make("span", { className: "name", textContent: label.name, title: label.name }),
       make("span", { className: "count", textContent: label.count, attrs: { "aria-label": `${label.count} answers` } }));
     button.setAttribute("aria-pressed", chosen.has(label.name));
@@ -99,6 +113,8 @@ function showButtons() {
     button.addEventListener("click", () => pick(label.name));
     return button;
   }));
+  const first = $("labels").querySelector(".guessed");
+  if (first && labels.length > MANY_LABELS) first.scrollIntoView({ block: "nearest" });
   $("confirm").hidden = !(state && state.any_of);
   $("confirm").disabled = $("skip").disabled = !shown;
   $("back").disabled = place <= 0;
@@ -265,10 +281,37 @@ function download(event) {
   });
 }
 
+function scroll(event) {
+  const paper = $("document");
+  const page = 0.9 * paper.clientHeight;
+  const by = { ArrowDown: 48, ArrowUp: -48, PageDown: page, PageUp: -page, " ": event.shiftKey ? -page : page };
+  if (event.key === "Home") paper.scrollTop = 0;
+  else if (event.key === "End") paper.scrollTop = paper.scrollHeight;
+  else if (event.key in by) paper.scrollTop += by[event.key];
+  else return false;
+  return true;
+}
+
+function onFind(event) {
+  if (event.key === "Enter") {
+    event.preventDefault();
+    const [label] = matches();
+    if (!label) return;
+    $("find").value = "";
+    if (!state.any_of) $("find").blur();
+    showButtons();
+    pick(label.name);
+  } else if (event.key === "Escape") {
+    $("find").value = "";
+    showButtons();
+  }
+}
+
 const KEYS = {
   u: undo,
   s: () => { if (shown) give(null); },
   n: () => $("new-label").focus(),
+  f: () => { if (!$("find-box").hidden) $("find").focus(); },
   "/": () => { show("browse"); $("search").focus(); },
   "?": () => $("help").showModal(),
   ArrowLeft: () => move(-1),
@@ -287,6 +330,8 @@ function onKey(event) {
   const labelling = !$("view-label").hidden;
   if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
   if (!labelling && !["/", "?", "u"].includes(event.key)) return;
+  if (event.key === " " && event.target.closest("button, a, summary")) return;
+  if (labelling && scroll(event)) { event.preventDefault(); return; }
   if (/^[1-9]$/.test(event.key)) {
     const label = state && state.labels[Number(event.key) - 1];
     if (label) pick(label.name);
@@ -302,6 +347,9 @@ async function begin() {
 }
 
 document.addEventListener("keydown", onKey);
+window.addEventListener("pagehide", api.release);
+$("find").addEventListener("input", showButtons);
+$("find").addEventListener("keydown", onFind);
 $("new-form").addEventListener("submit", addLabel);
 $("confirm").addEventListener("click", confirm);
 $("undo").addEventListener("click", undo);
