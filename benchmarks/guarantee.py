@@ -31,7 +31,7 @@ from earmark.decision import (
     estimated_threshold,
     guaranteed_threshold,
 )
-from earmark.decision._scores import read_scores, scores_from_log_proba
+from earmark.decision.scores import Scores, read_scores
 from earmark.models import BernoulliNaiveBayes, MultinomialNaiveBayes
 
 MAX_ERROR = 0.05
@@ -156,8 +156,8 @@ class Population:
             return self.last[1]
         scores = read_scores(model, self.X)
         wrong = 1 - self.posterior[np.arange(self.size), scores.choice]
-        order = np.argsort(-scores.confidence, kind="stable")
-        self.last = model, (scores.confidence[order], wrong[order].cumsum())
+        order = np.argsort(-scores.certainty, kind="stable")
+        self.last = model, (scores.certainty[order], wrong[order].cumsum())
         return self.last[1]
 
 
@@ -191,25 +191,25 @@ def repetition(rng, name, n, test, shifted, tallies, with_oracle):
     wrapped = AbstainingClassifier(base, max_error=MAX_ERROR)
     wrapped.fit(X_train, y_train, calibration=(X_cal, y_cal))
     model = wrapped.base_
-    value = wrapped.raw_threshold_[0]
+    value = wrapped.thresholds_[0].value
     tallies["guaranteed"].add(*judged(test, model, value, with_oracle))
     tallies["shifted test set"].add(*judged(shifted, model, value, with_oracle))
 
     X_dup, y_dup = with_duplicates(rng, X_cal, y_cal)
     scores = read_scores(model, X_dup)
     right = model.classes_[scores.choice] == y_dup
-    loose = guaranteed_threshold(scores.confidence, right, MAX_ERROR)
+    loose = guaranteed_threshold(scores.certainty, right, MAX_ERROR)
     found = judged(test, model, loose.value, with_oracle)
     tallies["30 % duplicates, not grouped"].add(*found)
     wrapped.fit(X_train, y_train, calibration=(X_dup, y_dup))
-    found = judged(test, model, wrapped.raw_threshold_[0], with_oracle)
+    found = judged(test, model, wrapped.thresholds_[0].value, with_oracle)
     tallies["30 % duplicates, grouped"].add(*found)
 
     if hasattr(base, "leave_one_out"):  # fitted on the n documents themselves
         whole = clone(base).fit(X_cal, y_cal)
-        scores = scores_from_log_proba(whole.leave_one_out(X_cal, y_cal))
+        scores = Scores.from_log_proba(whole.leave_one_out(X_cal, y_cal))
         right = whole.classes_[scores.choice] == y_cal
-        value = estimated_threshold(scores.confidence, right, MAX_ERROR).value
+        value = estimated_threshold(scores.certainty, right, MAX_ERROR).value
         found = judged(test, whole, value, with_oracle)
         tallies["leave-one-out estimate"].add(*found)
 

@@ -53,7 +53,7 @@ def test_calibration_documents_take_no_part_in_fitting(rng, train):
     assert_array_equal(given.base_.theta_, GaussianNB().fit(X, y).theta_)
     split = AbstainingClassifier(GaussianNB(), calibration_size=0.25).fit(X, y)
     assert split.base_.class_count_.sum() == pytest.approx(225, abs=3)
-    assert split.thresholds_[0]["n_documents"] == pytest.approx(75, abs=3)
+    assert split.thresholds_[0].n_documents == pytest.approx(75, abs=3)
 
 
 def test_threshold_cuts_the_stated_probability(rng, train):
@@ -71,7 +71,7 @@ def test_too_few_labels_mean_abstaining_and_saying_how_many_are_missing(train):
     assert model.coverage_ == 0.0
     assert model.guaranteed_error_ is None
     assert model.threshold_ == np.inf
-    n_calibration = model.thresholds_[0]["n_documents"]
+    n_calibration = model.thresholds_[0].n_documents
     assert model.n_missing_ == 59 - n_calibration
     assert f"at least {59 - n_calibration} more labelled documents" in model.summary()
     assert model.score(X, y) == 0.0
@@ -82,10 +82,10 @@ def test_repeated_documents_count_once(rng, train):
     Xc, yc = blobs(rng, 50)
     repeated = np.repeat(Xc, 4, axis=0), np.repeat(yc, 4)
     model = AbstainingClassifier(GaussianNB()).fit(X, y, calibration=repeated)
-    assert model.thresholds_[0]["n_documents"] == 50
+    assert model.thresholds_[0].n_documents == 50
     leaked = np.vstack([X[:200], Xc]), np.r_[y[:200], yc]
     model.fit(X, y, calibration=leaked)
-    assert model.thresholds_[0]["n_documents"] == 50
+    assert model.thresholds_[0].n_documents == 50
 
 
 def test_near_duplicate_texts_stay_on_one_side_of_the_split():
@@ -100,7 +100,7 @@ def test_near_duplicate_texts_stay_on_one_side_of_the_split():
     base = make_pipeline(CountVectorizer(), MultinomialNB())
     model = AbstainingClassifier(base).fit(texts, labels)
     n_fit = int(model.base_[-1].class_count_.sum())
-    n_held = model.thresholds_[0]["n_documents"]
+    n_held = model.thresholds_[0].n_documents
     assert n_fit + 2 * n_held == 160
 
 
@@ -235,13 +235,15 @@ def test_any_of_can_be_estimated_by_cross_validation(rng):
         model.set_params(method="leave_one_out").fit(X, y)
 
 
-def test_score_judges_the_answers_given(rng, train):
+def test_score_is_the_accuracy_over_all_documents(rng, train):
     model = AbstainingClassifier(GaussianNB(), max_error=0.1)
     model.fit(*train, calibration=blobs(rng, 1000))
     X, y = blobs(rng, 500)
     answers = model.predict(X)
-    given = np.array([answer is not None for answer in answers])
-    assert_allclose(model.score(X, y), np.mean(answers[given] == y[given]))
+    assert None in set(answers)
+    assert_allclose(model.score(X, y), np.mean(answers == y))
+    weight = rng.random(500)
+    assert_allclose(model.score(X, y, weight), weight @ (answers == y) / weight.sum())
 
 
 def test_wrong_parameters_say_what_and_got(train):

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 
 from earmark.evaluation import PowerLaw, Report, learning_curve
-from earmark.evaluation._splits import nested_order, stratified_split
 from earmark.evaluation.power_law import fit_power_laws
 from earmark.exceptions import DataError
+from earmark.folds import nested_order, stratified_split
 
 SIZES = np.array([20, 40, 80, 160, 320, 640])
 

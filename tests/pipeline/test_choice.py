@@ -3,7 +3,7 @@
 import numpy as np
 
 from earmark import TextClassifier
-from earmark.pipeline import confidence, plan
+from earmark.pipeline import estimates, plan
 from earmark.pipeline.choice import Trial, best_trial, candidates
 
 
@@ -61,7 +61,7 @@ def test_the_estimate_does_not_depend_on_how_many_are_judged_at_a_time(monkeypat
         for _ in range(2)
     )
     whole.measure_confidence(texts, labels, weight)
-    monkeypatch.setattr(confidence, "_MOST_SCORES", 6)
+    monkeypatch.setattr(estimates, "_MOST_SCORES", 6)
     parts.measure_confidence(texts, labels, weight)
-    assert whole.evidence_.confidence.tobytes() == parts.evidence_.confidence.tobytes()
+    assert whole.evidence_.certainty.tobytes() == parts.evidence_.certainty.tobytes()
     assert whole.evidence_.correct.tobytes() == parts.evidence_.correct.tobytes()

@@ -6,10 +6,11 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import RidgeClassifier
 
 from earmark import TextClassifier, load
+from earmark.decision.scores import log_probabilities
 from earmark.documents import docstring_corpus
 from earmark.features import TfidfWeighting
 from earmark.models import NBSVM, RocchioClassifier, SoftmaxRegression
-from earmark.pipeline.scores import class_scores, log_probabilities
+from earmark.pipeline.matrix_engine import class_scores
 
 LINEAR = ("softmax", "nbsvm", "svm", "rocchio")
 

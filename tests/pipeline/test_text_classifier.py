@@ -16,7 +16,7 @@ from earmark import TextClassifier
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.models import HybridBayes
 from earmark.models.registry import MODELS
-from earmark.pipeline.scores import class_scores
+from earmark.pipeline.matrix_engine import class_scores
 
 WORDS = {
     "sport": [
@@ -426,7 +426,9 @@ def test_calibration_documents_make_it_a_guarantee(rng):
     model.fit(texts, y, calibration=corpus(rng, 600, length=8))
     assert model.guaranteed_error_ == 0.1
     assert model.estimated_error_ is None
-    assert model.coverage_ == np.mean(model.evidence_.confidence >= model.threshold_)
+    assert model.coverage_ == np.mean(
+        model.evidence_.certainty >= model.thresholds_[0].value
+    )
     assert "95 % confidence" in model.summary()
 
 

@@ -19,7 +19,7 @@ TEXTS, LABELS = (GOOD + BAD) * 6, ["good", "good", "bad", "bad"] * 6
 
 @pytest.mark.parametrize("model", ["multinomial", "svm", "auto"])
 def test_chinese_is_learned_by_characters_without_a_setting(model, tmp_path):
-    classifier = TextClassifier(model, max_error=0.2).fit(TEXTS, LABELS)
+    classifier = TextClassifier(model).fit(TEXTS, LABELS)
     assert "characters and pairs" in classifier.summary()
     phrase = "\u4ea7\u54c1\u63a8\u8350"  # no training text holds it whole
     terms = {term.term for term in classifier.explain([phrase])[0].terms}

@@ -15,7 +15,7 @@ from earmark.decision.guarantee import (
     smallest_sample,
 )
 from earmark.decision.novelty import NoveltyDetector
-from earmark.decision.ranking import Ranking, rank
+from earmark.decision.scores import Ranking, rank
 
 __all__ = [
     "AbstainingClassifier",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,40 +12,35 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from earmark._checks import require_in_range, require_integer, require_one_of
-from earmark.decision._calibration_data import (
-    folds,
-    independent_rows,
-    listed,
+from earmark.decision.any_of import AnyOfClassifier
+from earmark.decision.decision import Decision, any_of_decision, one_of_decision
+from earmark.decision.evidence import (
+    Evidence,
+    Promise,
+    any_of_evidence,
+    calibration_rows,
+    group_copies,
+    one_of_evidence,
     split_rows,
     strata,
+    training_evidence,
 )
-from earmark.decision._deciding import any_of_decision, one_of_decision
-from earmark.decision._evidence import (
-    Evidence,
-    any_of_evidence,
-    joined,
-    one_of_evidence,
-)
-from earmark.decision._inputs import copy_tags, require_labels
-from earmark.decision._scores import (
-    Scores,
-    read_scores,
-    scores_from_log_proba,
-    to_shown,
-)
-from earmark.decision.any_of import AnyOfClassifier
-from earmark.decision.costs import cheapest, checked_costs
-from earmark.decision.decision import Decision
-from earmark.decision.guarantee import (
-    Threshold,
-    estimated_threshold,
-    guaranteed_threshold,
-    several_words,
-)
+from earmark.decision.guarantee import Threshold, several_words
+from earmark.decision.scores import Scores, read_scores
+from earmark.decision.wrapping import copy_tags, listed, require_labels
 from earmark.evaluation._labels import as_labels, is_multi_label, label_sets
-from earmark.evaluation._splits import n_rows, take
-from earmark.exceptions import NotSupportedError
-from earmark.typing import ArrayLike, FloatMatrix, FloatVector, Labels
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.folds import take
+from earmark.typing import (
+    ArrayLike,
+    DocumentsLike,
+    Estimator,
+    FloatMatrix,
+    IntVector,
+    Labels,
+    LabelsLike,
+    WeightsLike,
+)
 
 __all__ = ["AbstainingClassifier"]
 
@@ -118,8 +113,10 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     n_missing_ : int or None
         Labelled documents still missing when nothing is answered; None if more
         would not help.
-    thresholds_ : list of dict
-        Every threshold with its counts.
+    thresholds_ : list of Threshold
+        Every threshold with its counts; empty when it always answers.
+    evidence_ : Evidence or None
+        What the thresholds rest on.
 
     Examples
     --------
@@ -188,7 +185,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 "a cost matrix is for one label a document, got label lists; set "
                 "max_error, or AnyOfClassifier(metric='precision')."
             )
-        self._forget_thresholds()
+        self._promise(Promise())
         if self.cost is not None or self.max_error is None:
             self._fit_base(X, y)
             if self.cost is not None:
@@ -196,9 +193,9 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return self
         if calibration is not None:
             self._fit_base(X, y)
-            rows = independent_rows(X, calibration[0])
-            held = take(calibration[0], rows)
-            self._calibrate(held, take(listed(calibration[1]), rows))
+            rows = calibration_rows(X, calibration[0])
+            known = take(listed(calibration[1]), rows)
+            self._calibrate(take(calibration[0], rows), known)
         elif self.method == "split":
             rng = np.random.default_rng(self.random_state)
             train, rows = split_rows(X, strata(y), self.calibration_size, rng)
@@ -242,15 +239,23 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scores: FloatMatrix = self.base_.decision_function(X)
         return scores
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> float:
-        """Share of right answers among the answers given; 0 when none is given."""
-        labels = self.decide(X).labels if self._abstains() else self.predict(X)
-        truth = label_sets(y, self.classes_) if self.any_of_ else as_labels(y)
-        found = label_sets(labels, self.classes_) if self.any_of_ else as_labels(labels)
-        weight = np.ones(len(truth)) if sample_weight is None else sample_weight
-        given = np.array([label is not None for label in found]) * np.asarray(weight)
-        right = np.array([t == a for t, a in zip(truth, found, strict=True)])
-        return float(given @ right / given.sum()) if given.any() else 0.0
+    def score(
+        self, X: DocumentsLike, y: LabelsLike, sample_weight: WeightsLike = None
+    ) -> float:
+        """Accuracy over all documents, as ``accuracy_score(y, predict(X))``.
+
+        An abstention is not right. Any-of: all labels of a document must be right.
+        ``decide(X)`` tells the answers given from the abstentions.
+        """
+        labels = self.decide(X).labels
+        if self.any_of_:
+            truth: list[Any] = label_sets(y, self.classes_)
+            answers: list[Any] = label_sets(labels, self.classes_)
+        else:
+            truth, answers = as_labels(y), as_labels(labels)
+        right = [t == a for t, a in zip(truth, answers, strict=True)]
+        weight = None if sample_weight is None else np.asarray(sample_weight, float)
+        return float(np.average(right, weights=weight))
 
     def summary(self) -> str:
         """What is promised, in plain words."""
@@ -259,7 +264,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return "Gives the answer with the smallest expected cost."
         if self.max_error is None:
             return "Answers every document; nothing is promised about errors."
-        return several_words([Threshold(**values) for values in self.thresholds_])
+        return several_words(self.thresholds_)
 
     def _check_parameters(self) -> None:
         if self.max_error is not None:
@@ -276,15 +281,15 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _abstains(self) -> bool:
         return self.max_error is not None or self.cost is not None
 
-    def _forget_thresholds(self) -> None:
-        self.threshold_: Any = 0.0
-        self.coverage_: float = 1.0
-        self.guaranteed_error_: float | None = None
-        self.estimated_error_: float | None = None
-        self.n_missing_: int | None = 0
-        self.thresholds_: list[dict[str, Any]] = []
-        self.raw_threshold_: FloatVector = np.array([-np.inf])
-        self.probabilistic_ = True
+    def _promise(self, promise: Promise, evidence: Evidence | None = None) -> None:
+        """Set the fitted attributes that say what is promised."""
+        self.evidence_ = evidence
+        self.thresholds_: list[Threshold] = list(promise.thresholds)
+        self.threshold_ = promise.value
+        self.coverage_ = promise.coverage
+        self.guaranteed_error_ = promise.guaranteed_error
+        self.estimated_error_ = promise.estimated_error
+        self.n_missing_ = promise.n_missing
 
     def _fit_base(self, X: Any, y: Any) -> None:
         self.base_ = self._fitted(X, y)
@@ -298,94 +303,97 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             base = AnyOfClassifier(base)
         return base.fit(X, y)
 
-    def _calibrate(self, X: Any, y: Any) -> None:
+    def _calibrate(self, X: DocumentsLike, y: LabelsLike) -> None:
         """Guaranteed thresholds from documents that took no part in fitting (AB1)."""
-        assert self.max_error is not None
-        if n_rows(X) == 0:
-            self._keep([guaranteed_threshold([], [], self.max_error, self.confidence)])
-            return
-        found = self._evidence(self.base_, X, y)
-        choose = functools.partial(
-            guaranteed_threshold,
-            max_error=self.max_error,
-            # Several thresholds share the risk, so that all of them hold together.
-            confidence_level=1 - (1 - self.confidence) / found.n_groups,
-            min_coverage=self.min_coverage,
-        )
-        self._keep(found.thresholds(choose))
+        self._rest_on(self._evidence(self.base_, X, y, held_out=True))
 
-    def _estimate(self, X: Any, y: ArrayLike) -> None:
+    def _estimate(self, X: DocumentsLike, y: LabelsLike) -> None:
         """Estimated thresholds: every document is fitted on, and scored without."""
         self._fit_base(X, y)
-        if self.method == "leave_one_out":
-            if self.any_of_ or not hasattr(self.base_, "leave_one_out"):
-                raise NotSupportedError(
-                    f"{type(self.base_).__name__} has no leave_one_out; use "
-                    "method='cross_validated' or 'split'."
-                )
-            log_proba = np.asarray(self.base_.leave_one_out(X, y))
-            scores = scores_from_log_proba(log_proba)
-            found = self._one_of_evidence(self.base_, scores, y)
-        else:
-            groups = None if self.any_of_ else strata(y)
-            labels = listed(y)
-            parts = []
-            for train, held in folds(X, groups, self.cv, self.random_state):
-                model = self._fitted(take(X, train), take(labels, train))
-                parts.append(self._evidence(model, take(X, held), take(labels, held)))
-            found = joined(parts)
-        choose = functools.partial(estimated_threshold, max_error=self.max_error or 0)
-        self._keep(found.thresholds(choose))
+        labels = listed(y)
+        exact = self.method == "leave_one_out"
+        if exact and (self.any_of_ or not hasattr(self.base_, "leave_one_out")):
+            raise NotSupportedError(
+                f"{type(self.base_).__name__} has no leave_one_out; use "
+                "method='cross_validated' or 'split'."
+            )
 
-    def _evidence(self, model: Any, X: Any, y: Any) -> Evidence:
-        if self.any_of_:
-            margins = model.decision_function(X)
-            return any_of_evidence(margins, model.classes_, y, self.classes_)
-        return self._one_of_evidence(model, read_scores(model, X), y)
+        def left_out(rows: IntVector) -> Evidence:
+            known = take(labels, rows)
+            log_proba = np.asarray(self.base_.leave_one_out(take(X, rows), known))
+            scores = Scores.from_log_proba(log_proba)
+            return self._one_of_evidence(self.base_, scores, known)
 
-    def _one_of_evidence(self, model: Any, scores: Scores, y: Any) -> Evidence:
-        self.probabilistic_ = scores.probabilistic
-        return one_of_evidence(scores, model.classes_, y, self.classes_, self.per_class)
+        def without(train: IntVector, held: IntVector) -> Evidence | None:
+            known = take(labels, train)
+            if not self.any_of_ and len(set(as_labels(known))) < 2:
+                return None
+            model = self._fitted(take(X, train), known)
+            return self._evidence(model, take(X, held), take(labels, held))
 
-    def _keep(self, found: list[Threshold]) -> None:
-        self.thresholds_ = [threshold.to_dict() for threshold in found]
-        self.raw_threshold_ = np.array([threshold.value for threshold in found])
-        answered = sum(t.n_answered for t in found)
-        self.coverage_ = answered / max(sum(t.n_documents for t in found), 1)
-        if not answered:
-            missing = [t.n_missing for t in found if t.n_missing is not None]
-            self.n_missing_ = min(missing, default=None)
-        elif found[0].guaranteed:
-            self.guaranteed_error_ = self.max_error
-        else:
-            self.estimated_error_ = sum(t.n_errors for t in found) / answered
-        shown = self.raw_threshold_
+        self._rest_on(
+            training_evidence(
+                group_copies(X),
+                strata(y),
+                without,
+                left_out if exact else None,
+                n_folds=self.cv,
+                seed=self.random_state,
+            )
+        )
+
+    def _evidence(
+        self,
+        model: Estimator,
+        X: DocumentsLike,
+        y: LabelsLike,
+        held_out: bool = False,
+    ) -> Evidence:
         if not self.any_of_:
-            shown = np.asarray(to_shown(shown, self.probabilistic_))
-        single = not self.per_class and not self.any_of_
-        self.threshold_ = float(shown[0]) if single else shown
+            return self._one_of_evidence(model, read_scores(model, X), y, held_out)
+        margins = model.decision_function(X)
+        return any_of_evidence(
+            margins, model.classes_, y, self.classes_, held_out=held_out
+        )
 
-    def _decide_one_of(self, X: Any) -> Decision:
+    def _one_of_evidence(
+        self, model: Estimator, scores: Scores, y: LabelsLike, held_out: bool = False
+    ) -> Evidence:
+        return one_of_evidence(
+            scores,
+            model.classes_,
+            y,
+            self.classes_,
+            per_class=self.per_class,
+            held_out=held_out,
+        )
+
+    def _rest_on(self, evidence: Evidence) -> None:
+        assert self.max_error is not None
+        promise = evidence.promise(self.max_error, self.confidence, self.min_coverage)
+        self._promise(promise, evidence)
+
+    def _decide_one_of(self, X: DocumentsLike) -> Decision:
         scores = read_scores(self.base_, X)
         if self.cost is None:
-            raw = self.raw_threshold_
-            cut = raw[scores.choice] if len(raw) > 1 else raw[0]
-            unsure = scores.confidence < cut
-            return one_of_decision(scores, scores.choice, unsure, self.classes_)
+            return one_of_decision(scores, self.classes_, self.thresholds_)
         if not scores.probabilistic:
             raise NotSupportedError(
                 f"a cost matrix needs probabilities; {type(self.base_).__name__} has "
                 "no predict_proba."
             )
-        choice = cheapest(scores.shown, self.cost_)
-        return one_of_decision(scores, choice, choice < 0, self.classes_)
+        decision = one_of_decision(scores, self.classes_)
+        choice = cheapest(scores.readable, self.cost_)
+        labels = self.classes_.astype(object)[choice]
+        labels[choice < 0] = None
+        return replace(decision, labels=labels, abstained=choice < 0)
 
-    def _decide_any_of(self, X: Any) -> Decision:
+    def _decide_any_of(self, X: DocumentsLike) -> Decision:
         return any_of_decision(
             self.base_.decision_function(X),
             self.base_.predict_proba(X),
             self.classes_,
-            self.raw_threshold_,
+            self.thresholds_,
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -393,3 +401,33 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if self.base is not None:
             copy_tags(tags, get_tags(self.base))
         return tags
+
+
+def checked_costs(cost: ArrayLike, n_classes: int) -> FloatMatrix:
+    """A cost matrix (n_classes, n_classes), or with one more column for abstaining."""
+    costs = np.asarray(cost, dtype=np.float64)
+    if costs.shape not in ((n_classes, n_classes), (n_classes, n_classes + 1)):
+        raise DataError(
+            f"cost must be of shape ({n_classes}, {n_classes}), row: true class, "
+            f"column: answer, or ({n_classes}, {n_classes + 1}) with the cost of "
+            f"abstaining in the last column; got shape {costs.shape}."
+        )
+    if not np.isfinite(costs).all():
+        raise DataError("cost must hold finite numbers only.")
+    return costs
+
+
+def cheapest(proba: FloatMatrix, costs: FloatMatrix) -> IntVector:
+    """The answer with the smallest expected cost per document; -1: abstain.
+
+    Examples
+    --------
+    >>> proba = np.array([[0.9, 0.1], [0.6, 0.4]])
+    >>> cheapest(proba, np.array([[0.0, 1.0, 0.3], [5.0, 0.0, 0.3]])).tolist()
+    [-1, -1]
+    >>> cheapest(proba, np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
+    [0, 0]
+
+    """
+    answer = (proba @ costs).argmin(axis=1).astype(np.int64)
+    return np.where(answer == costs.shape[0], -1, answer)

@@ -7,15 +7,15 @@ from typing import Any, Self
 import numpy as np
 from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from earmark._checks import require_in_range, require_integer, require_one_of
-from earmark.decision._inputs import copy_tags, require_labels
-from earmark.decision._scores import read_scores, scores_from_log_proba
-from earmark.decision.decision import Decision, object_array
+from earmark.decision.decision import Decision, any_of_decision, object_array
+from earmark.decision.evidence import group_copies
+from earmark.decision.scores import Scores, read_scores
+from earmark.decision.wrapping import copy_tags, require_labels
 from earmark.evaluation._labels import (
     class_list,
     indicator_matrix,
@@ -23,8 +23,9 @@ from earmark.evaluation._labels import (
     label_sets,
     plain,
 )
-from earmark.evaluation._splits import take
+from earmark.evaluation.duplicates import DuplicateGroups
 from earmark.exceptions import DataError
+from earmark.folds import n_rows, stratified_folds, take
 from earmark.typing import ArrayLike, BoolVector, FloatMatrix, FloatVector, Labels
 
 __all__ = ["AnyOfClassifier", "best_cut"]
@@ -105,13 +106,16 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         truth = self._read_labels(y)
         self.estimators_: list[Any] = []
         self.threshold_ = np.zeros(len(self.classes_))
+        copies = group_copies(X)
         for column in range(len(self.classes_)):
             positive = truth[:, column]
             if positive.all():
                 self.estimators_.append(None)
                 continue
             self.estimators_.append(clone(self.base).fit(X, positive.astype(np.int64)))
-            self.threshold_[column] = self._tuned(X, positive, self.estimators_[-1])
+            self.threshold_[column] = self._tuned(
+                X, positive, self.estimators_[-1], copies
+            )
         for fitted in self.estimators_:
             if hasattr(fitted, "n_features_in_"):
                 self.n_features_in_ = fitted.n_features_in_
@@ -152,13 +156,10 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def decide(self, X: Any) -> Decision:
         """Labels with scores and confidence."""
-        margins = self._margins(X)
-        return Decision(
-            labels=self._label_tuples(margins >= 0),
-            scores=special.expit(self._label_scores(X)),
-            classes=self.classes_,
-            abstained=np.zeros(margins.shape, dtype=bool),
-            confidence=special.expit(np.abs(margins).min(axis=1)),
+        check_is_fitted(self)
+        scores = self._label_scores(X)
+        return any_of_decision(
+            scores - self.threshold_, special.expit(scores), self.classes_
         )
 
     def _read_labels(self, y: ArrayLike) -> BoolVector:
@@ -194,29 +195,37 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         return truth
 
-    def _tuned(self, X: Any, positive: BoolVector, fitted: Any) -> float:
+    def _tuned(
+        self, X: Any, positive: BoolVector, fitted: Any, copies: DuplicateGroups
+    ) -> float:
         n_positive = int(positive.sum())
         enough = min(n_positive, len(positive) - n_positive) >= 2
         if self.scores == "none" or self.input_ == "one" or not enough:
             return 0.0
         way = self.scores
         if way == "auto":
-            has = hasattr(fitted, "leave_one_out")
-            way = "leave_one_out" if has else "cross_validated"
+            # Leaving one of two copies out is leaving nothing out.
+            exact = hasattr(fitted, "leave_one_out") and not copies.share
+            way = "leave_one_out" if exact else "cross_validated"
         if way == "leave_one_out":
             log_p = fitted.leave_one_out(X, positive.astype(np.int64))
-            scores = _signed(scores_from_log_proba(np.asarray(log_p)))
+            scores = _signed(Scores.from_log_proba(np.asarray(log_p)))
         else:
-            scores = self._held_out(X, positive)
+            scores = self._held_out(X, positive, copies)
         floor = self.precision_floor if self.metric == "precision" else None
         return best_cut(scores, positive, floor)
 
-    def _held_out(self, X: Any, positive: BoolVector) -> FloatVector:
+    def _held_out(
+        self, X: Any, positive: BoolVector, copies: DuplicateGroups
+    ) -> FloatVector:
         target = positive.astype(np.int64)
         n_folds = min(self.cv, int(np.bincount(target).min()))
-        plan = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
-        scores = np.empty(len(target))
-        for train, held in plan.split(np.zeros((len(target), 1)), target):
+        scores = np.full(len(target), -np.inf)
+        for train, held in stratified_folds(
+            target, n_folds, self.random_state, copies.group
+        ):
+            if target[train].min() == target[train].max():
+                continue  # all copies of one document: nothing to learn it from
             model = clone(self.base).fit(take(X, train), target[train])
             scores[held] = _signed(read_scores(model, take(X, held)))
         return scores
@@ -229,7 +238,7 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ]
         n_documents = next((len(c) for c in columns if c is not None), None)
         if n_documents is None:
-            n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
+            n_documents = n_rows(X)
         always = np.full(n_documents, np.inf)  # a label that every document has
         return np.column_stack([always if c is None else c for c in columns])
 
@@ -297,7 +306,7 @@ def _between(high: float, low: float) -> float:
 def _signed(scores: Any) -> FloatVector:
     """Confidence with a sign: positive for the second of two classes."""
     signed: FloatVector = np.where(
-        scores.choice == 1, scores.confidence, -scores.confidence
+        scores.choice == 1, scores.certainty, -scores.certainty
     )
     return signed
 

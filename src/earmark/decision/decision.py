@@ -1,15 +1,19 @@
-"""The one value that every way of deciding returns."""
+"""The one value that every way of deciding returns, and how it is made."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import special
 
-from earmark.typing import BoolVector, FloatMatrix, FloatVector, Labels
+from earmark.decision.guarantee import Threshold
+from earmark.decision.scores import Scores
+from earmark.evaluation._labels import as_labels
+from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, Labels
 
-__all__ = ["Decision"]
+__all__ = ["Decision", "any_of_decision", "object_array", "one_of_decision"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +22,7 @@ class Decision:
 
     Attributes
     ----------
-    labels : ndarray of object, shape (n_documents,)
+    labels : ndarray of shape (n_documents,)
         One-of: the label, or None for an abstention. Any-of: a tuple of labels,
         or None where no label could be decided on.
     scores : ndarray of shape (n_documents, n_classes)
@@ -31,6 +35,14 @@ class Decision:
     confidence : ndarray of shape (n_documents,)
         One-of: the probability (or margin) of the best label, also where the
         decision was to abstain. Any-of: that of the least certain label decision.
+    novelty : ndarray of shape (n_documents,) or None
+        How unlike the training documents each document is; None if not measured.
+    best : ndarray of shape (n_documents,) or None
+        The answer that would have been given without abstaining.
+    certainty : ndarray or None
+        What is held against the thresholds: log-odds of the best label, or its
+        margin; any-of: distance of each label's score from its cut, signed,
+        shape (n_documents, n_classes).
 
     Examples
     --------
@@ -49,6 +61,9 @@ class Decision:
     classes: Labels
     abstained: BoolVector
     confidence: FloatVector
+    novelty: FloatVector | None = None
+    best: Labels | None = None
+    certainty: FloatMatrix | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -62,6 +77,91 @@ class Decision:
     def coverage(self) -> float:
         """Share of documents (any-of: of label decisions) that were decided."""
         return float(1 - self.abstained.mean()) if self.abstained.size else float("nan")
+
+    def take(self, rows: IntVector | slice) -> Decision:
+        """The same for some of the documents."""
+        return replace(
+            self,
+            labels=self.labels[rows],
+            scores=self.scores[rows],
+            abstained=self.abstained[rows],
+            confidence=self.confidence[rows],
+            novelty=None if self.novelty is None else self.novelty[rows],
+            best=None if self.best is None else self.best[rows],
+            certainty=None if self.certainty is None else self.certainty[rows],
+        )
+
+    def at(self, thresholds: Sequence[Threshold]) -> Decision:
+        """The same documents decided at other thresholds; none answers them all."""
+        assert self.certainty is not None
+        assert self.best is not None
+        if self.any_of:
+            return _any_of_at(self, thresholds)
+        if not thresholds:
+            abstained = np.zeros(len(self), dtype=bool)
+            return replace(self, labels=self.best, abstained=abstained)
+        cut = np.array([threshold.value for threshold in thresholds])
+        if len(cut) > 1:  # one per predicted class
+            cut = cut[self.scores.argmax(axis=1)]
+        abstained = self.certainty < cut
+        labels = self.best.astype(object)
+        labels[abstained] = None
+        return replace(self, labels=labels, abstained=abstained)
+
+
+def one_of_decision(
+    scores: Scores, classes: Labels, thresholds: Sequence[Threshold] = ()
+) -> Decision:
+    """The best label of each document, None where it is not certain enough."""
+    best = classes[scores.choice]
+    everything = Decision(
+        labels=best,
+        scores=scores.readable,
+        classes=classes,
+        abstained=np.zeros(len(best), dtype=bool),
+        confidence=scores.confidence,
+        best=best,
+        certainty=scores.certainty,
+    )
+    return everything.at(thresholds) if thresholds else everything
+
+
+def any_of_decision(
+    margins: FloatMatrix,
+    proba: FloatMatrix,
+    classes: Labels,
+    thresholds: Sequence[Threshold] = (),
+) -> Decision:
+    """Labels with a margin of 0 and more, where it is far enough from 0."""
+    given = margins >= 0
+    best = _label_tuples(given, classes)
+    everything = Decision(
+        labels=best,
+        scores=proba,
+        classes=classes,
+        abstained=np.zeros(margins.shape, dtype=bool),
+        confidence=special.expit(np.abs(margins).min(axis=1)),
+        best=best,
+        certainty=margins,
+    )
+    return everything.at(thresholds) if thresholds else everything
+
+
+def _any_of_at(decision: Decision, thresholds: Sequence[Threshold]) -> Decision:
+    margins = decision.certainty
+    assert margins is not None
+    if not thresholds:
+        return any_of_decision(margins, decision.scores, decision.classes)
+    cut = np.array([threshold.value for threshold in thresholds])
+    abstained = np.abs(margins) < cut
+    labels = _label_tuples((margins >= 0) & ~abstained, decision.classes)
+    labels[abstained.all(axis=1)] = None
+    return replace(decision, labels=labels, abstained=abstained)
+
+
+def _label_tuples(given: BoolVector, classes: Labels) -> Labels:
+    names = as_labels(classes)
+    return object_array([tuple(names[c] for c in np.flatnonzero(r)) for r in given])
 
 
 def object_array(values: Sequence[object]) -> Labels:

@@ -63,13 +63,12 @@ def report_of_parts(
     answers[:] = [answer for _, given, _ in found for answer in given]
     if not any(answer is None for answer in answers):
         answers = np.asarray(answers.tolist())
-    thresholds = classifier.thresholds_
     return Report.from_predictions(
         np.asarray(true),
         answers,
         proba=np.concatenate([block for _, _, block in found]),
         classes=classifier.classes_,
-        threshold=thresholds[0].value if thresholds else None,
+        threshold=classifier.threshold_ if classifier.thresholds_ else None,
         top_terms=classifier.telling_terms(),
         title=title,
     )

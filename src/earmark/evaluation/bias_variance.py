@@ -32,8 +32,9 @@ from earmark.evaluation._labels import (
     class_list,
     index_of,
 )
-from earmark.evaluation._splits import fresh, n_rows, nested_order, take
+from earmark.evaluation._splits import fresh
 from earmark.exceptions import DataError
+from earmark.folds import n_rows, nested_order, take
 from earmark.typing import ArrayLike, FloatMatrix
 
 __all__ = ["BiasVariance", "bias_variance"]

@@ -18,12 +18,13 @@ from earmark.evaluation._labels import (
     is_multi_label,
 )
 from earmark.evaluation._memory import PeakMemory
-from earmark.evaluation._splits import fresh, n_rows, stratified_split, take
+from earmark.evaluation._splits import fresh
 from earmark.evaluation.comparison_result import Comparison, Trial, summarize
 from earmark.evaluation.coverage import accuracy_coverage
 from earmark.evaluation.rates import averages, score_classes
 from earmark.evaluation.reliability import reliability
 from earmark.exceptions import DataError, NotSupportedError
+from earmark.folds import n_rows, stratified_split, take
 from earmark.typing import ArrayLike, FloatVector
 
 __all__ = ["compare_classifiers"]

@@ -16,16 +16,11 @@ from earmark.evaluation._labels import (
     class_list,
     index_of,
 )
-from earmark.evaluation._splits import (
-    fresh,
-    n_rows,
-    nested_order,
-    stratified_split,
-    take,
-)
+from earmark.evaluation._splits import fresh
 from earmark.evaluation.power_law import PowerLaw, fit_power_laws
 from earmark.evaluation.report.terminal import text_table
 from earmark.exceptions import DataError
+from earmark.folds import n_rows, nested_order, stratified_split, take
 from earmark.typing import ArrayLike, BoolVector, FloatMatrix, FloatVector, IntVector
 
 __all__ = ["LearningCurve", "learning_curve"]

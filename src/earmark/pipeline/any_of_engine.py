@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from earmark.decision._deciding import any_of_decision
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.decision import Decision
-from earmark.decision.guarantee import Threshold
 from earmark.exceptions import NotSupportedError
 from earmark.models._base import ScoreParts
 from earmark.pipeline.inputs import RegionTexts
@@ -26,22 +23,14 @@ class AnyOfEngine(MatrixEngine):
     multi_label = True
     model_: AnyOfClassifier
 
-    def decide(
-        self, texts: RegionTexts, thresholds: Sequence[Threshold] = ()
-    ) -> Decision:
-        """The labels of each document, each decided on by itself.
+    @property
+    def leaves_one_out(self) -> bool:
+        """Never: labels are decided on one by one."""
+        return False
 
-        With thresholds, one a label: only where its score is far enough from its cut.
-        """
-        X = self.matrix(texts)
-        if not thresholds:
-            return self.model_.decide(X)
-        return any_of_decision(
-            self.model_._margins(X),
-            self.model_.predict_proba(X),
-            self.classes_,
-            np.array([threshold.value for threshold in thresholds]),
-        )
+    def decide(self, texts: RegionTexts) -> Decision:
+        """The labels of each document, each decided on by itself."""
+        return self.model_.decide(self.matrix(texts))
 
     def scores(self, texts: RegionTexts) -> FloatMatrix:
         """Score of each label over its threshold: yes from 0 on."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from earmark.models.registry import MODELS, BuildOptions
 from earmark.pipeline.build import region_features
-from earmark.pipeline.cross_fit import cross_scores
 from earmark.pipeline.inputs import RegionTexts, take
+from earmark.pipeline.matrix_engine import cross_scores
 from earmark.typing import BoolVector, IntVector, Labels
 
 __all__ = ["Trial", "are_few", "best_trial", "candidates", "try_models"]

@@ -13,6 +13,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from earmark.decision.decision import Decision, one_of_decision
+from earmark.decision.scores import Scores
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import WordCounter
 from earmark.features.fused import KnownTerms
@@ -76,6 +78,7 @@ class CountEngine:
     """
 
     multi_label = False
+    leaves_one_out = True
     _transient = ("model_", "scorers_", "terms_")
 
     def __init__(
@@ -200,6 +203,11 @@ class CountEngine:
     def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
         """Log posteriors, (n_documents, n_classes)."""
         return log_normalize(self.scores(texts))
+
+    def decide(self, texts: RegionTexts) -> Decision:
+        """The likeliest label of each document."""
+        scores = Scores.from_log_proba(self.log_probabilities(texts))
+        return one_of_decision(scores, self.classes_)
 
     def parts(self, texts: RegionTexts) -> list[ScoreParts]:
         """The scores of each document, taken apart."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from earmark.models._base import ScoreParts
+from earmark.pipeline.build import Engine
+from earmark.pipeline.inputs import RegionTexts
 
 __all__ = [
     "Explanation",
     "PathEvidence",
     "TermEvidence",
+    "explain_documents",
     "explain_parts",
     "in_region",
 ]
@@ -117,6 +120,50 @@ def _name(evidence: TermEvidence) -> str:
 def in_region(term: str, region: str | None) -> str:
     """A term as it is shown: with its region, where there are several."""
     return term if region is None else f"{region}: {term}"
+
+
+def explain_documents(
+    engine: Engine, texts: RegionTexts, top: int, paths: int
+) -> list[Explanation]:
+    """The evidence behind the likeliest label of each document."""
+    proba = np.exp(engine.log_probabilities(texts))
+    described: dict[int, tuple[str, str | None]] = {}
+
+    def describe(column: int) -> tuple[str, str | None]:
+        if column not in described:
+            described[column] = engine.describe(column)
+        return described[column]
+
+    explanations = [
+        explain_parts(
+            parts,
+            classes=engine.classes_,
+            label=int(row.argmax()),
+            confidence=float(row.max()),
+            describe=describe,
+            top=top,
+            against_runner_up=not engine.multi_label,
+        )
+        for parts, row in zip(engine.parts(texts), proba, strict=True)
+    ]
+    if not paths:
+        return explanations
+    return [
+        replace(
+            explanation,
+            paths=tuple(
+                PathEvidence(
+                    tuple(in_region(*describe(column)) for column in path.terms),
+                    path.documents,
+                    path.strength,
+                )
+                for path in strongest
+            ),
+        )
+        for explanation, strongest in zip(
+            explanations, engine.paths(texts, paths), strict=True
+        )
+    ]
 
 
 def explain_parts(

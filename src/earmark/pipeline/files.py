@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from earmark import decision, features, models, statistics
+from earmark.decision.evidence import Evidence
 from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.models.hybrid.statistics import RegionStatistics
 from earmark.models.semi_supervised._features import RecipeFeatures
@@ -21,7 +22,6 @@ from earmark.models.semi_supervised.views import (
 )
 from earmark.persistence import ModelInfo, open_model, read_manifest, save_model
 from earmark.pipeline.any_of_engine import AnyOfEngine
-from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
@@ -39,7 +39,7 @@ __all__ = ["class_table", "load", "load_with_info", "save_classifier"]
 # Parts of a classifier that are not public but are stored.
 _INTERNAL = (
     AnyOfEngine,
-    ConfidenceEvidence,
+    Evidence,
     CountEngine,
     MatrixEngine,
     LinearStudent,
@@ -68,7 +68,8 @@ def class_table() -> Mapping[str, type]:
             public = getattr(package, name)
             if isinstance(public, type):
                 table[name] = public
-    return table
+    # As files of version 0.1 call it.
+    return {**table, "ConfidenceEvidence": Evidence}
 
 
 def save_classifier(

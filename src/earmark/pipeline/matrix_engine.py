@@ -2,30 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 
 from earmark.decision.calibration import TemperatureCalibrator
+from earmark.decision.decision import Decision, one_of_decision
+from earmark.decision.scores import (
+    Scores,
+    as_columns,
+    has_probabilities,
+    log_probabilities,
+)
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.models._base import ScoreParts, linear_parts
-from earmark.pipeline.cross_fit import cross_scores
+from earmark.folds import stratified_folds
+from earmark.kernels.logspace import log_normalize
+from earmark.models._base import (
+    ClassScoresMixin,
+    LinearRule,
+    ScoreParts,
+    linear_parts,
+)
 from earmark.pipeline.fused_scores import FusedScorer, fused_scorer
 from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.region_features import RegionFeatures
-from earmark.pipeline.scores import (
-    class_scores,
-    has_probabilities,
-    linear_form,
-    log_probabilities,
-    posterior_rule,
-)
-from earmark.typing import FloatMatrix, IntVector, Labels, SparseMatrix
+from earmark.typing import FloatMatrix, IntVector, Labels, MatrixLike, SparseMatrix
 
-__all__ = ["MatrixEngine", "score_parts"]
+__all__ = ["MatrixEngine", "class_scores", "cross_scores", "score_parts"]
+
+
+def linear_form(estimator: Any) -> LinearRule | None:
+    """How the class scores are linear in a row, or None where they are not."""
+    if hasattr(estimator, "_linear_form"):
+        rule: LinearRule | None = estimator._linear_form()
+        return rule
+    coef = getattr(estimator, "coef_", None)
+    offset = getattr(estimator, "intercept_", None)
+    if coef is None or offset is None:
+        return None
+    return LinearRule.from_coef(coef, offset)
+
+
+def posterior_rule(estimator: Any) -> Callable[[FloatMatrix], FloatMatrix] | None:
+    """From class scores to log-probabilities, or None where scores do not say."""
+    if hasattr(estimator, "_log_posteriors"):
+        rule: Callable[[FloatMatrix], FloatMatrix] = estimator._log_posteriors
+        return rule
+    is_logit = isinstance(estimator, LogisticRegression) or getattr(
+        estimator, "_scores_are_logits", False
+    )
+    return log_normalize if is_logit else None
+
+
+def class_scores(estimator: Any, X: MatrixLike) -> FloatMatrix:
+    """The estimator's own scores, (n_samples, n_classes)."""
+    if isinstance(estimator, ClassScoresMixin):
+        return estimator._scores(X)
+    if hasattr(estimator, "decision_function"):
+        return as_columns(estimator.decision_function(X))
+    return log_probabilities(estimator, X)
+
+
+def cross_scores(
+    estimator: Any,
+    X: SparseMatrix,
+    y: Labels,
+    *,
+    n_folds: int = 3,
+    random_state: int | None = None,
+    sample_weight: Any | None = None,
+    copies: IntVector | None = None,
+) -> FloatMatrix:
+    """Class scores of each row by a model fitted without it and its ``copies``.
+
+    Columns are the sorted labels of y; a class that a fold's training part lacks
+    scores as low as the lowest class there.
+    """
+    classes = np.unique(y)
+    scores = np.zeros((X.shape[0], len(classes)))
+    for train, held in stratified_folds(y, n_folds, random_state, copies):
+        if len(np.unique(y[train])) < 2:
+            continue
+        given = (
+            {}
+            if sample_weight is None
+            else {"sample_weight": np.asarray(sample_weight)[train]}
+        )
+        model = clone(estimator).fit(X[train], y[train], **given)
+        answer = class_scores(model, X[held])
+        columns = np.searchsorted(classes, model.classes_)
+        lowest = answer.min(axis=1, keepdims=True)
+        scores[held] = np.broadcast_to(lowest, (len(held), len(classes)))
+        scores[np.ix_(held, columns)] = answer
+    return scores
 
 
 def score_parts(model: Any, X: SparseMatrix) -> list[ScoreParts]:
@@ -81,6 +155,11 @@ class MatrixEngine:
     def uses_pool(self) -> bool:
         """Whether the estimator is set to learn from unlabelled documents."""
         return float(getattr(self.estimator, "unlabelled_weight", 0.0)) > 0.0
+
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether the fitted model has an exact leave-one-out."""
+        return hasattr(self.model_, "leave_one_out")
 
     def fit(
         self,
@@ -193,6 +272,11 @@ class MatrixEngine:
             return normalize(scorer.scores(texts))
         return log_probabilities(self.model_, self.matrix(texts))
 
+    def decide(self, texts: RegionTexts) -> Decision:
+        """The likeliest label of each document."""
+        scores = Scores.from_log_proba(self.log_probabilities(texts))
+        return one_of_decision(scores, self.classes_)
+
     def parts(self, texts: RegionTexts) -> list[ScoreParts]:
         """The scores of each document, taken apart."""
         return score_parts(self.model_, self.matrix(texts))
@@ -226,7 +310,7 @@ class MatrixEngine:
         self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
     ) -> FloatMatrix:
         """Log posteriors of training documents, each as if not trained on."""
-        if not hasattr(self.model_, "leave_one_out"):
+        if not self.leaves_one_out:
             raise NotSupportedError(
                 f"{type(self.model_).__name__} has no closed-form leave-one-out; "
                 "use cross-validation, or a count model."

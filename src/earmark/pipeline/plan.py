@@ -124,16 +124,18 @@ def _with_pool(
     if len(target.labels) < _MANY_LABELS * n_classes:
         return Plan(engine, _SEMI, reasons)
     engine.fit(texts, target.labels, weight, pool)
-    unseen = engine.unseen_answers() if isinstance(engine, SemiEngine) else None
+    left_out = engine.left_out if isinstance(engine, SemiEngine) else None
     best = max(trials, key=lambda trial: trial.accuracy)
-    if unseen is None:
+    if left_out is None:
         return Plan(engine, _SEMI, reasons, is_fitted=True)
-    accuracy = float(unseen[1].mean())
-    error = np.sqrt(accuracy * (1.0 - accuracy) / len(unseen[1]))
+    rows, log_proba = left_out
+    right = engine.classes_[log_proba.argmax(axis=1)] == target.labels[rows]
+    accuracy = float(right.mean())
+    error = np.sqrt(accuracy * (1.0 - accuracy) / len(right))
     told = f"with the pool, likewise: {_SEMI} {accuracy:.3f}"
     if best.accuracy > accuracy + error:
-        left_out = f"so the {n_documents(pool):,} unlabelled documents are left out"
-        return _best_supervised(trials, features, options, [compared, told, left_out])
+        unused = f"so the {n_documents(pool):,} unlabelled documents are left out"
+        return _best_supervised(trials, features, options, [compared, told, unused])
     return Plan(engine, _SEMI, [*reasons, told], is_fitted=True)
 
 

@@ -12,7 +12,7 @@ from earmark.models.semi_supervised import SemiSupervisedClassifier
 from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.semi_features import SemiFeatures
-from earmark.typing import BoolVector, FloatMatrix, FloatVector, Labels
+from earmark.typing import FloatMatrix, IntVector, Labels
 
 __all__ = ["SemiEngine", "told_of_encoder"]
 
@@ -73,10 +73,11 @@ class SemiEngine(MatrixEngine):
         share: float | None = self.model_.encoder_share_
         return share
 
-    def unseen_answers(self) -> tuple[FloatVector, BoolVector] | None:
-        """Confidence and correctness on labelled documents held out in turn."""
-        unseen: tuple[FloatVector, BoolVector] | None = self.model_.unseen_answers()
-        return unseen
+    @property
+    def left_out(self) -> tuple[IntVector, FloatMatrix] | None:
+        """Labelled documents held out in turn, and their log probabilities."""
+        left_out: tuple[IntVector, FloatMatrix] | None = self.model_.left_out_
+        return left_out
 
     def term_weights(self) -> FloatMatrix | None:
         """Weight of each word and phrase for each class in the student on words."""

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
+from operator import index
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from earmark._checks import require_in_range
 from earmark.decision.decision import Decision
-from earmark.exceptions import DataError
+from earmark.decision.evidence import Evidence, Promise
+from earmark.decision.guarantee import Threshold, several_words
+from earmark.evaluation import Report
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.models.hierarchical import HiddenNodes
 from earmark.models.registry import BuildOptions
-from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.build import Engine, build_engine
-from earmark.pipeline.confidence import ConfidenceEvidence
 from earmark.pipeline.encoding import require_encoder
+from earmark.pipeline.estimates import calibration_evidence, left_out_evidence
+from earmark.pipeline.explanation import Explanation, explain_documents, in_region
 from earmark.pipeline.files import save_classifier
 from earmark.pipeline.inputs import (
+    SINGLE,
     RegionTexts,
     as_region_texts,
     fitting_features,
@@ -27,18 +34,25 @@ from earmark.pipeline.inputs import (
 )
 from earmark.pipeline.labels import Target, as_target, warn_of_new_labels
 from earmark.pipeline.plan import make_plan, model_name
-from earmark.pipeline.promise import PromiseMixin
 from earmark.pipeline.semi_engine import told_of_encoder
-from earmark.pipeline.telling import TellingMixin
 from earmark.statistics._inputs import checked_weights
-from earmark.typing import FloatMatrix, IntVector, JsonObject, Labels
+from earmark.typing import (
+    DocumentsLike,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    JsonObject,
+    Labels,
+    LabelsLike,
+    WeightsLike,
+)
 
 __all__ = ["TextClassifier"]
 
 _BY_CHARACTERS = "text without spaces: characters and pairs of them are counted"
 
 
-class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator):
+class TextClassifier(ClassifierMixin, BaseEstimator):
     """Classify raw text: read, count, fit, decide, explain, save.
 
     Parameters
@@ -94,7 +108,12 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
 
     engine_: Engine
     classes_: Labels
-    evidence_: ConfidenceEvidence | None
+    evidence_: Evidence | None
+    model_name_: str
+    reasons_: list[str]
+    _transient = ("_promised",)
+    # Parameters of the promise, and the promise: found once, not for each text.
+    _promised: tuple[tuple[float | None, float], Promise] | None = None
 
     def __init__(
         self,
@@ -179,34 +198,54 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
             pair = self._pair(calibration, "calibration", texts)
             assert pair is not None
             warn_of_new_labels(pair[1], self.classes_, "calibration")
-            self.evidence_ = ConfidenceEvidence.from_calibration(
-                self.engine_, labelled, pair
-            )
+            self._rest_on(calibration_evidence(self.engine_, labelled, *pair))
         elif self.max_error is not None:
-            self.measure_confidence(X, y, sample_weight)
+            self._measure(features, labelled, target, weight, pool)
         return self
 
-    def measure_confidence(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Estimate how right the answers are, from the documents it was fitted on.
+    def measure_confidence(
+        self,
+        X: DocumentsLike,
+        y: LabelsLike,
+        sample_weight: WeightsLike = None,
+        *,
+        unlabelled: DocumentsLike = None,
+    ) -> Self:
+        """Estimate the accuracy of the answers, from the documents it was fitted on.
 
         Each document is judged by the model without it: leave-one-out where that
-        is exact, else in folds. ``max_error`` then works on an estimate; only
+        is exact, else in folds; near-duplicates count once, and none is judged by a
+        model that has seen another. A model that uses unlabelled documents is judged
+        with them. ``max_error`` then works on an estimate; only
         ``fit(..., calibration=...)`` gives a guarantee.
         """
         check_is_fitted(self)
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
-        name = self.model_name_ if isinstance(self.model, str) else self.model
         features = fitting_features(self.features, texts)
-        self.evidence_ = ConfidenceEvidence.from_training(
+        pool = self._pool(texts, target, unlabelled)
+        self._measure(features, take(texts, target.labelled), target, weight, pool)
+        return self
+
+    def _measure(
+        self,
+        features: Any,
+        texts: RegionTexts,
+        target: Target,
+        weight: FloatVector | None,
+        pool: RegionTexts,
+    ) -> None:
+        name = self.model_name_ if isinstance(self.model, str) else self.model
+        evidence = left_out_evidence(
             self.engine_,
             lambda: build_engine(name, features, self._options(), self.is_multi_label_),
-            take(texts, target.labelled),
+            texts,
             target.labels,
             weight,
+            pool,
         )
-        return self
+        self._rest_on(evidence)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn more documents, exactly, for the models that can.
@@ -229,7 +268,7 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
             self._adopt(engine, model_name(name), ["updated document by document"])
         else:
             self.engine_.partial_fit(texts, target.labels, classes)
-            self.evidence_ = None
+            self._rest_on(None)
         return self
 
     def forget(self, X: Any, y: Any) -> Self:
@@ -238,7 +277,7 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
         self.engine_.forget(texts, target.labels)
-        self.evidence_ = None
+        self._rest_on(None)
         return self
 
     # -- answering -------------------------------------------------------------
@@ -254,7 +293,7 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
     def decide(self, X: Any) -> Decision:
         """Labels, confidences, probabilities and abstentions in one value."""
         check_is_fitted(self)
-        return self._decided(self._texts(X))
+        return self._decide(self._texts(X))
 
     def predict_proba(self, X: Any) -> FloatMatrix:
         """Probability of each class, (n_documents, n_classes)."""
@@ -309,6 +348,176 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         check_is_fitted(self)
         save_classifier(self, path, metadata, allow_callables=allow_callables)
 
+    # -- what is promised --------------------------------------------------------
+
+    @property
+    def thresholds_(self) -> list[Threshold]:
+        """From which certainty on it answers; empty when it always does.
+
+        One threshold, or with several labels a document one for each label.
+        ``summary()`` says in words what is promised.
+        """
+        return list(self._promise().thresholds)
+
+    @property
+    def threshold_(self) -> float | FloatVector:
+        """The confidence from which on it answers: 0 always, inf never.
+
+        With several labels a document an array: the distance of each label's score
+        from its cut.
+        """
+        return self._promise().value
+
+    @property
+    def coverage_(self) -> float:
+        """Share of the calibration documents (or label decisions) answered."""
+        return self._promise().coverage
+
+    @property
+    def guaranteed_error_(self) -> float | None:
+        """``max_error`` if it is promised, else None."""
+        return self._promise().guaranteed_error
+
+    @property
+    def estimated_error_(self) -> float | None:
+        """Share of wrong answers among those seen, when nothing is promised."""
+        return self._promise().estimated_error
+
+    @property
+    def n_missing_(self) -> int | None:
+        """Labelled documents missing when nothing is answered; None: no use."""
+        return self._promise().n_missing
+
+    # -- what it can tell ----------------------------------------------------------
+
+    def explain(
+        self, X: DocumentsLike, top: int = 10, paths: int = 0
+    ) -> list[Explanation]:
+        """The evidence behind each label; ``top`` limits what ``str()`` shows.
+
+        Contributions add up to the label's score minus the runner-up's; with
+        several labels a document, to the likeliest label's score over its
+        threshold. A higher-order model also shows up to ``paths`` chains of terms
+        and training documents that lead from the document into the label's.
+        """
+        check_is_fitted(self)
+        if index(paths) < 0:
+            raise ValueError(f"paths must be at least 0, got {paths!r}.")
+        return explain_documents(self.engine_, self._texts(X), top, paths)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy over all documents, as ``accuracy_score(y, predict(X))``.
+
+        An abstention is not right. With several labels a document all of them must
+        be right. Documents without a label in y are left out. ``report`` tells the
+        answers given from the abstentions.
+        """
+        check_is_fitted(self)
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        answers = self._decide(take(texts, target.labelled)).labels.tolist()
+        given = target.labels.tolist()
+        right = [a == t for a, t in zip(answers, given, strict=True)]
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        kept = None if weight is None else weight[target.labelled]
+        return float(np.average(right, weights=kept))
+
+    def report(self, X: Any, y: Any, **parts: Any) -> Report:
+        """What is right and wrong on texts X with true labels y.
+
+        Keyword arguments are passed on to ``Report.from_predictions``.
+        """
+        check_is_fitted(self)
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        texts = take(texts, target.labelled)
+        warn_of_new_labels(target.labels, self.classes_, "y")
+        one_of = not target.multi_label
+        decision = self._decide(texts)
+        threshold = self.threshold_ if self.thresholds_ else None
+        shown = ["\n".join(row) for row in zip(*texts.values(), strict=True)]
+        return Report.from_predictions(
+            target.labels,
+            decision.labels,
+            proba=decision.scores if one_of else None,
+            classes=self.classes_ if one_of else None,
+            texts=shown,
+            threshold=threshold if isinstance(threshold, float) else None,
+            top_terms=self.telling_terms(),
+            **parts,
+        )
+
+    def telling_terms(self, top: int = 10) -> dict[Any, list[tuple[str, float]]] | None:
+        """The terms that speak most for each class over the mean of the others.
+
+        None for models without one weight a term and class.
+        """
+        check_is_fitted(self)
+        weights = self.engine_.term_weights()
+        if weights is None:
+            return None
+        found = {}
+        for c, label in enumerate(self.classes_.tolist()):
+            gap = _against_rest(weights, c)
+            best = np.argsort(-gap, kind="stable")[:top]
+            found[label] = [
+                (in_region(*self.engine_.describe(int(column))), float(gap[column]))
+                for column in best
+                if np.isfinite(gap[column])
+            ]
+        return found
+
+    def describe(self, top: int = 10) -> HiddenNodes:
+        """The hidden nodes of each class: weight and ``top`` most telling terms.
+
+        For ``model="hierarchical"``. ``print`` the result, or call its ``plot()``.
+        """
+        check_is_fitted(self)
+        model: Any = getattr(self.engine_, "model_", None)
+        if not hasattr(model, "describe"):
+            raise NotSupportedError(
+                "only model='hierarchical' with one label a document has hidden nodes "
+                f"to describe, this is {self.model_name_!r}; telling_terms() shows "
+                "the words of linear models."
+            )
+        nodes: HiddenNodes = model.describe(_ColumnNames(self.engine_, model), top=top)
+        return nodes
+
+    @property
+    def is_multi_label_(self) -> bool:
+        """Whether a document may have several labels."""
+        return bool(self.engine_.multi_label)
+
+    @property
+    def region_names_(self) -> list[str] | None:
+        """The regions the model was trained on; None for a single text."""
+        names = self.engine_.region_names
+        return None if names == [SINGLE] else names
+
+    def summary(self) -> str:
+        """What was chosen, why, and what was used, in plain words."""
+        check_is_fitted(self)
+        lines = [f"model: {self.model_name_}", *self.reasons_]
+        if self.evidence_ is not None:
+            kind = "held-out" if self.evidence_.held_out else "left-out training"
+            each = ", label by label" if self.evidence_.about_labels else ""
+            n = len(self.evidence_) // (self.evidence_.n_groups if each else 1)
+            lines.append(
+                f"accuracy {self.evidence_.accuracy:.3f} on {n:,} {kind} "
+                f"documents{each}"
+            )
+        if self.max_error is not None and self.evidence_ is None:
+            lines.append(
+                f"max_error {self.max_error:g}: not known from where on it holds; call "
+                "measure_confidence"
+            )
+        elif self.thresholds_:
+            lines.append(several_words(self.thresholds_))
+        table = getattr(getattr(self.engine_, "model_", None), "region_table", None)
+        if table is not None and len(self.engine_.region_names) > 1:
+            lines.append(table(self.engine_.region_names))
+        return "\n".join(lines)
+
     # -- private ---------------------------------------------------------------
 
     def _texts(self, X: Any, where: str = "X", *, new: bool = False) -> RegionTexts:
@@ -343,25 +552,37 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         target = as_target(pair[1], n_documents(texts), self.multi_label)
         return take(texts, target.labelled), target.labels
 
-    def _decided(self, texts: RegionTexts) -> Decision:
-        thresholds = self.thresholds_
-        if isinstance(self.engine_, AnyOfEngine):
-            return self.engine_.decide(texts, thresholds)
-        proba = np.exp(self.engine_.log_probabilities(texts))
-        labels: Labels = self.classes_[proba.argmax(axis=1)]
-        confidence = proba.max(axis=1)
-        abstained = np.zeros(len(proba), dtype=bool)
-        for threshold in thresholds:
-            abstained = confidence < threshold.value
-            labels = labels.astype(object)
-            labels[abstained] = None
-        return Decision(
-            labels=labels,
-            confidence=confidence,
-            abstained=abstained,
-            scores=proba,
-            classes=self.classes_,
-        )
+    def _decide(self, texts: RegionTexts) -> Decision:
+        decision = self.engine_.decide(texts)
+        if self.max_error is None:
+            return decision
+        self._check_promise()
+        if self.evidence_ is None:
+            raise DataError(
+                "max_error needs to know how accurate the answers are: fit with "
+                "max_error set (earmark train --max-error), with calibration=(X, y), "
+                "or call measure_confidence with the training documents; what was "
+                "known is gone after partial_fit and forget."
+            )
+        return decision.at(self.thresholds_)
+
+    def _check_promise(self) -> None:
+        """Raise unless an error rate and a confidence that can be meant are set."""
+        hint = "a share of wrong answers, such as 0.05"
+        if self.max_error is not None:
+            require_in_range(
+                self, "max_error", low=0, high=0.999, open_low=True, hint=hint
+            )
+        require_in_range(self, "confidence", low=0, high=0.999999, open_low=True)
+
+    def _promise(self) -> Promise:
+        """What ``max_error`` comes to, as long as it is not set anew."""
+        if self.max_error is None or self.evidence_ is None:
+            return Promise()
+        key = (self.max_error, self.confidence)
+        if self._promised is None or self._promised[0] != key:
+            self._promised = (key, self.evidence_.promise(*key))
+        return self._promised[1]
 
     def _options(self) -> BuildOptions:
         return BuildOptions(
@@ -376,8 +597,12 @@ class TextClassifier(PromiseMixin, TellingMixin, ClassifierMixin, BaseEstimator)
         self.engine_ = engine
         self.classes_ = engine.classes_
         self.model_name_ = name
-        self.evidence_ = None
         self.reasons_ = reasons
+        self._rest_on(None)
+
+    def _rest_on(self, evidence: Evidence | None) -> None:
+        self.evidence_ = evidence
+        self._promised = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -400,3 +625,24 @@ def _require_two_classes(target: Target) -> None:
         f"y holds one class only, {target.labels[0]!s}; expected at least 2: label "
         "some documents of another class."
     )
+
+
+class _ColumnNames:
+    """The names of a model's columns, each looked up when asked for."""
+
+    def __init__(self, engine: Engine, model: Any) -> None:
+        self._engine = engine
+        self._length = int(model.n_features_in_)
+
+    def __getitem__(self, column: int) -> str:
+        return in_region(*self._engine.describe(int(column)))
+
+    def __len__(self) -> int:
+        return self._length
+
+
+def _against_rest(weights: FloatMatrix, c: int) -> Any:
+    if weights.shape[1] == 1:
+        return weights[:, 0]
+    rest = (weights.sum(axis=1) - weights[:, c]) / (weights.shape[1] - 1)
+    return weights[:, c] - rest

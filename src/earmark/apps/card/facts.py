@@ -97,7 +97,7 @@ def _evaluation(classifier: TextClassifier) -> Evaluation | None:
     low, high = wilson_interval(right, n)
     # Only right or wrong is stored, not the labels: that is all the curve needs.
     answered = np.where(evidence.correct, "right", "wrong")
-    curve = accuracy_coverage(["right"] * n, answered, evidence.confidence)
+    curve = accuracy_coverage(["right"] * n, answered, evidence.certainty)
     return Evaluation(
         n_answers=n,
         held_out=bool(evidence.held_out),

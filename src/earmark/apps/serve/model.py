@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from earmark.apps.web.replies import finite
+from earmark.decision import Decision, Threshold
 from earmark.exceptions import DataError, EarmarkError
 from earmark.pipeline import TextClassifier
 
@@ -68,7 +69,7 @@ class ServedModel:
         self._keys = [label_key(label) for label in self.labels]
         self.any_of = classifier.is_multi_label_
         self.can_abstain = not self.any_of and classifier.evidence_ is not None
-        self.threshold = lru_cache(maxsize=256)(self._threshold)
+        self._thresholds = lru_cache(maxsize=256)(self._thresholds_at)
         self._verify()
 
     @classmethod
@@ -98,45 +99,33 @@ class ServedModel:
             for name in self.regions
         }
         documents = self._documents(columns)
-        decision = self.classifier.decide(documents) if self.any_of else None
-        proba = (
-            self.classifier.predict_proba(documents)
-            if decision is None
-            else decision.scores
-        )
-        found, start = [], 0
+        decision = self.classifier.decide(documents)
+        answers, start = [], 0
         for job in jobs:
             rows = slice(start, start + job.n_documents)
             start = rows.stop
-            if decision is None:
-                results = self._one_of(job, proba[rows])
-            else:
-                results = [
-                    {
-                        "label": None if labels is None else list(labels),
-                        "confidence": finite(float(confidence)),
-                        "abstained": labels is None,
-                    }
-                    for labels, confidence in zip(
-                        decision.labels[rows], decision.confidence[rows], strict=True
-                    )
-                ]
-            self._add_scores(job, results, proba[rows])
+            decided = self._at(decision.take(rows), job.max_error)
+            results = [
+                {
+                    "label": list(label) if isinstance(label, tuple) else label,
+                    "confidence": finite(float(confidence)),
+                    "abstained": label is None,
+                }
+                for label, confidence in zip(
+                    decided.labels.tolist(), decided.confidence, strict=True
+                )
+            ]
+            self._add_scores(job, results, decided.scores)
             if job.explain:
                 self._add_explanations(results, self._documents(job.texts))
-            found.append(results)
-        return found
+            answers.append(results)
+        return answers
 
-    def _one_of(self, job: Job, proba: Any) -> list[dict[str, Any]]:
-        threshold = self.threshold(job.max_error)
-        best = proba.argmax(axis=1).tolist()
-        confidence = proba.max(axis=1).tolist()
-        return [
-            {"label": None, "confidence": sure, "abstained": True}
-            if sure < threshold
-            else {"label": self.labels[c], "confidence": sure, "abstained": False}
-            for c, sure in zip(best, confidence, strict=True)
-        ]
+    def _at(self, decision: Decision, max_error: float | None) -> Decision:
+        """As the model decides, or at the error rate that a request asks for."""
+        if max_error is None:
+            return decision
+        return decision.at(self._thresholds(max_error))
 
     def _add_scores(self, job: Job, results: list[dict[str, Any]], proba: Any) -> None:
         if job.top_k is None:
@@ -153,14 +142,10 @@ class ServedModel:
     def _documents(self, columns: dict[str, list[str]]) -> Any:
         return columns["text"] if self.takes_texts else columns
 
-    def _threshold(self, max_error: float | None) -> float:
-        """From which confidence on to answer; asked for, or the model's own."""
+    def _thresholds_at(self, max_error: float) -> list[Threshold]:
         classifier = self.classifier
-        if max_error is None:
-            return float(classifier.threshold_)
         assert classifier.evidence_ is not None
-        found = classifier.evidence_.thresholds(max_error, classifier.confidence)
-        return found[0].value
+        return classifier.evidence_.thresholds(max_error, classifier.confidence)
 
     def _verify(self) -> None:
         """Answer once, to see that it works, what it can do, and how fast."""

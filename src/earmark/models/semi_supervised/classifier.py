@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
@@ -38,7 +37,6 @@ from earmark.models.semi_supervised._recipe import (
 from earmark.models.semi_supervised._targets import checked_few_labels
 from earmark.models.semi_supervised.students import LinearStudent
 from earmark.typing import (
-    BoolVector,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -123,6 +121,10 @@ class SemiSupervisedClassifier(LogitClassifier):
     encoder_share_ : float or None
         What the vectors of an encoder count in the vote and among the students,
         learned from the labelled documents; None without an encoder.
+    left_out_ : tuple (rows, log probabilities) or None
+        Labelled documents that were held out in turn, by their number among the
+        labelled ones, and what was said of them. None where none was held out: too
+        few labels, or no pool.
     n_features_in_ : int
         Width of X seen in ``fit``.
 
@@ -138,6 +140,8 @@ class SemiSupervisedClassifier(LogitClassifier):
     'labelled documents only'
 
     """
+
+    left_out_: tuple[IntVector, FloatMatrix] | None = None
 
     def __init__(
         self,
@@ -206,7 +210,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.encoder_share_: float | None = None
         self.class_share_ = np.full(len(self.classes_), 1.0 / len(self.classes_))
         self.scale_ = 1.0
-        self._unseen: tuple[Any, Any] | None = None
+        self.left_out_ = None
         return self
 
     def _fit_pool(self, X: Matrix, y: IntVector, label_weight: Any) -> Self:
@@ -268,7 +272,7 @@ class SemiSupervisedClassifier(LogitClassifier):
 
         Classes weigh as in the pool, which the labels need not resemble.
         """
-        self._unseen = None
+        self.left_out_ = None
         if not self.calibration_folds:
             return 1.0
         n_labelled = len(y)
@@ -295,17 +299,8 @@ class SemiSupervisedClassifier(LogitClassifier):
         weight = learned.class_share[y[rows]] / drawn[y[rows]]
         scale = fit_scale(scores, y[rows], weight)
         if len(rows):
-            proba = np.exp(log_normalize(scale * scores))
-            self._unseen = (proba.max(axis=1), proba.argmax(axis=1) == y[rows])
+            self.left_out_ = (rows, log_normalize(scale * scores))
         return scale
-
-    def unseen_answers(self) -> tuple[FloatVector, BoolVector] | None:
-        """Confidence and correctness on labelled documents held out in turn.
-
-        None where no document was held out: too few labels, or no pool.
-        """
-        check_is_fitted(self)
-        return self._unseen
 
     # -- answering ---------------------------------------------------------------
 

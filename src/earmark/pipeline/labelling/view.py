@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import special
 
-from earmark.decision.guarantee import Threshold, guaranteed_threshold
+from earmark.decision.evidence import Evidence
+from earmark.decision.guarantee import Threshold
+from earmark.decision.scores import Scores, log_odds
 from earmark.evaluation.intervals import exact_interval
 from earmark.pipeline.labelling.learners import Answers, Fitted
 from earmark.typing import BoolVector, FloatVector, IntVector
@@ -40,8 +42,8 @@ class View:
         Counts the states.
     fitted : Fitted or None
         None until there is something to tell apart.
-    confidence : ndarray of shape (n_documents,)
-        Of the best guess for each document.
+    certainty : ndarray of shape (n_documents,)
+        Log-odds that the guess for each document is right, by the model itself.
     doubt : ndarray of shape (n_documents,)
         The smaller the gap between the two best guesses, the larger.
     estimate : Estimate
@@ -57,7 +59,7 @@ class View:
     classes: list[str]
     fitted: Fitted | None
     any_of: bool
-    confidence: FloatVector
+    certainty: FloatVector
     doubt: FloatVector
     estimate: Estimate
     threshold: Threshold | None
@@ -75,12 +77,19 @@ class View:
             tuple(names[c] for c in np.flatnonzero(row > np.log(0.5))) for row in rows
         ]
 
+    @property
+    def confidence(self) -> FloatVector:
+        """Probability of the guess for each document, as people read it."""
+        if self.fitted is None:
+            return self.certainty
+        confidence: FloatVector = special.expit(self.certainty)
+        return confidence
+
     def guaranteed(self) -> BoolVector:
         """Which documents may be taken over with the promise."""
         if self.threshold is None or not self.threshold.n_answered:
-            return np.zeros(len(self.confidence), dtype=bool)
-        found: BoolVector = self.confidence >= self.threshold.value
-        return found
+            return np.zeros(len(self.certainty), dtype=bool)
+        return self.certainty >= self.threshold.value
 
 
 def make_view(
@@ -101,10 +110,9 @@ def make_view(
         return View(
             version, classes, None, any_of, flat, flat, estimate, None, n_learned
         )
-    sure, doubt = _certainty(fitted, any_of)
-    view = View(
-        version, classes, fitted, any_of, sure, doubt, Estimate(0, 0, 0.0, 1.0), None, 0
-    )
+    certainty, doubt = _certainty(fitted, any_of)
+    unknown = Estimate(0, 0, 0.0, 1.0)
+    view = View(version, classes, fitted, any_of, certainty, doubt, unknown, None, 0)
     documents = np.fromiter(checks, dtype=np.int64)
     right = np.asarray(
         [
@@ -117,19 +125,18 @@ def make_view(
     )
     n_right = int(right.sum())
     estimate = Estimate(len(right), n_right, *exact_interval(n_right, len(right)))
-    threshold = guaranteed_threshold(sure[documents], right, max_error, confidence)
-    return View(
-        version, classes, fitted, any_of, sure, doubt, estimate, threshold, n_learned
-    )
+    evidence = Evidence(certainty[documents], right, held_out=True)
+    (threshold,) = evidence.thresholds(max_error, confidence)
+    return replace(view, estimate=estimate, threshold=threshold, n_learned=n_learned)
 
 
 def _certainty(fitted: Fitted, any_of: bool) -> tuple[FloatVector, FloatVector]:
-    log_proba: Any = fitted.log_proba
+    """Log-odds of the guess, and doubt: the smaller the gap, the larger."""
+    log_proba = fitted.log_proba
     if any_of:
-        proba = np.exp(log_proba)
-        sure = np.maximum(proba, 1 - proba)
-        return sure.prod(axis=1), -sure.min(axis=1)
-    best = np.partition(log_proba, -2, axis=1) if log_proba.shape[1] > 1 else log_proba
-    top = best[:, -1]
-    gap = top - best[:, -2] if log_proba.shape[1] > 1 else np.zeros(len(best))
-    return np.exp(top), -gap
+        each = special.log_expit(np.abs(log_odds(log_proba)))
+        return log_odds(each.sum(axis=1)), -np.exp(each.min(axis=1))
+    if log_proba.shape[1] == 1:
+        return np.full(len(log_proba), np.inf), np.zeros(len(log_proba))
+    gap = Scores.from_margins(log_proba).certainty
+    return Scores.from_log_proba(log_proba).certainty, -gap

@@ -8,11 +8,15 @@ import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
-from earmark.evaluation._labels import check_equal_length, is_multi_label
-from earmark.evaluation._splits import n_rows
+from earmark.evaluation._labels import (
+    as_labels,
+    check_equal_length,
+    is_multi_label,
+)
 from earmark.exceptions import DataError
+from earmark.folds import n_rows
 
-__all__ = ["copy_tags", "require_labels"]
+__all__ = ["copy_tags", "listed", "require_labels"]
 
 
 def require_labels(owner: object, X: Any, y: Any) -> None:
@@ -36,6 +40,13 @@ def require_labels(owner: object, X: Any, y: Any) -> None:
         if values.dtype.kind == "f":
             assert_all_finite(values, input_name="y")
             check_classification_targets(values)
+
+
+def listed(y: Any) -> Any:
+    """Labels that can be taken by rows: arrays stay arrays, the rest becomes lists."""
+    if hasattr(y, "shape") and not hasattr(y, "columns"):
+        return y
+    return as_labels(y)
 
 
 def copy_tags(tags: Any, base: Any) -> None:

@@ -1,0 +1,416 @@
+"""Evidence: answers to documents that the answering model had not seen (AB1).
+
+It comes from calibration documents, which took no part in fitting, or from the
+training documents, each judged by a model without it: exact leave-one-out where
+the model has it, else folds. Near-duplicates count once and never stand on both
+sides: a document is no evidence about its own copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse, special
+
+from earmark.decision.guarantee import (
+    Threshold,
+    estimated_threshold,
+    guaranteed_threshold,
+)
+from earmark.decision.scores import Scores
+from earmark.evaluation._labels import as_labels, index_of, is_multi_label, label_sets
+from earmark.evaluation.duplicates import (
+    DuplicateGroups,
+    group_equal_rows,
+    group_near_duplicates,
+    texts_of,
+)
+from earmark.exceptions import DataError
+from earmark.folds import n_rows, stratified_folds, stratified_split
+from earmark.typing import (
+    BoolVector,
+    DocumentsLike,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    JsonObject,
+    Labels,
+    LabelsLike,
+)
+
+__all__ = [
+    "Evidence",
+    "Promise",
+    "any_of_evidence",
+    "calibration_rows",
+    "group_copies",
+    "one_of_evidence",
+    "split_rows",
+    "strata",
+    "training_evidence",
+]
+
+# More texts than this are compared as a whole, not by their phrases.
+_MOST_COMPARED = 20_000
+
+
+class Evidence:
+    """How certain the model was of answers to unseen documents, and if rightly.
+
+    Parameters
+    ----------
+    certainty : ndarray of shape (n_answers,)
+        Log-odds of the best label, or its margin over the second; for several
+        labels a document the distance of each label's score from its cut.
+    correct : ndarray of bool of shape (n_answers,)
+        Whether the answer is right.
+    held_out : bool
+        Whether the documents took no part in fitting. Only then does a threshold
+        come with a guarantee; otherwise it is an estimate.
+    group : ndarray of int of shape (n_answers,), optional
+        The threshold that each answer belongs to: of its label, or of the
+        predicted class. None: there is one for all.
+    n_groups : int, default=1
+        How many thresholds there are.
+    probabilistic : bool, default=True
+        Whether ``certainty`` is log-odds.
+    about_labels : bool, default=False
+        Whether each label is decided on by itself.
+
+    """
+
+    def __init__(
+        self,
+        certainty: FloatVector,
+        correct: BoolVector,
+        held_out: bool = False,
+        group: IntVector | None = None,
+        n_groups: int = 1,
+        probabilistic: bool = True,
+        about_labels: bool = False,
+    ) -> None:
+        self.certainty = certainty
+        self.correct = correct
+        self.held_out = held_out
+        self.group = group
+        self.n_groups = n_groups
+        self.probabilistic = probabilistic
+        self.about_labels = about_labels
+
+    def __len__(self) -> int:
+        return len(self.correct)
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right answers if every document is answered."""
+        return float(self.correct.mean())
+
+    @property
+    def confidence(self) -> FloatVector:
+        """What people read: probabilities of the best label, or margins."""
+        return special.expit(self.certainty) if self.probabilistic else self.certainty
+
+    def thresholds(
+        self, max_error: float, confidence: float, min_coverage: float = 0.1
+    ) -> list[Threshold]:
+        """From which certainty on to answer, so that ``max_error`` holds.
+
+        Several thresholds share the risk, so that all of them hold together.
+        """
+        level = 1 - (1 - confidence) / self.n_groups
+
+        def choose(members: Any) -> Threshold:
+            certainty, correct = self.certainty[members], self.correct[members]
+            if not self.held_out:
+                return estimated_threshold(certainty, correct, max_error)
+            return guaranteed_threshold(
+                certainty, correct, max_error, level, min_coverage=min_coverage
+            )
+
+        if self.group is None:
+            return [choose(slice(None))]
+        return [choose(self.group == number) for number in range(self.n_groups)]
+
+    def promise(
+        self, max_error: float, confidence: float, min_coverage: float = 0.1
+    ) -> Promise:
+        """The thresholds, with what may be said of them."""
+        thresholds = self.thresholds(max_error, confidence, min_coverage)
+        values = np.array([threshold.value for threshold in thresholds])
+        if self.probabilistic and not self.about_labels:
+            values = np.where(np.isposinf(values), np.inf, special.expit(values))
+        value = float(values[0]) if self.group is None else values
+        return Promise(tuple(thresholds), max_error, value)
+
+    def __earmark_state__(self) -> JsonObject:
+        return vars(self)
+
+    def __earmark_restore__(self, state: JsonObject) -> None:
+        if "certainty" not in state:  # a file that holds probabilities
+            label = state["label"]
+            known = state["confidence"]
+            with np.errstate(divide="ignore"):
+                certainty = known if label is not None else special.logit(known)
+            state = {
+                "certainty": certainty,
+                "correct": state["correct"],
+                "held_out": state["held_out"],
+                "group": label,
+                "n_groups": state["n_labels"],
+                "probabilistic": True,
+                "about_labels": label is not None,
+            }
+        self.__dict__.update(state)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Thresholds, and what may be said of the answers at them.
+
+    Attributes
+    ----------
+    thresholds : tuple of Threshold
+        One, or one per label or predicted class; empty when all is answered.
+    max_error : float or None
+        The largest share of wrong answers.
+    value : float or ndarray
+        The thresholds as people read them, as probabilities: 0 always, inf never.
+        Any-of: in log-odds from each label's cut.
+
+    """
+
+    thresholds: tuple[Threshold, ...] = ()
+    max_error: float | None = None
+    value: float | FloatVector = 0.0
+
+    @property
+    def n_answered(self) -> int:
+        """Documents (any-of: label decisions) of the evidence that are answered."""
+        return sum(threshold.n_answered for threshold in self.thresholds)
+
+    @property
+    def coverage(self) -> float:
+        """Their share."""
+        if not self.thresholds:
+            return 1.0
+        return self.n_answered / max(sum(t.n_documents for t in self.thresholds), 1)
+
+    @property
+    def is_guaranteed(self) -> bool:
+        """Whether it is a promise, and not an estimate."""
+        answered = [t for t in self.thresholds if t.n_answered]
+        return bool(answered) and all(t.guaranteed for t in answered)
+
+    @property
+    def guaranteed_error(self) -> float | None:
+        """``max_error`` if it is promised, else None."""
+        return self.max_error if self.is_guaranteed else None
+
+    @property
+    def estimated_error(self) -> float | None:
+        """Share of wrong answers in the evidence, when nothing is promised."""
+        if not self.n_answered or self.is_guaranteed:
+            return None
+        return sum(t.n_errors for t in self.thresholds) / self.n_answered
+
+    @property
+    def n_missing(self) -> int | None:
+        """Labelled documents missing when nothing is answered; None: no use."""
+        if self.n_answered or not self.thresholds:
+            return 0
+        missing = [t.n_missing for t in self.thresholds if t.n_missing is not None]
+        return min(missing, default=None)
+
+
+def one_of_evidence(
+    scores: Scores,
+    classes: Labels,
+    y: LabelsLike,
+    all_classes: Labels,
+    *,
+    per_class: bool = False,
+    held_out: bool = False,
+) -> Evidence:
+    """The best label of each document; by predicted class if ``per_class``."""
+    names = as_labels(classes)
+    # Where no class was possible, no answer is right.
+    known = scores.matrix.max(axis=1) > -np.inf
+    right = (index_of(as_labels(y), names) == scores.choice) & known
+    group = None
+    if per_class:
+        group = index_of(names, as_labels(all_classes))[scores.choice]
+    return Evidence(
+        np.where(known, scores.certainty, -np.inf),
+        right,
+        held_out,
+        group,
+        len(all_classes) if per_class else 1,
+        scores.probabilistic,
+    )
+
+
+def any_of_evidence(
+    margins: FloatMatrix,
+    classes: Labels,
+    y: LabelsLike,
+    all_classes: Labels,
+    *,
+    held_out: bool = False,
+) -> Evidence:
+    """Every label decision of each document, by label.
+
+    The decisions about one document depend on each other, so each label is a
+    group of its own: its decisions come from different documents.
+    """
+    names = as_labels(classes)
+    truth = np.array(
+        [[c in (labels or ()) for c in names] for labels in label_sets(y, names)],
+        dtype=bool,
+    ).reshape(margins.shape)
+    place = index_of(names, as_labels(all_classes))
+    return Evidence(
+        np.abs(margins).ravel(),
+        ((margins >= 0) == truth).ravel(),
+        held_out,
+        np.tile(place, len(margins)),
+        len(all_classes),
+        about_labels=True,
+    )
+
+
+def training_evidence(
+    groups: DuplicateGroups,
+    labels: Labels,
+    without: Callable[[IntVector, IntVector], Evidence | None],
+    left_out: Callable[[IntVector], Evidence] | None = None,
+    *,
+    n_folds: int = 5,
+    seed: int = 0,
+) -> Evidence:
+    """An estimate from the training documents, each judged without itself.
+
+    Parameters
+    ----------
+    groups : DuplicateGroups
+        Which documents are copies of each other: each group is judged once, by its
+        first document, by a model that has seen none of its members.
+    labels : ndarray of shape (n_documents,)
+        What is spread over the folds.
+    without : callable
+        ``without(train, held)`` fits on some rows and judges others; None if
+        nothing can be fitted, and their answers then count as wrong.
+    left_out : callable, optional
+        ``left_out(rows)`` judges rows by exact leave-one-out. It serves documents
+        without copies; folds serve the others.
+    n_folds, seed : int
+        Of the folds.
+
+    """
+    first = groups.first
+    judged = np.zeros(len(groups.group), dtype=bool)
+    judged[first] = True
+    parts: list[Evidence] = []
+    if left_out is not None:
+        alone = first[np.bincount(groups.group)[groups.group[first]] == 1]
+        if len(alone):
+            parts.append(left_out(alone))
+        judged[alone] = False
+    if judged.any():
+        for train, fold in stratified_folds(labels, n_folds, seed, groups.group):
+            held = fold[judged[fold]]
+            if len(held):
+                evidence = without(train, held)
+                parts.append(_all_wrong(len(held)) if evidence is None else evidence)
+    return _joined(parts)
+
+
+def _all_wrong(n: int) -> Evidence:
+    return Evidence(np.full(n, -np.inf), np.zeros(n, dtype=bool))
+
+
+def _joined(parts: Sequence[Evidence]) -> Evidence:
+    """Evidence of several folds together."""
+    grouped = next((part for part in parts if part.group is not None), None)
+    kept = [p for p in parts if grouped is None or p.group is not None]
+    return Evidence(
+        np.concatenate([part.certainty for part in kept]),
+        np.concatenate([part.correct for part in kept]),
+        kept[0].held_out,
+        None if grouped is None else np.concatenate([part.group for part in kept]),
+        1 if grouped is None else grouped.n_groups,
+        kept[0].probabilistic,
+        kept[0].about_labels,
+    )
+
+
+def strata(y: LabelsLike) -> Labels:
+    """What is spread over folds: the label, or the first of several."""
+    if is_multi_label(y):
+        keys = [str(sorted(map(str, s or ()))[:1]) for s in label_sets(y)]
+    else:
+        keys = [str(label) for label in as_labels(y)]
+    return np.unique(np.array(keys), return_inverse=True)[1].astype(np.int64)
+
+
+def group_copies(X: DocumentsLike) -> DuplicateGroups:
+    """Near-duplicates among texts; equal rows of a matrix.
+
+    Very many texts are compared as a whole, but for case and spaces.
+    """
+    texts = texts_of(X)
+    if texts is None:
+        return group_equal_rows(X)
+    if len(texts) <= _MOST_COMPARED:
+        return group_near_duplicates(texts)
+    seen: dict[str, int] = {}
+    keys = (" ".join(text.lower().split()) for text in texts)
+    return DuplicateGroups(
+        np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)
+    )
+
+
+def split_rows(
+    X: DocumentsLike, labels: Labels, share: float, rng: np.random.Generator
+) -> tuple[IntVector, IntVector]:
+    """Training and calibration rows; near-duplicates stay on one side.
+
+    Of each group of near-duplicates one document calibrates, so that the
+    calibration documents are independent of the fitted ones and of each other.
+    """
+    groups = group_copies(X)
+    train, held = stratified_split(labels, share, rng, groups.group)
+    held = np.intersect1d(held, groups.first)
+    if not len(held):
+        raise DataError(
+            f"no document is left for calibration: n_samples = {n_rows(X)}, "
+            f"{groups.n_groups} without near-duplicates; give more, or pass "
+            "calibration=(X, y)."
+        )
+    return np.sort(train), held
+
+
+def calibration_rows(X: DocumentsLike, X_calibration: DocumentsLike) -> IntVector:
+    """Calibration rows that repeat neither a training row nor an earlier one."""
+    n_train = n_rows(X)
+    texts, more = texts_of(X), texts_of(X_calibration)
+    if texts is not None and more is not None:
+        groups = group_near_duplicates([*texts, *more])
+    else:
+        groups = group_equal_rows(_stacked(X, X_calibration))
+    first = groups.first
+    rows = np.sort(first[first >= n_train] - n_train)
+    if not len(rows):
+        raise DataError(
+            "calibration holds no document of its own: each repeats a training "
+            "document; give documents that took no part in fitting."
+        )
+    return rows
+
+
+def _stacked(X: Any, more: Any) -> Any:
+    if sparse.issparse(X) or sparse.issparse(more):
+        return sparse.vstack([sparse.csr_array(X), sparse.csr_array(more)])
+    return np.vstack([np.asarray(X), np.asarray(more)])

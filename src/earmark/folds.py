@@ -1,0 +1,133 @@
+"""Rows of any kind of X, and how they are split: folds, splits, nested orders.
+
+Everything that holds documents out goes through here, so that a rule about folds
+(every class in every fold, copies on one side) is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from scipy import sparse
+
+from earmark.typing import DocumentsLike, IntVector, Labels
+
+__all__ = ["n_rows", "nested_order", "stratified_folds", "stratified_split", "take"]
+
+
+def n_rows(X: DocumentsLike) -> int:
+    """Number of documents in a matrix, list, frame or dict of columns."""
+    if hasattr(X, "shape"):
+        return int(X.shape[0])
+    if isinstance(X, Mapping):
+        return n_rows(next(iter(X.values())))
+    return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
+
+
+def take(X: DocumentsLike, rows: IntVector) -> DocumentsLike:
+    """Those rows of X, as the same kind of thing."""
+    if sparse.issparse(X):  # first: one of its formats is a dict
+        return X.tocsr()[rows]
+    if isinstance(X, Mapping):
+        return {name: take(column, rows) for name, column in X.items()}
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if isinstance(X, np.ndarray):
+        return X[rows]
+    if hasattr(X, "take"):  # Arrow
+        return X.take(rows)
+    if hasattr(X, "shape"):  # polars
+        return X[rows]
+    if hasattr(X, "__array__"):
+        return np.asarray(X)[rows]
+    return [X[row] for row in rows.tolist()]
+
+
+def stratified_folds(
+    strata: Labels, n_folds: int, seed: int | None, groups: IntVector | None = None
+) -> Iterator[tuple[IntVector, IntVector]]:
+    """Training and held-out rows; every row is held out once.
+
+    Each stratum is spread over all folds. Unlike in scikit-learn, one may have
+    fewer rows than there are folds: it is then missing from some of them.
+
+    Parameters
+    ----------
+    strata : ndarray of shape (n_rows,)
+        The label of each row, or whatever is to be spread evenly.
+    n_folds : int
+        Folds that turn out empty are left out.
+    seed : int or None
+        Of the shuffling.
+    groups : ndarray of int of shape (n_rows,), optional
+        Rows of one group are held out together; a group belongs to the stratum of
+        its first row.
+
+    Examples
+    --------
+    >>> y = np.array(["a", "a", "b", "b"])
+    >>> [held.tolist() for _, held in stratified_folds(y, 2, 0, np.arange(4) % 2)]
+    [[0, 2], [1, 3]]
+
+    """
+    first, member = _first_rows(len(strata), groups)
+    labels = strata[first]
+    rng = np.random.default_rng(seed)
+    fold = np.empty(len(first), dtype=np.int64)
+    next_fold = 0
+    for label in np.unique(labels):
+        places = rng.permutation(np.flatnonzero(labels == label))
+        fold[places] = (next_fold + np.arange(len(places))) % n_folds
+        next_fold = (next_fold + len(places)) % n_folds
+    for number in range(n_folds):
+        held = fold[member] == number
+        if held.any():
+            yield np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def stratified_split(
+    strata: Labels,
+    test_size: float,
+    rng: np.random.Generator,
+    groups: IntVector | None = None,
+) -> tuple[IntVector, IntVector]:
+    """Training and test rows; every stratum keeps at least one training row.
+
+    With ``groups`` the rows of a group stay on one side.
+    """
+    first, member = _first_rows(len(strata), groups)
+    labels = strata[first]
+    chosen = np.zeros(len(first), dtype=bool)
+    for label in np.unique(labels):
+        places = rng.permutation(np.flatnonzero(labels == label))
+        # Random rounding, so that the shares are right on average.
+        wanted = int(np.floor(test_size * len(places) + rng.random()))
+        chosen[places[: min(wanted, len(places) - 1)]] = True
+    rows = rng.permutation(len(strata))
+    held = chosen[member[rows]]
+    return rows[~held], rows[held]
+
+
+def nested_order(strata: Labels, rng: np.random.Generator) -> IntVector:
+    """An order of all rows whose every beginning keeps the shares of the strata.
+
+    Row i of a class of n documents gets the place (i + u) / n with one u per
+    class: any prefix then holds each class within one document of its share.
+    """
+    place = np.empty(len(strata))
+    for label in np.unique(strata):
+        rows = rng.permutation(np.flatnonzero(strata == label))
+        place[rows] = (np.arange(len(rows)) + rng.random()) / len(rows)
+    return np.argsort(place, kind="stable").astype(np.int64)
+
+
+def _first_rows(n: int, groups: IntVector | None) -> tuple[IntVector, IntVector]:
+    """The first row of each group, in the order of rows; the group of each row."""
+    if groups is None:
+        return np.arange(n), np.arange(n)
+    _, first, member = np.unique(groups, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return first[order], place[member]

@@ -1,0 +1,115 @@
+"""Evidence about a fitted engine: how certain it was, and if rightly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from earmark.decision.evidence import (
+    Evidence,
+    any_of_evidence,
+    calibration_rows,
+    group_copies,
+    one_of_evidence,
+    strata,
+    training_evidence,
+)
+from earmark.decision.scores import Scores
+from earmark.pipeline.build import Engine
+from earmark.pipeline.inputs import RegionTexts, take
+from earmark.pipeline.semi_engine import SemiEngine
+from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels
+
+__all__ = ["calibration_evidence", "left_out_evidence"]
+
+# Documents times classes whose scores are held at a time.
+_MOST_SCORES = 10_000_000
+
+
+def calibration_evidence(
+    engine: Engine, training: RegionTexts, texts: RegionTexts, labels: Labels
+) -> Evidence:
+    """Evidence from documents that took no part in fitting.
+
+    Near-duplicates of training documents and of each other count once: they are not
+    independent.
+    """
+    rows = calibration_rows(training, texts)
+    return _judged(engine, take(texts, rows), labels[rows], engine.classes_, True)
+
+
+def left_out_evidence(
+    engine: Engine,
+    make: Callable[[], Engine],
+    texts: RegionTexts,
+    labels: Labels,
+    weight: FloatVector | None,
+    pool: RegionTexts | None = None,
+) -> Evidence:
+    """An estimate from the training documents, each judged without itself.
+
+    A model that learned from a pool is judged with the pool.
+    """
+
+    def without(train: IntVector, held: IntVector) -> Evidence | None:
+        if not engine.multi_label and len(set(labels[train].tolist())) < 2:
+            return None  # one class is left: there is nothing to fit
+        known = None if weight is None else weight[train]
+        other = make().fit(take(texts, train), labels[train], known, pool)
+        return _judged(other, take(texts, held), labels[held], engine.classes_)
+
+    left_out = _left_out(engine, texts, labels, weight)
+    return training_evidence(group_copies(texts), strata(labels), without, left_out)
+
+
+def _judged(
+    engine: Engine,
+    texts: RegionTexts,
+    labels: Labels,
+    classes: Labels,
+    held_out: bool = False,
+) -> Evidence:
+    if engine.multi_label:
+        margins = engine.scores(texts)
+        return any_of_evidence(
+            margins, engine.classes_, labels, classes, held_out=held_out
+        )
+    scores = Scores.from_log_proba(engine.log_probabilities(texts))
+    return one_of_evidence(scores, engine.classes_, labels, classes, held_out=held_out)
+
+
+def _left_out(
+    engine: Engine, texts: RegionTexts, labels: Labels, weight: FloatVector | None
+) -> Callable[[IntVector], Evidence] | None:
+    """What judges documents without refitting, if the model has such a way."""
+
+    def judged(log_proba: FloatMatrix, rows: IntVector) -> Evidence:
+        scores = Scores.from_log_proba(log_proba)
+        return one_of_evidence(scores, engine.classes_, labels[rows], engine.classes_)
+
+    if isinstance(engine, SemiEngine):
+        if engine.left_out is None:
+            return None
+        known, log_proba = engine.left_out
+        place = np.full(len(labels), -1)
+        place[known] = np.arange(len(known))
+
+        def held_out_in_fitting(rows: IntVector) -> Evidence:
+            rows = rows[place[rows] >= 0]
+            return judged(log_proba[place[rows]], rows)
+
+        return held_out_in_fitting
+    if not engine.leaves_one_out:
+        return None
+
+    def one_by_one(rows: IntVector) -> Evidence:
+        """So many at a time as memory allows."""
+        step = max(1, _MOST_SCORES // len(engine.classes_))
+        blocks = []
+        for some in np.split(rows, range(step, len(rows), step)):
+            known = None if weight is None else weight[some]
+            blocks.append(engine.leave_one_out(take(texts, some), labels[some], known))
+        return judged(np.concatenate(blocks), rows)
+
+    return one_by_one
