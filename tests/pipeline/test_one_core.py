@@ -64,7 +64,7 @@ def test_the_three_ways_to_abstain_answer_alike(model, setting, rng):
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("name", ["20newsgroups", "r8", "sms", "agnews"])
+@pytest.mark.parametrize("name", ["20newsgroups", "r8", "sms", "ag-news"])
 @pytest.mark.parametrize("model", ["multinomial", "softmax", "svm", "rocchio"])
 def test_the_three_ways_answer_alike_on_real_documents(model, name):
     from earmark.documents import load_corpus
