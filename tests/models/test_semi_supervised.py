@@ -377,7 +377,7 @@ def test_one_label_a_class_is_enough_to_learn(corpus):
     X, y, *_ = corpus
     model = SemiSupervisedClassifier(n_components=10).fit(X, few(y, 1))
     assert model.scale_ == 1.0
-    assert model.unseen_answers() is None
+    assert model.left_out_ is None
 
 
 def test_bad_input_is_told(corpus):
