@@ -1,7 +1,7 @@
 """What a document is and where documents come from.
 
-Files and folders (``read_documents``, ``iter_documents``), the corpus that is on
-every machine (``docstring_corpus``), the public benchmark corpora
+Files and folders (``read_documents``, ``iter_documents``), the corpora that are on
+every machine (``support_corpus``, ``docstring_corpus``), the public benchmark corpora
 (``load_corpus``, ``fetch_corpus``, ``load_term_matrix``), and splits as index
 arrays (``official``, ``stratified_split``, ``nested_subsets``,
 ``labelled_per_class``).
@@ -20,6 +20,7 @@ from earmark.documents.splits import (
     official,
     stratified_split,
 )
+from earmark.documents.support import support_corpus
 
 __all__ = [
     "Documents",
@@ -34,5 +35,6 @@ __all__ = [
     "official",
     "read_documents",
     "stratified_split",
+    "support_corpus",
     "warn_if_sorted",
 ]

@@ -17,6 +17,9 @@ HELP = """Show what earmark does, on the docstrings of the installed Python pack
 
 Compares models, shows which answers to trust, explains one of them, and writes
 an HTML report. Takes under a minute and downloads nothing.
+
+  earmark demo                   the whole story
+  earmark demo --data messages   only write two small csv files to try things on
 """
 
 _LABELS_PER_CLASS = 20
@@ -31,8 +34,19 @@ def run(
     labels: Annotated[
         int, typer.Option(min=2, help="Labelled documents for each class.")
     ] = _LABELS_PER_CLASS,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write train.csv and test.csv (180 messages to a shop's support) "
+            "into DIR, and stop.",
+        ),
+    ] = None,
 ) -> None:
     """Show what earmark does on the docstrings of the installed packages."""
+    if data is not None:
+        _write_data(data)
+        return
     from earmark.documents import docstring_corpus, labelled_per_class, stratified_split
 
     started = time.perf_counter()
@@ -65,6 +79,16 @@ def run(
         f"Next: {command} explain {model} 'Return the eigenvalues of a matrix'\n"
         f"      {command} train your.csv --label COLUMN\n"
         f"All of this took {time.perf_counter() - started:.0f} s."
+    )
+
+
+def _write_data(folder: Path) -> None:
+    from earmark.documents.support import write_support_corpus
+
+    train, test = write_support_corpus(folder)
+    typer.echo(
+        f"Wrote {train} and {test}: messages to a shop's support, by topic.\n"
+        f"Next: earmark train {train} --label topic"
     )
 
 
