@@ -292,13 +292,32 @@ def test_fetch_names_the_corpora_and_the_missing_address(monkeypatch):
 
 def test_check_names_conflicts_and_suspected_label_errors(tmp_path):
     path = tmp_path / "odd.csv"
-    rows = [*ROWS, ("the cat sat on the mat", "vehicle")]
+    animals = [
+        (f"the cat{i} sat on the mat with a dog{i % 7}", "animal") for i in range(60)
+    ]
+    cars = [
+        (f"my truck{i} left the road by the car{i % 7}", "vehicle") for i in range(60)
+    ]
+    rows = [*animals, *cars, ("the cat sat on the mat with a dog3", "vehicle")]
+    rows += [(animals[0][0], "vehicle")]
     path.write_text("text,kind\n" + "".join(f"{t},{k}\n" for t, k in rows))
     code, stdout, _ = run("check", path, "--label", "kind")
     assert code == 0
-    assert "row 13: vehicle, rather animal" in stdout
-    found = json.loads(run("check", path, "--label", "kind", "--json")[1])
-    assert "conflict" in {one["kind"] for one in found["findings"]}
+    assert "row 121: vehicle, rather animal (" in stdout
+    assert "of 122 labels are wrong (95 % interval" in stdout
+    result = json.loads(run("check", path, "--label", "kind", "--json")[1])
+    assert "conflict" in {one["kind"] for one in result["findings"]}
+    suspects = result["suspected_label_errors"]
+    assert all(one["probability"] >= 0.5 for one in suspects)
+    assert result["wrong_labels"]["suspected"] == len(suspects)
+    low, high = result["wrong_labels"]["interval"]
+    assert low <= result["wrong_labels"]["estimate"] <= high
+
+
+def test_check_accuses_none_of_a_few_good_rows(data):
+    stdout = run("check", data, "--label", "kind")[1]
+    assert "rather" not in stdout
+    assert "none is more probably wrong than right" in stdout
 
 
 def test_calibration_documents_turn_the_estimate_into_a_guarantee(data, tmp_path):

@@ -24,6 +24,6 @@ def test_most_of_the_first_200_suspects_are_flipped_labels(corpus, precision):
     for row in flipped:
         y[row] = rng.choice(classes[classes != y[row]])
     log_proba = HybridBayes().fit(X, y).leave_one_out(X, y)
-    found = suspected_label_errors(y, log_proba, classes, top=200)
-    hits = np.isin([error.index for error in found], flipped)
+    errors = suspected_label_errors(y, log_proba, classes, top=200)
+    hits = np.isin([error.index for error in errors], flipped)
     assert hits.mean() >= precision

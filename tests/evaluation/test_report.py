@@ -22,7 +22,9 @@ def parts():
     y = [names[rng.choice(3, p=row)] for row in proba]
     answers = [names[c] if p > 0.6 else None for c, p in _best(proba)]
     texts = [f"document {n} {HOSTILE}" for n in range(120)]
-    errors = suspected_label_errors(y, np.log(proba), names, texts=texts)
+    errors = suspected_label_errors(
+        y, np.log(proba), names, texts=texts, min_probability=0.02
+    )
     return {
         "y_true": y,
         "y_pred": answers,

@@ -21,6 +21,8 @@ from earmark.evaluation.duplicates import (
 from earmark.evaluation.intervals import bootstrap_interval, wilson_interval
 from earmark.evaluation.label_errors import (
     SuspectedLabelError,
+    SuspectedLabelErrors,
+    left_out_log_proba,
     suspected_label_errors,
 )
 from earmark.evaluation.learning_curve import LearningCurve, learning_curve
@@ -59,6 +61,7 @@ __all__ = [
     "ReliabilityDisplay",
     "Report",
     "SuspectedLabelError",
+    "SuspectedLabelErrors",
     "accuracy_coverage",
     "bias_variance",
     "bootstrap_interval",
@@ -69,6 +72,7 @@ __all__ = [
     "group_near_duplicates",
     "holm",
     "learning_curve",
+    "left_out_log_proba",
     "mcnemar_exact",
     "multi_label_scores",
     "reliability",

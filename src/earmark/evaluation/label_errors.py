@@ -1,12 +1,38 @@
-"""Documents whose label the other documents contradict."""
+"""Labels that are probably wrong, with the probability that they are.
+
+What is known of a document is its label g and the log-posterior l_c that a model
+gives it without having learned from it. The true class z is not known. Two steps lead
+from l to g, and both are estimated from all documents together:
+
+    p(z) = (1 - w) softmax(s (l_z - log pi_z) + log pi_z + b_z) + w pi_z
+    P(g|z) = 1 - rho if g = z, else rho q_zg
+
+with pi the shares of the labels. The first says what the scores are worth. The
+temperature s and the offsets b take back the overconfidence of the model; on a share w
+of the documents it is astray, however sure. Nothing in the data tells a model that is
+surely wrong from a label that is, so w is set: to (d - rho)^2, the square of the share
+of documents that the model gets wrong, where its scores contradict a share d of the
+labels. (The upper end of the interval takes w = (d / 10)^2.) The second says how
+labels go wrong. Errors near the boundary of
+the model speak for a small s, errors far from it for a large rho.
+
+P(z|g) is proportional to p(z) P(g|z), and 1 - P(z = g|g) is the probability that the
+label is wrong. The rate rho has the prior Beta(1, 50), so that few documents accuse
+nobody, the rows of q are drawn towards the shares of the labels, and what is reported
+is the mean over the posterior of rho.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, overload
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, logit, ndtr, softmax
+from sklearn.base import clone
 
 from earmark.evaluation._labels import (
     as_labels,
@@ -15,23 +41,48 @@ from earmark.evaluation._labels import (
     index_of,
 )
 from earmark.exceptions import DataError
-from earmark.typing import ArrayLike
+from earmark.folds import stratified_folds, take
+from earmark.typing import (
+    BoolVector,
+    DocumentsLike,
+    Estimator,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    JsonObject,
+    LabelsLike,
+    MatrixLike,
+)
 
-__all__ = ["SuspectedLabelError", "suspected_label_errors"]
+__all__ = [
+    "SuspectedLabelError",
+    "SuspectedLabelErrors",
+    "left_out_log_proba",
+    "suspected_label_errors",
+]
+
+_PRIOR_WRONG, _PRIOR_RIGHT = 1.0, 50.0  # documents' worth of prior belief in rho
+_PRIOR_PAIRS = 10.0  # documents' worth of prior belief in a row of q
+_FEW = 5  # documents: with fewer, a class is not known well enough to accuse
+_FARTHEST = 1000.0  # log-odds that are as good as certain
+_ENTRIES = 2_000_000  # of the score matrix that the noise model is fitted to
+_GRID = np.linspace(-3.5, 3.5, 9)  # of log-odds of rho, in standard deviations
 
 
 @dataclass(frozen=True)
 class SuspectedLabelError:
-    """A document that the model, fitted without it, would label otherwise.
+    """A document whose label is probably wrong.
 
     Attributes
     ----------
     index : int
         Position of the document.
     given, suggested : label
-        Its label, and the class the other documents speak for.
+        Its label, and the most probable other class.
+    probability : float
+        Probability that the label is wrong.
     margin : float
-        log P(suggested|d) - log P(given|d), above 0.
+        log P(suggested|d) - log P(given|d) in the scores as they came.
     text : str or None
         The document, if texts were passed.
 
@@ -40,6 +91,7 @@ class SuspectedLabelError:
     index: int
     given: Any
     suggested: Any
+    probability: float
     margin: float
     text: str | None = None
 
@@ -47,56 +99,235 @@ class SuspectedLabelError:
         """The same finding with its document."""
         return replace(self, text=text)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values for JSON, without the text."""
         return {
             "index": self.index,
             "given": self.given,
             "suggested": self.suggested,
+            "probability": self.probability,
             "margin": self.margin,
         }
 
 
+@dataclass(frozen=True, eq=False)
+class SuspectedLabelErrors(Sequence[SuspectedLabelError]):
+    """Labels more probably wrong than right, the most probable first.
+
+    A sequence of `SuspectedLabelError`, and what is known about all documents:
+
+    Attributes
+    ----------
+    probability : ndarray of shape (n_documents,)
+        Probability that the label is wrong, of every document.
+    n_wrong : float
+        Wrong labels to be expected among all documents, listed or not.
+    interval : tuple of (float, float)
+        Where the number of wrong labels lies with probability 0.95.
+    noise_rate : float
+        Estimated share of wrong labels: what ``n_wrong`` would be per document if
+        the documents were drawn anew.
+
+    """
+
+    errors: tuple[SuspectedLabelError, ...]
+    probability: FloatVector = field(repr=False)
+    n_wrong: float
+    interval: tuple[float, float]
+    noise_rate: float
+
+    def __len__(self) -> int:
+        return len(self.errors)
+
+    @overload
+    def __getitem__(self, index: int) -> SuspectedLabelError: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[SuspectedLabelError]: ...
+    def __getitem__(
+        self, index: int | slice
+    ) -> SuspectedLabelError | Sequence[SuspectedLabelError]:
+        return self.errors[index]
+
+    def __iter__(self) -> Iterator[SuspectedLabelError]:
+        return iter(self.errors)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        number = {0: "none is", 1: "1 is"}.get(len(self), f"{len(self):,} are")
+        return (
+            f"About {self.n_wrong:,.0f} of {len(self.probability):,} labels are wrong "
+            f"(95 % interval {low:,.0f} to {high:,.0f}); {number} more probably wrong "
+            "than right."
+        )
+
+
 def suspected_label_errors(
-    y: ArrayLike,
-    loo_log_proba: ArrayLike,
-    classes: ArrayLike,
+    y: LabelsLike,
+    loo_log_proba: MatrixLike,
+    classes: LabelsLike,
     *,
     texts: Sequence[str] | None = None,
-    min_margin: float = 0.0,
+    keep: Iterable[int] = (),
+    min_probability: float = 0.5,
     top: int | None = None,
-) -> list[SuspectedLabelError]:
-    """Documents whose leave-one-out posterior contradicts their label, worst first.
+) -> SuspectedLabelErrors:
+    """Documents whose label is probably wrong, the most probable first.
 
     Parameters
     ----------
     y : array-like of shape (n_documents,)
-        The labels as given.
+        The labels as they are.
     loo_log_proba : array-like of shape (n_documents, n_classes)
-        Log posteriors of each document under the model fitted without it, such
-        as ``leave_one_out(X, y)`` of the count models, or cross-validated ones.
+        Log posteriors of each document under a model fitted without it, as
+        ``left_out_log_proba`` gives them. They need not be calibrated, but the better
+        they separate the classes, the more is found.
     classes : array-like of shape (n_classes,)
         Labels of the columns.
     texts : sequence of str, optional
         Kept with the findings, for showing them.
-    min_margin : float, default=0.0
-        Smallest margin, in natural log units, that counts as a contradiction.
+    keep : iterable of int, optional
+        Positions of documents whose label somebody has looked at and confirmed. They
+        are never listed, and count as evidence of how right the others are.
+    min_probability : float, default=0.5
+        Where the list ends: each label on it is wrong with at least this
+        probability. At one half, a listed label is more probably wrong than right.
     top : int, optional
-        Return at most so many.
+        List at most so many.
 
     Returns
     -------
-    list of SuspectedLabelError
-        Ranked by margin, largest first; ties by position.
+    SuspectedLabelErrors
+        A sequence, ranked by probability, then by margin, then by position; with the
+        number of wrong labels to be expected in all, and its interval.
+
+    Notes
+    -----
+    Wrong labels are those that contradict their documents as the other labels would
+    have it. Labels that are wrong in the same way everywhere cannot be found.
 
     Examples
     --------
-    >>> log_p = np.log([[0.9, 0.1], [0.2, 0.8], [0.99, 0.01]])
-    >>> [found.index for found in suspected_label_errors("abb", log_p, "ab")]
-    [2]
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=200)
+    >>> log_p = np.log(np.where(y[:, None] == [0, 1], 0.99, 0.01))
+    >>> y[7] = 1 - y[7]
+    >>> [suspect.index for suspect in suspected_label_errors(y, log_p, [0, 1])]
+    [7]
 
     """
-    labels, names = as_labels(y), as_labels(list(classes))  # type: ignore[arg-type]
+    if not 0 <= min_probability <= 1:
+        raise ValueError(f"min_probability must be in [0, 1], got {min_probability!r}.")
+    labels, names = as_labels(y), as_labels(list(classes))
+    log_proba, index = _checked(labels, loo_log_proba, names, texts)
+    kept = _rows_as_mask(keep, len(labels))
+    if len(names) < 2 or not len(labels):
+        nothing = np.zeros(len(labels))
+        return SuspectedLabelErrors((), nothing, 0.0, (0.0, 0.0), 0.0)
+    noise = _NoiseModel(log_proba, index, kept)
+    posterior, n_wrong, (low, high) = noise.judge()
+    rate = noise.rate
+    # Upwards, that the model is hardly ever astray.
+    _, _, (_, highest) = noise.trusted().judge()
+    interval = low, max(high, highest)
+    rows = np.arange(len(labels))
+    probability = np.where(kept, 0.0, 1 - posterior[rows, index])
+    posterior[rows, index] = -1.0
+    rival = posterior.argmax(axis=1)
+    with np.errstate(invalid="ignore"):  # -inf against -inf: nothing is known
+        margin = log_proba[rows, rival] - log_proba[rows, index]
+    margin = np.nan_to_num(margin, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    order = np.lexsort((-margin, -probability))
+    order = order[(probability[order] >= min_probability) & ~kept[order]][:top]
+    errors = tuple(
+        SuspectedLabelError(
+            index=int(row),
+            given=labels[row],
+            suggested=names[rival[row]],
+            probability=float(probability[row]),
+            margin=float(margin[row]),
+            text=None if texts is None else texts[int(row)],
+        )
+        for row in order
+    )
+    return SuspectedLabelErrors(errors, probability, n_wrong, interval, rate)
+
+
+class _LeftOut(Protocol):
+    """A fitted classifier that can judge each document without it."""
+
+    classes_: NDArray[Any]
+
+    def leave_one_out(self, X: DocumentsLike, y: LabelsLike) -> FloatMatrix: ...
+
+
+def left_out_log_proba(
+    estimator: Estimator,
+    X: DocumentsLike,
+    y: LabelsLike,
+    *,
+    groups: IntVector | None = None,
+    n_folds: int = 5,
+    random_state: int = 0,
+) -> tuple[NDArray[Any], FloatMatrix]:
+    """Log posteriors of each document under the estimator fitted without it.
+
+    Exact leave-one-out where the estimator has ``leave_one_out`` and no two documents
+    share a group; else folds that keep each group together, because a copy with the
+    same wrong label would vouch for it.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Unfitted, with ``leave_one_out`` or ``predict_proba``.
+    X : documents
+        What the estimator takes.
+    y : array-like of shape (n_documents,)
+        One label for each document.
+    groups : ndarray of shape (n_documents,), optional
+        Documents that repeat each other, such as
+        ``group_near_duplicates(texts).group``.
+    n_folds : int, default=5
+        Fits, if it is done by folds.
+    random_state : int, default=0
+        Of the folds.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+        Labels of the columns.
+    log_proba : ndarray of shape (n_documents, n_classes)
+        A row is constant where nothing is known: no other document has its label.
+
+    """
+    labels = np.asarray(as_labels(y))
+    alone = groups is None or len(np.unique(groups)) == len(labels)
+    fitted = clone(estimator)
+    if alone and hasattr(fitted.fit(X, labels), "leave_one_out"):
+        judge: _LeftOut = fitted
+        return judge.classes_, np.asarray(judge.leave_one_out(X, labels))
+    classes, index = np.unique(labels, return_inverse=True)
+    log_proba = np.zeros((len(labels), len(classes)))
+    for train, test in stratified_folds(index, n_folds, random_state, groups):
+        known = np.unique(index[train])
+        test = test[np.isin(index[test], known)]
+        if len(known) < 2 or not len(test):
+            continue
+        model = clone(estimator).fit(take(X, train), labels[train])
+        columns = np.searchsorted(classes, as_labels(model.classes_))
+        log_proba[test] = -np.inf
+        with np.errstate(divide="ignore"):
+            scores = np.log(model.predict_proba(take(X, test)))
+        log_proba[np.ix_(test, columns)] = scores
+    return classes, log_proba
+
+
+def _checked(
+    labels: list[Any],
+    loo_log_proba: MatrixLike,
+    names: list[Any],
+    texts: Sequence[str] | None,
+) -> tuple[FloatMatrix, IntVector]:
+    """The scores as a matrix, and the column of every label."""
     log_proba = np.asarray(loo_log_proba, dtype=np.float64)
     check_equal_length(y=labels, loo_log_proba=log_proba, texts=texts)
     check_true_labels(labels)
@@ -112,22 +343,195 @@ def suspected_label_errors(
             f"every label must be among the {len(names)} classes, got "
             f"{labels[row]!r} in row {row}."
         )
-    rows = np.arange(len(labels))
-    own = log_proba[rows, index]
-    others = log_proba.copy()
-    others[rows, index] = -np.inf
-    rival = others.argmax(axis=1)
-    with np.errstate(invalid="ignore"):  # -inf against -inf: no evidence, no finding
-        margin = np.nan_to_num(others[rows, rival] - own, nan=-np.inf, posinf=np.inf)
-    order = np.argsort(-margin, kind="stable")
-    order = order[margin[order] > min_margin][:top]
-    return [
-        SuspectedLabelError(
-            index=int(row),
-            given=labels[row],
-            suggested=names[rival[row]],
-            margin=float(margin[row]),
-            text=None if texts is None else texts[int(row)],
+    return log_proba, index
+
+
+def _rows_as_mask(rows: Iterable[int], n: int) -> BoolVector:
+    mask = np.zeros(n, dtype=bool)
+    positions = np.fromiter(rows, dtype=np.int64)
+    if len(positions) and (positions.min() < 0 or positions.max() >= n):
+        raise DataError(
+            f"keep must hold positions from 0 to {n - 1}, got {positions.min()} to "
+            f"{positions.max()}."
         )
-        for row in order
-    ]
+    mask[positions] = True
+    return mask
+
+
+class _NoiseModel:
+    """The steps from scores to labels, fitted by EM; see the module.
+
+    Probabilities need no logarithms here: w pi bounds every class away from 0.
+    """
+
+    def __init__(self, log_proba: FloatMatrix, index: IntVector, kept: BoolVector):
+        n, k = log_proba.shape
+        counts = np.bincount(index, minlength=k)
+        self.index, self.kept, self.wary = index, kept, True
+        self.share = (counts + 0.5) / (n + 0.5 * k)
+        contradicted = np.count_nonzero(log_proba.argmax(axis=1) != index)
+        self.contradicted = (contradicted + 0.5) / (n + 1)
+        self.evidence = _evidence(log_proba, self.share)
+        self.evidence[counts[index] < _FEW] = 0.0
+        self.fitted = np.arange(0, n, -(-n * k // _ENTRIES))
+        self.scaling = np.zeros(k + 1)  # log s, then b
+        self.rate = 0.02
+        towards = np.tile(self.share, (k, 1))
+        np.fill_diagonal(towards, 0.0)
+        self.towards = towards / towards.sum(axis=1, keepdims=True)
+        self.pairs = self.towards
+        self._fit()
+
+    def trusted(self) -> _NoiseModel:
+        """Fit again, the scores being astray as rarely as can be."""
+        self.wary = False
+        self._fit()
+        return self
+
+    def judge(self) -> tuple[FloatMatrix, float, tuple[float, float]]:
+        """P(z|g) of every document, the number of wrong labels and its interval."""
+        rates, weights, scalings = self._posterior_of_rate()
+        rows, free = np.arange(len(self.index)), ~self.kept
+        posterior = np.zeros_like(self.evidence)
+        means, deviations = [], []
+        for rate, weight, scaling in zip(rates, weights, scalings, strict=True):
+            given_rate = self._posterior(rate, scaling, slice(None))
+            wrong = 1 - given_rate[rows, self.index][free]
+            means.append(wrong.sum())
+            deviations.append(np.sqrt((wrong * (1 - wrong)).sum()))
+            posterior += weight * given_rate
+        n_wrong = float(weights @ means)
+        low, high = _mixture_interval(weights, np.array(means), np.array(deviations))
+        return posterior, n_wrong, (low, min(high, float(free.sum())))
+
+    def _fit(self) -> None:
+        """EM: the scaling, then the rate and the pairs from expected counts."""
+        rows = self.fitted
+        label = np.zeros((len(rows), len(self.share)))
+        label[np.arange(len(rows)), self.index[rows]] = ~self.kept[rows]
+        n_prior = _PRIOR_WRONG + _PRIOR_RIGHT
+        for _ in range(50):
+            self.scaling, _ = self._scale(self.rate, self.scaling, 5)
+            flows = self._posterior(self.rate, self.scaling, rows).T @ label
+            np.fill_diagonal(flows, 0.0)  # what is left: class z with another label
+            rate = (flows.sum() + _PRIOR_WRONG) / (label.sum() + n_prior)
+            pairs = flows + _PRIOR_PAIRS * self.towards
+            self.pairs = pairs / pairs.sum(axis=1, keepdims=True)
+            change, self.rate = abs(rate - self.rate), float(rate)
+            if change < 1e-5:
+                break
+
+    def _posterior_of_rate(
+        self,
+    ) -> tuple[FloatVector, FloatVector, list[FloatVector]]:
+        """Rates, how probable they are, and the best scaling for each."""
+        deviation = 1.5 / np.sqrt(len(self.fitted) * self.rate * (1 - self.rate) + 1)
+        logits = logit(self.rate) + deviation * _GRID
+        scalings, scores = [], []
+        scaling = self.scaling
+        for place in logits:
+            scaling, likelihood = self._scale(float(expit(place)), scaling, 8)
+            # The Beta prior, with the Jacobian of the log-odds.
+            prior = _PRIOR_WRONG * log_expit(place) + _PRIOR_RIGHT * log_expit(-place)
+            scalings.append(scaling)
+            scores.append(likelihood + prior)
+        weights = softmax(scores)
+        self.rate = float(weights @ expit(logits))
+        return expit(logits), weights, scalings
+
+    def _posterior(
+        self, rate: float, scaling: FloatVector, rows: IntVector | slice
+    ) -> FloatMatrix:
+        """P(z|g) for one rate."""
+        astray = self._astray(rate)
+        classes = (1 - astray) * self._believed(scaling, rows) + astray * self.share
+        joint = classes * self._channel(rate, rows)
+        posterior: FloatMatrix = joint / joint.sum(axis=1, keepdims=True)
+        return posterior
+
+    def _believed(self, scaling: FloatVector, rows: IntVector | slice) -> FloatMatrix:
+        """What the scores say of p(z)."""
+        offsets = np.log(self.share) + scaling[1:]
+        believed: FloatMatrix = softmax(
+            np.exp(scaling[0]) * self.evidence[rows] + offsets, axis=1
+        )
+        return believed
+
+    def _astray(self, rate: float) -> float:
+        """w: the square of the share of documents that the model gets wrong."""
+        least = 0.1 * self.contradicted
+        return float(max(self.contradicted - rate, least) if self.wary else least) ** 2
+
+    def _channel(self, rate: float, rows: IntVector | slice) -> FloatMatrix:
+        """P(g|z) of the labels of those documents, a column per z."""
+        channel = rate * self.pairs
+        np.fill_diagonal(channel, 1 - rate)
+        labels = self.index[rows]
+        noise: FloatMatrix = channel.T[labels]
+        kept = np.flatnonzero(self.kept[rows])
+        noise[kept] = 0.0
+        noise[kept, labels[kept]] = 1.0
+        return noise
+
+    def _scale(
+        self, rate: float, start: FloatVector, max_iter: int
+    ) -> tuple[FloatVector, float]:
+        """The most probable temperature and offsets, and log P(labels, scaling)."""
+        # One call moves s by a factor e at most: far out the loss is flat.
+        bounds = [(start[0] - 1, start[0] + 1), *[(-20, 20)] * len(self.share)]
+        best = minimize(
+            self._loss(rate),
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"maxiter": max_iter},
+        )
+        return best.x, -float(best.fun) * len(self.fitted)
+
+    def _loss(self, rate: float) -> Callable[[FloatVector], tuple[float, FloatVector]]:
+        """-log P(labels, scaling) per document and its slope, for one rate."""
+        rows, astray = self.fitted, self._astray(rate)
+        evidence, channel = self.evidence[rows], self._channel(rate, rows)
+        without_scores = astray * (channel @ self.share)
+        # Weak priors: s within a factor e^2 of 1, the offsets within 1 of 0.
+        precision = np.append(0.25, np.ones(len(self.share)))
+
+        def loss(scaling: FloatVector) -> tuple[float, FloatVector]:
+            believed = self._believed(scaling, rows)
+            due = (1 - astray) * believed * channel
+            by_scores = due.sum(axis=1)
+            likelihood = by_scores + without_scores
+            # The slope of log(likelihood) along the exponents of the softmax.
+            pull = (due - believed * by_scores[:, None]) / likelihood[:, None]
+            value = np.log(likelihood).sum() - 0.5 * precision @ scaling**2
+            stretch = np.exp(scaling[0]) * np.vdot(pull, evidence)
+            slope = np.append(stretch, pull.sum(axis=0)) - precision * scaling
+            return -value / len(rows), -slope / len(rows)
+
+        return loss
+
+
+def _evidence(log_proba: FloatMatrix, share: FloatVector) -> FloatMatrix:
+    """Log posteriors without the prior, the largest of every row 0."""
+    with np.errstate(invalid="ignore"):  # a row of -inf: nothing is known
+        below = log_proba - log_proba.max(axis=1, keepdims=True)
+    below = np.maximum(np.nan_to_num(below, nan=0.0), -_FARTHEST)
+    evidence: FloatMatrix = below - np.log(share)
+    evidence -= evidence.max(axis=1, keepdims=True)
+    return evidence
+
+
+def _mixture_interval(
+    weights: FloatVector, means: FloatVector, deviations: FloatVector
+) -> tuple[float, float]:
+    """Where 95 % of a mixture of normal distributions lies, not below 0."""
+    spread = np.maximum(deviations, 1e-9)
+    places = np.linspace(
+        max(0.0, float((means - 4 * spread).min())),
+        float((means + 4 * spread).max()),
+        2001,
+    )
+    below = ndtr((places[:, None] - means) / spread) @ weights
+    low, high = np.searchsorted(below, [0.025, 0.975])
+    return float(places[low]), float(places[min(high, len(places) - 1)])

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from earmark.apps.cli import _options as options
+
+if TYPE_CHECKING:
+    from earmark.documents import Documents
+    from earmark.evaluation import Finding, SuspectedLabelErrors
+    from earmark.typing import JsonObject
 
 __all__ = ["HELP", "NAME", "run"]
 
@@ -16,11 +21,18 @@ HELP = """Look for what usually goes wrong with labelled documents.
 
 Empty texts, repeated documents, equal documents with different labels, leaks
 between training and test part, sorted or very uneven classes, and labels that
-the other documents contradict (naive Bayes, each document left out).
+are more probably wrong than right, judged by a model that never saw them.
 
   earmark check mails.csv --label topic
   earmark check train.csv --label topic --test test.csv
 """
+
+
+class Suspects(NamedTuple):
+    """What is known of wrong labels, and the lines to print."""
+
+    errors: SuspectedLabelErrors
+    lines: list[JsonObject]
 
 
 def run(
@@ -44,7 +56,7 @@ def run(
     from earmark.documents._fingerprint import fingerprint
     from earmark.evaluation import check_documents
 
-    def read(path: str) -> Any:
+    def read(path: str) -> Documents:
         return read_documents(
             path,
             label=label,
@@ -74,7 +86,7 @@ def run(
                         {**one.to_dict(), "rows": [row + 1 for row in one.rows]}
                         for one in findings
                     ],
-                    "suspected_label_errors": suspects,
+                    **_as_json(suspects),
                 },
                 default=str,
             )
@@ -83,9 +95,13 @@ def run(
     _print(documents, findings, suspects)
 
 
-def _suspects(documents: Any, top: int) -> list[dict[str, Any]]:
-    """Labels that a naive Bayes model without the document contradicts most."""
-    from earmark.evaluation import suspected_label_errors
+def _suspects(documents: Documents, top: int) -> Suspects | None:
+    """Labels that a model without the document contradicts, and how many are wrong."""
+    from earmark.evaluation import (
+        group_near_duplicates,
+        left_out_log_proba,
+        suspected_label_errors,
+    )
     from earmark.pipeline import TextClassifier
 
     texts = documents.joined()
@@ -96,37 +112,62 @@ def _suspects(documents: Any, top: int) -> list[dict[str, Any]]:
     ]
     labelled = documents.take(rows)
     if not top or len(set(labelled.labels or ())) < 2:
-        return []
-    model = TextClassifier("multinomial").fit(labelled.texts, labelled.labels)
-    left_out = model.leave_one_out(labelled.texts, labelled.labels)
-    found = suspected_label_errors(labelled.labels, left_out, model.classes_)
-    return [
+        return None
+    classes, log_proba = left_out_log_proba(
+        TextClassifier("hybrid"),
+        labelled.texts,
+        labelled.labels,
+        groups=group_near_duplicates(labelled.joined()).group,
+    )
+    errors = suspected_label_errors(labelled.labels, log_proba, classes)
+    lines = [
         {
             "row": labelled.rows[one.index],
             "label": one.given,
             "suggested": one.suggested,
-            "margin": round(float(one.margin), 3),
+            "probability": round(one.probability, 3),
+            "margin": round(one.margin, 3),
             "text": labelled.joined()[one.index][:80].replace("\n", " "),
         }
-        for one in list(found)[:top]
+        for one in errors[:top]
     ]
+    return Suspects(errors, lines)
 
 
-def _print(documents: Any, findings: list[Any], suspects: list[dict[str, Any]]) -> None:
+def _as_json(suspects: Suspects | None) -> JsonObject:
+    if suspects is None:
+        return {"suspected_label_errors": []}
+    errors = suspects.errors
+    return {
+        "suspected_label_errors": suspects.lines,
+        "wrong_labels": {
+            "estimate": round(errors.n_wrong, 1),
+            "interval": [round(end, 1) for end in errors.interval],
+            "suspected": len(errors),
+        },
+    }
+
+
+def _print(
+    documents: Documents, findings: list[Finding], suspects: Suspects | None
+) -> None:
     from earmark.documents._fingerprint import fingerprint
 
-    given = documents.labels or ()
-    n_labels = len({label for label in given if label is not None})
+    n_labels = len({label for label in documents.labels or () if label is not None})
     typer.echo(f"{len(documents):,} documents, {n_labels} labels")
     typer.echo(f"fingerprint {fingerprint(documents)}")
     for finding in findings:
         typer.echo(f"- {finding}")
     if not findings:
         typer.echo("- nothing to complain about")
-    if suspects:
-        typer.echo("\nlabels that the other documents contradict most:")
-        for one in suspects:
-            typer.echo(
-                f"  row {one['row']}: {one['label']}, rather {one['suggested']}: "
-                f"{one['text']}"
-            )
+    if suspects is None:
+        return
+    typer.echo(f"\n{suspects.errors}")
+    for one in suspects.lines:
+        typer.echo(
+            f"  row {one['row']}: {one['label']}, rather {one['suggested']} "
+            f"({100 * one['probability']:.0f} %): {one['text']}"
+        )
+    more = len(suspects.errors) - len(suspects.lines)
+    if more:
+        typer.echo(f"  and {more:,} more (--top)")

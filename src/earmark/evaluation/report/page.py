@@ -225,7 +225,7 @@ def _label_errors(report: Report) -> list[dict[str, Any]]:
             "index": error.index,
             "given": str(error.given),
             "suggested": str(error.suggested),
-            "margin": f"{error.margin:.1f}",
+            "probability": percent(error.probability),
             "text": None if error.text is None else cut(str(error.text), 240),
         }
         for error in list(report.label_errors or ())[:_MAX_ERRORS]

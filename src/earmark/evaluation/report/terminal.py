@@ -143,10 +143,15 @@ def _nodes(report: Report) -> str:
 def _label_errors(report: Report) -> str:
     assert report.label_errors is not None
     rows = [
-        [f"document {e.index}", _cut(str(e.given), 28), _cut(str(e.suggested), 28)]
+        [
+            f"document {e.index}",
+            _cut(str(e.given), 28),
+            _cut(str(e.suggested), 28),
+            percent(e.probability),
+        ]
         for e in list(report.label_errors)[:10]
     ]
-    return text_table(["suspected label errors", "given", "suggested"], rows)
+    return text_table(["suspected label errors", "given", "suggested", "wrong"], rows)
 
 
 def _value(value: Any) -> str:

@@ -35,8 +35,8 @@ def summary_sentences(report: Report) -> list[str]:
         found += _confusions(report)
     if report.label_errors:
         found.append(
-            f"{len(report.label_errors):,} documents look as if they carried "
-            "the wrong label; they are listed below, the most suspicious first."
+            f"Labels more probably wrong than right: {len(report.label_errors):,}; "
+            "they are listed below, the most probable first."
         )
     if report.learning_curve is not None:
         found.append(report.learning_curve.advice)
