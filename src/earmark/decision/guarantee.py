@@ -1,21 +1,36 @@
 """Abstention thresholds that keep a promise about the error of the answers (AB1).
 
 Calibration documents, none of which took part in fitting, are ranked by
-confidence. The set of the k most confident is tested for k = k_0, k_0 + 1, ...:
-with e_k errors it passes when P(Binomial(k, max_error) <= e_k) <= 1 - confidence,
-and testing stops at the first failure. The last set that passed is answered.
+confidence. A set of the k most confident, with e_k errors, passes at risk r when
+P(Binomial(k, max_error) <= e_k) <= r. Testing starts at a few ranks fixed before any
+label is seen, which share the risk 1 - confidence. From a start on, every larger set
+that a threshold can cut is tested until one fails. A sequence that reaches the next
+start takes that start's risk along; after a failure the next start begins anew with
+its own. The largest set that passed is answered. So one error among the most confident
+documents ends only the first sequence.
 
-Why this needs no correction for the many tests. Let u* be the confidence at which
-the error of the more confident documents first reaches max_error. To choose a
-threshold beyond u*, the sequence must pass the set of exactly the calibration
-documents above u*; given their number k their errors are Binomial(k, max_error), so
-it passes with probability at most 1 - confidence. No other test matters. (Should
-the error fall below max_error again further down and rise once more, the argument
-holds for the first crossing after the start of the sequence.)
+Why this keeps the promise, exactly, for documents drawn independently of each other,
+whatever the shape of the error and with ties. Order documents by confidence, ties
+broken at random, and let R(u) be the error among the most confident share u of all
+documents that may come: continuous in u. Call u bad where R(u) > max_error, and let b
+and g be the places where R rises above max_error and falls back to it.
 
-The start k_0 is fixed before any label is seen: at least the smallest sample that
-could pass without an error, and ``min_coverage`` of the documents. Starting lower
-would let one unlucky document among the first sixty end the sequence.
+1. R = max_error at each b and g, so between any two of them the error is max_error on
+   the average, and from b to a bad u it is more. Given how many calibration documents
+   lie before each b and g, the errors in the first k documents are therefore at least
+   Binomial(k, max_error), stochastically, if the set ends at a bad u. It passes at risk
+   r with probability at most r.
+2. To answer too much, some sequence must be the first to pass a bad set. If it starts
+   at a bad u, that is its start, tested with its own risk. Otherwise it is the next
+   set after b that can be cut: within a tie the error goes one way only, so the tie
+   that holds b ends at a bad u, and the documents from b to its end are wrong more
+   often than max_error (again point 1). The risk there is that of the starts between
+   g and this set.
+3. Given the counts of point 1, each start counts for one such set, so the
+   probabilities add up to at most the risks of the starts: 1 - confidence.
+
+A start inside a tie counts the errors of the tie first. Starts lie where one error
+more is allowed than a rank before: any start just before it would pass less often.
 """
 
 from __future__ import annotations
@@ -25,19 +40,34 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from earmark.evaluation._labels import check_equal_length
 from earmark.exceptions import DataError
 from earmark.typing import ArrayLike, BoolVector, FloatVector, IntVector
 
 __all__ = [
+    "MIN_COVERAGE",
     "Threshold",
     "estimated_threshold",
     "guaranteed_threshold",
+    "guaranteed_thresholds",
     "several_words",
     "smallest_sample",
+    "starting_ranks",
 ]
+
+MIN_COVERAGE = (0.1, 0.25, 0.5)
+"""Shares of the documents at which testing starts unless told otherwise."""
+
+# Of the risk, for the first start; the others share the rest. Over 40 curves of error
+# against coverage and 300 to 3,000 documents this costs a single start at most 1 % of
+# the documents where that is the best there is, and gives up to 40 % where it is not.
+_FIRST_SHARE = 0.8
+# Times the smallest sample: with fewer documents the risk is too small to be shared.
+_ENOUGH_TO_SHARE = 5
+# Relative slack for rounding where a level is the size of a test exactly.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -55,7 +85,7 @@ class Threshold:
     guaranteed : bool
         Whether the error of new answers is at most ``max_error`` with
         ``confidence`` (exact test on documents not used in fitting), or this is
-        only what was observed.
+        only what was observed. Several thresholds hold together with it.
     n_documents, n_answered, n_errors : int
         Calibration documents, those answered, and those answered wrongly.
     n_missing : int or None
@@ -114,23 +144,24 @@ class Threshold:
         )
 
 
-def several_words(found: Sequence[Threshold]) -> str:
+def several_words(thresholds: Sequence[Threshold]) -> str:
     """One or several thresholds together, in plain words."""
-    if len(found) == 1:
-        return found[0].words
-    answered = sum(t.n_answered for t in found)
-    head = f"{sum(t.n_answered > 0 for t in found)} of {len(found)} labels are answered"
+    if len(thresholds) == 1:
+        return thresholds[0].words
+    answered = sum(t.n_answered for t in thresholds)
+    n_labels = sum(t.n_answered > 0 for t in thresholds)
+    head = f"{n_labels} of {len(thresholds)} labels are answered"
     if not answered:
-        return f"{head}. {found[0].words}"
-    share = 100 * answered / sum(t.n_documents for t in found)
-    if found[0].confidence is None:
-        wrong = 100 * sum(t.n_errors for t in found) / answered
+        return f"{head}. {thresholds[0].words}"
+    share = 100 * answered / sum(t.n_documents for t in thresholds)
+    confidence = thresholds[0].confidence
+    if confidence is None:
+        wrong = 100 * sum(t.n_errors for t in thresholds) / answered
         kind = f"an estimated {wrong:.1f} % of the answers are wrong, not a guarantee"
     else:
-        risk = (1 - found[0].confidence) * len(found)
         kind = (
-            f"at most {100 * found[0].max_error:g} % of the answers are wrong for "
-            f"every label, with {100 * (1 - risk):g} % confidence"
+            f"at most {100 * thresholds[0].max_error:g} % of the answers are wrong for "
+            f"every label, with {100 * confidence:g} % confidence"
         )
     return f"{head}, {share:.1f} % of the decisions; {kind}."
 
@@ -155,7 +186,7 @@ def guaranteed_threshold(
     max_error: float = 0.05,
     confidence_level: float = 0.95,
     *,
-    min_coverage: float = 0.1,
+    min_coverage: float | Sequence[float] = MIN_COVERAGE,
 ) -> Threshold:
     """Threshold whose answers are wrong at most ``max_error`` of the time (AB1).
 
@@ -170,9 +201,10 @@ def guaranteed_threshold(
         The promised share of wrong answers.
     confidence_level : float in (0, 1), default=0.95
         How surely the promise holds, over draws of the calibration documents.
-    min_coverage : float in [0, 1], default=0.1
-        The smallest share of documents worth answering: the tests start there.
-        Must be chosen before looking at the labels.
+    min_coverage : float or sequence of float in [0, 1], default=(0.1, 0.25, 0.5)
+        Shares of the documents at which testing starts. Several share the risk, the
+        smallest gets most of it; with few documents it gets all. Must be chosen
+        before looking at the labels.
 
     Returns
     -------
@@ -181,39 +213,150 @@ def guaranteed_threshold(
 
     Examples
     --------
-    >>> found = guaranteed_threshold(np.arange(100), np.arange(100) >= 20)
-    >>> found.guaranteed, found.n_answered, found.n_errors
+    >>> threshold = guaranteed_threshold(np.arange(100), np.arange(100) >= 20)
+    >>> threshold.guaranteed, threshold.n_answered, threshold.n_errors
     (True, 80, 0)
 
     """
     scores, right = _checked(confidence, correct, max_error)
-    if not 0 < confidence_level < 1:
-        raise ValueError(
-            f"confidence_level must be in (0, 1), got {confidence_level!r}."
-        )
-    n_documents = len(scores)
+    _check_level(confidence_level)
+    risk = 1 - confidence_level
+    coverages = _checked_coverages(min_coverage)
     ranked, errors, ends = _ranked(scores, right)
-    smallest = smallest_sample(max_error, confidence_level)
-    start = max(smallest, int(np.ceil(min_coverage * n_documents)))
-    tested = ends[ends >= start]
-    p_value = stats.binom.cdf(errors[tested - 1], tested, max_error)
-    failed = np.flatnonzero(p_value > 1 - confidence_level)
-    passed = tested[: failed[0]] if len(failed) else tested
-    n_answered = int(passed[-1]) if len(passed) else 0
-    return Threshold(
-        value=_cut(ranked, n_answered),
-        coverage=n_answered / max(n_documents, 1),
-        error=float(errors[n_answered - 1] / n_answered) if n_answered else None,
-        guaranteed=True,
-        max_error=max_error,
-        confidence=confidence_level,
-        n_documents=n_documents,
-        n_answered=n_answered,
-        n_errors=int(errors[n_answered - 1]) if n_answered else 0,
-        n_missing=0
-        if n_answered
-        else _missing(errors, smallest, min_coverage, max_error, confidence_level),
+    starts = starting_ranks(len(scores), max_error, risk, coverages)
+    n_answered, _ = _largest_passed(errors, ends, starts, max_error)
+    return _threshold(
+        ranked,
+        errors,
+        n_answered,
+        max_error,
+        confidence_level,
+        0 if n_answered else _missing(errors, max_error, risk, coverages),
     )
+
+
+def guaranteed_thresholds(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    group: ArrayLike,
+    n_groups: int,
+    max_error: float = 0.05,
+    confidence_level: float = 0.95,
+    *,
+    min_coverage: float | Sequence[float] = MIN_COVERAGE,
+) -> list[Threshold]:
+    """One threshold per group; the promise holds for each, all of them together.
+
+    The groups (predicted classes, or the labels of any-of decisions) share the risk.
+    Only groups with enough documents to pass get a share. They are taken from the
+    largest to the smallest, and a group in which nothing failed from its first start
+    to its last document hands its whole risk on to the next.
+
+    Why this holds, also where decisions of several groups are about one document: a
+    group with a set that is wrong too often hands its risk on only if that set
+    passed, which is the very error that its risk bounds. So such a group is tested
+    with at most its own share and those of the groups between it and the last such
+    group before it. These sums add up to at most 1 - confidence. (More risk at the
+    same starting ranks never lets less pass.)
+
+    Parameters
+    ----------
+    confidence, correct, max_error, min_coverage
+        As for ``guaranteed_threshold``.
+    group : array-like of int, shape (n_documents,)
+        The group of each decision, 0 to ``n_groups`` - 1. Must not depend on the
+        labels of the calibration documents.
+    n_groups : int
+        How many groups there are.
+    confidence_level : float in (0, 1), default=0.95
+        How surely all of the promises hold together.
+
+    Returns
+    -------
+    list of Threshold
+        One per group, each with the joint ``confidence_level``.
+
+    Examples
+    --------
+    >>> easy, hard = np.arange(200.0), np.arange(200.0)
+    >>> right = np.r_[np.ones(200, bool), np.arange(200) >= 100]
+    >>> thresholds = guaranteed_thresholds(
+    ...     np.r_[easy, hard], right, np.repeat([0, 1], 200), 2
+    ... )
+    >>> [threshold.n_answered for threshold in thresholds]
+    [200, 101]
+
+    """
+    scores, right = _checked(confidence, correct, max_error)
+    _check_level(confidence_level)
+    coverages = _checked_coverages(min_coverage)
+    members = np.asarray(group, dtype=np.int64)
+    check_equal_length(confidence=scores, group=members)
+    sizes = np.bincount(members, minlength=n_groups)[:n_groups]
+    shares = _group_risks(sizes, max_error, 1 - confidence_level)
+    handed_on = 0.0
+    thresholds: dict[int, Threshold] = {}
+    for number in np.argsort(-sizes, kind="stable").tolist():
+        rows = members == number
+        ranked, errors, ends = _ranked(scores[rows], right[rows])
+        risk = shares[number]
+        more = 1 + handed_on / risk if risk else 0.0
+        starts = [
+            (rank, share * more)
+            for rank, share in starting_ranks(len(errors), max_error, risk, coverages)
+        ]
+        n_answered, whole = _largest_passed(errors, ends, starts, max_error)
+        handed_on = risk * more if whole else 0.0
+        needed = risk or (1 - confidence_level) / (np.count_nonzero(shares) + 1)
+        thresholds[number] = _threshold(
+            ranked,
+            errors,
+            n_answered,
+            max_error,
+            confidence_level,
+            0 if n_answered else _missing(errors, max_error, needed, coverages),
+        )
+    return [thresholds[number] for number in range(n_groups)]
+
+
+def starting_ranks(
+    n_documents: int,
+    max_error: float,
+    risk: float,
+    coverages: Sequence[float] = MIN_COVERAGE,
+) -> list[tuple[int, float]]:
+    """Ranks at which testing starts, each with its share of ``risk``, rising.
+
+    They depend on the number of documents only. Empty where no sample of this size
+    could pass.
+
+    Examples
+    --------
+    >>> starting_ranks(100, 0.05, 0.05)
+    [(59, 0.05)]
+    >>> [rank for rank, _ in starting_ranks(1000, 0.05, 0.05)]
+    [130, 279, 504]
+
+    """
+    if risk <= 0 or n_documents < smallest_sample(max_error, 1 - risk):
+        return []
+    shared = n_documents >= _ENOUGH_TO_SHARE * smallest_sample(max_error, 1 - risk)
+    used = sorted(coverages) if shared else [min(coverages)]
+    shares = [risk * share for share in _shares(len(used))]
+    starts: dict[int, float] = {}
+    lost = 0.0
+    for coverage, share in zip(used, shares, strict=True):
+        rank = max(int(np.ceil(coverage * n_documents - _ROUNDING)), 1)
+        rank = _start_from(rank, n_documents, max_error, share)
+        if rank > n_documents:
+            lost += share
+        else:
+            starts[rank] = starts.get(rank, 0.0) + share
+    if not starts:
+        return [(smallest_sample(max_error, 1 - risk), risk)]
+    first = min(starts)
+    starts[first] += lost
+    return sorted(starts.items())
 
 
 def estimated_threshold(
@@ -227,8 +370,8 @@ def estimated_threshold(
 
     Examples
     --------
-    >>> found = estimated_threshold(np.arange(100), np.arange(100) >= 20)
-    >>> found.guaranteed, found.n_answered, found.n_errors
+    >>> threshold = estimated_threshold(np.arange(100), np.arange(100) >= 20)
+    >>> threshold.guaranteed, threshold.n_answered, threshold.n_errors
     (False, 83, 3)
 
     """
@@ -236,18 +379,8 @@ def estimated_threshold(
     ranked, errors, ends = _ranked(scores, right)
     good = ends[(errors[ends - 1] + 0.5) / (ends + 0.5) <= max_error]
     n_answered = int(good[-1]) if len(good) else 0
-    return Threshold(
-        value=_cut(ranked, n_answered),
-        coverage=n_answered / max(len(scores), 1),
-        error=float(errors[n_answered - 1] / n_answered) if n_answered else None,
-        guaranteed=False,
-        max_error=max_error,
-        confidence=None,
-        n_documents=len(scores),
-        n_answered=n_answered,
-        n_errors=int(errors[n_answered - 1]) if n_answered else 0,
-        n_missing=None if not n_answered else 0,
-    )
+    missing = 0 if n_answered else None
+    return _threshold(ranked, errors, n_answered, max_error, None, n_missing=missing)
 
 
 def _checked(
@@ -284,25 +417,168 @@ def _cut(ranked: FloatVector, n_answered: int) -> float:
     return float(np.nextafter(ranked[n_answered], np.inf))
 
 
-def _missing(
+def _threshold(
+    ranked: FloatVector,
     errors: IntVector,
-    smallest: int,
-    min_coverage: float,
+    n_answered: int,
     max_error: float,
-    confidence_level: float,
-) -> int | None:
-    """At least how many more documents would let the first test pass, or None.
+    confidence: float | None,
+    n_missing: int | None,
+) -> Threshold:
+    n_errors = int(errors[n_answered - 1]) if n_answered else 0
+    return Threshold(
+        value=_cut(ranked, n_answered),
+        coverage=n_answered / max(len(ranked), 1),
+        error=n_errors / n_answered if n_answered else None,
+        guaranteed=confidence is not None,
+        max_error=max_error,
+        confidence=confidence,
+        n_documents=len(ranked),
+        n_answered=n_answered,
+        n_errors=n_errors,
+        n_missing=n_missing,
+    )
 
-    With more documents the first test is of a smaller, surer share of them: the
-    error seen in that share of these documents is taken to go on.
+
+def _check_level(confidence_level: float) -> None:
+    if not 0 < confidence_level < 1:
+        raise ValueError(
+            f"confidence_level must be in (0, 1), got {confidence_level!r}."
+        )
+
+
+def _checked_coverages(min_coverage: float | Sequence[float]) -> list[float]:
+    coverages = np.atleast_1d(np.asarray(min_coverage, dtype=np.float64)).tolist()
+    if not coverages or not all(0 <= coverage <= 1 for coverage in coverages):
+        raise ValueError(
+            "min_coverage must be a share of the documents in [0, 1], or several, got "
+            f"{min_coverage!r}."
+        )
+    return sorted(set(coverages))
+
+
+def _shares(n_starts: int) -> list[float]:
+    """Shares of the risk; they add up to 1."""
+    if n_starts == 1:
+        return [1.0]
+    return [_FIRST_SHARE] + [(1 - _FIRST_SHARE) / (n_starts - 1)] * (n_starts - 1)
+
+
+def _p_value(errors: ArrayLike, ranks: ArrayLike, max_error: float) -> FloatVector:
+    """Probability of so few errors if the error were ``max_error`` (AB1)."""
+    n_errors = np.asarray(errors, dtype=np.float64)
+    n_right = np.asarray(ranks, dtype=np.float64) - n_errors
+    p_value = special.betainc(np.maximum(n_right, 1e-300), n_errors + 1, 1 - max_error)
+    return np.asarray(np.where(n_right > 0, p_value, 1.0))
+
+
+def _start_from(rank: int, n_documents: int, max_error: float, risk: float) -> int:
+    """First rank from ``rank`` on at which one error more is allowed than before.
+
+    ``rank`` itself where there is none among the documents and it could pass.
+    """
+    slack = risk * (1 + _ROUNDING)
+    allowed = int(stats.binom.ppf(risk, rank - 1, max_error))
+    if _p_value(allowed, rank - 1, max_error) > slack:
+        allowed -= 1
+    smallest = smallest_sample(max_error, 1 - risk)
+    ranks = np.arange(rank, rank + smallest + 1)  # steps are never farther apart
+    step = int(ranks[_p_value(allowed + 1, ranks, max_error) <= slack][0])
+    if step <= n_documents:
+        return step
+    return max(rank, smallest)
+
+
+def _largest_passed(
+    errors: IntVector,
+    ends: IntVector,
+    starts: Sequence[tuple[int, float]],
+    max_error: float,
+) -> tuple[int, bool]:
+    """The largest set that passed, and whether none failed from the first start on."""
+    if not starts:
+        return 0, False
+    p_value = _p_value(errors[ends - 1], ends, max_error)
+    risk, answered, whole = 0.0, 0, True
+    bounds = [rank for rank, _ in starts[1:]] + [len(errors) + 1]
+    for (rank, share), bound in zip(starts, bounds, strict=True):
+        if not risk:  # a new sequence
+            passed = _first_p_value(errors, ends, rank, max_error)
+            if passed > share * (1 + _ROUNDING):
+                whole = False
+                continue
+        risk += share
+        tested = slice(*np.searchsorted(ends, [rank, bound]))
+        failed = np.flatnonzero(p_value[tested] > risk * (1 + _ROUNDING))
+        n_passed = int(failed[0]) if len(failed) else len(p_value[tested])
+        if n_passed:
+            answered = int(ends[tested][n_passed - 1])
+        if len(failed):
+            risk, whole = 0.0, False
+    return answered, whole
+
+
+def _first_p_value(
+    errors: IntVector, ends: IntVector, rank: int, max_error: float
+) -> float:
+    """Of the first ``rank`` documents; inside a tie its errors come first."""
+    place = int(np.searchsorted(ends, rank))
+    before = int(ends[place - 1]) if place else 0
+    seen = int(errors[before - 1]) if before else 0
+    tied = int(errors[ends[place] - 1]) - seen
+    return float(_p_value(seen + min(tied, rank - before), rank, max_error))
+
+
+def _group_risks(sizes: IntVector, max_error: float, risk: float) -> FloatVector:
+    """Equal shares for as many groups as could each pass with such a share."""
+    order = np.argsort(-sizes, kind="stable")
+    n_sharing = 0
+    for number, size in enumerate(sizes[order].tolist(), start=1):
+        if size >= smallest_sample(max_error, 1 - risk / number):
+            n_sharing = number
+    shares = np.zeros(len(sizes))
+    if n_sharing:
+        shares[order[:n_sharing]] = risk / n_sharing
+    return shares
+
+
+def _missing(
+    errors: IntVector, max_error: float, risk: float, coverages: Sequence[float]
+) -> int | None:
+    """At least how many more documents would let a first test pass, or None.
+
+    The error in a share of the documents is taken to go on in that share of more.
     """
     n_documents = len(errors)
+    smallest = smallest_sample(max_error, 1 - risk)
     if n_documents < smallest:
         return smallest - n_documents
-    sizes = np.unique(np.geomspace(n_documents + 1, 1e7, 2000).astype(np.int64))
-    starts = np.maximum(smallest, np.ceil(min_coverage * sizes)).astype(np.int64)
-    seen = np.maximum(1, np.round(starts / sizes * n_documents)).astype(np.int64)
-    expected = np.floor(errors[seen - 1] / seen * starts)
-    p_value = stats.binom.cdf(expected, starts, max_error)
-    enough = sizes[p_value <= 1 - confidence_level]
-    return int(enough[0]) - n_documents if len(enough) else None
+    sizes = np.unique(np.geomspace(n_documents + 1, 1e7, 400).astype(np.int64))
+    for size in sizes[_promising(errors, sizes, max_error, risk, coverages)].tolist():
+        for rank, share in starting_ranks(size, max_error, risk, coverages):
+            seen = max(1, round(rank / size * n_documents))
+            expected = int(errors[seen - 1]) * rank // seen
+            if _p_value(expected, rank, max_error) <= share:
+                return int(size) - n_documents
+    return None
+
+
+def _promising(
+    errors: IntVector,
+    sizes: IntVector,
+    max_error: float,
+    risk: float,
+    coverages: Sequence[float],
+) -> BoolVector:
+    """Sizes at which some start would pass with one error less than expected."""
+    enough = _ENOUGH_TO_SHARE * smallest_sample(max_error, 1 - risk)
+    promising = np.zeros(len(sizes), dtype=bool)
+    for place, part in enumerate(_shares(len(coverages))):
+        share = np.where(sizes >= enough, risk * part, 0.0 if place else risk)
+        smallest = smallest_sample(max_error, 1 - risk * part)
+        ranks = np.maximum(np.ceil(coverages[place] * sizes), smallest)
+        seen = np.clip(np.round(ranks / sizes * len(errors)), 1, len(errors))
+        expected = np.floor(errors[seen.astype(np.int64) - 1] * ranks / seen)
+        p_value = _p_value(np.maximum(expected - 1, 0), ranks, max_error)
+        promising |= (share > 0) & ((expected == 0) | (p_value <= share))
+    return promising
