@@ -25,7 +25,12 @@ from earmark.decision.evidence import (
     strata,
     training_evidence,
 )
-from earmark.decision.guarantee import Threshold, several_words
+from earmark.decision.guarantee import (
+    Coverages,
+    Threshold,
+    checked_coverages,
+    several_words,
+)
 from earmark.decision.scores import Scores, read_scores
 from earmark.decision.wrapping import copy_tags, listed, require_labels
 from earmark.evaluation._labels import as_labels, is_multi_label, label_sets
@@ -86,9 +91,9 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         give an estimate.
     calibration_size : float in (0, 1), default=0.3
         Share of the documents split off.
-    min_coverage : float in [0, 1], default=0.1
-        Smallest share of documents worth answering. A smaller one lets harder
-        problems be answered in part, but needs more labels.
+    min_coverage : float or sequence of float in [0, 1], optional
+        Smallest shares of documents worth answering, 0.1, 0.25 and 0.5 by default:
+        there testing starts, see ``guaranteed_threshold``.
     cv : int, default=5
         Folds for "cross_validated".
     random_state : int, default=0
@@ -142,7 +147,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         cost: Any = None,
         method: str = "split",
         calibration_size: float = 0.3,
-        min_coverage: float = 0.1,
+        min_coverage: Coverages = None,
         cv: int = 5,
         random_state: int = 0,
     ) -> None:
@@ -274,7 +279,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         require_in_range(self, "confidence", low=0.0, high=0.999999, open_low=True)
         require_in_range(self, "calibration_size", low=0.0, high=0.99, open_low=True)
-        require_in_range(self, "min_coverage", low=0.0, high=1.0)
+        checked_coverages(self.min_coverage, "AbstainingClassifier.")
         require_one_of(self, "method", _METHODS)
         require_integer(self, "cv", low=2)
 

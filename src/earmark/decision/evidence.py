@@ -16,9 +16,11 @@ import numpy as np
 from scipy import sparse, special
 
 from earmark.decision.guarantee import (
+    Coverages,
     Threshold,
     estimated_threshold,
     guaranteed_threshold,
+    guaranteed_thresholds,
 )
 from earmark.decision.scores import Scores
 from earmark.evaluation._labels import as_labels, index_of, is_multi_label, label_sets
@@ -114,28 +116,35 @@ class Evidence:
         return special.expit(self.certainty) if self.probabilistic else self.certainty
 
     def thresholds(
-        self, max_error: float, confidence: float, min_coverage: float = 0.1
+        self, max_error: float, confidence: float, min_coverage: Coverages = None
     ) -> list[Threshold]:
         """From which certainty on to answer, so that ``max_error`` holds.
 
         Several thresholds share the risk, so that all of them hold together.
         """
-        level = 1 - (1 - confidence) / self.n_groups
-
-        def choose(members: Any) -> Threshold:
-            certainty, correct = self.certainty[members], self.correct[members]
-            if not self.held_out:
-                return estimated_threshold(certainty, correct, max_error)
-            return guaranteed_threshold(
-                certainty, correct, max_error, level, min_coverage=min_coverage
-            )
-
+        if not self.held_out:
+            members = (self.group == number for number in range(self.n_groups))
+            rows = [slice(None)] if self.group is None else members
+            return [
+                estimated_threshold(self.certainty[r], self.correct[r], max_error)
+                for r in rows
+            ]
+        evidence = self.certainty, self.correct
+        promised = max_error, confidence
         if self.group is None:
-            return [choose(slice(None))]
-        return [choose(self.group == number) for number in range(self.n_groups)]
+            return [
+                guaranteed_threshold(*evidence, *promised, min_coverage=min_coverage)
+            ]
+        return guaranteed_thresholds(
+            *evidence,
+            self.group,
+            self.n_groups,
+            *promised,
+            min_coverage=min_coverage,
+        )
 
     def promise(
-        self, max_error: float, confidence: float, min_coverage: float = 0.1
+        self, max_error: float, confidence: float, min_coverage: Coverages = None
     ) -> Promise:
         """The thresholds, with what may be said of them."""
         thresholds = self.thresholds(max_error, confidence, min_coverage)

@@ -48,7 +48,9 @@ from earmark.typing import ArrayLike, BoolVector, FloatVector, IntVector
 
 __all__ = [
     "MIN_COVERAGE",
+    "Coverages",
     "Threshold",
+    "checked_coverages",
     "estimated_threshold",
     "guaranteed_threshold",
     "guaranteed_thresholds",
@@ -59,6 +61,9 @@ __all__ = [
 
 MIN_COVERAGE = (0.1, 0.25, 0.5)
 """Shares of the documents at which testing starts unless told otherwise."""
+
+Coverages = float | Sequence[float] | None
+"""One such share, several, or None for ``MIN_COVERAGE``."""
 
 # Of the risk, for the first start; the others share the rest. Over 40 curves of error
 # against coverage and 300 to 3,000 documents this costs a single start at most 1 % of
@@ -186,7 +191,7 @@ def guaranteed_threshold(
     max_error: float = 0.05,
     confidence_level: float = 0.95,
     *,
-    min_coverage: float | Sequence[float] = MIN_COVERAGE,
+    min_coverage: Coverages = None,
 ) -> Threshold:
     """Threshold whose answers are wrong at most ``max_error`` of the time (AB1).
 
@@ -201,10 +206,10 @@ def guaranteed_threshold(
         The promised share of wrong answers.
     confidence_level : float in (0, 1), default=0.95
         How surely the promise holds, over draws of the calibration documents.
-    min_coverage : float or sequence of float in [0, 1], default=(0.1, 0.25, 0.5)
-        Shares of the documents at which testing starts. Several share the risk, the
-        smallest gets most of it; with few documents it gets all. Must be chosen
-        before looking at the labels.
+    min_coverage : float or sequence of float in [0, 1], optional
+        Shares of the documents at which testing starts, 0.1, 0.25 and 0.5 by default.
+        Several share the risk, the smallest gets most of it; with few documents it
+        gets all. Must be chosen before looking at the labels.
 
     Returns
     -------
@@ -221,7 +226,7 @@ def guaranteed_threshold(
     scores, right = _checked(confidence, correct, max_error)
     _check_level(confidence_level)
     risk = 1 - confidence_level
-    coverages = _checked_coverages(min_coverage)
+    coverages = checked_coverages(min_coverage)
     ranked, errors, ends = _ranked(scores, right)
     starts = starting_ranks(len(scores), max_error, risk, coverages)
     n_answered, _ = _largest_passed(errors, ends, starts, max_error)
@@ -243,7 +248,7 @@ def guaranteed_thresholds(
     max_error: float = 0.05,
     confidence_level: float = 0.95,
     *,
-    min_coverage: float | Sequence[float] = MIN_COVERAGE,
+    min_coverage: Coverages = None,
 ) -> list[Threshold]:
     """One threshold per group; the promise holds for each, all of them together.
 
@@ -289,7 +294,7 @@ def guaranteed_thresholds(
     """
     scores, right = _checked(confidence, correct, max_error)
     _check_level(confidence_level)
-    coverages = _checked_coverages(min_coverage)
+    coverages = checked_coverages(min_coverage)
     members = np.asarray(group, dtype=np.int64)
     check_equal_length(confidence=scores, group=members)
     sizes = np.bincount(members, minlength=n_groups)[:n_groups]
@@ -317,6 +322,18 @@ def guaranteed_thresholds(
             0 if n_answered else _missing(errors, max_error, needed, coverages),
         )
     return [thresholds[number] for number in range(n_groups)]
+
+
+def checked_coverages(min_coverage: Coverages, where: str = "") -> list[float]:
+    """The shares at which testing starts, rising; raise unless in [0, 1]."""
+    wanted = MIN_COVERAGE if min_coverage is None else min_coverage
+    coverages: list[float] = np.unique(np.asarray(wanted, np.float64)).tolist()
+    if not coverages or not all(0 <= coverage <= 1 for coverage in coverages):
+        raise ValueError(
+            f"{where}min_coverage must be a share of the documents in [0, 1], or "
+            f"several such shares, got {min_coverage!r}."
+        )
+    return coverages
 
 
 def starting_ranks(
@@ -447,16 +464,6 @@ def _check_level(confidence_level: float) -> None:
         )
 
 
-def _checked_coverages(min_coverage: float | Sequence[float]) -> list[float]:
-    coverages = np.atleast_1d(np.asarray(min_coverage, dtype=np.float64)).tolist()
-    if not coverages or not all(0 <= coverage <= 1 for coverage in coverages):
-        raise ValueError(
-            "min_coverage must be a share of the documents in [0, 1], or several, got "
-            f"{min_coverage!r}."
-        )
-    return sorted(set(coverages))
-
-
 def _shares(n_starts: int) -> list[float]:
     """Shares of the risk; they add up to 1."""
     if n_starts == 1:
@@ -482,11 +489,10 @@ def _start_from(rank: int, n_documents: int, max_error: float, risk: float) -> i
     if _p_value(allowed, rank - 1, max_error) > slack:
         allowed -= 1
     smallest = smallest_sample(max_error, 1 - risk)
-    ranks = np.arange(rank, rank + smallest + 1)  # steps are never farther apart
-    step = int(ranks[_p_value(allowed + 1, ranks, max_error) <= slack][0])
-    if step <= n_documents:
-        return step
-    return max(rank, smallest)
+    farthest = smallest + int(np.ceil(2 / max_error))  # steps are nearer to each other
+    ranks = np.arange(rank, min(rank + farthest, n_documents) + 1)
+    steps = ranks[_p_value(allowed + 1, ranks, max_error) <= slack]
+    return int(steps[0]) if len(steps) else max(rank, smallest)
 
 
 def _largest_passed(

@@ -13,7 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from earmark._checks import require_in_range
 from earmark.decision.decision import Decision
 from earmark.decision.evidence import Evidence, Promise
-from earmark.decision.guarantee import Threshold, several_words
+from earmark.decision.guarantee import (
+    Coverages,
+    Threshold,
+    checked_coverages,
+    several_words,
+)
 from earmark.evaluation import Report
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.models.hierarchical import HiddenNodes
@@ -80,6 +85,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         Promised if ``fit`` gets calibration documents, else an estimate.
     confidence : float in (0, 1), default=0.95
         How surely ``max_error`` is to hold.
+    min_coverage : float or sequence of float in [0, 1], optional
+        Smallest shares of documents worth answering, 0.1, 0.25 and 0.5 by default.
+        Choose before looking at the labels of the calibration documents.
     class_weight : None, "balanced" or dict, default=None
         Factor on the documents of each class.
     random_state : int or None, default=None
@@ -113,7 +121,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     reasons_: list[str]
     _transient = ("_promised",)
     # Parameters of the promise, and the promise: found once, not for each text.
-    _promised: tuple[tuple[float | None, float], Promise] | None = None
+    _promised: tuple[tuple[float, float, Coverages], Promise] | None = None
 
     def __init__(
         self,
@@ -125,6 +133,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         multi_label: Any = "auto",
         max_error: float | None = None,
         confidence: float = 0.95,
+        min_coverage: Coverages = None,
         class_weight: Any = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -137,6 +146,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.multi_label = multi_label
         self.max_error = max_error
         self.confidence = confidence
+        self.min_coverage = min_coverage
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -574,12 +584,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
                 self, "max_error", low=0, high=0.999, open_low=True, hint=hint
             )
         require_in_range(self, "confidence", low=0, high=0.999999, open_low=True)
+        checked_coverages(self.min_coverage, "TextClassifier.")
 
     def _promise(self) -> Promise:
         """What ``max_error`` comes to, as long as it is not set anew."""
         if self.max_error is None or self.evidence_ is None:
             return Promise()
-        key = (self.max_error, self.confidence)
+        key = (self.max_error, self.confidence, self.min_coverage)
         if self._promised is None or self._promised[0] != key:
             self._promised = (key, self.evidence_.promise(*key))
         return self._promised[1]

@@ -19,6 +19,7 @@ __all__ = [
     "Format",
     "LabelColumn",
     "MaxError",
+    "MinCoverage",
     "Model",
     "NoQuotes",
     "TextColumns",
@@ -28,6 +29,7 @@ __all__ = [
     "refuse_with_parts",
     "require_models",
     "require_output",
+    "share_list",
     "text_options",
 ]
 
@@ -91,6 +93,15 @@ MaxError = Annotated[
         help="Abstain so that at most this share of the answers is wrong.",
     ),
 ]
+MinCoverage = Annotated[
+    str | None,
+    typer.Option(
+        "--min-coverage",
+        metavar="SHARE[,SHARE...]",
+        help="Smallest shares of documents worth answering, where the test of "
+        "--max-error starts; 0.1,0.25,0.5 if not given.",
+    ),
+]
 Format = Annotated[
     Literal["csv", "tsv", "jsonl", "parquet"] | None,
     typer.Option("--format", metavar="NAME", help="csv, tsv or jsonl, for stdin (-)."),
@@ -119,6 +130,22 @@ def reading(encoding: str | None, kind: str | None, no_quotes: bool) -> dict[str
     """How files are read, as ``read_documents`` and ``list_parts`` take it."""
     quote = None if no_quotes else '"'
     return {"encoding": encoding, "format": kind, "quote": quote}
+
+
+def share_list(text: str | None) -> list[float] | None:
+    """Shares in [0, 1] between commas."""
+    if text is None:
+        return None
+    try:
+        shares = [float(part) for part in text.split(",")]
+    except ValueError:
+        shares = []
+    if not shares or not all(0 <= share <= 1 for share in shares):
+        raise typer.BadParameter(
+            f"expected shares between 0 and 1, such as 0.1,0.3; got {text}.",
+            param_hint="--min-coverage",
+        )
+    return shares
 
 
 def column_list(text: str | None) -> dict[str, Any]:

@@ -62,6 +62,7 @@ def run(
             "guarantee, not an estimate.",
         ),
     ] = None,
+    min_coverage: options.MinCoverage = None,
     class_weight: Annotated[
         Literal["balanced"] | None,
         typer.Option(metavar="balanced", help="Weigh classes equally."),
@@ -124,6 +125,7 @@ def run(
         features=options.text_options(stem, substitute, hashed, ngrams),
         multi_label=multi_label or "auto",
         max_error=max_error,
+        min_coverage=options.share_list(min_coverage),
         class_weight=class_weight,
         random_state=seed,
         n_jobs=jobs,

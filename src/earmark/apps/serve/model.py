@@ -145,7 +145,9 @@ class ServedModel:
     def _thresholds_at(self, max_error: float) -> list[Threshold]:
         classifier = self.classifier
         assert classifier.evidence_ is not None
-        return classifier.evidence_.thresholds(max_error, classifier.confidence)
+        return classifier.evidence_.thresholds(
+            max_error, classifier.confidence, classifier.min_coverage
+        )
 
     def _verify(self) -> None:
         """Answer once, to see that it works, what it can do, and how fast."""
