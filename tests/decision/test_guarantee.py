@@ -13,13 +13,10 @@ from earmark.decision import (
     Threshold,
     estimated_threshold,
     guaranteed_threshold,
+    guaranteed_thresholds,
     smallest_sample,
 )
-from earmark.decision.guarantee import (
-    guaranteed_thresholds,
-    several_words,
-    starting_ranks,
-)
+from earmark.decision.guarantee import several_words, starting_ranks
 from earmark.exceptions import DataError
 
 

@@ -12,6 +12,7 @@ from earmark.decision.guarantee import (
     Threshold,
     estimated_threshold,
     guaranteed_threshold,
+    guaranteed_thresholds,
     smallest_sample,
 )
 from earmark.decision.novelty import NoveltyDetector
@@ -29,6 +30,7 @@ __all__ = [
     "Threshold",
     "estimated_threshold",
     "guaranteed_threshold",
+    "guaranteed_thresholds",
     "rank",
     "smallest_sample",
 ]
