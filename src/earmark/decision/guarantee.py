@@ -37,6 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -355,8 +356,15 @@ def starting_ranks(
     [130, 279, 504]
 
     """
+    return list(_starting_ranks(n_documents, max_error, risk, tuple(coverages)))
+
+
+@lru_cache(maxsize=4096)
+def _starting_ranks(
+    n_documents: int, max_error: float, risk: float, coverages: tuple[float, ...]
+) -> tuple[tuple[int, float], ...]:
     if risk <= 0 or n_documents < smallest_sample(max_error, 1 - risk):
-        return []
+        return ()
     shared = n_documents >= _ENOUGH_TO_SHARE * smallest_sample(max_error, 1 - risk)
     used = sorted(coverages) if shared else [min(coverages)]
     shares = [risk * share for share in _shares(len(used))]
@@ -370,10 +378,10 @@ def starting_ranks(
         else:
             starts[rank] = starts.get(rank, 0.0) + share
     if not starts:
-        return [(smallest_sample(max_error, 1 - risk), risk)]
+        return ((smallest_sample(max_error, 1 - risk), risk),)
     first = min(starts)
     starts[first] += lost
-    return sorted(starts.items())
+    return tuple(sorted(starts.items()))
 
 
 def estimated_threshold(
