@@ -39,6 +39,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
 
 reproduce: $(VENV)/dev.stamp
+	$(UV) pip install --quiet --python $(BIN)/python --no-build-isolation --group reproduce
 	$(BIN)/earmark reproduce all
 
 docs: $(VENV)/docs.stamp

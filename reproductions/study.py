@@ -16,6 +16,7 @@ import numpy as np
 import scipy
 import sklearn
 from scipy import stats
+from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -24,12 +25,15 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 
 import earmark
+from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
 __all__ = [
     "BASELINES",
     "Progress",
     "Run",
     "best_on_validation",
+    "documents_p_value",
+    "log_odds",
     "mean_and_error",
     "paired_p_value",
     "run_parts",
@@ -142,6 +146,34 @@ def run_parts(
         again = parts is None or name in parts or name not in stored
         result[name] = _finite(part(run)) if again else stored[name]
     return {**result, **_finite(reproduction.derive(result))}
+
+
+def documents_p_value(
+    ours: Sequence[BoolVector], theirs: Sequence[BoolVector], tests: Sequence[IntVector]
+) -> float:
+    """Paired test over documents, for draws that share theirs.
+
+    ``tests`` names the test documents of each draw. A document's difference is the
+    mean over the draws that test it; what varies is the document (a t test over the
+    differences, which for thousands of documents is what a bootstrap over them finds).
+    """
+    n_documents = 1 + max(int(test.max()) for test in tests)
+    total, times = np.zeros(n_documents), np.zeros(n_documents)
+    for mine, other, test in zip(ours, theirs, tests, strict=True):
+        total[test] += mine.astype(float) - other
+        times[test] += 1
+    gap = total[times > 0] / times[times > 0]
+    return float(stats.ttest_1samp(gap, 0.0).pvalue) if gap.std() > 0 else 1.0
+
+
+def log_odds(log_proba: FloatMatrix) -> FloatVector:
+    """Log-odds of the likeliest class against all others, one number per document.
+
+    It orders documents as the probability does, and goes on where that is 1 in
+    floating point: no ties are made by rounding.
+    """
+    ordered = np.sort(log_proba, axis=1)
+    return np.asarray(ordered[:, -1] - logsumexp(ordered[:, :-1], axis=1))
 
 
 def write_result(path: Path, command: str, quick: bool, result: Any) -> None:

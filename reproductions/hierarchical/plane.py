@@ -48,7 +48,14 @@ def xor(n_seeds: int) -> dict[str, Any]:
         for name, model in xor_models(seed).items():
             learned = bool((model.predict(XOR_POINTS) == XOR_LABELS).all())
             right[name] = right.get(name, 0) + learned
-    return {"seeds": n_seeds, "all four points right": right}
+    naive = xor_models(0)["naive Bayes"]
+    return {
+        "seeds": n_seeds,
+        "all four points right": right,
+        "P(1) of naive Bayes at the four points": naive.predict_proba(XOR_POINTS)[
+            :, 1
+        ].tolist(),
+    }
 
 
 def shape_model(X: FloatMatrix, y: BoolVector, seed: int) -> HierarchicalBayes:

@@ -28,6 +28,7 @@ def tables(result: Mapping[str, Any]) -> list[Table]:
             result["leak_free"],
         ),
         _curves(result["curves"]),
+        _averages(result["averages"]),
         _improvements(result["table_3"]),
         _unlabelled(result["unlabelled"]),
         _accuracies(
@@ -81,6 +82,19 @@ def _curves(curves: Mapping[str, Cells]) -> Table:
             rows.append(cells)
     head = ["", "", *(f"{float(share):.0%}" for share in shares)]
     return Table("curves", "Figure 2: accuracy by share of the documents", head, rows)
+
+
+def _averages(rows: Sequence[Mapping[str, Any]]) -> Table:
+    lines = [
+        [
+            f"{row['ours']} − {row['theirs']}",
+            number(row["difference"], sign=True),
+            number(row["paper"], sign=True),
+        ]
+        for row in rows
+    ]
+    title = "Mean differences over the four newsgroup sets"
+    return Table("averages", title, ["", "ours", "paper"], lines)
 
 
 def _improvements(table: Cells) -> Table:

@@ -12,6 +12,7 @@ from earmark.models import HigherOrderNaiveBayes
 from reproductions.higher_order.comparison import (
     TESTS,
     agreement,
+    averages,
     comparison,
     improvements,
     means,
@@ -87,6 +88,7 @@ def derive(result: Mapping[str, Any]) -> dict[str, Any]:
         "tests": tests,
         "table_3": improvements(few),
         "agreement": agreement(few, tests),
+        "averages": averages(few),
     }
 
 

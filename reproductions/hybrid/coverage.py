@@ -10,7 +10,7 @@ import numpy as np
 from earmark.evaluation import accuracy_coverage, corrected_resampled_t
 from reproductions.hybrid.methods import METHODS, Answer, one_region
 from reproductions.hybrid.pairs import Corpus, Part, load_news
-from reproductions.study import Progress, mean_and_error
+from reproductions.study import Progress, log_odds, mean_and_error
 
 __all__ = ["coverage_curves"]
 
@@ -38,6 +38,8 @@ def coverage_curves(
                 "pair": list(pair),
                 "coverage": GRID.tolist(),
                 "methods": {name: _summary(name, measured) for name in COMPARED},
+                # Halves are drawn afresh, so that training and test parts overlap from
+                # split to split: the corrected resampled t test.
                 "p_area_against_R1": {
                     name: corrected_resampled_t(
                         [m[OURS]["area"] for m in measured],
@@ -60,13 +62,19 @@ def _one_split(corpus: Corpus, pair: tuple[str, str], seed: int) -> dict[str, An
     train, test = corpus.split(order[:half], order[half:])
     found = {}
     for name, run in COMPARED.items():
-        labels, proba = run(train, test)
-        assert proba is not None
-        curve = accuracy_coverage(test.y, labels, proba.max(axis=1))
+        labels, log_proba = run(train, test)
+        assert log_proba is not None
+        curve = accuracy_coverage(test.y, labels, log_odds(log_proba))
+        proba = np.exp(log_proba).max(axis=1)
+        rounded = accuracy_coverage(test.y, labels, proba)
         found[name] = {
             "accuracy": [curve.accuracy_at(c) for c in GRID],
-            "at_95": curve.coverage_at(0.95),
+            "coverage_at_95": curve.coverage_at(0.95),
             "area": curve.area,
+            # What ranking by a probability in floating point makes of it.
+            "coverage_at_95_by_probability": rounded.coverage_at(0.95),
+            "area_by_probability": rounded.area,
+            "probability_is_1": float(np.mean(proba == 1.0)),
         }
     return found
 
@@ -75,6 +83,9 @@ def _summary(name: str, measured: Sequence[dict[str, Any]]) -> dict[str, Any]:
     curves = np.array([m[name]["accuracy"] for m in measured])
     return {
         "accuracy": curves.mean(axis=0).round(5).tolist(),
-        "coverage_at_95": mean_and_error(m[name]["at_95"] for m in measured),
-        "area": mean_and_error(m[name]["area"] for m in measured),
+        **{
+            key: mean_and_error(m[name][key] for m in measured)
+            for key in measured[0][name]
+            if key != "accuracy"
+        },
     }

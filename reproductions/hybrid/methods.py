@@ -23,6 +23,7 @@ __all__ = [
     "HONEST",
     "METHODS",
     "Answer",
+    "answer",
     "best_setting",
     "one_region",
     "tuned",
@@ -32,7 +33,7 @@ __all__ = [
 ALPHAS = (0.01, 0.1, 1.0)
 
 Answer = tuple[Labels, FloatMatrix | None]
-"""Predicted labels, and probabilities where the method has them."""
+"""Predicted labels, and log-probabilities where the method has them."""
 
 
 def best_setting(
@@ -60,14 +61,20 @@ def tuned(
     return best_setting(estimator, grid, X, y).fit(X, y)
 
 
-def _answer(model: Any, X: Matrix) -> Answer:
-    proba = model.predict_proba(X) if hasattr(model, "predict_proba") else None
-    labels = model.predict(X) if proba is None else model.classes_[proba.argmax(axis=1)]
-    return labels, proba
+def answer(model: Any, X: Matrix) -> Answer:
+    """Labels and log-probabilities of a fitted model."""
+    if hasattr(model, "predict_log_proba"):
+        log_proba = model.predict_log_proba(X)
+    elif hasattr(model, "predict_proba"):
+        with np.errstate(divide="ignore"):
+            log_proba = np.log(model.predict_proba(X))
+    else:
+        return model.predict(X), None
+    return model.classes_[log_proba.argmax(axis=1)], log_proba
 
 
 def _naive_bayes(train: Part, test: Part) -> Answer:
-    return _answer(MultinomialNaiveBayes().fit(train.whole, train.y), test.whole)
+    return answer(MultinomialNaiveBayes().fit(train.whole, train.y), test.whole)
 
 
 def _naive_bayes_chosen(train: Part, test: Part) -> Answer:
@@ -80,7 +87,7 @@ def _naive_bayes_chosen(train: Part, test: Part) -> Answer:
         losses[alpha] = -left_out[np.arange(len(own)), own].mean()
     best = min(losses, key=lambda alpha: losses[alpha])
     model = MultinomialNaiveBayes(alpha=best).fit(train.whole, train.y)
-    return _answer(model, test.whole)
+    return answer(model, test.whole)
 
 
 def _logistic_regression(train: Part, test: Part) -> Answer:
@@ -90,7 +97,7 @@ def _logistic_regression(train: Part, test: Part) -> Answer:
         train.whole,
         train.y,
     )
-    return _answer(model, test.whole)
+    return answer(model, test.whole)
 
 
 def one_region(**options: Any) -> Callable[[Part, Part], Answer]:
@@ -98,7 +105,7 @@ def one_region(**options: Any) -> Callable[[Part, Part], Answer]:
 
     def run(train: Part, test: Part) -> Answer:
         model = HybridBayes(**{"alpha": ALPHAS, **options})
-        return _answer(model.fit(train.whole, train.y), test.whole)
+        return answer(model.fit(train.whole, train.y), test.whole)
 
     return run
 
@@ -109,7 +116,7 @@ def _two_regions(**options: Any) -> Callable[[Part, Part], Answer]:
     def run(train: Part, test: Part) -> Answer:
         given = {"alpha": ALPHAS, "vocabulary": "shared", **options}
         model = HybridBayes(blocks=train.blocks, **given)
-        return _answer(model.fit(train.regions, train.y), test.regions)
+        return answer(model.fit(train.regions, train.y), test.regions)
 
     return run
 
@@ -118,7 +125,7 @@ def _baseline(
     estimator: Any, grid: Mapping[str, Sequence[float]]
 ) -> Callable[[Part, Part], Answer]:
     def run(train: Part, test: Part) -> Answer:
-        return _answer(tuned(estimator, grid, train.whole, train.y), test.whole)
+        return answer(tuned(estimator, grid, train.whole, train.y), test.whole)
 
     return run
 

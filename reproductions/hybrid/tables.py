@@ -135,6 +135,12 @@ def _coverage(rows: Rows) -> list[Table]:
         )
         for name, figure, words in (
             ("coverage", "coverage_at_95", "coverage at 95 % accuracy"),
+            (
+                "coverage-by-probability",
+                "coverage_at_95_by_probability",
+                "the same, ranked by a probability that rounds to 1",
+            ),
+            ("saturation", "probability_is_1", "share of documents with P = 1.0"),
             ("area", "area", "area under accuracy/coverage"),
         )
     ]
@@ -155,7 +161,14 @@ def _theorem(rows: Rows) -> Table:
 
 
 def _twenty(twenty: Mapping[str, Any]) -> Table:
-    figures = ("accuracy", "log_loss", "ece", "coverage_at_95", "area")
+    figures = (
+        "accuracy",
+        "log_loss",
+        "ece",
+        "coverage_at_95",
+        "coverage_at_95_by_probability",
+        "area",
+    )
     lines = [
         [
             name,
@@ -170,6 +183,7 @@ def _twenty(twenty: Mapping[str, Any]) -> Table:
         "log loss",
         "ECE",
         "answered at 95 % accuracy",
+        "... ranked by rounded P",
         "area",
     ]
     title = (

@@ -19,9 +19,9 @@ from earmark.evaluation import accuracy_coverage, mcnemar_exact, reliability
 from earmark.features import WordCounter
 from earmark.models import HybridBayes, MultinomialNaiveBayes
 from earmark.typing import BoolVector, Matrix
-from reproductions.hybrid.methods import best_setting, tuned
+from reproductions.hybrid.methods import answer, best_setting, tuned
 from reproductions.hybrid.pairs import REGIONS, Part
-from reproductions.study import Progress
+from reproductions.study import Progress, log_odds
 
 __all__ = ["twenty_newsgroups"]
 
@@ -60,16 +60,20 @@ def twenty_newsgroups(progress: Progress, quick: bool = False) -> dict[str, Any]
     for name, run in _METHODS.items():
         if quick and "tf-idf" in name:
             continue
-        labels, proba, facts = run(news)
+        labels, log_proba, facts = run(news)
         right[name] = labels == news.test.y
         found[name] = {"accuracy": float(right[name].mean()), **facts}
-        if proba is not None:
+        if log_proba is not None:
+            proba = np.exp(log_proba)
             fit = reliability(news.test.y, proba, np.unique(news.train.y))
-            curve = accuracy_coverage(news.test.y, labels, proba.max(axis=1))
+            curve = accuracy_coverage(news.test.y, labels, log_odds(log_proba))
+            rounded = accuracy_coverage(news.test.y, labels, proba.max(axis=1))
             found[name] |= {
                 "log_loss": fit.log_loss,
                 "ece": fit.ece,
                 "coverage_at_95": curve.coverage_at(0.95),
+                "coverage_at_95_by_probability": rounded.coverage_at(0.95),
+                "probability_is_1": float(np.mean(proba.max(axis=1) == 1.0)),
                 "area": curve.area,
             }
         progress(f"twenty newsgroups: {name}")
@@ -81,9 +85,7 @@ def twenty_newsgroups(progress: Progress, quick: bool = False) -> dict[str, Any]
 
 
 def _answer(model: Any, X: Matrix, **facts: Any) -> tuple[Any, Any, dict[str, Any]]:
-    proba = model.predict_proba(X) if hasattr(model, "predict_proba") else None
-    labels = model.predict(X) if proba is None else model.classes_[proba.argmax(axis=1)]
-    return labels, proba, facts
+    return *answer(model, X), facts
 
 
 def _hybrid_facts(model: HybridBayes) -> dict[str, Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
 from earmark.features import TfidfWeighting, WordCounter
-from earmark.models import NeighborsClassifier, RocchioClassifier
+from earmark.models import LinearClassifier, NeighborsClassifier, RocchioClassifier
 from earmark.typing import FloatVector
 
 __all__ = ["distortion", "examples", "projection", "similarity_measures"]
@@ -112,25 +111,31 @@ def projection() -> dict[str, Any]:
 
 def similarity_measures() -> dict[str, Any]:
     """Exercise 14.6: which of a, b, c is nearest to x, by three measures."""
-    x = np.array([2.0, 2.0])
-    vectors = {"a": (0.5, 1.5), "b": (4.0, 4.0), "c": (8.0, 6.0)}
-    measures: dict[str, Callable[[FloatVector], Any]] = {
-        "dot product": lambda v: v @ x,
-        "cosine": lambda v: v @ x / np.linalg.norm(v) / np.linalg.norm(x),
-        "Euclidean distance": lambda v: -np.linalg.norm(v - x),
-    }
-    found: dict[str, Any] = {}
-    for name, measure in measures.items():
-        values = {v: float(measure(np.array(p))) for v, p in vectors.items()}
-        found[name] = {
-            "nearest": max(values, key=lambda v: values[v]),
-            "values": {v: abs(value) for v, value in values.items()},
+    names, points, x = ["a", "b", "c"], [[0.5, 1.5], [4, 4], [8, 6]], [[2.0, 2.0]]
+    answers: dict[str, Any] = {}
+    for title, metric in {
+        "dot product": "dot",
+        "cosine": "cosine",
+        "Euclidean distance": "euclidean",
+    }.items():
+        model = NeighborsClassifier(3, metric=metric, random_state=0)
+        similarity, places = model.fit(points, names).kneighbors(x)
+        values = dict(zip((names[i] for i in places[0]), similarity[0], strict=True))
+        if metric == "euclidean":
+            values = {name: 1 / value - 1 for name, value in values.items()}
+        answers[title] = {
+            "nearest": names[places[0, 0]],
+            "values": {name: float(values[name]) for name in names},
         }
-    return found
+    return answers
 
 
 def _linear(document: str) -> float:
-    return round(sum(WEIGHTS[term] for term in set(document.split())), 10)
+    """The score of the linear classifier of table 14.4, b = 0 (figure 14.9)."""
+    words = set(document.split())
+    row = [[float(term in words) for term in WEIGHTS]]
+    rule = LinearClassifier(list(WEIGHTS.values()), b=0.0)
+    return round(float(rule.decision_function(row)[0]), 10)
 
 
 def _relabelled() -> dict[str, Any]:

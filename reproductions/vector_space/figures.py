@@ -7,23 +7,25 @@ from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
 
-from earmark.models import NeighborsClassifier, RocchioClassifier
 from earmark.typing import FloatMatrix
 from reproductions.figures import panels, save
 from reproductions.vector_space.plane import (
-    OnSphere,
     enclave,
     linear_with_noise,
     multimodal,
+    nearest,
+    rocchio,
     three_classes,
 )
+from reproductions.vector_space.tradeoff import Stump
 
 __all__ = ["draw_all"]
 
 _MARKS = ("o", "D", "x", "s")
 _GRID = 160
+STAR = (0.3, 0.55)
+MISFIT = (0.63, 0.44)
 
 
 def draw_all(out: Path, tradeoff: dict[str, Any], terms: dict[str, Any]) -> list[str]:
@@ -33,6 +35,7 @@ def draw_all(out: Path, tradeoff: dict[str, Any], terms: dict[str, Any]) -> list
         "regions": _regions(),
         "shapes": _shapes(),
         "separators": _separators(),
+        "hyperplanes": _hyperplanes(),
         "bias-variance": _tradeoff(tradeoff, terms),
     }
     return [save(figure, out / f"{name}.png", 90) for name, figure in figures.items()]
@@ -61,15 +64,17 @@ def _regions() -> Any:
     """Figures 14.1 and 14.3 (Rocchio), 14.6 (1NN with its Voronoi cells, 3NN)."""
     figure, axes = panels(3, size=(4.0, 4.0))
     points, labels = three_classes(np.random.default_rng(3))
-    rocchio = OnSphere(RocchioClassifier()).fit(points, labels)
-    _painted(axes[0], rocchio, points, labels, "14.3: Rocchio and its centroids")
-    for label in rocchio.classes_:
-        axes[0].plot(*points[labels == label].mean(axis=0), "k*", ms=10)
+    model = rocchio().fit(points, labels)
+    _painted(axes[0], model, points, labels, "14.1, 14.3: Rocchio, a star to classify")
+    axes[0].plot(*model.prototypes_.T, "kP", ms=8)
+    axes[0].plot(*STAR, "r*", ms=14)
+    # The misfit of 14.3: nearer to Kenya's centroid, though UK is more scattered.
+    axes[0].plot(*MISFIT, "ks", ms=7)
     few = np.random.default_rng(8).permutation(len(points))[:24]
     for axis, k in ((axes[1], 1), (axes[2], 3)):
-        model = NeighborsClassifier(k, vote="majority", random_state=0)
-        nearest = OnSphere(model).fit(points[few], labels[few])
-        _painted(axis, nearest, points[few], labels[few], f"14.6: {k}NN")
+        model = nearest(k).fit(points[few], labels[few])
+        _painted(axis, model, points[few], labels[few], f"14.6: {k}NN")
+        axis.plot(*STAR, "r*", ms=14)
         _voronoi(axis, points[few])
     return figure
 
@@ -84,12 +89,9 @@ def _shapes() -> Any:
     for row, (title, (points, labels)) in zip(
         (axes[:2], axes[2:]), situations.items(), strict=True
     ):
-        models = {
-            "Rocchio": RocchioClassifier(),
-            "9NN": NeighborsClassifier(9, random_state=0),
-        }
+        models: dict[str, Any] = {"Rocchio": rocchio(), "9NN": nearest(9)}
         for axis, (name, model) in zip(row, models.items(), strict=True):
-            fitted = OnSphere(model).fit(points, labels)
+            fitted = model.fit(points, labels)
             right = np.mean(fitted.predict(points) == labels)
             _painted(axis, fitted, points, labels, f"{title}, {name} ({right:.0%})")
     return figure
@@ -115,17 +117,38 @@ def _separators() -> Any:
         left.plot([0, 1], [start, start + slope], "0.5", lw=0.8)
     left.set(xlim=(0, 1), ylim=(0, 1), title="14.8: many lines separate two classes")
     points, labels, _ = linear_with_noise(150, np.random.default_rng(2))
-    perfect = OnSphere(NeighborsClassifier(1, random_state=0)).fit(points, labels)
-    _painted(
-        right, perfect, points, labels, "14.10: one feature, a line, a perfect fit"
-    )
-    stump = DecisionTreeClassifier(max_depth=1).fit(points[:, 1:], labels)
-    right.axhline(stump.tree_.threshold[0], color="k", ls=":")
+    title = "14.10: one feature, a line, a perfect fit"
+    _painted(right, nearest(1).fit(points, labels), points, labels, title)
+    stump = Stump().fit(points[:, 1:], labels)
+    right.axhline(stump.threshold_, color="k", ls=":")
     line = LogisticRegression(C=100.0).fit(points, labels)
     (w1, w2), b = line.coef_[0], line.intercept_[0]
     across = np.array([0.0, 1.0])
     right.plot(across, -(b + w1 * across) / w2, "k--")
-    right.set(xlabel="Roman characters", ylabel="Chinese characters")
+    right.set(xlabel="Chinese characters", ylabel="Roman characters")
+    return figure
+
+
+def _hyperplanes() -> Any:
+    """Figure 14.12: three hyperplanes do not divide the plane into three regions."""
+    figure, (left, right) = panels(2, size=(4.5, 4.0))
+    points, labels = three_classes(np.random.default_rng(3))
+    classes = np.unique(labels)
+    line = np.linspace(0, 1, _GRID)
+    grid = np.column_stack([each.ravel() for each in np.meshgrid(line, line)])
+    claims = np.zeros(len(grid), dtype=int)
+    for mark, label in zip(_MARKS, classes, strict=False):
+        model = LogisticRegression(C=100.0).fit(points, labels == label)
+        claims += model.decision_function(grid) > 0
+        surface = model.decision_function(grid).reshape(_GRID, _GRID)
+        left.contour(line, line, surface, levels=[0.0], colors="k", linewidths=1.0)
+        left.plot(*points[labels == label].T, mark, ms=3.5, label=str(label))
+    regions = claims.reshape(_GRID, _GRID)
+    left.contourf(line, line, regions, levels=[-0.5, 0.5, 1.5, 3.5], alpha=0.25)
+    left.set(title="14.12: claimed by none, one, several", xlim=(0, 1), ylim=(0, 1))
+    left.legend(fontsize=7, loc="lower left")
+    # One-of: the largest score divides the plane among the classes.
+    _painted(right, rocchio().fit(points, labels), points, labels, "one-of: Voronoi")
     return figure
 
 

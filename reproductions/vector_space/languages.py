@@ -1,8 +1,8 @@
 """Exercise 14.5: three languages to learn, and a fourth that nobody announced.
 
 The texts are Django's message catalogues: the same messages in a hundred languages,
-written by people. Django is not a dependency of earmark: it is used where it can be
-imported, or where EARMARK_DJANGO names its folder.
+written by people. ``make reproduce`` installs Django (dependency group "reproduce"); it
+is also looked for where EARMARK_DJANGO names its folder.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def one_of_and_any_of(seed: int = 0) -> dict[str, Any]:
     django = find_django()
     if django is None:
         return {
-            "not run": "Django was not found; install it (pip install django) or set "
-            "EARMARK_DJANGO to its folder."
+            "not run": "Django was not found; install it (pip install --group "
+            "reproduce, or pip install django) or set EARMARK_DJANGO to its folder."
         }
     found: dict[str, Any] = {"languages": list(KNOWN)}
     for fourth in FOURTH:

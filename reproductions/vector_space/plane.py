@@ -1,9 +1,4 @@
-"""Points of the plane as documents, as the chapter draws them.
-
-The models compare directions. A small patch of the sphere is almost flat (figure
-14.2): a point of the plane, scaled down and put before the eye, becomes a unit vector
-whose cosine orders other points as the distance in the plane does.
-"""
+"""Points of the plane as documents, as the chapter draws them."""
 
 from __future__ import annotations
 
@@ -11,40 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from earmark.models import NeighborsClassifier, RocchioClassifier
 from earmark.typing import BoolVector, FloatMatrix, IntVector
 
-__all__ = ["OnSphere", "enclave", "linear_with_noise", "multimodal", "three_classes"]
-
-# Points of [0, 1] x [0, 1] span about 3 degrees: distances are true to 1 in 1000.
-_SCALE = 0.05
-
-
-class OnSphere:
-    """A classifier of unit vectors, asked about points of the unit square."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    def fit(self, points: FloatMatrix, y: Any) -> OnSphere:
-        """Learn points of the plane."""
-        self.model.fit(lifted(points), y)
-        self.classes_ = self.model.classes_
-        return self
-
-    def predict(self, points: FloatMatrix) -> Any:
-        """Labels of points."""
-        return self.model.predict(lifted(points))
-
-    def predict_proba(self, points: FloatMatrix) -> FloatMatrix:
-        """Probabilities of points."""
-        proba: FloatMatrix = self.model.predict_proba(lifted(points))
-        return proba
+__all__ = [
+    "enclave",
+    "linear_with_noise",
+    "multimodal",
+    "nearest",
+    "rocchio",
+    "three_classes",
+]
 
 
-def lifted(points: FloatMatrix) -> FloatMatrix:
-    """Points of the unit square as directions near the third axis."""
-    centred = (np.asarray(points) - 0.5) * _SCALE
-    return np.column_stack([centred, np.ones(len(centred))])
+def nearest(k: int) -> NeighborsClassifier:
+    """KNN on points: Euclidean distance, a vote each."""
+    return NeighborsClassifier(k, metric="euclidean", vote="majority", random_state=0)
+
+
+def rocchio() -> RocchioClassifier:
+    """Rocchio on points: the nearest mean."""
+    return RocchioClassifier(normalize=False)
 
 
 def three_classes(rng: np.random.Generator) -> tuple[FloatMatrix, Any]:
@@ -68,7 +50,10 @@ def multimodal(rng: np.random.Generator) -> tuple[FloatMatrix, Any]:
 def linear_with_noise(
     n: int, rng: np.random.Generator, noise: float = 0.05
 ) -> tuple[FloatMatrix, IntVector, FloatMatrix]:
-    """Figure 14.10: points, labels and P(c | point); a line separates, but noise."""
+    """Figure 14.10: points, labels and P(c | point); a line separates, but noise.
+
+    Across: Chinese characters of a page, up: Roman ones. Mixed pages lie above.
+    """
     points = rng.uniform(size=(n, 2))
     return points, *_labelled(points[:, 1] > 0.3 + 0.4 * points[:, 0], noise, rng)
 

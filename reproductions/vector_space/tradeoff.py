@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.tree import DecisionTreeClassifier
 
 from earmark.evaluation import bias_variance
 from earmark.features import TermSelector
@@ -22,11 +22,12 @@ from reproductions.study import Progress
 from reproductions.vector_space.features import Split
 from reproductions.vector_space.plane import (
     enclave,
-    lifted,
     linear_with_noise,
+    nearest,
+    rocchio,
 )
 
-__all__ = ["by_neighbours", "by_terms", "three_classifiers"]
+__all__ = ["Stump", "by_neighbours", "by_terms", "same", "three_classifiers"]
 
 Represent = Callable[[FloatMatrix], Any]
 PROBLEMS = {"linear": linear_with_noise, "enclave": enclave}
@@ -38,9 +39,36 @@ def counts(points: FloatMatrix) -> Any:
     return np.rint(100 * points)
 
 
+def same(points: FloatMatrix) -> Any:
+    """Points as they are."""
+    return points
+
+
 def height(points: FloatMatrix) -> Any:
     """The one feature of the one-feature classifier."""
     return points[:, 1:]
+
+
+class Stump(ClassifierMixin, BaseEstimator):
+    """One feature and a threshold that minimizes the errors on the training set."""
+
+    def fit(self, X: FloatMatrix, y: Any) -> Stump:
+        """Of equally good thresholds the middle one; classes 0 below and 1 above."""
+        self.classes_ = np.array([0, 1])
+        order = np.argsort(X[:, 0])
+        values, labels = X[order, 0], np.asarray(y)[order]
+        below = np.concatenate(([0], np.cumsum(labels == 1)))
+        above = np.concatenate((np.cumsum((labels == 0)[::-1])[::-1], [0]))
+        errors = below + above
+        best = np.flatnonzero(errors == errors.min())
+        cut = int(best[len(best) // 2])
+        ends = np.concatenate(([values[0] - 1.0], values, [values[-1] + 1.0]))
+        self.threshold_ = float((ends[cut] + ends[cut + 1]) / 2)
+        return self
+
+    def predict(self, X: FloatMatrix) -> Any:
+        """1 above the threshold."""
+        return (X[:, 0] > self.threshold_).astype(np.int64)
 
 
 def by_neighbours(n_sets: int, progress: Progress) -> dict[str, Any]:
@@ -51,10 +79,9 @@ def by_neighbours(n_sets: int, progress: Progress) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, problem in PROBLEMS.items():
         models: dict[str, tuple[Any, Represent]] = {
-            f"{k}NN": (NeighborsClassifier(k, vote="majority", random_state=0), lifted)
-            for k in NEIGHBOURS
+            f"{k}NN": (nearest(k), same) for k in NEIGHBOURS
         }
-        models["Rocchio"] = (RocchioClassifier(), lifted)
+        models["Rocchio"] = (rocchio(), same)
         models["naive Bayes"] = (MultinomialNaiveBayes(), counts)
         found[name] = {
             each: measured(problem, *models[each], n_sets) for each in models
@@ -66,12 +93,9 @@ def by_neighbours(n_sets: int, progress: Progress) -> dict[str, Any]:
 def three_classifiers(n_sets: int, progress: Progress) -> dict[str, Any]:
     """The three classifiers of figure 14.10: one feature, a line, a perfect fit."""
     models: dict[str, tuple[Any, Represent]] = {
-        "one feature": (DecisionTreeClassifier(max_depth=1, random_state=0), height),
-        "line": (LogisticRegression(C=100.0), lambda points: points),
-        "fits the training set perfectly": (
-            NeighborsClassifier(1, random_state=0),
-            lifted,
-        ),
+        "one feature": (Stump(), height),
+        "line": (LogisticRegression(C=100.0), same),
+        "fits the training set perfectly": (nearest(1), same),
     }
     found = {
         name: measured(linear_with_noise, *each, n_sets, output="label")

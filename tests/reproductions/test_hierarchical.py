@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
-from reproductions.hierarchical.corpora import _summary
+from reproductions.hierarchical.corpora import summary
 from reproductions.hierarchical.methods import (
     hierarchical,
     naive_bayes,
@@ -21,6 +21,7 @@ from reproductions.hierarchical.tasks import (
     held_back,
     ordered,
 )
+from reproductions.study import documents_p_value, shared_data_p_value
 
 PAGE = Path(__file__).parents[2] / "docs" / "methods" / "hierarchical.md"
 
@@ -71,13 +72,33 @@ def test_all_methods_learn_a_toy_corpus(rng):
     rows = {
         "naive Bayes": [naive_bayes(task) for task in tasks],
         "hierarchical Bayes": [hierarchical(t, 0, n_restarts=5)[0] for t in tasks],
-        **text_baselines(tasks),
+        **text_baselines(tasks, counts=True),
     }
-    table = _summary(rows, {"naive Bayes": 0.5})
+    table = summary(rows, tasks, {"naive Bayes": 0.5})
+    assert "linear SVM on counts" in table
     assert min(row["mean"] for row in table.values()) > 0.6
     assert all(row["n"] == 2 for row in table.values())
     assert table["naive Bayes"]["paper"] == 0.5
     assert "p against naive Bayes" in table["hierarchical Bayes"]
+
+
+def test_documents_are_the_unit_of_the_test(rng):
+    # Ten draws of the same test documents are no more evidence than one.
+    right = rng.uniform(size=500) < 0.8
+    other = rng.uniform(size=500) < 0.75
+    once = documents_p_value([right], [other], [np.arange(500)])
+    often = documents_p_value([right] * 10, [other] * 10, [np.arange(500)] * 10)
+    assert once == pytest.approx(often)
+    gap = right.astype(float) - other
+    assert once == pytest.approx(stats.ttest_1samp(gap, 0.0).pvalue)
+    assert documents_p_value([right], [right], [np.arange(500)]) == 1.0
+    naive = [right.mean() + 0.001 * i for i in range(10)]
+    assert shared_data_p_value(naive, [other.mean()] * 10, 100, 900) is not None
+
+
+def test_naive_bayes_is_indifferent_on_the_four_points():
+    # The counts of both words have the same total in both classes: figure 2a is blank.
+    assert xor(1)["P(1) of naive Bayes at the four points"] == pytest.approx([0.5] * 4)
 
 
 def test_shapes_are_neither_empty_nor_full():

@@ -15,6 +15,7 @@ from reproductions.hybrid import tables
 from reproductions.hybrid.curves import learning_curves, verdict
 from reproductions.hybrid.pairs import PAIRS
 from reproductions.hybrid.theorem import gaps
+from reproductions.study import log_odds
 
 RESULT = Path(__file__).parents[2] / "reproductions" / "results" / "hybrid.json"
 
@@ -39,6 +40,36 @@ def test_stored_result_keeps_the_claims_and_can_be_shown():
         assert found["lowest_or_within_0.01"] >= 5
     shown = {table.name: table for table in tables(result)}
     assert "hybrid R=2, plug-in" in shown["twenty"].text()
+
+
+def test_the_paper_s_zero_for_naive_bayes_is_one_of_rounding():
+    rows = json.loads(RESULT.read_text())["result"]["figure_2"]
+    first = next(r for r in rows if r["pair"][1] == "talk.religion.misc")["methods"]
+    naive, plain = first["naive Bayes"], first["hybrid R=1, unnormalised"]
+    assert naive["coverage_at_95_by_probability"]["mean"] == 0.0
+    assert naive["probability_is_1"]["mean"] > 0.3
+    assert 0.05 < naive["coverage_at_95"]["mean"] < 0.15
+    assert abs(naive["area"]["mean"] - plain["area"]["mean"]) < 0.002
+    assert first["hybrid R=1"]["coverage_at_95"]["mean"] > 0.4
+
+
+def test_the_left_out_gap_falls_with_every_size():
+    rows = json.loads(RESULT.read_text())["result"]["theorem_1"]
+    for width in (100, 1000, 10_000):
+        mine = sorted((r for r in rows if r["V"] == width), key=lambda r: r["m"])
+        gap = [r["leave_one_out"]["mean"] for r in mine]
+        assert gap == sorted(gap, reverse=True)
+        assert mine[-1]["m"] == 5000
+        assert all(r["leave_one_out"]["n"] == 40 for r in mine)
+
+
+def test_log_odds_go_on_where_a_probability_is_one():
+    log_proba = np.array([[0.0, -40.0], [0.0, -50.0], [-0.1, np.log(1 - np.exp(-0.1))]])
+    assert (np.exp(log_proba[:2, 0]) == 1.0).all()
+    odds = log_odds(log_proba)
+    assert odds[1] > odds[0] > odds[2]
+    proba = np.exp(log_proba[2, 0])
+    assert odds[2] == pytest.approx(np.log(proba / (1 - proba)))
 
 
 def test_sizes_stand_in_the_order_of_numbers():

@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.linear_model import LogisticRegression
 
-from earmark.models import (
-    MultinomialNaiveBayes,
-    NeighborsClassifier,
-    RocchioClassifier,
-)
+from earmark.models import MultinomialNaiveBayes
 from reproductions.vector_space import (
     book,
+    figures,
     languages,
     nearest_error,
     plane,
@@ -96,8 +94,8 @@ def test_fewer_neighbours_mean_less_bias_and_more_variance():
             found = [
                 tradeoff.measured(
                     problem,
-                    NeighborsClassifier(k, vote="majority", random_state=0),
-                    plane.lifted,
+                    plane.nearest(k),
+                    tradeoff.same,
                     n_sets=12,
                     n_test=200,
                     seed=seed,
@@ -116,37 +114,63 @@ def test_fewer_neighbours_mean_less_bias_and_more_variance():
     ("linear", "represent"),
     [
         (MultinomialNaiveBayes(), tradeoff.counts),
-        (RocchioClassifier(), plane.lifted),
+        (plane.rocchio(), tradeoff.same),
     ],
 )
 def test_linear_models_have_more_bias_and_less_variance_on_the_enclave(
     linear, represent
 ):
-    nearest = NeighborsClassifier(1, random_state=0)
+    nearest = plane.nearest(1)
     for seed in SEEDS:
         few = {"n_sets": 8, "n_test": 300, "seed": seed}
         straight = tradeoff.measured(plane.enclave, linear, represent, **few)
-        local = tradeoff.measured(plane.enclave, nearest, plane.lifted, **few)
+        local = tradeoff.measured(plane.enclave, nearest, tradeoff.same, **few)
         for loss in ("", "zero_one_"):
             assert straight[f"{loss}bias"] > local[f"{loss}bias"]
             assert straight[f"{loss}variance"] < local[f"{loss}variance"]
 
 
-def test_points_of_the_plane_keep_their_neighbours_on_the_sphere(rng):
-    points = rng.uniform(size=(200, 2))
-    model = NeighborsClassifier(1).fit(plane.lifted(points), np.arange(200) % 2)
-    test = rng.uniform(size=(100, 2))
-    flat = np.linalg.norm(test[:, None] - points, axis=2).argmin(axis=1)
-    assert np.mean(model.kneighbors(plane.lifted(test))[1][:, 0] == flat) > 0.97
+def test_the_star_of_figure_14_1_is_china_and_the_misfit_of_14_3_kenya():
+    points, labels = plane.three_classes(np.random.default_rng(3))
+    model = plane.rocchio().fit(points, labels)
+    assert model.predict([figures.STAR]).tolist() == ["China"]
+    assert plane.nearest(3).fit(points, labels).predict([figures.STAR])[0] == "China"
+    # Nearer to Kenya's centroid, though UK, which is scattered, would fit it better.
+    assert model.predict([figures.MISFIT]).tolist() == ["Kenya"]
+    mine = points[labels == "UK"]
+    gap = np.abs(figures.MISFIT - mine.mean(axis=0)) / mine.std(axis=0)
+    other = points[labels == "Kenya"]
+    far = np.abs(figures.MISFIT - other.mean(axis=0)) / other.std(axis=0)
+    assert np.linalg.norm(gap) < np.linalg.norm(far)
+
+
+def test_three_yes_no_lines_leave_parts_of_the_plane_to_nobody_or_to_two():
+    points, labels = plane.three_classes(np.random.default_rng(3))
+    line = np.linspace(0, 1, 60)
+    grid = np.column_stack([each.ravel() for each in np.meshgrid(line, line)])
+    claims = sum(
+        LogisticRegression(C=100.0).fit(points, labels == c).predict(grid).astype(int)
+        for c in np.unique(labels)
+    )
+    assert (claims == 1).any()
+    assert (claims != 1).any()
+
+
+def test_the_stump_makes_the_fewest_errors_of_all_thresholds(rng):
+    for _ in range(20):
+        X, y = rng.uniform(size=(30, 1)), rng.integers(0, 2, 30)
+        stump = tradeoff.Stump().fit(X, y)
+        cuts = np.concatenate([[-1.0], X[:, 0], [2.0]])
+        errors = [np.mean((X[:, 0] > cut) != y) for cut in cuts]
+        assert np.mean(stump.predict(X) != y) == min(errors)
 
 
 def test_rocchio_fails_on_two_clusters_and_neighbours_do_not(rng):
     points, labels = plane.multimodal(rng)
-    X = plane.lifted(points)
-    rocchio = RocchioClassifier().fit(X, labels)
-    nearest = NeighborsClassifier(5, random_state=0).fit(X, labels)
-    assert (rocchio.predict(X) != labels).mean() > 0.1
-    assert (nearest.predict(X) != labels).mean() < 0.05
+    rocchio = plane.rocchio().fit(points, labels)
+    nearest = plane.nearest(5).fit(points, labels)
+    assert (rocchio.predict(points) != labels).mean() > 0.1
+    assert (nearest.predict(points) != labels).mean() < 0.05
 
 
 def test_error_of_the_nearest_neighbour_is_below_twice_the_bayes_error():

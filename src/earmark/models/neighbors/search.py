@@ -89,18 +89,24 @@ class DistanceSearch(Search):
         super().__init__(vectors)
         self._lengths = squared_lengths(vectors)
         small = 0 < vectors.shape[1] <= _TREE_DIMENSIONS and vectors.shape[0] > 0
-        self._tree = cKDTree(vectors.toarray()) if small else None
+        self._points = vectors.toarray() if small else None
+        self._tree = cKDTree(self._points) if small else None
 
     def nearest(self, rows: SparseMatrix, k: int, exclude: IntVector) -> Neighbors:
         """The k documents at the smallest distance."""
         similarity, index = _empty(rows.shape[0], k)
         for block in self._blocks(rows):
             part = rows[block]
+            dense = part.toarray() if self._points is not None else None
             for offset, candidates in enumerate(
                 self._candidates(part, k + 1, exclude[block])
             ):
                 row = block.start + offset
-                distance = self._distances(part[[offset]], candidates)
+                if self._points is not None and dense is not None:
+                    gaps = self._points[candidates] - dense[offset]
+                    distance = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
+                else:
+                    distance = self._distances(part[[offset]], candidates)
                 order = np.lexsort((candidates, distance))[:k]
                 similarity[row, : len(order)] = 1.0 / (1.0 + distance[order])
                 index[row, : len(order)] = candidates[order]
