@@ -1,5 +1,4 @@
 // Softmax regression to its optimum: dual coordinate ascent, a document at a time.
-#include "bindings.hpp"
 #include "sparse_rows.hpp"
 
 #include <vector>
@@ -17,15 +16,15 @@ namespace {
 // The bias is the weight of a constant feature of square bias_square, drawn not
 // towards zero but towards its value at the start of the pass.
 struct Dual {
-    double* weights;  // (n_features, n_classes)
-    double* bias;     // (n_classes)
-    double* logs;     // (n_rows, n_classes) log a_d
-    double* pull;     // (n_classes) sum_d s_d (t_d - a_d) after the pass
-    double entropy;   // sum_d s_d H(a_d) after the pass
+    double* weights; // (n_features, n_classes)
+    double* bias;    // (n_classes)
+    double* logs;    // (n_rows, n_classes) log a_d
+    double* pull;    // (n_classes) sum_d s_d (t_d - a_d) after the pass
+    double entropy;  // sum_d s_d H(a_d) after the pass
     int n_classes;
 };
 
-constexpr double kLowest = -700.0;  // exp of less is zero to every sum here
+constexpr double kLowest = -700.0; // exp of less is zero to every sum here
 constexpr double kClose = 1e-6;
 constexpr int kMostSteps = 50;
 
@@ -60,10 +59,11 @@ struct Scratch {
 
 // Returns the document's part of the duality gap as it stood before the visit.
 template <int Fixed>
-EARMARK_INLINE double visit(Dual& m, const SparseRows& x, std::int64_t row, std::int32_t label, double strength, double square,
-                            double bias_square, bool fresh, Scratch& scratch) {
+EARMARK_INLINE double visit(Dual& m, const SparseRows& x, std::int64_t row, std::int32_t label, double strength,
+                            double square, double bias_square, bool fresh, Scratch& scratch) {
     const int n = columns<Fixed>(m.n_classes);
-    double *score = scratch.score.data(), *target = scratch.target.data(), *old = scratch.old.data(), *now = scratch.now.data();
+    double *score = scratch.score.data(), *target = scratch.target.data(), *old = scratch.old.data(),
+           *now = scratch.now.data();
     double* u = m.logs + static_cast<std::size_t>(row) * n;
     score_row<Fixed>(x, row, m.weights, m.bias, score, n);
     const double q = strength * (square + bias_square);
@@ -71,12 +71,12 @@ EARMARK_INLINE double visit(Dual& m, const SparseRows& x, std::int64_t row, std:
     for (int k = 1; k < n; ++k) top = std::max(top, score[k]);
     for (int k = 0; k < n; ++k) {
         now[k] = std::exp(u[k]);
-        old[k] = fresh ? (k == label ? 1.0 : 0.0) : now[k];  // a fresh document has a = t, so W = 0
+        old[k] = fresh ? (k == label ? 1.0 : 0.0) : now[k]; // a fresh document has a = t, so W = 0
         target[k] = score[k] + q * old[k];
         total += std::exp(score[k] - top);
         gap += old[k] * ((fresh ? 0.0 : u[k]) - score[k]);
     }
-    gap += top + std::log(total);  // Kullback-Leibler divergence of a from y
+    gap += top + std::log(total); // Kullback-Leibler divergence of a from y
     solve_visit(target, u, now, q, n);
     for (int k = 0; k < n; ++k) {
         m.pull[k] += strength * ((k == label ? 1.0 : 0.0) - now[k]);
@@ -90,48 +90,51 @@ EARMARK_INLINE double visit(Dual& m, const SparseRows& x, std::int64_t row, std:
 }
 
 template <int Fixed>
-EARMARK_INLINE double ascend(Dual& m, const SparseRows& x, const std::int64_t* order, std::int64_t n_rows, const std::int32_t* y,
-                             const double* strength, const double* square, double bias_square, bool fresh) {
+EARMARK_INLINE double ascend(Dual& m, const SparseRows& x, const Visits& visits, const double* square,
+                             double bias_square, bool fresh) {
     Scratch scratch(m.n_classes);
     double gap = 0.0;
-    for (std::int64_t i = 0; i < n_rows; ++i) {
-        const std::int64_t row = order[i];
-        if (i + 2 < n_rows) {
-            EARMARK_PREFETCH(x.indices + x.indptr[order[i + 2]]);
-            EARMARK_PREFETCH(x.data + x.indptr[order[i + 2]]);
-        }
-        gap += strength[row] * visit<Fixed>(m, x, row, y[row], strength[row], square[row], bias_square, fresh, scratch);
+    for (std::int64_t i = 0; i < visits.n; ++i) {
+        const std::int64_t row = visits.order[i];
+        const double strength = visits.weight[row];
+        prefetch_visit(x, visits, i);
+        gap += strength * visit<Fixed>(m, x, row, visits.y[row], strength, square[row], bias_square, fresh, scratch);
     }
     return gap;
 }
 
-#define EARMARK_DUAL_ARGUMENTS                                                                                                 \
-    Dual &m, const SparseRows &x, const std::int64_t *order, std::int64_t n_rows, const std::int32_t *y,                \
-        const double *strength, const double *square, double bias_square, bool fresh
-#define EARMARK_ASCEND(Fixed) ascend<Fixed>(m, x, order, n_rows, y, strength, square, bias_square, fresh)
-#define EARMARK_ASCEND_BY_CLASSES                \
-    switch (m.n_classes) {                       \
-    case 2: return EARMARK_ASCEND(2);            \
-    case 4: return EARMARK_ASCEND(4);            \
-    case 8: return EARMARK_ASCEND(8);            \
-    case 20: return EARMARK_ASCEND(20);          \
-    default: return EARMARK_ASCEND(0);           \
-    }
-
-EARMARK_WIDE double ascend_wide(EARMARK_DUAL_ARGUMENTS) { EARMARK_ASCEND_BY_CLASSES }
-double ascend_plain(EARMARK_DUAL_ARGUMENTS) { EARMARK_ASCEND_BY_CLASSES }
-
-void softmax_ascend(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data, In<std::int64_t> order, In<std::int32_t> y,
-                      In<double> strength, In<double> square, Out2<double> weights, Out<double> bias, Out2<double> logs, Out<double> pull,
-                      Out<double> sums, double bias_square, bool fresh) {
-    nb::gil_scoped_release release;
-    Dual m{weights.data(), bias.data(), logs.data(), pull.data(), 0.0, static_cast<int>(weights.shape(1))};
-    const SparseRows x{indptr.data(), indices.data(), data.data()};
-    auto* run = wide_lanes() ? ascend_wide : ascend_plain;
-    sums.data()[0] = run(m, x, order.data(), order.shape(0), y.data(), strength.data(), square.data(), bias_square, fresh);
-    sums.data()[1] = m.entropy;
+EARMARK_WIDEST double ascend_widest(Dual& m, const SparseRows& x, const Visits& visits, const double* square,
+                                    double bias_square, bool fresh) {
+    return by_classes(m.n_classes, [&](auto n) EARMARK_INLINE_LAMBDA {
+        return ascend<decltype(n)::value>(m, x, visits, square, bias_square, fresh);
+    });
 }
 
-}  // namespace
+// -> the duality gap as met during the pass, and the entropy after it
+nb::tuple softmax_ascend(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data, In<std::int64_t> order,
+                         In<std::int32_t> y, In<double> strength, In<double> square, Out2<double> weights,
+                         Out<double> bias, Out2<double> logs, Out<double> pull, double bias_square, bool fresh) {
+    const std::size_t n_classes = weights.shape(1);
+    const SparseRows x = value_rows(indptr, indices, data, weights.shape(0));
+    const Visits visits = visits_of(x, order, y, strength, n_classes);
+    require_size(square, x.n_rows, "square");
+    require_size(bias, n_classes, "bias");
+    require_shape(logs, x.n_rows, n_classes, "logs");
+    require_size(pull, n_classes, "pull");
+    require(n_classes >= 1, "weights: expected at least one class.");
+    Dual m{weights.data(), bias.data(), logs.data(), pull.data(), 0.0, static_cast<int>(n_classes)};
+    double gap = 0.0;
+    {
+        nb::gil_scoped_release release;
+        gap = ascend_widest(m, x, visits, square.data(), bias_square, fresh);
+    }
+    return nb::make_tuple(gap, m.entropy);
+}
 
-void bind_dual(nb::module_& m) { m.def("softmax_ascend", &softmax_ascend); }
+} // namespace
+
+void bind_dual(nb::module_& m) {
+    m.def("softmax_ascend", &softmax_ascend, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "order"_a, "y"_a,
+          "strength"_a, "square"_a, "weights"_a.noconvert(), "bias"_a.noconvert(), "logs"_a.noconvert(),
+          "pull"_a.noconvert(), "bias_square"_a, "fresh"_a);
+}

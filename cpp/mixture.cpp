@@ -13,31 +13,15 @@
 // rows of a tile's frequent terms stay in the cache, and no responsibility outlives its
 // document. Every operation on columns is elementwise, so the
 // result of a column does not depend on its neighbours, the tile or the instruction set.
-#include "bindings.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <type_traits>
-#include <vector>
+#include "random.hpp"
+#include "sparse_rows.hpp"
 
 namespace {
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDEST
-#endif
-#define INLINED static inline __attribute__((always_inline))
-#define INLINED_LAMBDA __attribute__((always_inline))
-
 constexpr int64_t kAhead = 8; // entries between a prefetch and its use
 
-template <typename F> struct Rows {
-    const int64_t *start;
-    const int32_t *term;
-    const F *count;
+template <typename F> struct Documents : ValueRows<F> {
     const double *weight, *length; // s_d, n_d
-    int64_t n;
 };
 
 struct Tiles {
@@ -47,26 +31,25 @@ struct Tiles {
 };
 
 template <typename F> struct Totals {
-    F *sums;
+    F* sums;
     double *docs, *lengths, *bound;
 };
 
-template <int W, typename F> INLINED void fetch(const F *row) {
-    const char *bytes = reinterpret_cast<const char *>(row);
-    for (int64_t j = 0; j < static_cast<int64_t>(W * sizeof(F)); j += 64)
-        __builtin_prefetch(bytes + j);
+template <int W, typename F> EARMARK_INLINE void fetch(const F* row) {
+    const char* bytes = reinterpret_cast<const char*>(row);
+    for (int64_t j = 0; j < static_cast<int64_t>(W * sizeof(F)); j += 64) prefetch(bytes + j);
 }
 
 // a += x_d . W for the W columns that start at `table`, whose rows are `stride` apart.
 template <int W, typename F>
-INLINED void score(const Rows<F> &x, int64_t d, const F *table, int64_t stride, F *a) {
-    const int64_t last = x.start[x.n];
+EARMARK_INLINE void score(const Documents<F>& x, int64_t d, const F* table, int64_t stride, F* a) {
+    const int64_t last = x.n_entries();
     F sum[W];
     for (int j = 0; j < W; j++) sum[j] = a[j];
-    for (int64_t k = x.start[d]; k < x.start[d + 1]; k++) {
-        if (k + kAhead < last) fetch<W>(table + x.term[k + kAhead] * stride);
-        const F *row = table + x.term[k] * stride;
-        const F count = x.count[k];
+    for (int64_t k = x.indptr[d]; k < x.indptr[d + 1]; k++) {
+        if (k + kAhead < last) fetch<W>(table + x.indices[k + kAhead] * stride);
+        const F* row = table + x.indices[k] * stride;
+        const F count = x.data[k];
         for (int j = 0; j < W; j++) sum[j] += count * row[j];
     }
     for (int j = 0; j < W; j++) a[j] = sum[j];
@@ -74,20 +57,20 @@ INLINED void score(const Rows<F> &x, int64_t d, const F *table, int64_t stride, 
 
 // sums[w] += x_dw m for the W columns that start at `table`.
 template <int W, typename F>
-INLINED void scatter(const Rows<F> &x, int64_t d, const F *m, int64_t stride, F *table) {
-    const int64_t last = x.start[x.n];
+EARMARK_INLINE void scatter(const Documents<F>& x, int64_t d, const F* m, int64_t stride, F* table) {
+    const int64_t last = x.n_entries();
     F share[W]; // a copy that cannot overlap the table: the loop below vectorises
     for (int j = 0; j < W; j++) share[j] = m[j];
-    for (int64_t k = x.start[d]; k < x.start[d + 1]; k++) {
-        if (k + kAhead < last) fetch<W>(table + x.term[k + kAhead] * stride);
-        F *row = table + x.term[k] * stride;
-        const F count = x.count[k];
+    for (int64_t k = x.indptr[d]; k < x.indptr[d + 1]; k++) {
+        if (k + kAhead < last) fetch<W>(table + x.indices[k + kAhead] * stride);
+        F* row = table + x.indices[k] * stride;
+        const F count = x.data[k];
         for (int j = 0; j < W; j++) row[j] += count * share[j];
     }
 }
 
 // Scores of one mixture to responsibilities, in place; returns log sum_h exp(a_h) (HB3).
-template <typename F> INLINED double soften(F *a, int64_t nodes) {
+template <typename F> EARMARK_INLINE double soften(F* a, int64_t nodes) {
     F top = a[0];
     for (int64_t h = 1; h < nodes; h++) top = std::max(top, a[h]);
     F total = 0;
@@ -100,20 +83,11 @@ template <typename F> INLINED double soften(F *a, int64_t nodes) {
 }
 
 // The hard E-step: one-hot at the first best node; returns its score.
-template <typename F> INLINED double harden(F *a, int64_t nodes) {
+template <typename F> EARMARK_INLINE double harden(F* a, int64_t nodes) {
     const int64_t best = std::max_element(a, a + nodes) - a;
     const double top = a[best];
     for (int64_t h = 0; h < nodes; h++) a[h] = h == best ? F(1) : F(0);
     return top;
-}
-
-// A number in (0, 1] that depends on (seed, key, node) alone: SplitMix64.
-INLINED double uniform(uint64_t seed, uint64_t key, uint64_t node) {
-    uint64_t z = seed + (key + node * 0xD1B54A32D192ED03ull) * 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    z ^= z >> 31;
-    return (static_cast<double>(z >> 11) + 1.0) * 0x1p-53;
 }
 
 // Node scores of one tile from the current parameters, then the E-step.
@@ -121,9 +95,9 @@ template <typename F> struct FromWeights {
     const F *table, *offset;
     bool hard;
     template <int W>
-    INLINED void respond(const FromWeights &p, const Rows<F> &x, const Tiles &s, int64_t t,
-                         int64_t d, F *a, double *bound) {
-        const F *tile = p.table + t * s.terms * s.width;
+    static EARMARK_INLINE void respond(const FromWeights& p, const Documents<F>& x, const Tiles& s, int64_t t,
+                                       int64_t d, F* a, double* bound) {
+        const F* tile = p.table + t * s.terms * s.width;
         std::copy(p.offset + t * s.width, p.offset + (t + 1) * s.width, a);
         if (s.width == W) {
             score<W>(x, d, tile, W, a);
@@ -131,7 +105,7 @@ template <typename F> struct FromWeights {
             for (int64_t j = 0; j < s.width; j += W) score<W>(x, d, tile + j, s.width, a + j);
         }
         for (int64_t r = 0; r < s.in_tile(t); r++) {
-            F *mixture = a + r * s.nodes;
+            F* mixture = a + r * s.nodes;
             const double best = p.hard ? harden(mixture, s.nodes) : soften(mixture, s.nodes);
             bound[r] += x.weight[d] * best;
         }
@@ -142,14 +116,14 @@ template <typename F> struct FromWeights {
 template <typename F> struct FromSeeds {
     const uint64_t *seed, *key; // of the mixtures, of the documents
     template <int W>
-    INLINED void respond(const FromSeeds &p, const Rows<F> &, const Tiles &s, int64_t t,
-                         int64_t d, F *a, double *) {
+    static EARMARK_INLINE void respond(const FromSeeds& p, const Documents<F>&, const Tiles& s, int64_t t, int64_t d,
+                                       F* a, double*) {
         for (int64_t r = 0; r < s.in_tile(t); r++) {
-            F *mixture = a + r * s.nodes;
+            F* mixture = a + r * s.nodes;
             double total = 0;
             for (int64_t h = 0; h < s.nodes; h++) {
                 const uint64_t seed = p.seed[t * s.per_tile + r];
-                const double share = -std::log(uniform(seed, p.key[d], h));
+                const double share = -std::log(uniform_of_node(seed, p.key[d], h));
                 mixture[h] = static_cast<F>(share);
                 total += share;
             }
@@ -160,14 +134,13 @@ template <typename F> struct FromSeeds {
 };
 
 template <int W, typename F, typename Source>
-INLINED void pass(const Rows<F> &x, const Tiles &s, const Source &source, const Totals<F> &out) {
+EARMARK_INLINE void pass(const Documents<F>& x, const Tiles& s, const Source& source, const Totals<F>& out) {
     std::vector<F> m(s.width, F(0));
     for (int64_t t = 0; t < s.n_tiles(); t++) {
         const int64_t column = t * s.per_tile * s.nodes, used = s.in_tile(t) * s.nodes;
-        F *sums = out.sums + t * s.terms * s.width;
-        for (int64_t d = 0; d < x.n; d++) {
-            Source::template respond<W>(source, x, s, t, d, m.data(),
-                                        out.bound + t * s.per_tile);
+        F* sums = out.sums + t * s.terms * s.width;
+        for (int64_t d = 0; d < x.n_rows; d++) {
+            Source::template respond<W>(source, x, s, t, d, m.data(), out.bound + t * s.per_tile);
             for (int64_t j = 0; j < used; j++) {
                 const double mass = x.weight[d] * m[j];
                 out.docs[column + j] += mass;
@@ -178,8 +151,7 @@ INLINED void pass(const Rows<F> &x, const Tiles &s, const Source &source, const 
             if (s.width == W) {
                 scatter<W>(x, d, m.data(), W, sums);
             } else {
-                for (int64_t j = 0; j < s.width; j += W)
-                    scatter<W>(x, d, m.data() + j, s.width, sums + j);
+                for (int64_t j = 0; j < s.width; j += W) scatter<W>(x, d, m.data() + j, s.width, sums + j);
             }
         }
     }
@@ -187,20 +159,19 @@ INLINED void pass(const Rows<F> &x, const Tiles &s, const Source &source, const 
 
 // log sum_h exp(a_drh) of new rows, whose weights must be 1 -> (n, R).
 template <int W, typename F>
-INLINED void evidence(const Rows<F> &x, const Tiles &s, const FromWeights<F> &p, double *out) {
+EARMARK_INLINE void evidence(const Documents<F>& x, const Tiles& s, const FromWeights<F>& p, double* out) {
     std::vector<F> a(s.width);
     std::vector<double> bound(s.per_tile);
     for (int64_t t = 0; t < s.n_tiles(); t++)
-        for (int64_t d = 0; d < x.n; d++) {
+        for (int64_t d = 0; d < x.n_rows; d++) {
             std::fill(bound.begin(), bound.end(), 0.0);
             FromWeights<F>::template respond<W>(p, x, s, t, d, a.data(), bound.data());
-            std::copy(bound.begin(), bound.begin() + s.in_tile(t),
-                      out + d * s.mixtures + t * s.per_tile);
+            std::copy(bound.begin(), bound.begin() + s.in_tile(t), out + d * s.mixtures + t * s.per_tile);
         }
 }
 
 // Calls `run` with the tile width as a constant; very wide tiles go 32 at a time.
-template <typename Run> INLINED void by_width(int64_t width, Run run) {
+template <typename Run> EARMARK_INLINE void by_width(int64_t width, Run run) {
     switch (width) {
     case 8: return run(std::integral_constant<int, 8>{});
     case 16: return run(std::integral_constant<int, 16>{});
@@ -211,72 +182,96 @@ template <typename Run> INLINED void by_width(int64_t width, Run run) {
 }
 
 // The hot pass is compiled for several instruction sets; the machine's best one serves.
-WIDEST void step(const Rows<double> &x, const Tiles &s, const FromWeights<double> &p,
-                 const Totals<double> &out) {
-    by_width(s.width, [&](auto w) INLINED_LAMBDA { pass<decltype(w)::value>(x, s, p, out); });
+EARMARK_WIDEST void step(const Documents<double>& x, const Tiles& s, const FromWeights<double>& p,
+                         const Totals<double>& out) {
+    by_width(s.width, [&](auto w) EARMARK_INLINE_LAMBDA { pass<decltype(w)::value>(x, s, p, out); });
 }
-WIDEST void step(const Rows<float> &x, const Tiles &s, const FromWeights<float> &p,
-                 const Totals<float> &out) {
-    by_width(s.width, [&](auto w) INLINED_LAMBDA { pass<decltype(w)::value>(x, s, p, out); });
+EARMARK_WIDEST void step(const Documents<float>& x, const Tiles& s, const FromWeights<float>& p,
+                         const Totals<float>& out) {
+    by_width(s.width, [&](auto w) EARMARK_INLINE_LAMBDA { pass<decltype(w)::value>(x, s, p, out); });
 }
 
 template <typename F>
-Rows<F> rows_of(In<int64_t> start, In<int32_t> term, In<F> count, In<double> weight,
-                In<double> length) {
-    return {start.data(),  term.data(), count.data(), weight.data(), length.data(),
-            static_cast<int64_t>(length.size())};
+Documents<F> documents_of(In<int64_t> indptr, In<int32_t> indices, In<F> data, In<double> weight, In<double> length,
+                          std::size_t n_terms) {
+    const auto rows = value_rows<F>(indptr, indices, data, n_terms);
+    require_size(weight, rows.n_rows, "weight");
+    require_size(length, rows.n_rows, "length");
+    return {rows, weight.data(), length.data()};
 }
 
-template <typename F, typename Array> Tiles tiles_of(Array table, int64_t mixtures, int64_t nodes) {
-    const int64_t width = table.shape(2);
-    return {static_cast<int64_t>(table.shape(1)), mixtures, nodes, width,
-            std::max<int64_t>(1, width / nodes)};
+// `tiles` is (n_tiles, n_terms, width).
+template <typename Tiled> Tiles tiles_of(const Tiled& tiles, int64_t mixtures, int64_t nodes) {
+    const auto width = static_cast<int64_t>(tiles.shape(2));
+    require(nodes >= 1 && nodes <= width && mixtures >= 0, "nodes: expected from 1 to the width of a tile.");
+    const bool is_known = width == 8 || width == 16 || width == 36 || width == 40 || width % 32 == 0;
+    require(is_known, "sums: expected tiles of 8, 16, 36, 40 or a multiple of 32 columns.");
+    const Tiles s{static_cast<int64_t>(tiles.shape(1)), mixtures, nodes, width, width / nodes};
+    require(static_cast<int64_t>(tiles.shape(0)) == s.n_tiles(), "sums: expected a tile for each of the mixtures.");
+    return s;
 }
-
-template <typename F> using Table = nb::ndarray<const F, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-template <typename F> using Sums = nb::ndarray<F, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 template <typename F>
-void mixture_step(In<int64_t> start, In<int32_t> term, In<F> count, In<double> weight,
-                  In<double> length, Table<F> table, In<F> offset, int64_t mixtures,
-                  int64_t nodes, bool hard, Sums<F> sums, Out<double> docs,
-                  Out<double> lengths, Out<double> bound) {
-    const auto x = rows_of<F>(start, term, count, weight, length);
-    const auto s = tiles_of<F>(table, mixtures, nodes);
+Totals<F> totals_of(const Tiles& s, Out3<F>& sums, Out<double>& docs, Out<double>& lengths, double* bound) {
+    require(sums.size() == static_cast<std::size_t>(s.n_tiles() * s.terms * s.width),
+            "sums: expected the shape of the table.");
+    require_size(docs, s.mixtures * s.nodes, "docs");
+    require_size(lengths, s.mixtures * s.nodes, "lengths");
+    return {sums.data(), docs.data(), lengths.data(), bound};
+}
+
+template <typename F>
+void mixture_step(In<int64_t> indptr, In<int32_t> indices, In<F> data, In<double> weight, In<double> length,
+                  In3<F> table, In<F> offset, int64_t mixtures, int64_t nodes, bool hard, Out3<F> sums,
+                  Out<double> docs, Out<double> lengths, Out<double> bound) {
+    const auto x = documents_of<F>(indptr, indices, data, weight, length, table.shape(1));
+    const Tiles s = tiles_of(table, mixtures, nodes);
+    require_size(offset, s.n_tiles() * s.width, "offset");
+    require_size(bound, s.mixtures, "bound");
+    const auto out = totals_of<F>(s, sums, docs, lengths, bound.data());
     nb::gil_scoped_release unlocked;
-    step(x, s, FromWeights<F>{table.data(), offset.data(), hard},
-         Totals<F>{sums.data(), docs.data(), lengths.data(), bound.data()});
+    step(x, s, FromWeights<F>{table.data(), offset.data(), hard}, out);
 }
 
 template <typename F>
-void mixture_start(In<int64_t> start, In<int32_t> term, In<F> count, In<double> weight,
-                   In<double> length, In<uint64_t> keys, In<uint64_t> seeds, int64_t nodes,
-                   Sums<F> sums, Out<double> docs, Out<double> lengths) {
-    const auto x = rows_of<F>(start, term, count, weight, length);
-    const auto s = tiles_of<F>(sums, static_cast<int64_t>(seeds.size()), nodes);
+void mixture_start(In<int64_t> indptr, In<int32_t> indices, In<F> data, In<double> weight, In<double> length,
+                   In<uint64_t> keys, In<uint64_t> seeds, int64_t nodes, Out3<F> sums, Out<double> docs,
+                   Out<double> lengths) {
+    const auto x = documents_of<F>(indptr, indices, data, weight, length, sums.shape(1));
+    const Tiles s = tiles_of(sums, static_cast<int64_t>(seeds.size()), nodes);
+    require_size(keys, x.n_rows, "keys");
+    const auto out = totals_of<F>(s, sums, docs, lengths, nullptr);
     nb::gil_scoped_release unlocked;
     const FromSeeds<F> source{seeds.data(), keys.data()};
-    const Totals<F> out{sums.data(), docs.data(), lengths.data(), nullptr};
     by_width(s.width, [&](auto w) { pass<decltype(w)::value>(x, s, source, out); });
 }
 
 template <typename F>
-void mixture_evidence(In<int64_t> start, In<int32_t> term, In<F> count, In<double> weight,
-                      Table<F> table, In<F> offset, int64_t nodes, Out2<double> out) {
-    const auto x = rows_of<F>(start, term, count, weight, weight);
-    const auto s = tiles_of<F>(table, out.shape(1), nodes);
+void mixture_evidence(In<int64_t> indptr, In<int32_t> indices, In<F> data, In<double> weight, In3<F> table,
+                      In<F> offset, int64_t nodes, Out2<double> out) {
+    const auto x = documents_of<F>(indptr, indices, data, weight, weight, table.shape(1));
+    const Tiles s = tiles_of(table, static_cast<int64_t>(out.shape(1)), nodes);
+    require_size(offset, s.n_tiles() * s.width, "offset");
+    require_shape(out, x.n_rows, s.mixtures, "out");
     nb::gil_scoped_release unlocked;
     const FromWeights<F> p{table.data(), offset.data(), false};
     by_width(s.width, [&](auto w) { evidence<decltype(w)::value>(x, s, p, out.data()); });
 }
 
+template <typename F> void bind_typed(nb::module_& m) {
+    m.def("mixture_step", &mixture_step<F>, "indptr"_a, "indices"_a, "data"_a.noconvert(), nb::kw_only(), "weight"_a,
+          "length"_a, "table"_a.noconvert(), "offset"_a.noconvert(), "mixtures"_a, "nodes"_a, "hard"_a,
+          "sums"_a.noconvert(), "docs"_a.noconvert(), "lengths"_a.noconvert(), "bound"_a.noconvert());
+    m.def("mixture_start", &mixture_start<F>, "indptr"_a, "indices"_a, "data"_a.noconvert(), nb::kw_only(), "weight"_a,
+          "length"_a, "keys"_a, "seeds"_a, "nodes"_a, "sums"_a.noconvert(), "docs"_a.noconvert(),
+          "lengths"_a.noconvert());
+    m.def("mixture_evidence", &mixture_evidence<F>, "indptr"_a, "indices"_a, "data"_a.noconvert(), nb::kw_only(),
+          "weight"_a, "table"_a.noconvert(), "offset"_a.noconvert(), "nodes"_a, "out"_a.noconvert());
+}
+
 } // namespace
 
-void bind_mixture(nb::module_ &m) {
-    m.def("mixture_step", &mixture_step<double>);
-    m.def("mixture_step", &mixture_step<float>);
-    m.def("mixture_start", &mixture_start<double>);
-    m.def("mixture_start", &mixture_start<float>);
-    m.def("mixture_evidence", &mixture_evidence<double>);
-    m.def("mixture_evidence", &mixture_evidence<float>);
+void bind_mixture(nb::module_& m) {
+    bind_typed<double>(m);
+    bind_typed<float>(m);
 }

@@ -1,5 +1,4 @@
 // The multilayer perceptron: sparse first layer, dense layers after it, softmax on top.
-#include "bindings.hpp"
 #include "random.hpp"
 #include "sparse_rows.hpp"
 
@@ -17,10 +16,10 @@ constexpr double kFade1 = 0.9, kFade2 = 0.999, kTiny = 1e-8;
 struct Network {
     double* first;
     double* dense;
-    std::vector<int> sizes;  // of the layers after the input; the last is the number of classes
-    std::vector<std::size_t> weights_at, bias_at;  // places in `dense`; weights_at[0] is not used
+    std::vector<int> sizes;                       // of the layers after the input; the last is the number of classes
+    std::vector<std::size_t> weights_at, bias_at; // places in `dense`; weights_at[0] is not used
     std::size_t n_dense = 0;
-    int n_units = 0;  // of all layers together
+    int n_units = 0; // of all layers together
     Activation activation;
 
     Network(double* first_, double* dense_, const std::int64_t* sizes_, std::size_t n_layers, Activation activation_)
@@ -38,11 +37,11 @@ struct Network {
 // What the optimisers remember. Adaptive: sums of squared gradients, one a row.
 // Adam: moments; the second moment of a term's row of W_1 is one number.
 struct Memory {
-    double* first_moment;   // like W_1 (Adam)
-    double* first_square;   // (n_features)
-    std::int64_t* met;      // (n_features) step at which the row was last brought up to date (Adam)
-    double* dense_moment;   // like `dense` (Adam)
-    double* dense_square;   // like `dense`
+    double* first_moment; // like W_1 (Adam)
+    double* first_square; // (n_features)
+    std::int64_t* met;    // (n_features) step at which the row was last brought up to date (Adam)
+    double* dense_moment; // like `dense` (Adam)
+    double* dense_square; // like `dense`
 };
 
 struct Training {
@@ -65,11 +64,12 @@ EARMARK_INLINE double dot(const double* a, const double* b, int n) {
 
 // One document's way through the network and back.
 struct Pass {
-    std::vector<double> z, slope, delta;  // of all units: output, its derivative, dE/d(input)
+    std::vector<double> z, slope, delta; // of all units: output, its derivative, dE/d(input)
     explicit Pass(const Network& net) : z(net.n_units), slope(net.n_units), delta(net.n_units) {}
 };
 
-EARMARK_INLINE void activate(const Network& net, double* z, double* slope, int n, double dropout, std::uint64_t key, std::uint64_t place) {
+EARMARK_INLINE void activate(const Network& net, double* z, double* slope, int n, double dropout, std::uint64_t key,
+                             std::uint64_t place) {
     for (int h = 0; h < n; ++h) {
         if (net.activation == kTanh) {
             z[h] = std::tanh(z[h]);
@@ -87,8 +87,8 @@ EARMARK_INLINE void activate(const Network& net, double* z, double* slope, int n
 }
 
 // Fills p.z; returns the loss. The last layer's z are probabilities.
-EARMARK_INLINE double forward(const Network& net, const SparseRows& x, std::int64_t row, int label, Pass& p, double dropout,
-                              std::uint64_t key, std::uint64_t place) {
+EARMARK_INLINE double forward(const Network& net, const SparseRows& x, std::int64_t row, int label, Pass& p,
+                              double dropout, std::uint64_t key, std::uint64_t place) {
     double* z = p.z.data();
     double* slope = p.slope.data();
     score_row<0>(x, row, net.first, net.dense, z, net.sizes[0]);
@@ -140,14 +140,16 @@ EARMARK_INLINE void adapt_row(double* weights, const double* gradient, double* s
 EARMARK_INLINE void adapt_dense(const Network& net, const double* gradient, double* square, double rate) {
     for (std::size_t l = 0; l < net.sizes.size(); ++l) {
         const int n = net.sizes[l];
-        for (std::size_t at = l ? net.weights_at[l] : 0; at <= net.bias_at[l]; at += n) adapt_row(net.dense + at, gradient + at, square + at, rate, n);
+        for (std::size_t at = l ? net.weights_at[l] : 0; at <= net.bias_at[l]; at += n)
+            adapt_row(net.dense + at, gradient + at, square + at, rate, n);
     }
 }
 
 struct AdamStep {
-    double rate;  // eta with both moments' corrections for their start at zero
+    double rate; // eta with both moments' corrections for their start at zero
     AdamStep(double eta, std::int64_t step)
-        : rate(eta * std::sqrt(1.0 - std::pow(kFade2, static_cast<double>(step))) / (1.0 - std::pow(kFade1, static_cast<double>(step)))) {}
+        : rate(eta * std::sqrt(1.0 - std::pow(kFade2, static_cast<double>(step))) /
+               (1.0 - std::pow(kFade1, static_cast<double>(step)))) {}
 };
 
 EARMARK_INLINE void adam_dense(const Network& net, const Memory& memory, const double* gradient, double rate) {
@@ -161,13 +163,15 @@ EARMARK_INLINE void adam_dense(const Network& net, const Memory& memory, const d
 
 // A term that was absent for `gap` steps went on moving by its fading momentum:
 // the steps form a geometric series of ratio kFade1 / sqrt(kFade2).
-EARMARK_INLINE void catch_up(const Network& net, const Memory& memory, std::size_t term, std::int64_t now, double rate) {
+EARMARK_INLINE void catch_up(const Network& net, const Memory& memory, std::size_t term, std::int64_t now,
+                             double rate) {
     const std::int64_t gap = now - memory.met[term];
     double& square = memory.first_square[term];
     if (gap > 0 && square > 0.0) {
         const int n = net.sizes[0];
         const double ratio = kFade1 / std::sqrt(kFade2), steps = static_cast<double>(gap);
-        const double travel = rate * ratio * (1.0 - std::pow(ratio, steps)) / (1.0 - ratio) / (std::sqrt(square) + kTiny);
+        const double travel =
+            rate * ratio * (1.0 - std::pow(ratio, steps)) / (1.0 - ratio) / (std::sqrt(square) + kTiny);
         const double fade = std::pow(kFade1, steps);
         double* moment = memory.first_moment + term * n;
         add_scaled<0>(net.first + term * n, moment, -travel, n);
@@ -177,7 +181,8 @@ EARMARK_INLINE void catch_up(const Network& net, const Memory& memory, std::size
     memory.met[term] = now;
 }
 
-EARMARK_INLINE void adam_row(const Network& net, const Memory& memory, std::size_t term, const double* gradient, double rate) {
+EARMARK_INLINE void adam_row(const Network& net, const Memory& memory, std::size_t term, const double* gradient,
+                             double rate) {
     const int n = net.sizes[0];
     double& square = memory.first_square[term];
     square = kFade2 * square + (1.0 - kFade2) * dot(gradient, gradient, n) / n;
@@ -203,8 +208,8 @@ struct BatchTerms {
     }
 };
 
-EARMARK_INLINE void first_layer_direct(const Network& net, const Memory& memory, const SparseRows& x, std::int64_t row, const double* delta,
-                                       double eta, Rule rule) {
+EARMARK_INLINE void first_layer_direct(const Network& net, const Memory& memory, const SparseRows& x, std::int64_t row,
+                                       const double* delta, double eta, Rule rule) {
     const int n = net.sizes[0];
     const double size = dot(delta, delta, n);
     if (size == 0.0) return;
@@ -216,17 +221,19 @@ EARMARK_INLINE void first_layer_direct(const Network& net, const Memory& memory,
     }
 }
 
-EARMARK_INLINE double learn(const Network& net, const Memory& memory, const SparseRows& x, const std::int64_t* order, std::int64_t n_rows,
-                            const std::int32_t* y, const double* weight, const Training& t, std::int64_t& step, std::size_t n_features) {
+EARMARK_WIDEST double learn(const Network& net, const Memory& memory, const SparseRows& x, const Visits& visits,
+                            const Training& t, std::int64_t& step) {
     const int width = net.sizes[0];
     Pass pass(net);
-    std::vector<double> gradient(net.n_dense), deltas(static_cast<std::size_t>(t.batch_size) * width), rows;
-    BatchTerms batch(t.rule == kAdam ? n_features : 0);
+    std::vector<double> gradient(net.n_dense),
+        deltas(static_cast<std::size_t>(std::min(t.batch_size, visits.n)) * width), rows;
+    BatchTerms batch(t.rule == kAdam ? x.n_columns : 0);
     double loss = 0.0;
-    for (std::int64_t begin = 0; begin < n_rows; begin += t.batch_size) {
-        const std::int64_t size = std::min(t.batch_size, n_rows - begin);
-        const std::int64_t* docs = order + begin;
-        const double eta = t.first_eta + (t.last_eta - t.first_eta) * (static_cast<double>(begin) / static_cast<double>(n_rows));
+    for (std::int64_t begin = 0; begin < visits.n; begin += t.batch_size) {
+        const std::int64_t size = std::min(t.batch_size, visits.n - begin);
+        const std::int64_t* docs = visits.order + begin;
+        const double eta =
+            t.first_eta + (t.last_eta - t.first_eta) * (static_cast<double>(begin) / static_cast<double>(visits.n));
         const AdamStep adam(eta, ++step);
         const std::uint64_t key = counter_key(t.seed, static_cast<std::uint64_t>(step));
         if (t.rule == kAdam) {
@@ -235,18 +242,21 @@ EARMARK_INLINE double learn(const Network& net, const Memory& memory, const Spar
         }
         std::fill(gradient.begin(), gradient.end(), 0.0);
         for (std::int64_t j = 0; j < size; ++j) {
-            const int label = y[docs[j]];
-            loss += weight[docs[j]] * forward(net, x, docs[j], label, pass, t.dropout, key, static_cast<std::uint64_t>(j) * net.n_units);
-            backward(net, label, weight[docs[j]] / static_cast<double>(size), pass, gradient.data());
+            const int label = visits.y[docs[j]];
+            loss += visits.weight[docs[j]] *
+                    forward(net, x, docs[j], label, pass, t.dropout, key, static_cast<std::uint64_t>(j) * net.n_units);
+            backward(net, label, visits.weight[docs[j]] / static_cast<double>(size), pass, gradient.data());
             std::copy_n(pass.delta.data(), width, deltas.data() + j * width);
         }
         if (!t.learn_bias)
-            for (std::size_t l = 0; l < net.sizes.size(); ++l) std::fill_n(gradient.data() + net.bias_at[l], net.sizes[l], 0.0);
+            for (std::size_t l = 0; l < net.sizes.size(); ++l)
+                std::fill_n(gradient.data() + net.bias_at[l], net.sizes[l], 0.0);
         if (t.rule == kAdam) {
             rows.assign(batch.terms.size() * width, 0.0);
             for (std::int64_t j = 0; j < size; ++j)
                 for (std::int64_t p = x.indptr[docs[j]]; p < x.indptr[docs[j] + 1]; ++p)
-                    add_scaled<0>(rows.data() + static_cast<std::size_t>(batch.slot[x.indices[p]]) * width, deltas.data() + j * width, x.data[p], width);
+                    add_scaled<0>(rows.data() + static_cast<std::size_t>(batch.slot[x.indices[p]]) * width,
+                                  deltas.data() + j * width, x.data[p], width);
             for (std::size_t i = 0; i < batch.terms.size(); ++i) {
                 adam_row(net, memory, batch.terms[i], rows.data() + i * width, adam.rate);
                 memory.met[batch.terms[i]] = step;
@@ -254,7 +264,8 @@ EARMARK_INLINE double learn(const Network& net, const Memory& memory, const Spar
             adam_dense(net, memory, gradient.data(), adam.rate);
             continue;
         }
-        for (std::int64_t j = 0; j < size; ++j) first_layer_direct(net, memory, x, docs[j], deltas.data() + j * width, eta, t.rule);
+        for (std::int64_t j = 0; j < size; ++j)
+            first_layer_direct(net, memory, x, docs[j], deltas.data() + j * width, eta, t.rule);
         if (t.rule == kAdaptive)
             adapt_dense(net, gradient.data(), memory.dense_square, eta * t.dense_rate);
         else
@@ -263,27 +274,42 @@ EARMARK_INLINE double learn(const Network& net, const Memory& memory, const Spar
     return loss;
 }
 
-#define EARMARK_LEARN_ARGUMENTS                                                                                               \
-    const Network &net, const Memory &memory, const SparseRows &x, const std::int64_t *order, std::int64_t n_rows,           \
-        const std::int32_t *y, const double *weight, const Training &t, std::int64_t &step, std::size_t n_features
-
-EARMARK_WIDE double learn_wide(EARMARK_LEARN_ARGUMENTS) { return learn(net, memory, x, order, n_rows, y, weight, t, step, n_features); }
-double learn_plain(EARMARK_LEARN_ARGUMENTS) { return learn(net, memory, x, order, n_rows, y, weight, t, step, n_features); }
-
-double mlp_learn(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data, In<std::int64_t> order, In<std::int32_t> y,
-                 In<double> weight, Out2<double> first, Out<double> dense, In<std::int64_t> sizes, Out2<double> first_moment,
-                 Out<double> first_square, Out<std::int64_t> met, Out<double> dense_moment, Out<double> dense_square, Out<std::int64_t> step,
-                 int activation, int rule, double first_eta, double last_eta, double dense_rate, double dropout, std::int64_t batch_size,
-                 std::uint64_t seed, bool learn_bias) {
-    nb::gil_scoped_release release;
-    const Network net(first.data(), dense.data(), sizes.data(), sizes.shape(0), static_cast<Activation>(activation));
+double mlp_learn(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data, In<std::int64_t> order,
+                 In<std::int32_t> y, In<double> weight, Out2<double> first, Out<double> dense, In<std::int64_t> sizes,
+                 Out2<double> first_moment, Out<double> first_square, Out<std::int64_t> met, Out<double> dense_moment,
+                 Out<double> dense_square, Out<std::int64_t> step, int activation, int rule, double first_eta,
+                 double last_eta, double dense_rate, double dropout, std::int64_t batch_size, std::uint64_t seed,
+                 bool learn_bias) {
+    const std::size_t n_features = first.shape(0);
+    require(sizes.size() >= 1, "sizes: expected at least one layer.");
+    require_range(sizes, std::int64_t(1) << 24, "sizes", 1);
+    require_shape(first, n_features, sizes.data()[0], "first");
+    require(activation == kTanh || activation == kRelu, "activation: expected 0 or 1.");
+    require(rule == kAdaptive || rule == kAdam || rule == kSgd, "rule: expected 0, 1 or 2.");
+    require(batch_size >= 1, "batch_size: expected at least 1.");
+    const Network net(first.data(), dense.data(), sizes.data(), sizes.size(), static_cast<Activation>(activation));
+    const std::size_t n_remembered = rule == kAdam ? n_features : 0;
+    require_size(dense, net.n_dense, "dense");
+    require_size(dense_moment, net.n_dense, "dense_moment");
+    require_size(dense_square, net.n_dense, "dense_square");
+    require_shape(first_moment, n_remembered, net.sizes[0], "first_moment");
+    require_size(first_square, n_features, "first_square");
+    require_size(met, n_remembered, "met");
+    require_size(step, 1, "step");
+    const SparseRows x = value_rows(indptr, indices, data, n_features);
+    const Visits visits = visits_of(x, order, y, weight, net.sizes.back());
     const Memory memory{first_moment.data(), first_square.data(), met.data(), dense_moment.data(), dense_square.data()};
     const Training t{static_cast<Rule>(rule), first_eta, last_eta, dense_rate, dropout, batch_size, seed, learn_bias};
-    const SparseRows x{indptr.data(), indices.data(), data.data()};
-    auto* run = wide_lanes() ? learn_wide : learn_plain;
-    return run(net, memory, x, order.data(), order.shape(0), y.data(), weight.data(), t, step.data()[0], first.shape(0));
+    nb::gil_scoped_release release;
+    return learn(net, memory, x, visits, t, step.data()[0]);
 }
 
-}  // namespace
+} // namespace
 
-void bind_mlp(nb::module_& m) { m.def("mlp_learn", &mlp_learn); }
+void bind_mlp(nb::module_& m) {
+    m.def("mlp_learn", &mlp_learn, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "order"_a, "y"_a, "weight"_a,
+          "first"_a.noconvert(), "dense"_a.noconvert(), "sizes"_a, "first_moment"_a.noconvert(),
+          "first_square"_a.noconvert(), "met"_a.noconvert(), "dense_moment"_a.noconvert(), "dense_square"_a.noconvert(),
+          "step"_a.noconvert(), "activation"_a, "rule"_a, "first_eta"_a, "last_eta"_a, "dense_rate"_a, "dropout"_a,
+          "batch_size"_a, "seed"_a, "learn_bias"_a);
+}

@@ -3,18 +3,15 @@
 
 NB_MODULE(_native, m) {
     m.doc() = "Compiled kernels of earmark; each has a plain twin in earmark.kernels.";
+    bind_dual(m);
+    bind_mixture(m);
+    bind_mlp(m);
     bind_offset_svm(m);
     bind_paths(m);
-    bind_pure_paths(m);
-    bind_third_order(m);
-    bind_cooccurrence(m);
-    bind_dual(m);
-    bind_mlp(m);
-    bind_sgd(m);
-    bind_shuffle(m);
-    bind_mixture(m);
     bind_postings(m);
-    bind_text(m);
+    bind_rows(m);
+    bind_sgd(m);
     bind_term_merge(m);
-    bind_unit_sums(m);
+    bind_text(m);
+    bind_third_order(m);
 }

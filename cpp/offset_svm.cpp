@@ -6,43 +6,32 @@
 // by the dual coordinate descent of Hsieh, Chang, Lin, Keerthi and Sundararajan
 // (2008). With w = v + t c, v = sum_i a_i y_i D_i and t = sum_i a_i y_i, a step needs
 // D_i only: w.(c + D_i) = v.D_i + v.c + t (c.D_i + |c|^2), and v.c is kept up to date.
-#include "bindings.hpp"
+#include "random.hpp"
+#include "sparse_rows.hpp"
 
-#include <algorithm>
 #include <numeric>
-#include <vector>
 
 namespace {
 
-// splitmix64: the plain twin draws the same numbers.
-struct Draw {
-    uint64_t state;
-    uint64_t operator()() {
-        uint64_t z = (state += 0x9E3779B97F4A7C15ull);
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-        return z ^ (z >> 31);
-    }
-};
-
 struct Fit {
-    const int64_t *ptr;
-    const int32_t *idx;
-    const double *data, *offset, *sign, *cost;
-    int64_t m;
-    double constant;  // |c|^2 + s^2
-    double *v;
-    double along = 0.0, t = 0.0;  // v.c and t
+    SparseRows x;
+    const double *offset, *sign, *cost;
+    double constant; // |c|^2 + s^2
+    double* v;
+    double along = 0.0, t = 0.0; // v.c and t
     std::vector<double> alpha, own, diagonal, shift;
 
-    Fit(int64_t rows) : m(rows), alpha(rows, 0.0), own(rows), diagonal(rows), shift(rows) {}
+    Fit(const SparseRows& rows, const double* offset_, const double* sign_, const double* cost_, double constant_,
+        double* v_)
+        : x(rows), offset(offset_), sign(sign_), cost(cost_), constant(constant_), v(v_), alpha(rows.n_rows, 0.0),
+          own(rows.n_rows), diagonal(rows.n_rows), shift(rows.n_rows) {}
 
     void prepare(bool squared) {
-        for (int64_t i = 0; i < m; ++i) {
+        for (std::int64_t i = 0; i < x.n_rows; ++i) {
             double norm = 0.0, p = 0.0;
-            for (int64_t e = ptr[i]; e < ptr[i + 1]; ++e) {
-                norm += data[e] * data[e];
-                p += data[e] * offset[idx[e]];
+            for (std::int64_t e = x.indptr[i]; e < x.indptr[i + 1]; ++e) {
+                norm += x.data[e] * x.data[e];
+                p += x.data[e] * offset[x.indices[e]];
             }
             shift[i] = p;
             diagonal[i] = squared ? 0.5 / cost[i] : 0.0;
@@ -51,9 +40,9 @@ struct Fit {
     }
 
     // One coordinate: the projected gradient before the step.
-    double step(int64_t i, bool squared) {
+    double step(std::int64_t i, bool squared) {
         double margin = along + t * (shift[i] + constant);
-        for (int64_t e = ptr[i]; e < ptr[i + 1]; ++e) margin += v[idx[e]] * data[e];
+        for (std::int64_t e = x.indptr[i]; e < x.indptr[i + 1]; ++e) margin += v[x.indices[e]] * x.data[e];
         const double gradient = sign[i] * margin - 1.0 + diagonal[i] * alpha[i];
         const bool at_zero = alpha[i] <= 0.0, at_cost = !squared && alpha[i] >= cost[i];
         if ((at_zero && gradient >= 0.0) || (at_cost && gradient <= 0.0)) return 0.0;
@@ -61,7 +50,7 @@ struct Fit {
         if (!squared) next = std::min(next, cost[i]);
         const double change = (next - alpha[i]) * sign[i];
         alpha[i] = next;
-        for (int64_t e = ptr[i]; e < ptr[i + 1]; ++e) v[idx[e]] += change * data[e];
+        for (std::int64_t e = x.indptr[i]; e < x.indptr[i + 1]; ++e) v[x.indices[e]] += change * x.data[e];
         along += change * shift[i];
         t += change;
         return gradient;
@@ -69,32 +58,27 @@ struct Fit {
 };
 
 // Fills v and returns (t, v.c, epochs, gap between the projected gradients).
-nb::tuple fit_offset_svm(In<int64_t> indptr, In<int32_t> indices, In<double> values,
-                         In<double> offset, In<double> sign, In<double> cost, double constant,
-                         bool squared, double tol, int64_t max_iter, uint64_t seed,
-                         Out<double> weights) {
-    Fit fit(static_cast<int64_t>(indptr.shape(0)) - 1);
-    fit.ptr = indptr.data();
-    fit.idx = indices.data();
-    fit.data = values.data();
-    fit.offset = offset.data();
-    fit.sign = sign.data();
-    fit.cost = cost.data();
-    fit.constant = constant;
-    fit.v = weights.data();
-    int64_t epoch = 0;
+nb::tuple fit_offset_svm(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data, In<double> offset,
+                         In<double> sign, In<double> cost, double constant, bool squared, double tol,
+                         std::int64_t max_iter, std::uint64_t seed, Out<double> weights) {
+    const SparseRows x = value_rows(indptr, indices, data, weights.size());
+    require_size(offset, x.n_columns, "offset");
+    require_size(sign, x.n_rows, "sign");
+    require_size(cost, x.n_rows, "cost");
+    Fit fit(x, offset.data(), sign.data(), cost.data(), constant, weights.data());
+    std::int64_t epoch = 0;
     double gap = 0.0;
     {
         nb::gil_scoped_release release;
         fit.prepare(squared);
-        Draw draw{seed};
-        std::vector<int64_t> order(fit.m);
+        SplitMix64 draw{seed};
+        std::vector<std::int64_t> order(x.n_rows);
         std::iota(order.begin(), order.end(), 0);
         while (epoch < max_iter) {
             double high = 0.0, low = 0.0;
-            for (int64_t i = fit.m - 1; i > 0; --i)
-                std::swap(order[i], order[draw() % static_cast<uint64_t>(i + 1)]);
-            for (const int64_t i : order) {
+            for (std::int64_t i = x.n_rows - 1; i > 0; --i)
+                std::swap(order[i], order[draw() % static_cast<std::uint64_t>(i + 1)]);
+            for (const std::int64_t i : order) {
                 const double gradient = fit.step(i, squared);
                 high = std::max(high, gradient);
                 low = std::min(low, gradient);
@@ -107,6 +91,9 @@ nb::tuple fit_offset_svm(In<int64_t> indptr, In<int32_t> indices, In<double> val
     return nb::make_tuple(fit.t, fit.along, epoch, gap);
 }
 
-}  // namespace
+} // namespace
 
-void bind_offset_svm(nb::module_ &m) { m.def("fit_offset_svm", &fit_offset_svm); }
+void bind_offset_svm(nb::module_& m) {
+    m.def("fit_offset_svm", &fit_offset_svm, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "offset"_a, "sign"_a,
+          "cost"_a, "constant"_a, "squared"_a, "tol"_a, "max_iter"_a, "seed"_a, "weights"_a.noconvert());
+}

@@ -4,64 +4,11 @@
 // product that the caller has done, all others along their postings. That sum is
 // off by at most `band`; documents within reach of the k-th are then scored anew in
 // float64 from their rows, so that neither float32 nor the order of sums shows.
-#include "arrays.hpp"
+#include "sparse_rows.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <nanobind/stl/tuple.h>
-#include <tuple>
 
 namespace {
-
-inline void fetch_early([[maybe_unused]] const void* place) {
-#if defined(__GNUC__)
-    __builtin_prefetch(place);
-#endif
-}
-
-struct Rows {
-    const int64_t* indptr;
-    const int32_t* indices;
-    const double* data;
-};
-
-// Postings of the columns that are not hot, and the dense block of those that are.
-std::tuple<Given<int64_t>, Given<int32_t>, Given<float>>
-build_postings(In<int64_t> indptr, In<int32_t> indices, In<double> data,
-               In<int32_t> hot_position, Out2<float> block) {
-    const auto n_columns = static_cast<int64_t>(hot_position.size());
-    const auto n_rows = static_cast<int64_t>(indptr.size()) - 1;
-    std::vector<int64_t> starts(n_columns + 1, 0);
-    std::vector<int32_t> docs;
-    std::vector<float> weights;
-    {
-        nb::gil_scoped_release release;
-        const Rows rows{indptr.data(), indices.data(), data.data()};
-        const int32_t* hot = hot_position.data();
-        float* dense = block.data();
-        const auto width = static_cast<int64_t>(block.shape(1));
-        for (int64_t p = 0; p < rows.indptr[n_rows]; ++p)
-            if (hot[rows.indices[p]] < 0) ++starts[rows.indices[p] + 1];
-        for (int64_t t = 0; t < n_columns; ++t) starts[t + 1] += starts[t];
-        docs.resize(starts[n_columns]);
-        weights.resize(starts[n_columns]);
-        std::vector<int64_t> next(starts.begin(), starts.end() - 1);
-        for (int64_t d = 0; d < n_rows; ++d)
-            for (int64_t p = rows.indptr[d]; p < rows.indptr[d + 1]; ++p) {
-                const int32_t term = rows.indices[p];
-                const auto weight = static_cast<float>(rows.data[p]);
-                if (hot[term] >= 0) {
-                    dense[d * width + hot[term]] = weight;
-                } else {
-                    docs[next[term]] = static_cast<int32_t>(d);
-                    weights[next[term]++] = weight;
-                }
-            }
-    }
-    return {give_array(std::move(starts)), give_array(std::move(docs)),
-            give_array(std::move(weights))};
-}
 
 struct Candidate {
     double score;
@@ -74,9 +21,7 @@ struct Candidate {
 // Every document whose float32 score may belong to the k best, in one scan.
 class Shortlist {
   public:
-    Shortlist(size_t k, float band, float floor) : k_(k), reach_(2 * band), least_(floor) {
-        limit_ = 4 * k + 64;
-    }
+    Shortlist(size_t k, float band, float floor) : k_(k), reach_(2 * band), least_(floor) { limit_ = 4 * k + 64; }
 
     // `score` gets the dense part added and is looked through.
     void scan(float* score, const float* dense, int64_t n) {
@@ -107,9 +52,9 @@ class Shortlist {
             std::nth_element(found_.begin(), found_.begin() + (k_ - 1), found_.end());
             least_ = std::max(least_, static_cast<float>(found_[k_ - 1].score) - reach_);
             const double least = least_;
-            found_.erase(std::remove_if(found_.begin(), found_.end(),
-                                        [least](const Candidate& c) { return c.score <= least; }),
-                         found_.end());
+            found_.erase(
+                std::remove_if(found_.begin(), found_.end(), [least](const Candidate& c) { return c.score <= least; }),
+                found_.end());
         }
         if (2 * found_.size() > limit_) limit_ *= 2;
     }
@@ -119,72 +64,125 @@ class Shortlist {
     std::vector<Candidate> found_;
 };
 
-void top_similar(In<int64_t> query_indptr, In<int32_t> query_indices, In<double> query_data,
-                 In<int64_t> exclude, In2<float> scores, In<int32_t> hot_position,
-                 In<int64_t> starts, In<int32_t> docs, In<float> weights, In<int64_t> row_indptr,
-                 In<int32_t> row_indices, In<double> row_data, bool is_signed,
-                 Out2<double> out_similarity, Out2<int64_t> out_docs) {
-    nb::gil_scoped_release release;
-    const Rows query{query_indptr.data(), query_indices.data(), query_data.data()};
-    const Rows row{row_indptr.data(), row_indices.data(), row_data.data()};
-    const int32_t* hot = hot_position.data();
-    const int64_t* from = starts.data();
-    const auto n_docs = static_cast<int64_t>(scores.shape(1));
-    const auto k = static_cast<int64_t>(out_docs.shape(1));
-    const int32_t* doc = docs.data();
-    const float* doc_weight = weights.data();
-    std::vector<double> dense(hot_position.size(), 0.0);
-    std::vector<float> sums(n_docs);
-    for (int64_t q = 0; q < static_cast<int64_t>(out_docs.shape(0)); ++q) {
-        const int64_t begin = query.indptr[q], end = query.indptr[q + 1];
-        // The sums of one query stay in the cache; the dense part streams in later.
-        std::fill(sums.begin(), sums.end(), 0.0F);
-        float* score = sums.data();
-        for (int64_t p = begin; p < end; ++p) {
-            const int32_t term = query.indices[p];
-            if (p + 2 < end) { // lists are short and lie far apart
-                fetch_early(doc + from[query.indices[p + 2]]);
-                fetch_early(doc_weight + from[query.indices[p + 2]]);
+// The most similar rows wanted of each query, and where they go.
+struct Wanted {
+    const std::int64_t* exclude; // a row that the query may not find, or -1
+    bool is_signed;
+    std::int64_t k;
+    double* similarity;
+    std::int64_t* docs;
+};
+
+// Unit rows, the postings of the columns that are not hot, and the dense block of those
+// that are. Checked once, when it is made.
+class Postings {
+  public:
+    Postings(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data, In<std::int32_t> hot_position,
+             Out2<float> block)
+        : owners_{nb::cast(indptr), nb::cast(indices), nb::cast(data)},
+          rows_(value_rows(indptr, indices, data, hot_position.size())),
+          hot_(hot_position.data(), hot_position.data() + hot_position.size()), starts_(hot_.size() + 1, 0) {
+        const std::size_t width = block.shape(1);
+        require_shape(block, rows_.n_rows, width, "block");
+        require_range(hot_position, static_cast<std::int64_t>(width), "hot_position", -1);
+        nb::gil_scoped_release release;
+        for (std::int64_t p = 0; p < rows_.n_entries(); ++p)
+            if (hot_[rows_.indices[p]] < 0) ++starts_[rows_.indices[p] + 1];
+        for (std::size_t t = 0; t < hot_.size(); ++t) starts_[t + 1] += starts_[t];
+        docs_.resize(starts_.back());
+        weights_.resize(starts_.back());
+        std::vector<std::int64_t> next(starts_.begin(), starts_.end() - 1);
+        for (std::int64_t d = 0; d < rows_.n_rows; ++d)
+            for (std::int64_t p = rows_.indptr[d]; p < rows_.indptr[d + 1]; ++p) {
+                const std::int32_t term = rows_.indices[p];
+                const auto weight = static_cast<float>(rows_.data[p]);
+                if (hot_[term] >= 0) {
+                    block.data()[d * width + hot_[term]] = weight;
+                } else {
+                    docs_[next[term]] = static_cast<std::int32_t>(d);
+                    weights_[next[term]++] = weight;
+                }
             }
-            if (hot[term] >= 0) continue;
-            const auto weight = static_cast<float>(query.data[p]);
-            for (int64_t i = from[term]; i < from[term + 1]; ++i)
-                score[doc[i]] += weight * doc_weight[i];
-        }
-        if (exclude.data()[q] >= 0)
-            score[exclude.data()[q]] = -std::numeric_limits<float>::infinity();
+    }
+
+    // Fill in the most similar rows of each query; `scores` holds the hot part.
+    void top_similar(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data, In<std::int64_t> exclude,
+                     In2<float> scores, bool is_signed, Out2<double> out_similarity,
+                     Out2<std::int64_t> out_docs) const {
+        const SparseRows queries = value_rows(indptr, indices, data, hot_.size());
+        const std::size_t k = out_docs.shape(1);
+        require_size(exclude, queries.n_rows, "exclude");
+        require_range(exclude, rows_.n_rows, "exclude", -1);
+        require_shape(scores, queries.n_rows, rows_.n_rows, "scores");
+        require_shape(out_docs, queries.n_rows, k, "out_docs");
+        require_shape(out_similarity, queries.n_rows, k, "out_similarity");
+        require(k >= 1, "out_docs: expected at least one column.");
+        const Wanted wanted{exclude.data(), is_signed, static_cast<std::int64_t>(k), out_similarity.data(),
+                            out_docs.data()};
+        nb::gil_scoped_release release;
+        std::vector<double> dense(hot_.size(), 0.0);
+        std::vector<float> sums(rows_.n_rows);
+        for (std::int64_t q = 0; q < queries.n_rows; ++q)
+            search(queries, q, scores.data() + q * rows_.n_rows, wanted, dense, sums);
+    }
+
+  private:
+    // `dense` is zero before and after: the query as a dense vector.
+    void search(const SparseRows& queries, std::int64_t q, const float* hot_scores, const Wanted& wanted,
+                std::vector<double>& dense, std::vector<float>& sums) const {
+        const std::int64_t begin = queries.indptr[q], end = queries.indptr[q + 1];
+        add_postings(queries, begin, end, sums);
+        if (wanted.exclude[q] >= 0) sums[wanted.exclude[q]] = -std::numeric_limits<float>::infinity();
         // |error| <= (number of terms + 4) 2^-24 for vectors of length 1.
         const auto band = static_cast<float>((end - begin + 4) * std::ldexp(1.02, -24));
-        Shortlist shortlist(k, band, is_signed ? -band : 0.0F);
-        shortlist.scan(score, scores.data() + q * n_docs, n_docs);
-        for (int64_t p = begin; p < end; ++p) dense[query.indices[p]] += query.data[p];
+        Shortlist shortlist(wanted.k, band, wanted.is_signed ? -band : 0.0F);
+        shortlist.scan(sums.data(), hot_scores, rows_.n_rows);
+        for (std::int64_t p = begin; p < end; ++p) dense[queries.indices[p]] += queries.data[p];
         auto& found = shortlist.found();
         for (auto& candidate : found) {
             double sum = 0.0;
-            for (int64_t p = row.indptr[candidate.doc]; p < row.indptr[candidate.doc + 1]; ++p)
-                sum += dense[row.indices[p]] * row.data[p];
+            for (std::int64_t p = rows_.indptr[candidate.doc]; p < rows_.indptr[candidate.doc + 1]; ++p)
+                sum += dense[rows_.indices[p]] * rows_.data[p];
             candidate.score = sum;
         }
-        const auto kept = std::min<int64_t>(k, static_cast<int64_t>(found.size()));
-        std::partial_sort(found.begin(), found.begin() + kept, found.end());
-        for (int64_t i = 0; i < kept && found[i].score > 0.0; ++i) {
-            out_similarity.data()[q * k + i] = found[i].score;
-            out_docs.data()[q * k + i] = found[i].doc;
+        const auto n = std::min<std::int64_t>(wanted.k, static_cast<std::int64_t>(found.size()));
+        std::partial_sort(found.begin(), found.begin() + n, found.end());
+        for (std::int64_t i = 0; i < n && found[i].score > 0.0; ++i) {
+            wanted.similarity[q * wanted.k + i] = found[i].score;
+            wanted.docs[q * wanted.k + i] = found[i].doc;
         }
-        for (int64_t p = begin; p < end; ++p) dense[query.indices[p]] = 0.0;
+        for (std::int64_t p = begin; p < end; ++p) dense[queries.indices[p]] = 0.0;
     }
-}
+
+    // The sums of one query stay in the cache; the dense part streams in later.
+    void add_postings(const SparseRows& queries, std::int64_t begin, std::int64_t end, std::vector<float>& sums) const {
+        std::fill(sums.begin(), sums.end(), 0.0F);
+        float* score = sums.data();
+        for (std::int64_t p = begin; p < end; ++p) {
+            const std::int32_t term = queries.indices[p];
+            if (p + 2 < end) { // lists are short and lie far apart
+                prefetch(docs_.data() + starts_[queries.indices[p + 2]]);
+                prefetch(weights_.data() + starts_[queries.indices[p + 2]]);
+            }
+            const auto weight = static_cast<float>(queries.data[p]);
+            for (std::int64_t i = starts_[term]; i < starts_[term + 1]; ++i) score[docs_[i]] += weight * weights_[i];
+        }
+    }
+
+    std::vector<nb::object> owners_; // of the rows
+    SparseRows rows_;
+    std::vector<std::int32_t> hot_;    // column of a hot term in the block, or -1
+    std::vector<std::int64_t> starts_; // the postings of term t are at starts[t] .. starts[t + 1]
+    std::vector<std::int32_t> docs_;
+    std::vector<float> weights_;
+};
 
 } // namespace
 
 void bind_postings(nb::module_& m) {
-    m.def("build_postings", &build_postings, nb::arg("indptr"), nb::arg("indices"),
-          nb::arg("data"), nb::arg("hot_position"), nb::arg("block"),
-          "Starts, documents and weights of the postings; fills the dense block.");
-    m.def("top_similar", &top_similar, nb::arg("query_indptr"), nb::arg("query_indices"),
-          nb::arg("query_data"), nb::arg("exclude"), nb::arg("scores"), nb::arg("hot_position"),
-          nb::arg("starts"), nb::arg("docs"), nb::arg("weights"), nb::arg("row_indptr"),
-          nb::arg("row_indices"), nb::arg("row_data"), nb::arg("is_signed"),
-          nb::arg("out_similarity"), nb::arg("out_docs"),
-          "Fill in the most similar rows of each query; `scores` holds the hot part.");
+    nb::class_<Postings>(m, "Postings")
+        .def(nb::init<In<std::int64_t>, In<std::int32_t>, In<double>, In<std::int32_t>, Out2<float>>(), "indptr"_a,
+             "indices"_a, "data"_a, "hot_position"_a, "block"_a.noconvert())
+        .def("top_similar", &Postings::top_similar, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "exclude"_a,
+             "scores"_a, "is_signed"_a, "out_similarity"_a.noconvert(), "out_docs"_a.noconvert());
 }

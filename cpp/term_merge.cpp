@@ -1,8 +1,7 @@
 // Two sorted lists of terms become one; each term learns its place in it, and
 // then the counts of the terms are added up.
-#include "arrays.hpp"
+#include "bindings.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <nanobind/stl/tuple.h>
 #include <tuple>
@@ -25,14 +24,13 @@ int compare(const Terms& left, int64_t i, const Terms& right, int64_t j) {
     return order != 0 ? order : (a < b ? -1 : (a > b ? 1 : 0));
 }
 
-using Merged = std::tuple<Given<uint8_t>, Given<int64_t>, Given<int64_t>, Given<int64_t>>;
+using Merged = std::tuple<Array<uint8_t>, Array<int64_t>, Array<int64_t>, Array<int64_t>>;
 
-Merged merge_terms(In<uint8_t> left_bytes, In<int64_t> left_offset, In<uint8_t> right_bytes,
-                   In<int64_t> right_offset) {
-    const Terms left{left_bytes.data(), left_offset.data(),
-                     static_cast<int64_t>(left_offset.size()) - 1};
-    const Terms right{right_bytes.data(), right_offset.data(),
-                      static_cast<int64_t>(right_offset.size()) - 1};
+Merged merge_terms(In<uint8_t> left_bytes, In<int64_t> left_offset, In<uint8_t> right_bytes, In<int64_t> right_offset) {
+    require_bounds(left_offset, left_bytes.size(), "left_offset");
+    require_bounds(right_offset, right_bytes.size(), "right_offset");
+    const Terms left{left_bytes.data(), left_offset.data(), static_cast<int64_t>(left_offset.size()) - 1};
+    const Terms right{right_bytes.data(), right_offset.data(), static_cast<int64_t>(right_offset.size()) - 1};
     std::vector<uint8_t> bytes;
     std::vector<int64_t> offset, left_place(left.n_terms), right_place(right.n_terms);
     {
@@ -43,9 +41,12 @@ Merged merge_terms(In<uint8_t> left_bytes, In<int64_t> left_offset, In<uint8_t> 
         int64_t i = 0, j = 0;
         while (i < left.n_terms || j < right.n_terms) {
             int order = 0;
-            if (i == left.n_terms) order = 1;
-            else if (j == right.n_terms) order = -1;
-            else order = compare(left, i, right, j);
+            if (i == left.n_terms)
+                order = 1;
+            else if (j == right.n_terms)
+                order = -1;
+            else
+                order = compare(left, i, right, j);
             const int64_t place = static_cast<int64_t>(offset.size()) - 1;
             const Terms& from = order <= 0 ? left : right;
             const int64_t k = order <= 0 ? i : j;
@@ -55,8 +56,8 @@ Merged merge_terms(In<uint8_t> left_bytes, In<int64_t> left_offset, In<uint8_t> 
             offset.push_back(static_cast<int64_t>(bytes.size()));
         }
     }
-    return {give_array(std::move(bytes)), give_array(std::move(offset)),
-            give_array(std::move(left_place)), give_array(std::move(right_place))};
+    return {give_array(std::move(bytes)), give_array(std::move(offset)), give_array(std::move(left_place)),
+            give_array(std::move(right_place))};
 }
 
 // ---- counts ---------------------------------------------------------------------
@@ -68,10 +69,28 @@ struct Counts {
     In<int64_t> tokens, documents, place; // `place`: of each term among all
     In<int64_t> row;                      // of each class of the result: the class here, or -1
 
+    Counts(In<int64_t> start_, In<int32_t> term_, In<int64_t> tokens_, In<int64_t> documents_, In<int64_t> place_,
+           In<int64_t> row_)
+        : start(start_), term(term_), tokens(tokens_), documents(documents_), place(place_), row(row_) {
+        require_bounds(start, term.size(), "start");
+        require_range(term, static_cast<int64_t>(place.size()), "term");
+        require_size(tokens, term.size(), "tokens");
+        require_size(documents, term.size(), "documents");
+        require_range(place, std::int64_t(1) << 31, "place");
+        require_range(row, static_cast<int64_t>(start.size()) - 1, "row", -1);
+    }
+
     int64_t begin(std::size_t c) const { return row.data()[c] < 0 ? 0 : start.data()[row.data()[c]]; }
     int64_t end(std::size_t c) const { return row.data()[c] < 0 ? 0 : start.data()[row.data()[c] + 1]; }
     int64_t place_of(int64_t k) const { return place.data()[term.data()[k]]; }
 };
+
+// A sum that does not fit is refused: it would come out negative.
+int64_t checked_sum(int64_t a, int64_t b, int64_t column) {
+    if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b)
+        throw std::overflow_error("column " + std::to_string(column) + ": the counts add up");
+    return a + b;
+}
 
 // Room that is reserved and never written to takes no memory.
 class Sums {
@@ -87,8 +106,8 @@ class Sums {
         while (i < i_end && j < j_end) {
             const int64_t a = left.place_of(i), b = right.place_of(j);
             if (a == b) {
-                add(a, left.tokens.data()[i] + right.tokens.data()[j],
-                    left.documents.data()[i] + right.documents.data()[j]);
+                add(a, checked_sum(left.tokens.data()[i], right.tokens.data()[j], a),
+                    checked_sum(left.documents.data()[i], right.documents.data()[j], a));
                 ++i, ++j;
             } else if (a < b) {
                 copy(left, i++);
@@ -106,9 +125,7 @@ class Sums {
     std::vector<int64_t> tokens, documents;
 
   private:
-    void copy(const Counts& from, int64_t k) {
-        add(from.place_of(k), from.tokens.data()[k], from.documents.data()[k]);
-    }
+    void copy(const Counts& from, int64_t k) { add(from.place_of(k), from.tokens.data()[k], from.documents.data()[k]); }
 
     void add(int64_t at, int64_t n_tokens, int64_t n_documents) {
         term.push_back(static_cast<int32_t>(at));
@@ -117,24 +134,26 @@ class Sums {
     }
 };
 
-using Added = std::tuple<Given<int64_t>, Given<int32_t>, Given<int64_t>, Given<int64_t>>;
+using Added = std::tuple<Array<int64_t>, Array<int32_t>, Array<int64_t>, Array<int64_t>>;
 
 Added merge_counts(const Counts& left, const Counts& right) {
+    require_size(right.row, left.row.size(), "row");
     Sums sums(left.term.size() + right.term.size());
     {
         nb::gil_scoped_release release;
         for (std::size_t c = 0; c < left.row.size(); ++c) sums.add_class(left, right, c);
     }
-    return {give_array(std::move(sums.start)), give_array(std::move(sums.term)),
-            give_array(std::move(sums.tokens)), give_array(std::move(sums.documents))};
+    return {give_array(std::move(sums.start)), give_array(std::move(sums.term)), give_array(std::move(sums.tokens)),
+            give_array(std::move(sums.documents))};
 }
 
 } // namespace
 
 void bind_term_merge(nb::module_& m) {
     using Whole = In<int64_t>;
-    m.def("merge_terms", &merge_terms);
+    m.def("merge_terms", &merge_terms, "left_bytes"_a, "left_offset"_a, "right_bytes"_a, "right_offset"_a);
     nb::class_<Counts>(m, "Counts")
-        .def(nb::init<Whole, In<int32_t>, Whole, Whole, Whole, Whole>());
-    m.def("merge_counts", &merge_counts);
+        .def(nb::init<Whole, In<int32_t>, Whole, Whole, Whole, Whole>(), "start"_a, "term"_a, "tokens"_a, "documents"_a,
+             "place"_a, "row"_a);
+    m.def("merge_counts", &merge_counts, "left"_a, "right"_a);
 }

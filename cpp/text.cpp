@@ -1,5 +1,4 @@
 // Bindings of the text kernels: documents, counting, vocabularies.
-#include "arrays.hpp"
 #include "text_fused.hpp"
 #include "text_hash.hpp"
 
@@ -21,7 +20,8 @@ std::string utf8(PyObject* item) {
 std::vector<std::string> utf8_list(const nb::list& items) {
     std::vector<std::string> out;
     out.reserve(nb::len(items));
-    for (nb::handle item : items) {
+    for (std::size_t k = 0; k < nb::len(items); ++k) { // by number: encoding may run other code
+        const nb::object item = items[k];
         PyObject* p = item.ptr();
         if (PyUnicode_Check(p) && PyUnicode_IS_ASCII(p))
             out.emplace_back(static_cast<const char*>(PyUnicode_DATA(p)), PyUnicode_GET_LENGTH(p));
@@ -58,136 +58,185 @@ template <typename Spell> nb::list str_list(std::size_t n, const bool* keep, Spe
     return nb::borrow<nb::list>(items);
 }
 
-Scan make_scan(int analyzer, std::uint32_t min_n, std::uint32_t max_n, std::uint32_t min_length) {
-    return {static_cast<Analyzer>(analyzer), min_n, max_n, min_length};
+template <typename Index>
+void fill_counted(Counted& self, In<std::int32_t> column, Out<Index> indptr, Out<Index> indices, Out<std::int64_t> data,
+                  bool last) {
+    require_size(column, self.terms().size(), "column");
+    require_size(indptr, self.n_rows() + 1, "indptr");
+    require_size(data, indices.size(), "data");
+    nb::gil_scoped_release release;
+    self.fill(column.data(), indptr.data(), indices.data(), data.data(), data.size(), last);
 }
 
 template <typename Index>
-void fill_counted(Counted& self, In<std::int32_t> column, Out<Index> indptr, Out<Index> indices, Out<std::int64_t> data, bool last) {
-    nb::gil_scoped_release release;
-    self.fill(column.data(), indptr.data(), indices.data(), data.data(), last);
-}
-
-template <typename Index> void fill_rows(RowMatrix& self, Out<Index> indptr, Out<Index> indices, Out<std::int64_t> data) {
+void fill_rows(RowMatrix& self, Out<Index> indptr, Out<Index> indices, Out<std::int64_t> data) {
+    require_size(indptr, self.n_rows() + 1, "indptr");
+    require_size(indices, self.n_entries(), "indices");
+    require_size(data, self.n_entries(), "data");
     nb::gil_scoped_release release;
     self.fill(indptr.data(), indices.data(), data.data());
 }
 
+void bind_texts(nb::module_& m) {
+    m.def("unicode_tables_ready", [] { return tables().ready(); });
+    m.def(
+        "set_unicode_tables",
+        [](In<std::uint8_t> flags, In<std::uint32_t> lower) {
+            require_size(flags, code_points, "flags");
+            require_size(lower, code_points, "lower");
+            require_range(lower, code_points, "lower");
+            tables().build(flags.data(), lower.data());
+        },
+        "flags"_a, "lower"_a);
+    nb::class_<Texts>(m, "Texts")
+        .def(nb::init<bool>(), "lowercase"_a)
+        .def("add_list", &Texts::add_list, "items"_a)
+        .def("add_arrow", &Texts::add_arrow<std::int32_t>, "offsets"_a.noconvert(), "bytes"_a.noconvert(), "owner"_a)
+        .def("add_arrow", &Texts::add_arrow<std::int64_t>, "offsets"_a.noconvert(), "bytes"_a.noconvert(), "owner"_a)
+        .def("lower_special", &Texts::lower_special)
+        .def_prop_ro("ascii", &Texts::ascii)
+        .def("__len__", &Texts::size);
+    nb::class_<Scan>(m, "Scan").def(nb::init<int, std::uint32_t, std::uint32_t, std::uint32_t>(), "analyzer"_a,
+                                    "min_n"_a, "max_n"_a, "min_length"_a);
+}
+
 void bind_counted(nb::module_& m) {
     nb::class_<Counted>(m, "CountedTerms")
-        .def("__init__",
-             [](Counted* self, const Texts& texts, const Scan& scan, nb::list stop_words, std::size_t n_threads) {
-                 const std::vector<std::string> stops = utf8_list(stop_words);
-                 nb::gil_scoped_release release;
-                 new (self) Counted(texts, scan, stops, n_threads);
-             })
+        .def(
+            "__init__",
+            [](Counted* self, const Texts& texts, const Scan& scan, nb::list stop_words, std::size_t n_threads) {
+                const std::vector<std::string> stops = utf8_list(stop_words);
+                nb::gil_scoped_release release;
+                new (self) Counted(texts, scan, stops, n_threads);
+            },
+            "texts"_a, "scan"_a, "stop_words"_a, "n_threads"_a)
         .def_prop_ro("n_rows", &Counted::n_rows)
         .def_prop_ro("n_terms", [](const Counted& self) { return self.terms().size(); })
         .def_prop_ro("n_entries", &Counted::n_entries)
-        .def("frequencies",
-             [](Counted& self, Out<std::int64_t> documents, Out<std::int64_t> occurrences) {
-                 nb::gil_scoped_release release;
-                 self.frequencies(documents.data(), occurrences.data());
-             })
+        .def(
+            "frequencies",
+            [](Counted& self, Out<std::int64_t> documents, Out<std::int64_t> occurrences) {
+                require_size(documents, self.terms().size(), "documents");
+                require_size(occurrences, self.terms().size(), "occurrences");
+                nb::gil_scoped_release release;
+                self.frequencies(documents.data(), occurrences.data());
+            },
+            "documents"_a.noconvert(), "occurrences"_a.noconvert())
         .def("order",
-             [](const Counted& self, Out<std::uint32_t> out) {
-                 nb::gil_scoped_release release;
-                 const std::vector<std::uint32_t> order = self.terms().order();
-                 std::copy(order.begin(), order.end(), out.data());
+             [](const Counted& self) {
+                 std::vector<std::uint32_t> order;
+                 {
+                     nb::gil_scoped_release release;
+                     order = self.terms().order();
+                 }
+                 return give_array(std::move(order));
              })
-        .def("terms",
-             [](const Counted& self, In<bool> keep) {
-                 return str_list(self.terms().size(), keep.data(), [&](std::size_t k, std::string& out) { self.terms().spell(k, out); });
-             })
-        .def("fill", &fill_counted<std::int32_t>)
-        .def("fill", &fill_counted<std::int64_t>);
+        .def(
+            "terms",
+            [](const Counted& self, In<bool> keep) {
+                require_size(keep, self.terms().size(), "keep");
+                return str_list(keep.size(), keep.data(),
+                                [&](std::size_t k, std::string& out) { self.terms().spell(k, out); });
+            },
+            "keep"_a)
+        .def("fill", &fill_counted<std::int32_t>, "column"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+             "data"_a.noconvert(), "last"_a)
+        .def("fill", &fill_counted<std::int64_t>, "column"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+             "data"_a.noconvert(), "last"_a);
 }
 
 void bind_vocabulary(nb::module_& m) {
     nb::class_<Vocabulary>(m, "Vocabulary")
-        .def("__init__",
-             [](Vocabulary* self, nb::list terms, const Scan& scan, nb::list stop_words) {
-                 new (self) Vocabulary(utf8_list(terms), scan, utf8_list(stop_words));
-             })
+        .def(
+            "__init__",
+            [](Vocabulary* self, nb::list terms, const Scan& scan, nb::list stop_words) {
+                new (self) Vocabulary(utf8_list(terms), scan, utf8_list(stop_words));
+            },
+            "terms"_a, "scan"_a, "stop_words"_a)
         .def_prop_ro("n_columns", &Vocabulary::n_columns);
     nb::class_<RowMatrix>(m, "RowMatrix")
         .def_prop_ro("n_entries", &RowMatrix::n_entries)
-        .def("fill", &fill_rows<std::int32_t>)
-        .def("fill", &fill_rows<std::int64_t>);
+        .def("fill", &fill_rows<std::int32_t>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert())
+        .def("fill", &fill_rows<std::int64_t>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert());
     nb::class_<ColumnCounts, RowMatrix>(m, "ColumnCounts")
-        .def("__init__", [](ColumnCounts* self, const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads) {
-            nb::gil_scoped_release release;
-            new (self) ColumnCounts(texts, vocabulary, n_threads);
-        });
+        .def(
+            "__init__",
+            [](ColumnCounts* self, const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads) {
+                nb::gil_scoped_release release;
+                new (self) ColumnCounts(texts, vocabulary, n_threads);
+            },
+            "texts"_a, "vocabulary"_a, "n_threads"_a);
+    m.def(
+        "murmurhash3", [](nb::bytes data) { return murmur3(data.c_str(), data.size()); }, "data"_a);
     nb::class_<HashedCounts, RowMatrix>(m, "HashedCounts")
-        .def("__init__", [](HashedCounts* self, const Texts& texts, const Scan& scan, nb::list stop_words,
-                            std::uint32_t n_columns, bool signs, std::size_t n_threads) {
-            const std::vector<std::string> stops = utf8_list(stop_words);
-            nb::gil_scoped_release release;
-            new (self) HashedCounts(texts, scan, stops, {n_columns, signs}, n_threads);
-        });
+        .def(
+            "__init__",
+            [](HashedCounts* self, const Texts& texts, const Scan& scan, nb::list stop_words, std::uint32_t n_columns,
+               bool signs, std::size_t n_threads) {
+                const std::vector<std::string> stops = utf8_list(stop_words);
+                nb::gil_scoped_release release;
+                new (self) HashedCounts(texts, scan, stops, {n_columns, signs}, n_threads);
+            },
+            "texts"_a, "scan"_a, "stop_words"_a, "n_columns"_a, "signs"_a, "n_threads"_a);
+}
+
+nb::tuple packed_terms(const ClassSums& sums) {
+    std::string bytes;
+    std::vector<std::int64_t> offsets = {0};
+    for (std::size_t k = 0; k < sums.n_terms(); ++k) {
+        sums.spell(k, bytes);
+        offsets.push_back(bytes.size());
+    }
+    return nb::make_tuple(give_array(std::vector<std::uint8_t>(bytes.begin(), bytes.end())),
+                          give_array(std::move(offsets)));
+}
+
+void score(const Texts& texts, const Vocabulary& vocabulary, int tf, int norm, std::optional<In<double>> idf,
+           In2<double> weights, In<double> bias, Out2<double> scores, Out<std::int64_t> n_tokens,
+           std::size_t n_threads) {
+    require(0 <= tf && tf <= 3 && 0 <= norm && norm <= 2, "tf, norm: expected 0 to 3 and 0 to 2.");
+    require_shape(weights, vocabulary.n_columns(), bias.size(), "weights");
+    if (idf) require_size(*idf, vocabulary.n_columns(), "idf");
+    require_shape(scores, texts.size(), bias.size(), "scores");
+    require_size(n_tokens, texts.size(), "n_tokens");
+    const Linear linear = {
+        static_cast<Tf>(tf), static_cast<Norm>(norm), idf ? idf->data() : nullptr, weights.data(), bias.data(),
+        bias.size()};
+    nb::gil_scoped_release release;
+    score_texts(texts, vocabulary, linear, scores.data(), n_tokens.data(), n_threads);
 }
 
 void bind_fused(nb::module_& m) {
     nb::class_<ClassSums>(m, "ClassSums")
-        .def("__init__",
-             [](ClassSums* self, const Texts& texts, In<std::int64_t> y, std::size_t n_classes, const Scan& scan,
-                nb::list stop_words, std::size_t n_threads) {
-                 const std::vector<std::string> stops = utf8_list(stop_words);
-                 nb::gil_scoped_release release;
-                 new (self) ClassSums(texts, y.data(), n_classes, scan, stops, n_threads);
-             })
-        .def_prop_ro("n_entries", [](const ClassSums& self) { return self.indices.size(); })
+        .def(
+            "__init__",
+            [](ClassSums* self, const Texts& texts, In<std::int64_t> y, std::size_t n_classes, const Scan& scan,
+               nb::list stop_words, std::size_t n_threads) {
+                require_size(y, texts.size(), "y");
+                require_range(y, static_cast<std::int64_t>(n_classes), "y");
+                const std::vector<std::string> stops = utf8_list(stop_words);
+                nb::gil_scoped_release release;
+                new (self) ClassSums(texts, y.data(), n_classes, scan, stops, n_threads);
+            },
+            "texts"_a, "y"_a, "n_classes"_a, "scan"_a, "stop_words"_a, "n_threads"_a)
         .def("terms",
              [](const ClassSums& self) {
                  return str_list(self.n_terms(), nullptr, [&](std::size_t k, std::string& out) { self.spell(k, out); });
              })
-        .def("packed_terms",
-             [](const ClassSums& self) {
-                 std::string bytes;
-                 std::vector<std::int64_t> offsets = {0};
-                 for (std::size_t k = 0; k < self.n_terms(); ++k) {
-                     self.spell(k, bytes);
-                     offsets.push_back(bytes.size());
-                 }
-                 return nb::make_tuple(give_array(std::vector<std::uint8_t>(bytes.begin(), bytes.end())),
-                                       give_array(std::move(offsets)));
-             })
-        .def("fill", [](const ClassSums& self, Out<std::int64_t> indptr, Out<std::int32_t> indices,
-                        Out<std::int64_t> tokens, Out<std::int64_t> documents) {
-            std::copy(self.indptr.begin(), self.indptr.end(), indptr.data());
-            std::copy(self.indices.begin(), self.indices.end(), indices.data());
-            std::copy(self.tokens.begin(), self.tokens.end(), tokens.data());
-            std::copy(self.documents.begin(), self.documents.end(), documents.data());
+        .def("packed_terms", &packed_terms)
+        // indptr, indices, tokens and documents; they are handed over, once.
+        .def("take", [](ClassSums& self) {
+            return nb::make_tuple(give_array(std::move(self.indptr)), give_array(std::move(self.indices)),
+                                  give_array(std::move(self.tokens)), give_array(std::move(self.documents)));
         });
-    m.def("score_texts", [](const Texts& texts, const Vocabulary& vocabulary, int tf, int norm, std::optional<In<double>> idf,
-                            In2<double> weights, In<double> bias, Out2<double> scores, Out<std::int64_t> n_tokens,
-                            std::size_t n_threads) {
-        const Linear linear = {static_cast<Tf>(tf), static_cast<Norm>(norm), idf ? idf->data() : nullptr, weights.data(),
-                               bias.data(), bias.shape(0)};
-        nb::gil_scoped_release release;
-        score_texts(texts, vocabulary, linear, scores.data(), n_tokens.data(), n_threads);
-    }, nb::arg("texts"), nb::arg("vocabulary"), nb::arg("tf"), nb::arg("norm"), nb::arg("idf").none(), nb::arg("weights"),
-       nb::arg("bias"), nb::arg("scores"), nb::arg("n_tokens"), nb::arg("n_threads"));
+    m.def("score_texts", &score, "texts"_a, "vocabulary"_a, nb::kw_only(), "tf"_a, "norm"_a, "idf"_a.none(),
+          "weights"_a, "bias"_a, "scores"_a.noconvert(), "n_tokens"_a.noconvert(), "n_threads"_a);
 }
 
 } // namespace
 
 void bind_text(nb::module_& m) {
-    m.def("unicode_tables_ready", [] { return tables().ready(); });
-    m.def("set_unicode_tables", [](In<std::uint8_t> flags, In<std::uint32_t> lower) { tables().build(flags.data(), lower.data()); });
-    nb::class_<Texts>(m, "Texts")
-        .def(nb::init<bool>())
-        .def("add_list", &Texts::add_list)
-        .def("add_arrow", &Texts::add_arrow<std::int32_t>)
-        .def("add_arrow", &Texts::add_arrow<std::int64_t>)
-        .def("lower_special", &Texts::lower_special)
-        .def_prop_ro("ascii", &Texts::ascii)
-        .def("__len__", &Texts::size);
-    nb::class_<Scan>(m, "Scan").def("__init__", [](Scan* self, int analyzer, std::uint32_t min_n, std::uint32_t max_n, std::uint32_t min_length) {
-        new (self) Scan(make_scan(analyzer, min_n, max_n, min_length));
-    });
-    m.def("murmurhash3", [](nb::bytes data) { return murmur3(data.c_str(), data.size()); });
+    bind_texts(m);
     bind_counted(m);
     bind_vocabulary(m);
     bind_fused(m);

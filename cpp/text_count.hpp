@@ -150,10 +150,10 @@ void sorted_row(const Entry* entries, std::size_t n, const std::vector<std::uint
 class Counted {
   public:
     Counted(const Texts& texts, const Scan& scan, const std::vector<std::string>& stop_words, std::size_t n_threads)
-        : terms_(scan), rows_(n_threads) {
-        const std::vector<std::size_t> bounds = texts.parts(n_threads);
-        std::vector<Symbols> symbols(n_threads);
-        run_parts(n_threads, [&](std::size_t part) {
+        : terms_(scan), rows_(usable_threads(n_threads)) {
+        const std::vector<std::size_t> bounds = texts.parts(rows_.size());
+        std::vector<Symbols> symbols(rows_.size());
+        run_parts(rows_.size(), [&](std::size_t part) {
             PartCounter counter(scan, stop_words);
             for (std::size_t row = bounds[part]; row < bounds[part + 1]; ++row) counter.document(texts[row]);
             symbols[part] = std::move(counter.reader.symbols);
@@ -173,6 +173,7 @@ class Counted {
 
     // Documents with the term and occurrences of the term, by term number.
     void frequencies(std::int64_t* documents, std::int64_t* occurrences) {
+        require_rows();
         for (std::size_t part = 0; part < rows_.size(); ++part)
             rows_[part].each(false, [&](std::size_t, const Entry* entries, std::size_t n) {
                 for (std::size_t k = 0; k < n; ++k) {
@@ -186,29 +187,36 @@ class Counted {
     // Write the rows: each by ascending term number, the term replaced by its
     // column, terms with a negative column left out. `last` frees the rows on the way.
     template <typename Index>
-    void fill(const std::int32_t* column, Index* indptr, Index* indices, std::int64_t* data, bool last) {
+    void fill(const std::int32_t* column, Index* indptr, Index* indices, std::int64_t* data, std::size_t room,
+              bool last) {
+        require_rows();
+        is_spent_ = last;
         std::vector<std::uint64_t> first(rows_.size());
         for (std::size_t part = 1; part < rows_.size(); ++part) first[part] = first[part - 1] + rows_[part - 1].size();
         indptr[0] = 0;
         const bool all_kept = std::none_of(column, column + terms_.size(), [](std::int32_t c) { return c < 0; });
-        run_parts(rows_.size(), [&](std::size_t part) { row_lengths(part, all_kept, column, indptr + first[part] + 1); });
+        run_parts(rows_.size(),
+                  [&](std::size_t part) { row_lengths(part, all_kept, column, indptr + first[part] + 1); });
         for (std::size_t row = 0; row < n_rows_; ++row) indptr[row + 1] += indptr[row];
+        require(std::size_t(indptr[n_rows_]) <= room, "indices, data: expected room for every entry.");
         run_parts(rows_.size(), [&](std::size_t part) {
             BitSorter sorter(terms_.size());
             std::vector<Entry> buffer;
             std::uint64_t at = indptr[first[part]];
             rows_[part].each(last, [&](std::size_t, const Entry* entries, std::size_t n) {
-                sorted_row(entries, n, terms_.numbers(part), sorter, buffer, [&](std::uint32_t term, std::uint32_t count) {
-                    if (column[term] < 0) return;
-                    indices[at] = column[term];
-                    data[at++] = count;
-                });
+                sorted_row(entries, n, terms_.numbers(part), sorter, buffer,
+                           [&](std::uint32_t term, std::uint32_t count) {
+                               if (column[term] < 0) return;
+                               indices[at] = column[term];
+                               data[at++] = count;
+                           });
             });
         });
     }
 
   private:
-    template <typename Index> void row_lengths(std::size_t part, bool all_kept, const std::int32_t* column, Index* lengths) {
+    template <typename Index>
+    void row_lengths(std::size_t part, bool all_kept, const std::int32_t* column, Index* lengths) {
         if (all_kept) {
             std::copy(rows_[part].lengths().begin(), rows_[part].lengths().end(), lengths);
             return;
@@ -220,9 +228,12 @@ class Counted {
         });
     }
 
+    void require_rows() const { require(!is_spent_, "the rows were given back by the last fill."); }
+
     std::size_t n_rows_ = 0;
     Terms terms_;
     std::vector<Rows> rows_; // of each part
+    bool is_spent_ = false;
 };
 
 } // namespace text

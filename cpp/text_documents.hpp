@@ -4,11 +4,6 @@
 #include "bindings.hpp"
 #include "text_unicode.hpp"
 
-#include <cstdint>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 namespace text {
 
 enum class Kind : std::uint8_t { ascii, latin1, ucs2, ucs4, utf8 };
@@ -32,7 +27,8 @@ class Texts {
         for (PyObject* object : owned_) Py_DECREF(object);
     }
 
-    // -1, or the first row that is not a string (or, from Arrow, not UTF-8).
+    // -1, or the first row that is not a string (or, from Arrow, not UTF-8). The list is
+    // taken here, under the interpreter's lock: what becomes of it later does not matter.
     std::int64_t add_list(nb::list items) {
         const Py_ssize_t n = PyList_GET_SIZE(items.ptr());
         texts_.reserve(texts_.size() + n);
@@ -55,7 +51,8 @@ class Texts {
         owned_.push_back(owner.ptr());
         for (std::size_t row = 0; row < n; ++row) {
             const std::uint64_t begin = offsets.data()[row], end = offsets.data()[row + 1];
-            if (end < begin || end > bytes.shape(0)) throw std::out_of_range("the offsets of the Arrow column are broken");
+            if (end < begin || end > bytes.shape(0))
+                throw std::invalid_argument("the offsets of the Arrow column are broken");
             check_length(end - begin, texts_.size());
             const unsigned char* data = bytes.data() + begin;
             const bool ascii = all_ascii(data, end - begin);
@@ -72,8 +69,9 @@ class Texts {
         if (!lowercase_ || ascii_) return;
         for (Text& t : texts_) {
             if (t.kind == Kind::ascii || !t.fold || !has_special(t)) continue;
-            nb::object plain = nb::steal(t.kind == Kind::utf8 ? PyUnicode_DecodeUTF8(static_cast<const char*>(t.data), t.length, "strict")
-                                                              : PyUnicode_FromKindAndData(width(t.kind), t.data, t.length));
+            nb::object plain = nb::steal(
+                t.kind == Kind::utf8 ? PyUnicode_DecodeUTF8(static_cast<const char*>(t.data), t.length, "strict")
+                                     : PyUnicode_FromKindAndData(width(t.kind), t.data, t.length));
             if (!plain.is_valid()) throw nb::python_error();
             nb::object lowered = plain.attr("lower")();
             t = view(lowered.ptr(), false);
@@ -87,6 +85,7 @@ class Texts {
 
     // Bounds of contiguous parts of about equal text; n_parts + 1 numbers.
     std::vector<std::size_t> parts(std::size_t n_parts) const {
+        require(ascii_ || tables().ready(), "texts: the Unicode tables must be set before text beyond ASCII is read.");
         std::uint64_t total = 0, done = 0;
         for (const Text& t : texts_) total += t.length + 16;
         std::vector<std::size_t> bounds = {0};
@@ -128,7 +127,7 @@ class Texts {
         for (const std::uint32_t c : tables().special()) {
             const Unit wanted = static_cast<Unit>(c);
             if (wanted != c) continue; // too wide for this string
-            bool found = false; // no early exit: the loop runs in wide registers
+            bool found = false;        // no early exit: the loop runs in wide registers
             for (std::uint64_t k = 0; k < n; ++k) found |= units[k] == wanted;
             if (found) return true;
         }

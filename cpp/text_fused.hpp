@@ -77,6 +77,7 @@ class ClassSums {
     ClassSums(const Texts& texts, const std::int64_t* y, std::size_t n_classes, const Scan& scan,
               const std::vector<std::string>& stop_words, std::size_t n_threads)
         : terms_(scan) {
+        n_threads = usable_threads(n_threads);
         const std::vector<std::size_t> bounds = texts.parts(n_threads);
         std::vector<std::unique_ptr<PartSums>> parts(n_threads);
         std::vector<Symbols> symbols(n_threads);
@@ -137,7 +138,7 @@ enum class Norm : std::uint8_t { none, l2, l1 };
 struct Linear {
     Tf tf;
     Norm norm;
-    const double* idf; // or nullptr
+    const double* idf;     // or nullptr
     const double* weights; // (n_columns, n_outputs), row after row
     const double* bias;    // (n_outputs,)
     std::size_t n_outputs;
@@ -189,7 +190,9 @@ class Scorer {
         return n_tokens;
     }
 
-    const double* row_of(std::uint32_t column) const { return linear_.weights + std::size_t(column) * linear_.n_outputs; }
+    const double* row_of(std::uint32_t column) const {
+        return linear_.weights + std::size_t(column) * linear_.n_outputs;
+    }
 
     double value(std::uint32_t column, std::uint32_t count) const {
         double x = count;
@@ -221,6 +224,7 @@ class Scorer {
 
 inline void score_texts(const Texts& texts, const Vocabulary& vocabulary, const Linear& linear, double* scores,
                         std::int64_t* n_tokens, std::size_t n_threads) {
+    n_threads = usable_threads(n_threads);
     const std::vector<std::size_t> bounds = texts.parts(n_threads);
     run_parts(n_threads, [&](std::size_t part) {
         Scorer scorer(vocabulary, linear);

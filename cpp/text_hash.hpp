@@ -85,17 +85,20 @@ class HashReader {
 // Signed counts by column, rows sorted by column; terms that cancel leave a 0.
 class HashedCounts : public RowMatrix {
   public:
-    HashedCounts(const Texts& texts, const Scan& scan, const std::vector<std::string>& stop_words, const Hashing& hashing,
-                 std::size_t n_threads)
+    HashedCounts(const Texts& texts, const Scan& scan, const std::vector<std::string>& stop_words,
+                 const Hashing& hashing, std::size_t n_threads)
         : RowMatrix(n_threads) {
-        const std::vector<std::size_t> bounds = texts.parts(n_threads);
-        run_parts(n_threads, [&](std::size_t part) {
+        require(hashing.n_columns >= 1, "n_columns: expected at least 1.");
+        const std::vector<std::size_t> bounds = texts.parts(rows_.size());
+        run_parts(rows_.size(), [&](std::size_t part) {
             HashReader reader(scan, stop_words, hashing);
             BitSorter sorter(hashing.n_columns <= widest_table ? hashing.n_columns : 0);
             std::vector<Entry> row;
             for (std::size_t k = bounds[part]; k < bounds[part + 1]; ++k) {
                 row.clear();
-                reader.read(texts[k], [&](std::uint32_t column, int sign) { row.push_back({column, std::uint32_t(sign)}); });
+                reader.read(texts[k], [&](std::uint32_t column, int sign) {
+                    row.push_back({column, std::uint32_t(sign)});
+                });
                 add_up(row, hashing.n_columns, sorter);
                 rows_[part].add(row.data(), row.size());
             }

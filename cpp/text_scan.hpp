@@ -4,12 +4,10 @@
 // least length), character n-grams, and character n-grams inside words.
 #pragma once
 
+#include "compiler.hpp"
 #include "text_documents.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <vector>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -21,8 +19,17 @@ enum class Analyzer : std::uint8_t { word, chars, chars_in_words };
 
 struct Scan {
     Analyzer analyzer;
-    std::uint32_t min_n, max_n;  // n-gram range
-    std::uint32_t min_length;    // of a word, in code points
+    std::uint32_t min_n, max_n; // n-gram range
+    std::uint32_t min_length;   // of a word, in code points
+
+    Scan(int analyzer_, std::uint32_t min_n_, std::uint32_t max_n_, std::uint32_t min_length_)
+        : analyzer(static_cast<Analyzer>(analyzer_)), min_n(min_n_), max_n(max_n_), min_length(min_length_) {
+        require(0 <= analyzer_ && analyzer_ <= 2, "analyzer: expected 0, 1 or 2.");
+        require(1 <= min_n && min_n <= max_n, "min_n, max_n: expected 1 <= min_n <= max_n.");
+        require(analyzer != Analyzer::word || max_n <= most_words, "max_n: expected at most 255 words.");
+        require(min_length >= 1, "min_length: expected at least 1.");
+    }
+    static constexpr std::uint32_t most_words = 255; // the length of an n-gram is kept in a byte
 };
 
 struct Span {
@@ -34,9 +41,7 @@ constexpr std::size_t over_read = 16;
 
 // ---- ASCII: flags and lower case without the Unicode tables ----------------
 
-inline bool ascii_word(std::uint32_t c) {
-    return (c | 0x20) - 'a' < 26u || c - '0' < 10u || c == '_';
-}
+inline bool ascii_word(std::uint32_t c) { return (c | 0x20) - 'a' < 26u || c - '0' < 10u || c == '_'; }
 inline bool ascii_space(std::uint32_t c) { return c - 9 < 5u || c - 0x1C < 5u; }
 inline std::uint32_t ascii_lower(std::uint32_t c) { return c - 'A' < 26u ? c + 32 : c; }
 
@@ -67,8 +72,6 @@ inline std::uint64_t classify_64(const char* in, char* out, bool fold) {
 #endif
     return words;
 }
-
-inline int lowest_bit(std::uint64_t bits) { return __builtin_ctzll(bits); }
 
 // ---- any text, one code point at a time -------------------------------------
 
@@ -339,7 +342,7 @@ class Scanner {
     std::vector<char> bytes_;
     std::vector<std::uint32_t> edges_;
     std::vector<std::uint32_t> starts_; // of code points in bytes_, and the end
-    std::vector<Span> spans_; // the first n_spans_ count
+    std::vector<Span> spans_;           // the first n_spans_ count
     std::size_t n_spans_ = 0;
 };
 

@@ -151,7 +151,8 @@ class Symbols {
             std::uint64_t head = 0;
             const char* bytes = words_.bytes(s.word);
             const std::uint32_t n = std::min<std::uint32_t>(8, words_.length(s.word));
-            for (std::uint32_t k = 0; k < n; ++k) head |= std::uint64_t(static_cast<unsigned char>(bytes[k])) << (56 - 8 * k);
+            for (std::uint32_t k = 0; k < n; ++k)
+                head |= std::uint64_t(static_cast<unsigned char>(bytes[k])) << (56 - 8 * k);
             items.push_back({head, id, s.word});
         }
         std::sort(items.begin(), items.end(), [this](const Item& a, const Item& b) {
@@ -166,8 +167,8 @@ class Symbols {
     }
 
     StringTable words_;
-    std::vector<PairTable> pairs_;        // n = 2, 3, ...
-    std::vector<Symbol> symbols_;         // kept only where there are n-grams of words
+    std::vector<PairTable> pairs_; // n = 2, 3, ...
+    std::vector<Symbol> symbols_;  // kept only where there are n-grams of words
     std::vector<std::uint8_t> n_words_;
     std::uint32_t n_stop_ = 0, size_ = 0;
 };

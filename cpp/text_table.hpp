@@ -1,25 +1,15 @@
 // Hash tables from terms to numbers, laid out for one cache line a look-up.
 #pragma once
 
+#include "compiler.hpp"
 #include "text_scan.hpp"
 #include "zero_array.hpp"
 
-#include <cstdint>
 #include <cstring>
-#include <utility>
-#include <vector>
 
 namespace text {
 
 constexpr std::uint32_t none = 0xFFFFFFFF;
-
-inline void prefetch(const void* p) { __builtin_prefetch(p); }
-
-// Fold a 64 x 64 bit product to 64 bits.
-inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-    const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
 
 constexpr std::uint64_t salt_a = 0x9E3779B97F4A7C15ull, salt_b = 0xD1B54A32D192ED03ull;
 
@@ -53,7 +43,7 @@ struct Key {
         std::memcpy(&key.high, p + 8, 8);
         key.low &= head_masks.low[kept];
         key.high &= head_masks.high[kept];
-        key.hash = mix(key.low ^ salt_a, key.high ^ salt_b ^ (std::uint64_t(length) << 32));
+        key.hash = folded_product(key.low ^ salt_a, key.high ^ salt_b ^ (std::uint64_t(length) << 32));
         if (length > 16) key.hash_rest();
         return key;
     }
@@ -67,11 +57,11 @@ struct Key {
         for (; k + 8 <= length; k += 8) {
             std::uint64_t word;
             std::memcpy(&word, bytes + k, 8);
-            hash = mix(hash ^ word, salt_a);
+            hash = folded_product(hash ^ word, salt_a);
         }
         std::uint64_t word = 0;
         std::memcpy(&word, bytes + k, length - k);
-        hash = mix(hash ^ word, salt_b);
+        hash = folded_product(hash ^ word, salt_b);
     }
 };
 
@@ -148,7 +138,8 @@ class StringTable {
 
     bool same_long(const Slot& slot, const Key& key) const {
         // Lengths from 0xFFFF share a tag; a term that fits is followed by the next one's bytes.
-        return slot.high + key.length <= arena_.size() && std::memcmp(arena_.data() + slot.high, key.bytes, key.length) == 0 &&
+        return slot.high + key.length <= arena_.size() &&
+               std::memcmp(arena_.data() + slot.high, key.bytes, key.length) == 0 &&
                (key.length < 0xFFFF || stored_length(slot.high) == key.length);
     }
 
@@ -163,7 +154,7 @@ class StringTable {
             const std::uint32_t n = length < 0xFFFF ? length : std::uint32_t(stored_length(slot.high));
             return Key::of(arena_.data() + slot.high, n).hash;
         }
-        return mix(slot.low ^ salt_a, slot.high ^ salt_b ^ (std::uint64_t(length) << 32));
+        return folded_product(slot.low ^ salt_a, slot.high ^ salt_b ^ (std::uint64_t(length) << 32));
     }
 
     void grow(std::size_t n_slots) {
@@ -193,7 +184,9 @@ struct PairSlot {
 
 class PairTable {
   public:
-    static std::uint64_t key(std::uint32_t prefix, std::uint32_t word) { return (std::uint64_t(prefix) << 32 | word) + 1; }
+    static std::uint64_t key(std::uint32_t prefix, std::uint32_t word) {
+        return (std::uint64_t(prefix) << 32 | word) + 1;
+    }
 
     PairTable() : slots_(1u << 10), mask_((1u << 10) - 1) {}
 
@@ -228,7 +221,7 @@ class PairTable {
     void drop_slots() { slots_ = ZeroArray<PairSlot>(); }
 
   private:
-    std::size_t hash(std::uint64_t key) const { return mix(key, salt_a) & mask_; }
+    std::size_t hash(std::uint64_t key) const { return folded_product(key, salt_a) & mask_; }
 
     std::size_t probe(std::uint64_t key) const {
         std::size_t at = hash(key);

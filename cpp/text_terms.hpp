@@ -128,8 +128,8 @@ class Terms {
 
     std::uint32_t min_words_;
     Symbols symbols_;
-    std::vector<std::uint32_t> symbol_; // of each term
-    std::vector<std::uint32_t> term_;   // of each symbol; empty: the same numbers
+    std::vector<std::uint32_t> symbol_;               // of each term
+    std::vector<std::uint32_t> term_;                 // of each symbol; empty: the same numbers
     std::vector<std::vector<std::uint32_t>> numbers_; // of each part: local symbol -> term
 };
 

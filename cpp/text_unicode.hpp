@@ -29,7 +29,9 @@ class UnicodeTables {
 
     const std::vector<std::uint32_t>& special() const { return special_; }
 
+    // Once: other threads may be reading.
     void build(const std::uint8_t* flags, const std::uint32_t* lower) {
+        if (ready()) return;
         std::map<std::string, std::uint16_t> known;
         std::vector<std::uint8_t> all_flags;
         std::vector<std::uint32_t> all_shifts;

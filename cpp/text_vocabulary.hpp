@@ -9,7 +9,8 @@ class Vocabulary {
   public:
     // Term k of `terms` (UTF-8) is column k.
     Vocabulary(const std::vector<std::string>& terms, const Scan& scan, const std::vector<std::string>& stop_words)
-        : scan_(scan), symbols_(scan.analyzer == Analyzer::word ? scan.max_n : 1, stop_words), n_columns_(terms.size()) {
+        : scan_(scan), symbols_(scan.analyzer == Analyzer::word ? scan.max_n : 1, stop_words),
+          n_columns_(terms.size()) {
         has_pairs() ? add_ngrams(terms) : add_strings(terms);
     }
 
@@ -198,8 +199,16 @@ class RowMatrix {
         return total;
     }
 
+    std::size_t n_rows() const {
+        std::size_t n = 0;
+        for (const Rows& rows : rows_) n += rows.size();
+        return n;
+    }
+
     // Once only: frees the rows.
     template <typename Index> void fill(Index* indptr, Index* indices, std::int64_t* data) {
+        require(!is_spent_, "the rows were given back by the first fill.");
+        is_spent_ = true;
         std::uint64_t at = 0;
         *indptr++ = 0;
         for (Rows& rows : rows_)
@@ -213,17 +222,18 @@ class RowMatrix {
     }
 
   protected:
-    explicit RowMatrix(std::size_t n_parts) : rows_(n_parts) {}
+    explicit RowMatrix(std::size_t n_threads) : rows_(usable_threads(n_threads)) {}
 
-    std::vector<Rows> rows_;
+    std::vector<Rows> rows_; // of each part
+    bool is_spent_ = false;
 };
 
 // Counts of the columns of a vocabulary: rows sorted by column.
 class ColumnCounts : public RowMatrix {
   public:
     ColumnCounts(const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads) : RowMatrix(n_threads) {
-        const std::vector<std::size_t> bounds = texts.parts(n_threads);
-        run_parts(n_threads, [&](std::size_t part) {
+        const std::vector<std::size_t> bounds = texts.parts(rows_.size());
+        run_parts(rows_.size(), [&](std::size_t part) {
             ColumnReader reader(vocabulary);
             ColumnCounter counter(vocabulary.n_columns());
             BitSorter sorter(vocabulary.n_columns());
@@ -233,8 +243,9 @@ class ColumnCounts : public RowMatrix {
                 reader.read(texts[k], [&](const std::uint32_t* columns, std::size_t n) { counter.add(columns, n); });
                 std::size_t n;
                 const Entry* entries = counter.take(n);
-                sorted_row(entries, n, {}, sorter, buffer,
-                           [&](std::uint32_t column, std::uint32_t count) { row.push_back({column, count}); });
+                sorted_row(entries, n, {}, sorter, buffer, [&](std::uint32_t column, std::uint32_t count) {
+                    row.push_back({column, count});
+                });
                 rows_[part].add(row.data(), row.size());
             }
         });

@@ -4,28 +4,25 @@
 // C without its diagonal, a_k = sum_w C0_kw. Z = B C0, that is
 // Z_dk = sum of C_kw over the terms w != k of document d.
 // T is int64_t where the caller has bounded every sum by 2^63, else double.
-#include "bindings.hpp"
-#include "postings.hpp"
-
-#include <algorithm>
+#include "sparse_rows.hpp"
 
 namespace {
-
-using earmark::Postings;
 
 // squares = sum_w C0_kw^2, cubes = sum_w C0_kw^3, and the squares weighted by
 // a_w and by f_w, for every term k.
 template <typename T>
-void cooccurrence_moments(In<int64_t> indptr, In<int32_t> indices, In<T> reach, In<T> held,
-                          Out<T> squares, Out<T> cubes, Out<T> by_reach, Out<T> by_held) {
-    const int64_t m = static_cast<int64_t>(indptr.shape(0)) - 1;
-    const int64_t n = static_cast<int64_t>(squares.shape(0));
-    const int64_t *ptr = indptr.data();
-    const int32_t *idx = indices.data();
+void cooccurrence_moments(In<int64_t> indptr, In<int32_t> indices, In<T> reach, In<T> held, Out<T> squares,
+                          Out<T> cubes, Out<T> by_reach, Out<T> by_held) {
+    const PresenceRows rows = presence_rows(indptr, indices, squares.size());
+    const int64_t *ptr = rows.indptr, m = rows.n_rows, n = rows.n_columns;
+    const int32_t* idx = rows.indices;
+    for (const auto& out : {squares, cubes, by_reach, by_held}) require_size(out, n, "cubes, by_reach, by_held");
+    require_size(reach, n, "reach");
+    require_size(held, n, "held");
     const T *a = reach.data(), *f = held.data();
     T *c2 = squares.data(), *c3 = cubes.data(), *c2a = by_reach.data(), *c2f = by_held.data();
     nb::gil_scoped_release release;
-    const Postings terms(ptr, idx, m, n);
+    const ColumnRows terms(rows);
     std::vector<int64_t> next(ptr, ptr + m);
     std::vector<int32_t> count(n, 0), seen(n);
     for (int64_t k = 0; k < n; ++k) {
@@ -35,7 +32,7 @@ void cooccurrence_moments(In<int64_t> indptr, In<int32_t> indices, In<T> reach, 
             for (int64_t e = ++next[d]; e < ptr[d + 1]; ++e)
                 if (count[idx[e]]++ == 0) seen[n_seen++] = idx[e];
         }
-        for (int64_t s = 0; s < n_seen; ++s) {  // C is symmetric: k and w at once
+        for (int64_t s = 0; s < n_seen; ++s) { // C is symmetric: k and w at once
             const int32_t w = seen[s];
             const T c = static_cast<T>(count[w]), square = c * c;
             count[w] = 0;
@@ -53,11 +50,11 @@ void cooccurrence_moments(In<int64_t> indptr, In<int32_t> indices, In<T> reach, 
 
 // Sums over Z, one block of its rows (or columns) at a time.
 template <typename T> struct ZSums {
-    const T *length;  // L_d
-    T *norms;         // sum_d Z_dk^2
-    T *by_length;     // sum over d with k of L_d Z_dk
-    T *by_square;     // sum over d with k of L_d^2 Z_dk
-    T *inner;         // sum over k in d of Z_dk
+    const T* length; // L_d
+    T* norms;        // sum_d Z_dk^2
+    T* by_length;    // sum over d with k of L_d Z_dk
+    T* by_square;    // sum over d with k of L_d^2 Z_dk
+    T* inner;        // sum over k in d of Z_dk
 
     void entry(int64_t d, int64_t k, T z) {
         by_length[k] += length[d] * z;
@@ -72,9 +69,8 @@ template <typename T> struct ZSums {
 // part of C. Either way the result is SB = BC, and Z after f_k is taken from the
 // entries of B.
 template <typename Acc, typename T, bool kRowsAreDocuments>
-void block_walks(const int64_t *ptr, const int32_t *idx, int64_t n_rows, int64_t n_columns,
-                 const int64_t *column_start, const int32_t *column_row, const int64_t *held,
-                 ZSums<T> sums) {
+void block_walks(const int64_t* ptr, const int32_t* idx, int64_t n_rows, int64_t n_columns, const int64_t* column_start,
+                 const int32_t* column_row, const int64_t* held, ZSums<T> sums) {
     const int64_t width = std::max<int64_t>(8, std::min<int64_t>(128, (1 << 22) / (n_rows + 1)));
     std::vector<Acc> shared(static_cast<size_t>(n_rows * width)), z(width);
     std::vector<int64_t> next(column_start, column_start + n_columns);
@@ -88,7 +84,7 @@ void block_walks(const int64_t *ptr, const int32_t *idx, int64_t n_rows, int64_t
         for (int64_t q = 0; q < n_columns; ++q) {
             std::fill(z.begin(), z.end(), Acc(0));
             for (int64_t x = column_start[q]; x < column_start[q + 1]; ++x) {
-                const Acc *row = shared.data() + column_row[x] * width;
+                const Acc* row = shared.data() + column_row[x] * width;
                 for (int64_t c = 0; c < width; ++c) z[c] += row[c];
             }
             for (; next[q] < column_start[q + 1] && column_row[next[q]] < first + size; ++next[q]) {
@@ -105,35 +101,44 @@ void block_walks(const int64_t *ptr, const int32_t *idx, int64_t n_rows, int64_t
     }
 }
 
-template <typename Acc, typename T>
-void walks(const int64_t *ptr, const int32_t *idx, int64_t m, int64_t n, const int64_t *held,
-           ZSums<T> sums) {
-    const Postings terms(ptr, idx, m, n);
-    if (m <= n)  // m nnz(B) additions by document, n nnz(B) by term
-        block_walks<Acc, T, true>(ptr, idx, m, n, terms.start.data(), terms.row.data(), held, sums);
+template <typename Acc, typename T> void walks(const PresenceRows& x, const int64_t* held, ZSums<T> sums) {
+    const ColumnRows terms(x);
+    const int64_t m = x.n_rows, n = x.n_columns, *start = terms.start.data();
+    const int32_t* row = terms.row.data();
+    if (m <= n) // m nnz(B) additions by document, n nnz(B) by term
+        block_walks<Acc, T, true>(x.indptr, x.indices, m, n, start, row, held, sums);
     else
-        block_walks<Acc, T, false>(terms.start.data(), terms.row.data(), n, m, ptr, idx, held, sums);
+        block_walks<Acc, T, false>(start, row, n, m, x.indptr, x.indices, held, sums);
 }
 
 template <typename T>
-void walk_sums(In<int64_t> indptr, In<int32_t> indices, In<int64_t> held, In<T> length,
-               bool is_narrow, Out<T> norms, Out<T> by_length, Out<T> by_square, Out<T> inner) {
-    const int64_t m = static_cast<int64_t>(indptr.shape(0)) - 1;
-    const int64_t n = static_cast<int64_t>(held.shape(0));
-    const ZSums<T> sums{length.data(), norms.data(), by_length.data(), by_square.data(),
-                        inner.data()};
+void walk_sums(In<int64_t> indptr, In<int32_t> indices, In<int64_t> held, In<T> length, bool is_narrow, Out<T> norms,
+               Out<T> by_length, Out<T> by_square, Out<T> inner) {
+    const PresenceRows x = presence_rows(indptr, indices, held.size());
+    for (const auto& out : {norms, by_length, by_square}) require_size(out, x.n_columns, "norms, by_length, by_square");
+    require_size(length, x.n_rows, "length");
+    require_size(inner, x.n_rows, "inner");
+    require_sorted(x);
+    const ZSums<T> sums{length.data(), norms.data(), by_length.data(), by_square.data(), inner.data()};
     nb::gil_scoped_release release;
-    if (is_narrow)  // max L_d max f_k < 2^31
-        walks<int32_t, T>(indptr.data(), indices.data(), m, n, held.data(), sums);
+    if (is_narrow) // max L_d max f_k < 2^31
+        walks<int32_t, T>(x, held.data(), sums);
     else
-        walks<int64_t, T>(indptr.data(), indices.data(), m, n, held.data(), sums);
+        walks<int64_t, T>(x, held.data(), sums);
 }
 
-}  // namespace
+template <typename T> void bind_typed(nb::module_& m) {
+    m.def("cooccurrence_moments", &cooccurrence_moments<T>, "indptr"_a, "indices"_a, nb::kw_only(),
+          "reach"_a.noconvert(), "held"_a.noconvert(), "squares"_a.noconvert(), "cubes"_a.noconvert(),
+          "by_reach"_a.noconvert(), "by_held"_a.noconvert());
+    m.def("walk_sums", &walk_sums<T>, "indptr"_a, "indices"_a, nb::kw_only(), "held"_a, "length"_a.noconvert(),
+          "is_narrow"_a, "norms"_a.noconvert(), "by_length"_a.noconvert(), "by_square"_a.noconvert(),
+          "inner"_a.noconvert());
+}
 
-void bind_third_order(nb::module_ &m) {
-    m.def("cooccurrence_moments", &cooccurrence_moments<int64_t>);
-    m.def("cooccurrence_moments", &cooccurrence_moments<double>);
-    m.def("walk_sums", &walk_sums<int64_t>);
-    m.def("walk_sums", &walk_sums<double>);
+} // namespace
+
+void bind_third_order(nb::module_& m) {
+    bind_typed<int64_t>(m);
+    bind_typed<double>(m);
 }

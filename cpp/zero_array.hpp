@@ -69,7 +69,8 @@ template <typename T> class ZeroArray {
             mapped_ = nullptr;
             throw std::bad_alloc();
         }
-        const std::uintptr_t start = (reinterpret_cast<std::uintptr_t>(mapped_) + large_page - 1) / large_page * large_page;
+        const std::uintptr_t start =
+            (reinterpret_cast<std::uintptr_t>(mapped_) + large_page - 1) / large_page * large_page;
         madvise(reinterpret_cast<void*>(start), bytes_, MADV_HUGEPAGE);
         data_ = reinterpret_cast<T*>(start);
     }

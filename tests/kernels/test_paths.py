@@ -120,7 +120,14 @@ def test_wide_accumulators_give_the_same_sums(rng):
         (lambda narrow, *out: lib.shared_ends(*rows[:2], *rows[:2], narrow, *out), 2),
         (
             lambda narrow, *out: lib.walk_sums(
-                *rows[:2], held, length, narrow, *out[:3], out[3][:30]
+                *rows[:2],
+                held=held,
+                length=length,
+                is_narrow=narrow,
+                norms=out[0],
+                by_length=out[1],
+                by_square=out[2],
+                inner=out[3][:30],
             ),
             4,
         ),

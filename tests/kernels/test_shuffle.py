@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse, stats
 
-from earmark.kernels.shuffle import distinct_documents, fingerprints, uniforms
+from earmark.kernels.keys import uniforms
+from earmark.kernels.shuffle import distinct_documents, fingerprints
 
 
 def documents(rng, n_samples=60, n_features=25):

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from earmark.exceptions import DataError
-from earmark.kernels import text, text_plain, unicode_tables
+from earmark.features import WordCounter
+from earmark.kernels import text, text_plain
 from earmark.kernels.backend import native
 from earmark.kernels.text import ArrowText, Scan, TermTable
 
@@ -39,8 +40,21 @@ TEXTS = [
 ]
 
 
+def plain_analyzer(scan):
+    return WordCounter(
+        analyzer=scan.analyzer,
+        ngram_range=scan.ngram_range,
+        token_pattern=rf"\w{{{scan.min_length},}}",
+        lowercase=scan.lowercase,
+        stop_words=sorted(scan.stop_words) or None,
+    ).build_analyzer()
+
+
 def counted(texts, scan, n_threads=1):
-    counts = text.count_terms(texts, scan, n_threads)
+    if native() is None:
+        counts = text_plain.PlainCounts(map(plain_analyzer(scan), texts))
+    else:
+        counts = text.count_terms(texts, scan, n_threads)
     every = np.ones(counts.n_terms, dtype=bool)
     columns = np.empty(counts.n_terms, dtype=np.int32)
     columns[counts.order()] = np.arange(counts.n_terms)
@@ -90,28 +104,31 @@ def test_arrow_buffers_equal_strings(scan, dtype):
 
 @pytest.mark.parametrize("scan", SCANS)
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_known_terms_are_counted_as_new_ones_are(scan, n_threads, monkeypatch):
+def test_known_terms_are_counted_as_new_ones_are(scan, n_threads):
     terms, columns, _, _, indptr, indices, data = counted(TEXTS, scan)
     names = [term for _, term in sorted(zip(columns, terms, strict=True))]
     rows = [
         sorted(zip(indices[a:b], data[a:b], strict=True))
         for a, b in itertools.pairwise(indptr)
     ]
-    table = TermTable(names, scan)
-    for _ in range(2):
-        found = text.count_columns(TEXTS, table, n_threads)
-        assert_array_equal(found[0], indptr)
-        assert_array_equal(found[1], [c for row in rows for c, _ in row])
-        assert_array_equal(found[2], [n for row in rows for _, n in row])
-        monkeypatch.setenv("EARMARK_NO_NATIVE", "1")
+    tokens = map(plain_analyzer(scan), TEXTS)
+    places = {name: column for column, name in enumerate(names)}
+    answers = [text_plain.count_columns(tokens, places)]
+    if native() is not None:
+        answers.append(text.count_columns(TEXTS, TermTable(names, scan), n_threads))
+    for answer in answers:
+        assert_array_equal(answer[0], indptr)
+        assert_array_equal(answer[1], [c for row in rows for c, _ in row])
+        assert_array_equal(answer[2], [n for row in rows for _, n in row])
 
 
+@needs_extension
 @given(
     st.text(st.characters(exclude_categories=()), max_size=40), st.sampled_from(SCANS)
 )
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_analysis_of_any_text_equals_the_plain_analyzer(document, scan):
-    terms = text.plain_analyzer(scan)(document)
+    terms = plain_analyzer(scan)(document)
     counts = text.count_terms([document], scan)
     every = np.ones(counts.n_terms, dtype=bool)
     assert counts.terms(every) == list(dict.fromkeys(terms))
@@ -145,8 +162,14 @@ def test_many_terms_grow_the_tables(rng):
         assert [t for _, t in sorted(zip(columns, terms, strict=True))] == sorted(terms)
 
 
-def test_pruned_terms_are_left_out_of_the_rows():
-    counts = text.count_terms(["bb aa bb cc", "cc dd"], Scan())
+@pytest.mark.parametrize("no_native", ["", "1"])
+def test_pruned_terms_are_left_out_of_the_rows(no_native, monkeypatch):
+    monkeypatch.setenv("EARMARK_NO_NATIVE", no_native)
+    texts = ["bb aa bb cc", "cc dd"]
+    if native() is None:
+        counts = text_plain.PlainCounts(map(str.split, texts))
+    else:
+        counts = text.count_terms(texts, Scan())
     columns = np.array([-1, 1, 0, -1], dtype=np.int32)  # bb aa cc dd
     indptr, indices, data = counts.matrix(columns)
     assert_array_equal(indptr, [0, 2, 3])
@@ -162,6 +185,7 @@ def test_rows_can_be_read_again_until_the_last_time():
     assert_all_equal(first, counts.matrix(columns))
 
 
+@needs_extension
 def test_strings_are_not_given_a_hidden_utf8_copy():
     document = "é" + "wide text " * 1000
     before = sys.getsizeof(document)
@@ -191,15 +215,15 @@ def test_what_is_no_string_names_the_document():
 
 
 def test_tables_say_what_the_interpreter_says(rng):
-    flags, lower = unicode_tables.code_point_tables()
+    flags, lower = text.code_point_tables()
     sample = {*range(0x600), *rng.integers(0, sys.maxunicode + 1, 3000).tolist()}
     for n in sample | {0x130, 0x3A3, 0xD800, 0x1E9E, 0x2160, 0x10400, 0x1D7CE}:
         c = chr(n)
-        assert bool(flags[n] & unicode_tables.WORD) == bool(re.fullmatch(r"\w", c))
-        assert bool(flags[n] & unicode_tables.SPACE) == c.isspace()
-        if not flags[n] & unicode_tables.SPECIAL:
+        assert bool(flags[n] & text.WORD) == bool(re.fullmatch(r"\w", c))
+        assert bool(flags[n] & text.SPACE) == c.isspace()
+        if not flags[n] & text.SPECIAL:
             assert chr(lower[n]) == c.lower()
-    assert flags[0x130] & flags[0x3A3] & unicode_tables.SPECIAL
+    assert flags[0x130] & flags[0x3A3] & text.SPECIAL
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from earmark.features import WordCounter
-from earmark.features.fused import count_by_class, learn_vocabulary, score_texts
+from earmark.features.fused import count_by_class, known_terms
 
 TEXTS = [
     "the cat sat on the mat",
@@ -65,8 +65,8 @@ def test_scores_equal_the_product_with_the_matrix(parameters, norm, tf, with_idf
     ).fit(weighted)
     weights, bias = rng.normal(size=(X.shape[1], 4)), rng.normal(size=4)
     idf = transformer.idf_ if with_idf else None
-    scores, n_tokens = score_texts(
-        counter, TEXTS, weights, bias, tf=tf, idf=idf, norm=norm
+    scores, n_tokens = known_terms(counter).score(
+        TEXTS, weights, bias, tf=tf, idf=idf, norm=norm
     )
     expected = transformer.transform(weighted) @ weights + bias
     assert_allclose(scores, expected, rtol=1e-12, atol=1e-13)
@@ -78,7 +78,7 @@ def test_logarithm_has_base_ten(rng):
     counter = WordCounter().fit(TEXTS)
     X = counter.transform(TEXTS).toarray()
     weights, bias = rng.normal(size=(X.shape[1], 2)), np.zeros(2)
-    scores, _ = score_texts(counter, TEXTS, weights, bias, tf="logarithm")
+    scores, _ = known_terms(counter).score(TEXTS, weights, bias, tf="logarithm")
     tf = np.where(X > 0, 1 + np.log10(np.maximum(X, 1)), 0)
     assert_allclose(scores, tf @ weights, rtol=1e-12, atol=1e-13)
 
@@ -87,12 +87,12 @@ def test_scores_do_not_depend_on_threads_and_plain_agrees(rng, monkeypatch):
     counter = WordCounter(ngram_range=(1, 2)).fit(TEXTS)
     weights = rng.normal(size=(len(counter.vocabulary_), 3))
     options = {"tf": "sublinear", "norm": "l2", "idf": rng.random(len(weights))}
-    alone, _ = score_texts(counter, TEXTS * 9, weights, np.zeros(3), **options)
+    alone, _ = known_terms(counter).score(TEXTS * 9, weights, np.zeros(3), **options)
     counter.set_params(n_jobs=4)
-    several, _ = score_texts(counter, TEXTS * 9, weights, np.zeros(3), **options)
+    several, _ = known_terms(counter).score(TEXTS * 9, weights, np.zeros(3), **options)
     assert alone.tobytes() == several.tobytes()
     monkeypatch.setenv("EARMARK_NO_NATIVE", "1")
-    plain, _ = score_texts(counter, TEXTS * 9, weights, np.zeros(3), **options)
+    plain, _ = known_terms(counter).score(TEXTS * 9, weights, np.zeros(3), **options)
     assert_allclose(plain, alone, rtol=1e-12, atol=1e-14)
 
 
@@ -100,25 +100,8 @@ def test_scores_do_not_depend_on_threads_and_plain_agrees(rng, monkeypatch):
 def test_impossible_words_give_minus_infinity_not_nan():
     counter = WordCounter(vocabulary=["cat", "dog"])
     weights = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
-    scores, _ = score_texts(counter, ["cat", "cat dog", ""], weights, np.zeros(2))
+    scores, _ = known_terms(counter).score(["cat", "cat dog", ""], weights, np.zeros(2))
     assert_array_equal(scores, [[0, -np.inf], [-np.inf, -np.inf], [0, 0]])
-
-
-@pytest.mark.usefixtures("kernels")
-@pytest.mark.parametrize("parameters", [{}, {"min_df": 2}, {"max_features": 3}])
-def test_vocabulary_learned_from_class_sums_is_that_of_fit(parameters):
-    counter = WordCounter(**parameters)
-    sums = count_by_class(counter, TEXTS, Y, 3)
-    kept = learn_vocabulary(counter, *sums, n_documents=len(TEXTS))
-    assert counter.vocabulary_ == WordCounter(**parameters).fit(TEXTS).vocabulary_
-    assert [sums[0][k] for k in kept] == counter.get_feature_names_out().tolist()
-
-
-def test_vocabulary_that_is_given_cannot_be_learned():
-    counter = WordCounter(vocabulary=["cat"])
-    sums = count_by_class(counter, TEXTS, Y, 3)
-    with pytest.raises(ValueError, match="got one with a given vocabulary"):
-        learn_vocabulary(counter, *sums, n_documents=len(TEXTS))
 
 
 words = st.lists(st.sampled_from(["aa", "bb", "cc", "Σας", "éé"]), max_size=9)

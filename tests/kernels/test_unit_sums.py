@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from earmark.kernels import unit_sums
-from earmark.kernels.rows import row_norms
-from earmark.kernels.unit_sums import UNIT, class_unit_sums
+from earmark.kernels import rows as unit_sums
+from earmark.kernels.rows import UNIT, class_unit_sums, row_norms
 
 
 def plain(function, *arguments):

@@ -146,3 +146,26 @@ def test_moments_merge_and_forget_as_numpy_computes_them(seed):
     _, mean, squares = moments.overall()
     np.testing.assert_allclose(mean, rest.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(squares / 20, rest.var(axis=0), rtol=1e-7)
+
+
+def test_sums_that_int64_cannot_hold_are_refused():
+    with pytest.raises(DataError, match="column 1 add up to"):
+        ClassStatistics(["a"], 2).add([[1, 2**63 - 1], [0, 2**63 - 1]], ["a", "a"])
+    most = 2**61
+    statistics = ClassStatistics(["a", "b"], 2)
+    with pytest.raises(DataError, match="column 1 add up to"):
+        statistics.add([[1, most], [0, most]], ["a", "a"])
+    statistics.add([[1, most]], ["a"]).add([[1, most]], ["b"])
+    with pytest.raises(DataError, match="column 1 add up to"):
+        statistics.add([[0, most]], ["a"])
+    with pytest.raises(DataError, match="the term 'to' add up to"):
+        ClassStatistics(["a"], terms=["be", "to"]).add([[0, 2**61]], ["a"], [2])
+    assert statistics.tokens.toarray().tolist() == [[1, most], [1, most]]
+
+
+def test_merged_sums_that_int64_cannot_hold_are_refused():
+    counts = [[2**61, 1]]
+    left, right = (ClassStatistics(["a"], 2).add(counts, ["a"]) for _ in range(2))
+    with pytest.raises(DataError, match="column 0 add up to"):
+        left.merge(right)
+    assert left == right

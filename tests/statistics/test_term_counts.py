@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from earmark.distributed.executor import merged
 from earmark.exceptions import DataError
@@ -68,3 +69,12 @@ def test_stored_counts_come_back_whole_and_narrow():
             assert found.dtype == np.int64
             assert (found != given).nnz == 0
     assert whole.__getstate__()["tokens"].dtype == np.uint8
+
+
+@pytest.mark.parametrize("no_native", ["", "1"])
+def test_merged_counts_that_int64_cannot_hold_are_refused(no_native, monkeypatch):
+    monkeypatch.setenv("EARMARK_NO_NATIVE", no_native)
+    one = sparse.csr_array([[1, 2**62]])
+    left, right = (TermCounts.of_terms(["a"], [1], ["be", "to"], one) for _ in "ab")
+    with pytest.raises(DataError, match="column 1"):
+        left.merge(right)

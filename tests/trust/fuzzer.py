@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 
 from earmark.features import HashedCounter, WordCounter
-from earmark.features.fused import count_by_class, score_texts
+from earmark.features.fused import count_by_class, known_terms
 
 PARAMETERS = (
     {},
@@ -65,7 +65,7 @@ def compare(documents: list[str], parameters: dict[str, object]) -> None:
     for part in ("indptr", "indices", "data"):
         assert np.array_equal(getattr(found, part), getattr(expected, part)), part
     weights = np.linspace(-1, 1, found.shape[1] * 2).reshape(-1, 2)
-    scores, _ = score_texts(counter, documents, weights, np.zeros(2))
+    scores, _ = known_terms(counter).score(documents, weights, np.zeros(2))
     np.testing.assert_allclose(scores, found @ weights, rtol=1e-9, atol=1e-9)
     y = np.arange(len(documents)) % 2
     count_by_class(counter, documents, y, 2)

@@ -86,7 +86,10 @@ def _learned(
 def _frequency_in(counter: WordCounter, table: TermCounts) -> IntVector:
     """Document frequencies of the counter's columns, whatever the table holds."""
     known = dict(zip(table.terms(), table.document_frequency().tolist(), strict=True))
-    return np.asarray([known.get(term, 0) for term in counter._names()], dtype=np.int64)
+    return np.asarray(
+        [known.get(term, 0) for term in counter.get_feature_names_out().tolist()],
+        dtype=np.int64,
+    )
 
 
 def _weighting(features: RegionFeatures, frequency: IntVector, n_documents: int) -> Any:

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import normalize
 
 from earmark._checks import require_integer, require_one_of
 from earmark.exceptions import DataError
-from earmark.features._analysis import AnalysisMixin
-from earmark.features._containers import csr_container
-from earmark.kernels.text_hash import count_hashed, count_hashed_tokens
+from earmark.features.analysis import Analysis, AnalysisMixin, csr_container
+from earmark.kernels.text import count_hashed
+from earmark.kernels.text_plain import CsrArrays, count_hashed_tokens
 from earmark.text.tokens import WORD_PATTERN
-from earmark.typing import SparseMatrix
+from earmark.typing import DocumentsLike, SparseMatrix
 
 __all__ = ["HashedCounter"]
 
@@ -72,7 +73,7 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
         binary: bool = False,
         norm: str | None = "l2",
         alternate_sign: bool = True,
-        dtype: Any = np.float64,
+        dtype: type = np.float64,
         n_jobs: int | None = None,
     ) -> None:
         self.input = input
@@ -93,39 +94,34 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
         self.dtype = dtype
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any = None, y: object = None) -> Self:
+    def fit(self, X: DocumentsLike = None, y: object = None) -> Self:
         """Check the parameters; there is nothing to learn."""
         self._check()
         return self
 
-    def partial_fit(self, X: Any = None, y: object = None) -> Self:
+    def partial_fit(self, X: DocumentsLike = None, y: object = None) -> Self:
         """Check the parameters; there is nothing to learn."""
         return self.fit(X, y)
 
-    def transform(self, X: Any) -> SparseMatrix:
+    def transform(self, X: DocumentsLike) -> SparseMatrix:
         """Counts by hashed column (n_documents, n_features)."""
         self._check()
-        scan = self._scan()
+        analysis, hashing = Analysis(self), (self.n_features, self.alternate_sign)
+        scan = analysis.scan()
         if scan is None:
-            parts = count_hashed_tokens(
-                self._token_lists(X), self.n_features, self.alternate_sign
-            )
-        else:
-            texts = self._read_for_kernel(X)
-            n_threads = self._n_threads()
-            parts = count_hashed(
-                texts, scan, self.n_features, self.alternate_sign, n_threads
-            )
-        return self._finish(*parts)
+            return self._finish(count_hashed_tokens(analysis.tokens(X), *hashing))
+        texts, n_threads = analysis.texts(X), analysis.n_threads
+        return self._finish(count_hashed(texts, scan, *hashing, n_threads))
 
-    def fit_transform(self, X: Any, y: object = None) -> SparseMatrix:
+    def fit_transform(self, X: DocumentsLike, y: object = None) -> SparseMatrix:
         """The same as ``transform``."""
         return self.transform(X)
 
-    def _finish(self, indptr: Any, indices: Any, counts: Any) -> SparseMatrix:
+    def _finish(self, arrays: CsrArrays) -> SparseMatrix:
+        indptr, indices, counts = arrays
         if len(indptr) == 1:
             raise DataError(f"{type(self).__name__}: no documents to count; give some.")
-        data = counts.astype(self.dtype)
+        data: NDArray[np.generic] = counts.astype(self.dtype)
         if self.binary:
             data.fill(1)
         shape = (len(indptr) - 1, self.n_features)
@@ -133,7 +129,7 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
         return X if self.norm is None else normalize(X, norm=self.norm, copy=False)
 
     def _check(self) -> None:
-        self._check_analysis()
+        Analysis(self).check()
         require_integer(self, "n_features", low=1, high=2**31 - 1)
         require_one_of(self, "norm", ("l1", "l2", None))
 

@@ -13,25 +13,22 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.features._analysis import AnalysisMixin
-from earmark.features._containers import csr_container
-from earmark.features._pruning import check_pruning, merge_seen, prunes, term_mask
-from earmark.features._vocabulary import (
+from earmark.features.analysis import Analysis, AnalysisMixin
+from earmark.features.fused import KnownTerms, count_matrix
+from earmark.features.vocabulary import (
     EMPTY_VOCABULARY,
+    check_pruning,
     checked_vocabulary,
+    merge_seen,
+    prunes,
+    term_mask,
     warn_of_upper_case,
 )
-from earmark.kernels.text import (
-    Counts,
-    TermTable,
-    count_columns,
-    count_terms,
-    count_tokens,
-)
-from earmark.kernels.text_plain import count_columns as count_token_columns
+from earmark.kernels.text import Counts, Documents, count_terms
+from earmark.kernels.text_plain import CsrArrays, PlainCounts
 from earmark.text.containers import as_texts
 from earmark.text.tokens import WORD_PATTERN
-from earmark.typing import IntVector, Labels, SparseMatrix
+from earmark.typing import DocumentsLike, IntVector, Labels, SparseMatrix
 
 __all__ = ["WordCounter"]
 
@@ -126,7 +123,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         max_features: int | None = None,
         vocabulary: Mapping[str, int] | Iterable[str] | None = None,
         binary: bool = False,
-        dtype: Any = np.int64,
+        dtype: type = np.int64,
         n_jobs: int | None = None,
     ) -> None:
         self.input = input
@@ -148,7 +145,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         self.dtype = dtype
         self.n_jobs = n_jobs
 
-    def fit(self, raw_documents: Any, y: object = None) -> Self:
+    def fit(self, raw_documents: DocumentsLike, y: object = None) -> Self:
         """Learn the vocabulary of the documents."""
         self._start()
         if not self.fixed_vocabulary_:
@@ -157,7 +154,9 @@ class WordCounter(AnalysisMixin, BaseEstimator):
             as_texts(raw_documents)
         return self
 
-    def fit_transform(self, raw_documents: Any, y: object = None) -> SparseMatrix:
+    def fit_transform(
+        self, raw_documents: DocumentsLike, y: object = None
+    ) -> SparseMatrix:
         """Learn the vocabulary and return the counts (n_documents, n_terms)."""
         self._start()
         if self.fixed_vocabulary_:
@@ -166,17 +165,12 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         columns = self._learn(counts)
         return self._matrix(counts.matrix(columns))
 
-    def transform(self, raw_documents: Any) -> SparseMatrix:
+    def transform(self, raw_documents: DocumentsLike) -> SparseMatrix:
         """Counts of the known terms (n_documents, n_terms)."""
         self._check_vocabulary()
-        scan = self._scan()
-        if scan is None:
-            tokens = self._token_lists(raw_documents)
-            return self._matrix(count_token_columns(tokens, self.vocabulary_))
-        texts = self._read_for_kernel(raw_documents)
-        return self._matrix(count_columns(texts, self._term_table(), self._n_threads()))
+        return self._known_terms().transform(raw_documents)
 
-    def partial_fit(self, raw_documents: Any, y: object = None) -> Self:
+    def partial_fit(self, raw_documents: DocumentsLike, y: object = None) -> Self:
         """Add the terms of more documents; columns are sorted anew.
 
         After any number of calls the vocabulary is that of one ``fit`` on all the
@@ -217,7 +211,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
 
     def _start(self) -> None:
         """Check the parameters and forget what was learned."""
-        self._check_analysis()
+        Analysis(self).check()
         check_pruning(self)
         self.fixed_vocabulary_ = self.vocabulary is not None
         if self.fixed_vocabulary_:
@@ -227,15 +221,20 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         for name in ("vocabulary_", *_SEEN):
             self.__dict__.pop(name, None)
 
-    def _count(self, raw_documents: Any) -> Counts:
+    def _count(self, raw_documents: DocumentsLike) -> Counts:
         """Count all terms, by the kernel where it knows the parameters."""
-        scan = self._scan()
+        analysis = Analysis(self)
+        scan = analysis.scan()
+        texts: Documents
+        counts: Counts
         if scan is None:
-            return count_tokens(self._token_lists(raw_documents))
-        texts = self._read_for_kernel(raw_documents)
-        counts = count_terms(texts, scan, self._n_threads())
-        if self.analyzer == "word":
-            self._warn_of_unspaced(texts)
+            texts = analysis.read(raw_documents)
+            counts = PlainCounts(map(analysis.analyzer(), texts))
+        else:
+            texts = analysis.texts(raw_documents)
+            counts = count_terms(texts, scan, analysis.n_threads)
+        if self.analyzer == "word" and analysis.is_named():
+            analysis.warn_of_unspaced(texts)
         return counts
 
     def _add_seen(self, terms: list[str], counts: Counts) -> None:
@@ -301,18 +300,9 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         every = self._matrix(counts.matrix(columns, last=False), counts.n_terms)
         return np.asarray(every.sum(axis=0)).ravel()
 
-    def _matrix(
-        self, parts: tuple[Any, Any, IntVector], n_terms: int | None = None
-    ) -> SparseMatrix:
-        """CSR parts -> the container that scikit-learn is configured to return."""
-        indptr, indices, data = parts
-        if self.binary:
-            data.fill(1)
-        if n_terms is None:
-            n_terms = len(self.vocabulary_)
-        shape = (len(indptr) - 1, n_terms)
-        data = data.astype(self.dtype, copy=False)
-        return csr_container()((data, indices, indptr), shape=shape)
+    def _matrix(self, arrays: CsrArrays, n_terms: int | None = None) -> SparseMatrix:
+        n_terms = len(self.vocabulary_) if n_terms is None else n_terms
+        return count_matrix(arrays, n_terms, self.binary, self.dtype)
 
     def _check_vocabulary(self) -> None:
         if not hasattr(self, "vocabulary_"):
@@ -333,16 +323,13 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         columns = np.fromiter(self.vocabulary_.values(), dtype=np.intp)
         return [names[k] for k in np.argsort(columns).tolist()]
 
-    def _term_table(self) -> TermTable:
-        """The vocabulary for the kernel, kept until vocabulary or parameters change."""
-        scan = self._scan()
-        assert scan is not None
-        vocabulary, table = self.__dict__.get("_table", (None, None))
-        if vocabulary is not self.vocabulary_ or table.scan != scan:
-            table = TermTable(self._names(), scan)
-            self._table = (self.vocabulary_, table)
-        assert isinstance(table, TermTable)
-        return table
+    def _known_terms(self) -> KnownTerms:
+        """The vocabulary, ready for look-up; kept until it changes."""
+        vocabulary, known = self.__dict__.get("_table", (None, None))
+        if vocabulary is not self.vocabulary_ or not isinstance(known, KnownTerms):
+            known = KnownTerms(self, self._names())
+            self._table = (self.vocabulary_, known)
+        return known
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

@@ -1,28 +1,36 @@
-"""Which kernels serve: the compiled extension, or the plain twins."""
+"""Which kernels serve: the compiled extension, or the plain twins. The one switch."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import os
-from typing import Any
+from types import ModuleType
 
-__all__ = ["describe", "native"]
+__all__ = ["describe", "extension", "native"]
 
 
 @functools.cache
-def _extension() -> Any | None:
+def _extension() -> ModuleType | None:
     try:
         return importlib.import_module("earmark._native")
     except ImportError:
         return None
 
 
-def native() -> Any | None:
+def native() -> ModuleType | None:
     """The compiled extension, or None when it is absent or EARMARK_NO_NATIVE is set."""
     if os.environ.get("EARMARK_NO_NATIVE", "") not in ("", "0"):
         return None
     return _extension()
+
+
+def extension() -> ModuleType:
+    """The compiled extension, for those who have asked ``native`` before."""
+    lib = native()
+    if lib is None:
+        raise RuntimeError(f"this kernel needs the extension; kernels: {describe()}.")
+    return lib
 
 
 def describe() -> str:

@@ -6,42 +6,73 @@ drawn by key is the same whatever the order and the division of the documents.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.typing import FloatMatrix, SparseMatrix
+from earmark.kernels.backend import native
+from earmark.typing import FloatMatrix, FloatVector, SparseMatrix
 
-__all__ = ["mixed_bits", "rekeyed", "row_keys", "uniform_of"]
+__all__ = [
+    "GOLDEN",
+    "Words",
+    "counter_key",
+    "mixed_bits",
+    "rekeyed",
+    "row_keys",
+    "uniform_of",
+    "uniforms",
+]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+Words: TypeAlias = NDArray[np.uint64]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _NODE = np.uint64(0xD1B54A32D192ED03)
 
 
-def mixed_bits(z: Any) -> Any:
+def mixed_bits(z: Words) -> Words:
     """Scatter the bits of 64-bit numbers: the finisher of SplitMix64."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
-def row_keys(X: SparseMatrix) -> NDArray[np.uint64]:
+def row_keys(X: SparseMatrix) -> Words:
     """Key of each row of a canonical CSR: equal rows have equal keys."""
-    column = X.indices.astype(np.uint64) * _GOLDEN
+    column = X.indices.astype(np.uint64) * GOLDEN
     value = np.ascontiguousarray(X.data, dtype=np.float64).view(np.uint64)
     ends = np.zeros(X.nnz + 1, dtype=np.uint64)
     np.cumsum(mixed_bits(column ^ mixed_bits(value)), out=ends[1:])
     return np.asarray(mixed_bits(ends[X.indptr[1:]] - ends[X.indptr[:-1]]))
 
 
-def rekeyed(keys: NDArray[np.uint64], seed: np.uint64) -> NDArray[np.uint64]:
+def rekeyed(keys: Words, seed: np.uint64) -> Words:
     """Other keys for the same documents, unrelated for another seed."""
-    return np.asarray(mixed_bits(keys + np.asarray(seed) * _GOLDEN))
+    return np.asarray(mixed_bits(keys + np.asarray(seed) * GOLDEN))
 
 
-def uniform_of(seed: Any, key: Any, node: Any) -> FloatMatrix:
+def uniform_of(seed: Words, key: Words, node: Words | np.uint64) -> FloatMatrix:
     """Numbers in (0, 1] that depend on (seed, key, node) alone; arrays broadcast."""
-    z = mixed_bits(seed + (key + node * _NODE) * _GOLDEN)
+    z = mixed_bits(np.asarray(seed + (key + node * _NODE) * GOLDEN, dtype=np.uint64))
     numbers: FloatMatrix = ((z >> np.uint64(11)).astype(np.float64) + 1.0) * 2.0**-53
     return numbers
+
+
+def counter_key(seed: int, step: int) -> np.uint64:
+    """The key of a sequence of numbers by counter; any whole numbers will do."""
+    words = np.array([seed % 2**64, step % 2**64], dtype=np.uint64)
+    mixed = mixed_bits(mixed_bits(words[:1] + GOLDEN) + words[1:])
+    return np.uint64(mixed[0])
+
+
+def uniforms(seed: int, step: int, n_values: int) -> FloatVector:
+    """Numbers in [0, 1) by counter: the same for the same seed, step and place."""
+    lib = native()
+    if lib is not None:
+        out = np.empty(n_values)
+        lib.uniforms(seed % 2**64, step % 2**64, out)
+        return out
+    places = np.arange(1, n_values + 1, dtype=np.uint64)
+    mixed = mixed_bits(places * GOLDEN + counter_key(seed, step))
+    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -53,10 +53,9 @@ class DocumentRows:
         return cls(matrix, np.ascontiguousarray(weight), np.ascontiguousarray(length))
 
     @property
-    def parts(self) -> tuple[Any, ...]:
-        """The arrays in the order of the compiled kernels."""
-        X = self.matrix
-        return X.indptr, X.indices, X.data, self.weight, self.length
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """indptr, indices and data of the matrix."""
+        return self.matrix.indptr, self.matrix.indices, self.matrix.data
 
 
 @dataclass(frozen=True)
@@ -173,16 +172,18 @@ def mixture_step(
     lib = native()
     if lib is not None:
         lib.mixture_step(
-            *rows.parts,
-            table,
-            offset.ravel(),
-            tiling.n_mixtures,
-            tiling.n_nodes,
-            hard,
-            out.sums,
-            out.docs.reshape(-1),
-            out.lengths.reshape(-1),
-            out.bound,
+            *rows.arrays,
+            weight=rows.weight,
+            length=rows.length,
+            table=table,
+            offset=offset.ravel(),
+            mixtures=tiling.n_mixtures,
+            nodes=tiling.n_nodes,
+            hard=hard,
+            sums=out.sums,
+            docs=out.docs.reshape(-1),
+            lengths=out.lengths.reshape(-1),
+            bound=out.bound,
         )
         return out
     for block, X, tile, mixtures, used in _plain_tiles(rows, tiling):
@@ -208,13 +209,15 @@ def mixture_start(
     lib = native()
     if lib is not None:
         lib.mixture_start(
-            *rows.parts,
-            keys,
-            seeds,
-            tiling.n_nodes,
-            out.sums,
-            out.docs.reshape(-1),
-            out.lengths.reshape(-1),
+            *rows.arrays,
+            weight=rows.weight,
+            length=rows.length,
+            keys=keys,
+            seeds=seeds,
+            nodes=tiling.n_nodes,
+            sums=out.sums,
+            docs=out.docs.reshape(-1),
+            lengths=out.lengths.reshape(-1),
         )
         return out
     nodes = np.arange(tiling.n_nodes, dtype=np.uint64)
@@ -234,10 +237,13 @@ def mixture_evidence(
     out = np.zeros((rows.matrix.shape[0], tiling.n_mixtures))
     lib = native()
     if lib is not None:
-        ones = np.ones(out.shape[0])
-        indptr, indices, data = rows.parts[:3]
         lib.mixture_evidence(
-            indptr, indices, data, ones, table, offset.ravel(), tiling.n_nodes, out
+            *rows.arrays,
+            weight=np.ones(out.shape[0]),
+            table=table,
+            offset=offset.ravel(),
+            nodes=tiling.n_nodes,
+            out=out,
         )
         return out
     for block, X, tile, mixtures, used in _plain_tiles(rows, tiling):

@@ -17,8 +17,9 @@ import numpy as np
 
 from earmark.kernels import mlp_plain
 from earmark.kernels.backend import native
+from earmark.kernels.keys import uniforms
 from earmark.kernels.mlp_plain import Memory, Network, Training
-from earmark.kernels.shuffle import csr_parts, uniforms
+from earmark.kernels.rows import csr_arrays
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, SparseMatrix
 
 __all__ = [
@@ -87,32 +88,20 @@ def learn(
 ) -> float:
     """One pass over the rows in ``order``; the sum of the losses met on the way."""
     labels = np.ascontiguousarray(y_index, dtype=np.int32)
-    lib = native()
+    lib, rule = native(), _RULES[training.rule]
     if lib is None:
         return mlp_plain.learn(X, labels, weight, order, network, memory, training)
     loss: float = lib.mlp_learn(
-        *csr_parts(X),
-        order,
-        labels,
-        weight,
-        network.first,
-        network.dense,
-        np.array(network.sizes, dtype=np.int64),
-        memory.first_moment,
-        memory.first_square,
-        memory.met,
-        memory.dense_moment,
-        memory.dense_square,
-        memory.step,
-        _ACTIVATIONS[network.activation],
-        _RULES[training.rule],
-        training.first_eta,
-        training.last_eta,
-        training.dense_rate,
-        training.dropout,
-        training.batch_size,
-        training.seed % 2**64,
-        training.learn_bias,
+        *csr_arrays(X),
+        order=order,
+        y=labels,
+        weight=weight,
+        first=network.first,
+        dense=network.dense,
+        sizes=np.array(network.sizes, dtype=np.int64),
+        activation=_ACTIVATIONS[network.activation],
+        **vars(memory),
+        **{**vars(training), "rule": rule, "seed": training.seed % 2**64},
     )
     return loss
 

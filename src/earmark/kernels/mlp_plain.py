@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.kernels.shuffle import uniforms
+from earmark.kernels.keys import uniforms
 from earmark.kernels.softmax_sgd import softmax
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 

@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 from earmark.kernels.backend import native
+from earmark.kernels.keys import GOLDEN, mixed_bits
+from earmark.kernels.rows import csr_arrays
 from earmark.typing import FloatVector, SparseMatrix
 
 __all__ = ["LinearFit", "fit_offset_svm"]
-
-_WORD = 2**64 - 1
 
 
 class LinearFit(NamedTuple):
@@ -62,16 +62,16 @@ def fit_offset_svm(
     else:
         v = np.zeros(D.shape[1])
         t, along, n_iter, gap = lib.fit_offset_svm(
-            D.indptr.astype(np.int64),
-            np.ascontiguousarray(D.indices, dtype=np.int32),
-            np.ascontiguousarray(D.data, dtype=np.float64),
-            *(np.ascontiguousarray(x, dtype=np.float64) for x in (offset, sign, cost)),
-            constant,
-            squared,
-            tol,
-            max_iter,
-            seed,
-            v,
+            *csr_arrays(D),
+            offset=offset,
+            sign=sign,
+            cost=cost,
+            constant=constant,
+            squared=squared,
+            tol=tol,
+            max_iter=max_iter,
+            seed=seed,
+            weights=v,
         )
     return LinearFit(v + t * offset, along + t * constant, n_iter, gap <= tol)
 
@@ -99,10 +99,10 @@ def _fit_plain(
     signs, shifts, diagonals = sign.tolist(), shift.tolist(), diagonal.tolist()
     ceilings, owns, alpha = ceiling.tolist(), own.tolist(), [0.0] * len(cost)
     v, t, along, gap = np.zeros(D.shape[1]), 0.0, 0.0, 0.0
-    order, state, epoch = list(range(len(cost))), seed, 0
+    order, epoch = list(range(len(cost))), 0
     while epoch < max_iter:
         high = low = 0.0
-        state = _shuffle(order, state)
+        _shuffle(order, seed, epoch)
         for i in order:
             margin = float(v[terms[i]] @ values[i])
             margin += along + t * (shifts[i] + constant)
@@ -124,12 +124,11 @@ def _fit_plain(
     return v, t, along, epoch, gap
 
 
-def _shuffle(order: list[int], state: int) -> int:
-    """Fisher-Yates with splitmix64, in place -> the generator's next state."""
-    for i in range(len(order) - 1, 0, -1):
-        state = (state + 0x9E3779B97F4A7C15) & _WORD
-        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _WORD
-        j = (z ^ (z >> 31)) % (i + 1)
+def _shuffle(order: list[int], seed: int, epoch: int) -> None:
+    """Fisher-Yates with SplitMix64, in place; each epoch goes on with its numbers."""
+    n_draws = len(order) - 1
+    counter = np.arange(1, n_draws + 1, dtype=np.uint64) + np.uint64(epoch * n_draws)
+    draws = mixed_bits(np.uint64(seed) + counter * GOLDEN)
+    bounds = np.arange(len(order), 1, -1, dtype=np.uint64)
+    for i, j in zip(range(n_draws, 0, -1), (draws % bounds).tolist(), strict=True):
         order[i], order[j] = order[j], order[i]
-    return state

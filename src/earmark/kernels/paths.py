@@ -141,7 +141,7 @@ def cooccurrence_moments(rows: PresenceRows, reach: Any, held: Any) -> Moments:
     lib = native()
     sums = Moments(*(np.zeros(rows.n_terms, dtype=reach.dtype) for _ in range(4)))
     if lib is not None:
-        lib.cooccurrence_moments(rows.indptr, rows.indices, reach, held, *sums)
+        lib.cooccurrence_moments(*rows[:2], reach=reach, held=held, **sums._asdict())
         return sums
     for terms, block in _cooccurrence_blocks(rows):
         block = block.astype(reach.dtype)
@@ -163,7 +163,8 @@ def walk_sums(rows: PresenceRows, dtype: Any) -> WalkSums:
     if lib is not None:
         largest = int(lengths.max(initial=0)) * int(held.max(initial=0))
         is_narrow = largest < 2**31
-        lib.walk_sums(rows.indptr, rows.indices, held, length, is_narrow, *sums)
+        weights = {"held": held, "length": length, "is_narrow": is_narrow}
+        lib.walk_sums(*rows[:2], **weights, **sums._asdict())
         return sums
     B = rows.matrix()
     step = max(1, _BLOCK // max(1, *B.shape))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from earmark.kernels.backend import native
-from earmark.kernels.rows import canonical_rows, row_numbers, unit_rows
+from earmark.kernels.rows import canonical_rows, csr_arrays, row_numbers, unit_rows
 from earmark.typing import FloatMatrix, IntVector, SparseMatrix
 
 __all__ = ["Postings", "build_postings", "top_similar"]
@@ -19,7 +19,7 @@ __all__ = ["Postings", "build_postings", "top_similar"]
 # A term in more than this share of the documents is cheaper as a dense column.
 _HOT_SHARE = 0.1
 _MOST_HOT_TERMS = 64
-# Scores held at a time, in float32 (compiled) or as sparse entries (plain).
+# Scores kept at a time, in float32 (compiled) or as sparse entries (plain).
 _BLOCK_SCORES = 2_000_000
 
 
@@ -30,37 +30,30 @@ class Postings:
     rows: SparseMatrix
     """Canonical CSR of unit rows (n_docs, n_terms), float64."""
     is_signed: bool
-    row_starts: IntVector
-    """``rows.indptr`` as int64."""
     hot_position: NDArray[np.int32]
     """Column of a hot term in ``block``; -1 for the other terms."""
     block: NDArray[np.float32]
     """Weights of the hot terms, (n_docs, n_hot)."""
-    starts: IntVector
-    """The postings of term t are at starts[t]:starts[t + 1]; empty without them."""
-    docs: NDArray[np.int32]
-    weights: NDArray[np.float32]
+    compiled: Any = field(repr=False, compare=False)
+    """The postings of the other terms; None where the plain kernel serves."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return build_postings, (self.rows,)
 
 
 def build_postings(rows: SparseMatrix) -> Postings:
     """Index a canonical CSR of unit rows."""
     n_docs, n_terms = rows.shape
-    row_starts = rows.indptr.astype(np.int64)
+    is_signed = bool(rows.data.min(initial=0.0) < 0)
     hot_position = np.full(n_terms, -1, dtype=np.int32)
-    lib = native()
-    is_compiled = lib is not None and rows.indices.dtype == np.int32
+    lib, compiled = native(), None
+    is_compiled = lib is not None and n_terms <= np.iinfo(np.int32).max
     hot = _hot_terms(rows) if is_compiled else np.empty(0, dtype=np.int64)
     hot_position[hot] = np.arange(len(hot), dtype=np.int32)
     block = np.zeros((n_docs, len(hot)), dtype=np.float32)
-    starts, docs, weights = (np.empty(0, dtype=t) for t in (np.int64, np.int32, "f4"))
     if lib is not None and is_compiled:
-        starts, docs, weights = lib.build_postings(
-            row_starts, rows.indices, rows.data, hot_position, block
-        )
-    is_signed = bool(rows.data.min(initial=0.0) < 0)
-    return Postings(
-        rows, is_signed, row_starts, hot_position, block, starts, docs, weights
-    )
+        compiled = lib.Postings(*csr_arrays(rows), hot_position, block)
+    return Postings(rows, is_signed, hot_position, block, compiled)
 
 
 def _hot_terms(rows: SparseMatrix) -> IntVector:
@@ -85,24 +78,19 @@ def top_similar(
     docs = np.full((n_queries, k), -1, dtype=np.int64)
     if exclude is None:
         exclude = np.full(n_queries, -1, dtype=np.int64)
-    lib = native()
-    if lib is None or not len(index.starts) or queries.indices.dtype != np.int32:
+    if index.compiled is None:
         queries = canonical_rows(queries)
     queries = unit_rows(queries)
     step = max(1, _BLOCK_SCORES // max(1, index.rows.shape[0]))
+    search = _plain_block if index.compiled is None else _compiled_block
     for start in range(0, n_queries, step):
-        part = slice(start, start + step)
-        found = similarity[part], docs[part]
-        if lib is None or not len(index.starts) or queries.indices.dtype != np.int32:
-            _plain_block(index, queries[part], exclude[part], *found)
-        else:
-            _compiled_block(lib, index, queries[part], exclude[part], *found)
+        block = slice(start, start + step)
+        search(index, queries[block], exclude[block], similarity[block], docs[block])
     # Rounding may lift the cosine of equal documents a little above 1.
     return np.minimum(similarity, 1.0, out=similarity), docs
 
 
 def _compiled_block(
-    lib: Any,
     index: Postings,
     queries: SparseMatrix,
     exclude: IntVector,
@@ -115,22 +103,13 @@ def _compiled_block(
     cell = row_numbers(queries)[is_hot] * shape[1] + hot[is_hot]
     dense = np.bincount(cell, queries.data[is_hot], minlength=shape[0] * shape[1])
     dense = dense.astype(np.float32).reshape(shape)
-    lib.top_similar(
-        queries.indptr.astype(np.int64),
-        queries.indices,
-        queries.data,
-        exclude,
-        dense @ index.block.T,
-        index.hot_position,
-        index.starts,
-        index.docs,
-        index.weights,
-        index.row_starts,
-        index.rows.indices,
-        index.rows.data,
-        index.is_signed or bool(queries.data.min(initial=0.0) < 0),
-        similarity,
-        docs,
+    index.compiled.top_similar(
+        *csr_arrays(queries),
+        exclude=exclude,
+        scores=dense @ index.block.T,
+        is_signed=index.is_signed or bool(queries.data.min(initial=0.0) < 0),
+        out_similarity=similarity,
+        out_docs=docs,
     )
 
 

@@ -1,21 +1,35 @@
-"""Row-wise sums, scalings and selections of sparse matrices."""
+"""Row-wise sums, scalings and selections of sparse matrices; sums of unit vectors.
+
+Unit vectors are summed in whole multiples of 2**-40 (CS2): lengths are summed exactly
+and rounded once, so that neither the order of a row's entries nor the choice of kernel
+shows in the result.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from earmark.kernels.backend import native
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, SparseMatrix
 
+Weights: TypeAlias = FloatVector | IntVector
+
 __all__ = [
+    "UNIT",
     "canonical_rows",
     "class_sums",
+    "class_unit_sums",
+    "csr_arrays",
     "dense_blocks",
+    "fixed_point_rows",
+    "pair_counts",
     "presence",
     "row_lengths",
     "row_norms",
@@ -24,6 +38,19 @@ __all__ = [
     "squared_lengths",
     "unit_rows",
 ]
+
+UNIT = 2.0**-40
+"""The grid that the entries of a unit vector are rounded to."""
+_PAIR_BLOCK = 512
+
+
+def csr_arrays(X: SparseMatrix) -> tuple[IntVector, NDArray[np.int32], FloatVector]:
+    """indptr, indices and data of a CSR matrix in the types that kernels take."""
+    return (
+        np.ascontiguousarray(X.indptr, dtype=np.int64),
+        np.ascontiguousarray(X.indices, dtype=np.int32),
+        np.ascontiguousarray(X.data, dtype=np.float64),
+    )
 
 
 def canonical_rows(X: Matrix) -> SparseMatrix:
@@ -82,7 +109,7 @@ def row_lengths(X: SparseMatrix) -> FloatVector:
     return np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
 
 
-def scale_rows(X: SparseMatrix, factor: FloatVector) -> SparseMatrix:
+def scale_rows(X: SparseMatrix, factor: Weights) -> SparseMatrix:
     """Multiply row d of a CSR matrix by factor[d]."""
     data = X.data * np.repeat(factor, np.diff(X.indptr))
     return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
@@ -102,11 +129,8 @@ def row_norms(rows: SparseMatrix) -> FloatVector:
     Squares are summed exactly and rounded once: their order does not show.
     """
     lib = native()
-    if lib is not None and rows.indices.dtype == np.int32:
-        data = rows.data.astype(np.float64, copy=False)
-        norms = lib.row_norms(
-            rows.indptr.astype(np.int64), rows.indices, data, rows.shape[1]
-        )
+    if lib is not None and _fits(rows):
+        norms = lib.row_norms(*csr_arrays(rows), rows.shape[1])
         if norms is not None:
             return np.asarray(norms)
     rows = canonical_rows(rows)
@@ -120,3 +144,88 @@ def unit_rows(X: SparseMatrix) -> SparseMatrix:
     """Scale rows of a CSR to unit Euclidean length; zero rows stay zero."""
     norm = row_norms(X)
     return scale_rows(X, np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0))
+
+
+def _fits(rows: SparseMatrix) -> bool:
+    """Whether the columns can be numbered as the kernels do."""
+    return bool(rows.shape[1] <= np.iinfo(np.int32).max)
+
+
+def fixed_point_rows(rows: SparseMatrix, unit: bool = True) -> SparseMatrix:
+    """Rows of a canonical CSR in whole numbers of ``UNIT``, as int64.
+
+    Scaled to length 1 first unless ``unit`` is False; a row of zeros stays zero.
+    """
+    steps = unit_rows(rows) if unit else rows.astype(np.float64)
+    steps.data = np.rint(steps.data * (1.0 / UNIT)).astype(np.int64)
+    return steps
+
+
+def class_unit_sums(
+    rows: SparseMatrix,
+    y_index: IntVector,
+    n_classes: int,
+    weight: Weights | None,
+    unit: bool = True,
+) -> SparseMatrix:
+    """Sum the fixed-point rows of each class -> CSR int64 (n_classes, n_features).
+
+    ``weight`` is None, int64 (the sum stays a multiple of each entry) or float64
+    (each product is rounded to the grid). Rows are of unit length unless ``unit`` is
+    False, which the plain code does.
+    """
+    lib = native()
+    if lib is None or not _fits(rows) or not unit:
+        return _plain_unit_sums(canonical_rows(rows), y_index, n_classes, weight, unit)
+    is_whole = weight is not None and weight.dtype.kind == "i"
+    arrays = lib.class_unit_sums(
+        *csr_arrays(rows),
+        y=y_index,
+        whole_weight=weight if is_whole else None,
+        real_weight=None if is_whole else weight,
+        n_classes=n_classes,
+        n_columns=rows.shape[1],
+    )
+    if arrays is None:  # a column stands twice in a row
+        return class_unit_sums(canonical_rows(rows), y_index, n_classes, weight)
+    indptr, indices, data = arrays
+    sums = sparse.csr_array((data, indices, indptr), shape=(n_classes, rows.shape[1]))
+    sums.has_canonical_format = True
+    return sums
+
+
+def _plain_unit_sums(
+    rows: SparseMatrix,
+    y_index: IntVector,
+    n_classes: int,
+    weight: Weights | None,
+    unit: bool,
+) -> SparseMatrix:
+    steps = fixed_point_rows(rows, unit)
+    if weight is not None:
+        steps = scale_rows(steps, weight)
+        if weight.dtype.kind == "f":
+            steps.data = np.rint(steps.data).astype(np.int64)
+    return canonical_rows(class_sums(steps, y_index, n_classes))
+
+
+def pair_counts(rows: SparseMatrix) -> NDArray[np.float32]:
+    """Documents with both terms, (n_terms, n_terms), with a zero diagonal.
+
+    ``rows`` is a canonical CSR matrix; only where its entries are counts. The
+    result is dense, so choose the terms first. Exact up to 2**24 documents.
+    """
+    n_terms = rows.shape[1]
+    counts = np.zeros((n_terms, n_terms), dtype=np.float32)
+    lib = native()
+    if lib is not None:
+        lib.count_pairs(rows.indptr, rows.indices, counts)
+        return counts
+    ones = rows.astype(np.float32)
+    ones.data[:] = 1.0
+    by_term = ones.T.tocsr()
+    for start in range(0, n_terms, _PAIR_BLOCK):
+        block = slice(start, start + _PAIR_BLOCK)
+        counts[block] = (by_term[block] @ ones).toarray()
+    np.fill_diagonal(counts, 0.0)
+    return counts

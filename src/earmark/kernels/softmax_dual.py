@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.kernels.backend import native
-from earmark.kernels.rows import squared_lengths
-from earmark.kernels.shuffle import Visits, csr_parts
+from earmark.kernels.rows import csr_arrays, squared_lengths
+from earmark.kernels.shuffle import Visits
 from earmark.kernels.softmax_sgd import softmax
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
@@ -158,22 +158,19 @@ def _ascend(
     if lib is None:
         _ascend_plain(X, labels, strength, square, order, state, bias_square, fresh)
         return
-    sums = np.zeros(2)
-    lib.softmax_ascend(
-        *csr_parts(X),
-        order,
-        labels,
-        strength,
-        square,
-        state.weights,
-        state.bias,
-        state.logs,
-        state.pull,
-        sums,
-        bias_square,
-        fresh,
+    state.gap, state.entropy = lib.softmax_ascend(
+        *csr_arrays(X),
+        order=order,
+        y=labels,
+        strength=strength,
+        square=square,
+        weights=state.weights,
+        bias=state.bias,
+        logs=state.logs,
+        pull=state.pull,
+        bias_square=bias_square,
+        fresh=fresh,
     )
-    state.gap, state.entropy = sums.tolist()
 
 
 def _ascend_plain(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.kernels.backend import native
-from earmark.kernels.shuffle import csr_parts
+from earmark.kernels.rows import csr_arrays
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 __all__ = ["Descent", "Steps", "descend", "new_descent", "settle", "softmax"]
@@ -79,21 +79,12 @@ def descend(
     if lib is None:
         return _descend_plain(X, labels, weight, order, state, steps)
     loss: float = lib.softmax_descend(
-        *csr_parts(X),
-        order,
-        labels,
-        weight,
-        state.weights,
-        state.bias,
-        state.squares,
-        state.decayed,
-        state.path,
-        steps.first,
-        steps.last,
-        steps.bias_rate,
-        steps.penalty,
-        steps.batch_size,
-        steps.adaptive,
+        *csr_arrays(X),
+        order=order,
+        y=labels,
+        weight=weight,
+        **vars(state),
+        **vars(steps),
     )
     return loss
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from earmark.exceptions import DataError
 from earmark.kernels.backend import native
 from earmark.typing import IntVector, SparseMatrix
 
@@ -21,6 +22,8 @@ PackedTerms: TypeAlias = tuple[NDArray[np.uint8], IntVector]
 PlacedCounts: TypeAlias = tuple[SparseMatrix, SparseMatrix, IntVector, IntVector]
 """Tokens and documents (n_classes, n_terms), of one structure; the place of each term
 in the union, and the place of each class."""
+
+_TOO_MANY = "{} to more than 2**63 - 1; count fewer documents together."
 
 # A lone surrogate, which JSON can spell out, is no UTF-8; it is packed all the same.
 _ERRORS = "surrogatepass"
@@ -78,9 +81,11 @@ def merge_counts(
     lib = native()
     if lib is None:
         return _plain_sum(left, right, 0, shape), _plain_sum(left, right, 1, shape)
-    starts, terms, *counts = lib.merge_counts(
-        *(lib.Counts(*_arrays(side, shape[0])) for side in (left, right))
-    )
+    sides = (lib.Counts(*_arrays(side, shape[0])) for side in (left, right))
+    try:
+        starts, terms, *counts = lib.merge_counts(*sides)
+    except OverflowError as error:
+        raise DataError(_TOO_MANY.format(error)) from None
     tokens, documents = (
         sparse.csr_array((data, terms, starts), shape=shape) for data in counts
     )
@@ -105,4 +110,7 @@ def _plain_sum(
         entries = counts[which].tocoo()
         at = (classes[entries.row], place[entries.col])
         total = total + sparse.csr_array((entries.data, at), shape=shape)
+    wrapped = total.tocoo().col[total.data < 0]
+    if len(wrapped):
+        raise DataError(_TOO_MANY.format(f"column {wrapped[0]}: the counts add up"))
     return total

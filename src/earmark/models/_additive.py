@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.models.base import ScoringClassifier
-from earmark.statistics._inputs import label_positions
+from earmark.statistics.inputs import label_positions
 from earmark.typing import ArrayLike, IntVector, Labels, Matrix, MatrixLike
 
 __all__ = ["AdditiveClassifier"]

@@ -26,7 +26,7 @@ from earmark.models._progress import (
     with_callbacks,
 )
 from earmark.models.base import LogitClassifier, RankingClassifier
-from earmark.statistics._inputs import checked_weights, label_positions
+from earmark.statistics.inputs import checked_weights, label_positions
 from earmark.typing import (
     ArrayLike,
     FloatVector,

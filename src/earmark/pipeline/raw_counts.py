@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import clone
 
 from earmark.features import WordCounter
-from earmark.features._pruning import prunes, term_mask
 from earmark.features.fused import KnownTerms, count_by_class
+from earmark.features.vocabulary import prunes, term_mask
 from earmark.kernels.text import Documents
 from earmark.statistics import ClassStatistics
-from earmark.statistics._inputs import label_positions
+from earmark.statistics.inputs import label_positions
 from earmark.typing import Labels
 
 __all__ = ["fixed_counter", "kept_statistics", "text_statistics"]

@@ -40,7 +40,7 @@ from earmark.pipeline.inputs import (
 from earmark.pipeline.labels import Target, as_target, warn_of_new_labels
 from earmark.pipeline.plan import make_plan, model_name
 from earmark.pipeline.semi_engine import told_of_encoder
-from earmark.statistics._inputs import checked_weights
+from earmark.statistics.inputs import checked_weights
 from earmark.typing import (
     DocumentsLike,
     FloatMatrix,

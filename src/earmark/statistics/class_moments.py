@@ -9,7 +9,7 @@ from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import dense_blocks
-from earmark.statistics._inputs import checked_weights, label_positions
+from earmark.statistics.inputs import checked_weights, label_positions
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector, Labels, MatrixLike
 
 __all__ = ["ClassMoments", "merge_moments"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, class_sums, presence, scale_rows
-from earmark.statistics._inputs import (
+from earmark.statistics.inputs import (
     checked_weights,
     label_positions,
     whole,
@@ -26,6 +26,11 @@ from earmark.typing import (
 
 __all__ = ["ClassStatistics"]
 
+Weights: TypeAlias = FloatVector | IntVector
+
+# int64 holds twice as much, which leaves room for rounding in float64.
+_LARGEST = 2.0**62
+
 
 class ClassStatistics:
     """Documents, tokens and presences per class, and nothing about smoothing.
@@ -33,7 +38,8 @@ class ClassStatistics:
     The statistics form a commutative group (CS1): a document is learned by
     adding it, forgotten by subtracting it, and shards merge by adding. Whole
     counts with whole weights are kept as int64 and every operation is exact;
-    fractional ones are float64.
+    fractional ones are float64. Sums from 2**62 on are refused; models compute in
+    float64, which tells whole numbers apart up to 2**53.
 
     Parameters
     ----------
@@ -241,6 +247,7 @@ class ClassStatistics:
             )
         y_index = label_positions(np.asarray(y), self.classes, rows.shape[0])
         weight = checked_weights(sample_weight, rows.shape[0])
+        self._refuse_overflow(rows, y_index, weight)
         held = presence(rows)
         if weight is not None:
             rows, held = scale_rows(rows, weight), scale_rows(held, weight)
@@ -254,8 +261,24 @@ class ClassStatistics:
         )
         return batch
 
+    def _refuse_overflow(
+        self, rows: SparseMatrix, y_index: IntVector, weight: Weights | None
+    ) -> None:
+        """Whole counts whose sums int64 cannot hold are an error, not a wrong sum."""
+        heaviest = 1.0 if weight is None else float(weight.max(initial=0))
+        if float(rows.data.sum(dtype=np.float64)) * heaviest < _LARGEST:
+            return
+        weighted = rows.astype(np.float64)
+        if weight is not None:
+            weighted = scale_rows(weighted, weight)
+        _refuse_large(class_sums(weighted, y_index, len(self.classes)), self.terms)
+
     def _combine(self, other: ClassStatistics, sign: int) -> None:
         """Add or subtract aligned statistics; on an error nothing has changed."""
+        largest = [float(s.tokens.data.max(initial=0)) for s in (self, other)]
+        if sign > 0 and self.is_exact and sum(largest) >= _LARGEST:
+            sums = self.tokens.astype(np.float64) + other.tokens
+            _refuse_large(sums, self.terms)
         docs = self.docs + sign * other.docs
         tokens = canonical_rows(self.tokens + sign * other.tokens)
         held = canonical_rows(self.presence + sign * other.presence)
@@ -289,6 +312,20 @@ class ClassStatistics:
         if np.array_equal(self.terms, other.terms):
             return self.terms
         return _as_terms(sorted({*self.terms.tolist(), *other.terms.tolist()}))
+
+
+def _refuse_large(sums: SparseMatrix, terms: Any | None) -> None:
+    """DataError for a sum, known in float64, that int64 cannot hold."""
+    entries = sums.tocoo()
+    too_large = np.flatnonzero(entries.data >= _LARGEST)
+    if len(too_large):
+        column = int(entries.col[too_large[0]])
+        name = f"column {column}" if terms is None else f"the term {terms[column]!r}"
+        raise DataError(
+            f"the counts of {name} add up to {entries.data[too_large[0]]:g} in one "
+            "class, more than the 2**62 that are counted exactly; nothing was changed. "
+            "Give smaller counts or weights."
+        )
 
 
 def _as_terms(terms: Any) -> Any:

@@ -9,20 +9,21 @@ from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import (
+    UNIT,
     canonical_rows,
     class_sums,
+    class_unit_sums,
     row_numbers,
     scale_rows,
     unit_rows,
 )
-from earmark.kernels.unit_sums import UNIT, class_unit_sums
-from earmark.statistics._inputs import checked_weights, label_positions, whole
 from earmark.statistics.class_statistics import (
     _moved,
     _positions,
     _same_entries,
     _union,
 )
+from earmark.statistics.inputs import checked_weights, label_positions, whole
 from earmark.typing import ArrayLike, IntVector, Labels, SparseMatrix
 
 __all__ = ["UnitVectorSums"]

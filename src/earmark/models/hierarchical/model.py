@@ -19,7 +19,7 @@ from earmark.models.hierarchical._fitting import Fit, TrainingData
 from earmark.models.hierarchical._parameters import check_parameters
 from earmark.models.hierarchical._scoring import NodeScores
 from earmark.models.protocols import ScoreParts
-from earmark.statistics._inputs import checked_weights, label_positions
+from earmark.statistics.inputs import checked_weights, label_positions
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

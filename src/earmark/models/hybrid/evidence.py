@@ -8,7 +8,7 @@ import numpy as np
 
 from earmark.models.hybrid.regions import GenerativeRegion
 from earmark.models.protocols import ScoreParts
-from earmark.statistics._inputs import checked_weights
+from earmark.statistics.inputs import checked_weights
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector, IntVector, Matrix
 
 __all__ = ["evidence", "evidence_without", "joined_parts", "left_out", "length_factor"]

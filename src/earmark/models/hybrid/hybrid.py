@@ -27,7 +27,7 @@ from earmark.models.hybrid.statistics import RegionStatistics
 from earmark.models.hybrid.table import region_table
 from earmark.models.hybrid.theta import fit_some, region_scores
 from earmark.models.protocols import ScoreParts
-from earmark.statistics._inputs import checked_weights
+from earmark.statistics.inputs import checked_weights
 from earmark.typing import (
     ArrayLike,
     BoolVector,

@@ -15,7 +15,7 @@ from earmark.models.base import JointClassifier
 from earmark.models.naive_bayes._prior import ClassPrior
 from earmark.models.protocols import LinearRule, ScoreParts, linear_parts
 from earmark.statistics import ClassStatistics
-from earmark.statistics._inputs import checked_weights
+from earmark.statistics.inputs import checked_weights
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

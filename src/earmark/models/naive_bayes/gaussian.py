@@ -13,8 +13,8 @@ from earmark.kernels.rows import dense_blocks
 from earmark.models.base import JointClassifier
 from earmark.models.naive_bayes._prior import ClassPrior
 from earmark.statistics import ClassMoments
-from earmark.statistics._inputs import checked_weights
 from earmark.statistics.class_moments import merge_moments
+from earmark.statistics.inputs import checked_weights
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

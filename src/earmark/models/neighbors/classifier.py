@@ -28,7 +28,7 @@ from earmark.models.neighbors.votes import (
     vote_weights,
 )
 from earmark.models.protocols import ScoreParts
-from earmark.statistics._inputs import label_positions
+from earmark.statistics.inputs import label_positions
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

@@ -31,7 +31,7 @@ from earmark.models.rocchio.rules import (
     rule_value,
 )
 from earmark.statistics import UnitVectorSums
-from earmark.statistics._inputs import checked_weights
+from earmark.statistics.inputs import checked_weights
 from earmark.typing import (
     ArrayLike,
     BoolVector,

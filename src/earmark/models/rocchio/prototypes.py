@@ -14,8 +14,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from earmark.kernels.rows import row_lengths, squared_lengths, unit_rows
-from earmark.kernels.unit_sums import UNIT, fixed_point_rows
+from earmark.kernels.rows import (
+    UNIT,
+    fixed_point_rows,
+    row_lengths,
+    squared_lengths,
+    unit_rows,
+)
 from earmark.statistics import UnitVectorSums
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from earmark.kernels.cooccurrence import pair_counts
 from earmark.kernels.low_rank import right_singular_vectors
-from earmark.kernels.rows import canonical_rows
+from earmark.kernels.rows import canonical_rows, pair_counts
 from earmark.models.semi_supervised._subwords import subword_matrix
 from earmark.typing import SparseMatrix
 

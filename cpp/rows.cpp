@@ -1,0 +1,226 @@
+// Row-wise sums of sparse documents: fingerprints, pairs of terms, and sums of unit
+// vectors within each class, in whole multiples of 2^-40 (CS2).
+#include "random.hpp"
+#include "sparse_rows.hpp"
+
+#include <cstring>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <optional>
+#include <tuple>
+
+namespace {
+
+// 64 bits for each row that depend on its terms and nothing else.
+void fingerprints(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data, Out<std::uint64_t> out) {
+    const SparseRows x = value_rows(indptr, indices, data, std::size_t(1) << 31);
+    require_size(out, x.n_rows, "out");
+    nb::gil_scoped_release release;
+    for (std::int64_t row = 0; row < x.n_rows; ++row) {
+        std::uint64_t sum = 0;
+        for (std::int64_t p = x.indptr[row]; p < x.indptr[row + 1]; ++p) {
+            std::uint64_t bits;
+            std::memcpy(&bits, x.data + p, sizeof bits);
+            sum += mix_bits(bits + (static_cast<std::uint64_t>(x.indices[p]) + 1) * golden);
+        }
+        out.data()[row] = mix_bits(sum);
+    }
+}
+
+void uniforms(std::uint64_t seed, std::uint64_t step, Out<double> out) {
+    nb::gil_scoped_release release;
+    const std::uint64_t key = counter_key(seed, step);
+    for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = uniform_at(key, i);
+}
+
+// Adds 1 to counts[i, j] and counts[j, i] for every pair i < j of each row. Only
+// the upper triangle is touched in the long loop; the mirror image comes at the end.
+void count_pairs(In<std::int64_t> indptr, In<std::int32_t> indices, Out2<float> counts) {
+    const auto n_terms = static_cast<std::int64_t>(counts.shape(0));
+    require_shape(counts, n_terms, n_terms, "counts");
+    const PresenceRows x = presence_rows(indptr, indices, n_terms);
+    float* cell = counts.data();
+    nb::gil_scoped_release release;
+    for (std::int64_t row = 0; row < x.n_rows; ++row) {
+        for (std::int64_t a = x.indptr[row]; a < x.indptr[row + 1]; ++a) {
+            float* line = cell + x.indices[a] * n_terms;
+            for (std::int64_t b = a + 1; b < x.indptr[row + 1]; ++b) line[x.indices[b]] += 1.0F;
+        }
+    }
+    constexpr std::int64_t tile = 64; // a tile and its mirror image fit the cache
+    for (std::int64_t top = 0; top < n_terms; top += tile)
+        for (std::int64_t left = top; left < n_terms; left += tile)
+            for (std::int64_t i = top; i < n_terms && i < top + tile; ++i)
+                for (std::int64_t j = left; j < n_terms && j < left + tile; ++j)
+                    if (j > i) cell[j * n_terms + i] = cell[i * n_terms + j];
+}
+
+// ---- unit vectors ---------------------------------------------------------------
+
+constexpr double kStepsPerUnit = 1099511627776.0; // 2^40
+
+// Round half to even, as numpy's rint does; right for |x| < 2^51.
+inline double rounded_half_even(double x) {
+    constexpr double kShift = 6755399441055744.0; // 1.5 * 2^52
+    return (x + kShift) - kShift;
+}
+
+// Euclidean length; the squares are summed in twice the precision (Knuth's
+// two-sum), so that their order does not show.
+inline double length(const double* value, int64_t n) {
+    double high = 0.0, low = 0.0;
+    for (int64_t i = 0; i < n; ++i) {
+        const double square = value[i] * value[i];
+        const double sum = high + square;
+        const double part = sum - high;
+        low += (high - (sum - part)) + (square - part);
+        high = sum;
+    }
+    return std::sqrt(high + low);
+}
+
+// Lengths of all rows; nothing where a row holds a column twice.
+std::optional<Array<double>> row_norms(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data,
+                                       std::int64_t n_columns) {
+    const SparseRows x = value_rows(indptr, indices, data, n_columns);
+    std::vector<double> norms(x.n_rows);
+    {
+        nb::gil_scoped_release release;
+        std::vector<std::int64_t> last_row;
+        for (std::int64_t d = 0; d < x.n_rows; ++d) {
+            const std::int64_t begin = x.indptr[d], end = x.indptr[d + 1];
+            bool ascending = true;
+            for (std::int64_t p = begin + 1; p < end; ++p) ascending &= x.indices[p - 1] < x.indices[p];
+            if (!ascending) {
+                if (last_row.empty()) last_row.assign(n_columns, -1);
+                for (std::int64_t p = begin; p < end; ++p) {
+                    if (last_row[x.indices[p]] == d) return std::nullopt;
+                    last_row[x.indices[p]] = d;
+                }
+            }
+            norms[d] = length(x.data + begin, end - begin);
+        }
+    }
+    return give_array(std::move(norms));
+}
+
+// Rows in the order of their classes: a counting sort.
+std::vector<int64_t> rows_by_class(const int64_t* y, int64_t n_rows, int64_t n_classes, std::vector<int64_t>& starts) {
+    starts.assign(n_classes + 1, 0);
+    for (int64_t d = 0; d < n_rows; ++d) ++starts[y[d] + 1];
+    for (int64_t c = 0; c < n_classes; ++c) starts[c + 1] += starts[c];
+    std::vector<int64_t> next(starts.begin(), starts.end() - 1), order(n_rows);
+    for (int64_t d = 0; d < n_rows; ++d) order[next[y[d]]++] = d;
+    return order;
+}
+
+// One class's running sum, and the last row that touched each column.
+class Accumulator {
+  public:
+    explicit Accumulator(int64_t n_columns) : sum_(n_columns, 0), row_(n_columns, -1) {}
+
+    void begin(int64_t n_entries) {
+        is_sparse_ = n_entries < static_cast<int64_t>(sum_.size()) / 16;
+        touched_.clear();
+    }
+    // False where this row has touched the column before.
+    bool add(int32_t column, int64_t steps, int64_t row) {
+        if (row_[column] == row) return false;
+        row_[column] = row;
+        if (is_sparse_ && sum_[column] == 0) touched_.push_back(column);
+        sum_[column] += steps;
+        return true;
+    }
+    void emit(std::vector<int32_t>& indices, std::vector<int64_t>& data) {
+        if (is_sparse_) {
+            std::sort(touched_.begin(), touched_.end());
+            for (int32_t column : touched_) emit_one(column, indices, data);
+        } else {
+            const auto n = static_cast<int32_t>(sum_.size());
+            for (int32_t column = 0; column < n; ++column) emit_one(column, indices, data);
+        }
+    }
+
+  private:
+    void emit_one(int32_t column, std::vector<int32_t>& indices, std::vector<int64_t>& data) {
+        if (sum_[column] == 0) return; // also the second mention of a touched column
+        indices.push_back(column);
+        data.push_back(sum_[column]);
+        sum_[column] = 0;
+    }
+
+    std::vector<int64_t> sum_;
+    std::vector<int64_t> row_;
+    std::vector<int32_t> touched_;
+    bool is_sparse_ = false;
+};
+
+struct Batch {
+    SparseRows x;
+    const std::int64_t* whole_weight; // null where the weights are not whole
+    const double* real_weight;        // null where the weights are whole or absent
+
+    // Add row d to the sum; false where it holds a column twice.
+    bool add_row(std::int64_t d, Accumulator& sum) const {
+        const std::int64_t n = x.indptr[d + 1] - x.indptr[d];
+        const double* value = x.data + x.indptr[d];
+        const std::int32_t* column = x.indices + x.indptr[d];
+        const double norm = length(value, n);
+        const double scale = norm > 0.0 ? 1.0 / norm : 0.0;
+        for (std::int64_t i = 0; i < n; ++i) {
+            const double rounded = rounded_half_even(value[i] * scale * kStepsPerUnit);
+            auto steps = static_cast<std::int64_t>(rounded);
+            if (whole_weight) steps *= whole_weight[d];
+            if (real_weight) steps = std::llrint(rounded * real_weight[d]);
+            if (!sum.add(column[i], steps, d)) return false;
+        }
+        return true;
+    }
+};
+
+using Csr = std::tuple<Array<std::int64_t>, Array<std::int32_t>, Array<std::int64_t>>;
+
+std::optional<Csr> class_unit_sums(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data,
+                                   In<std::int64_t> y, std::optional<In<std::int64_t>> whole_weight,
+                                   std::optional<In<double>> real_weight, std::int64_t n_classes,
+                                   std::int64_t n_columns) {
+    const Batch batch{value_rows(indptr, indices, data, n_columns), whole_weight ? whole_weight->data() : nullptr,
+                      real_weight ? real_weight->data() : nullptr};
+    require_size(y, batch.x.n_rows, "y");
+    require_range(y, n_classes, "y");
+    if (whole_weight) require_size(*whole_weight, batch.x.n_rows, "whole_weight");
+    if (real_weight) require_size(*real_weight, batch.x.n_rows, "real_weight");
+    std::vector<std::int64_t> out_indptr(n_classes + 1, 0), out_data;
+    std::vector<std::int32_t> out_indices;
+    {
+        nb::gil_scoped_release release;
+        std::vector<std::int64_t> starts;
+        const auto order = rows_by_class(y.data(), batch.x.n_rows, n_classes, starts);
+        Accumulator sum(n_columns);
+        for (std::int64_t c = 0; c < n_classes; ++c) {
+            std::int64_t n_entries = 0;
+            for (std::int64_t i = starts[c]; i < starts[c + 1]; ++i)
+                n_entries += batch.x.indptr[order[i] + 1] - batch.x.indptr[order[i]];
+            sum.begin(n_entries);
+            for (std::int64_t i = starts[c]; i < starts[c + 1]; ++i)
+                if (!batch.add_row(order[i], sum)) return std::nullopt;
+            sum.emit(out_indices, out_data);
+            out_indptr[c + 1] = static_cast<std::int64_t>(out_data.size());
+        }
+    }
+    return Csr{give_array(std::move(out_indptr)), give_array(std::move(out_indices)), give_array(std::move(out_data))};
+}
+
+} // namespace
+
+void bind_rows(nb::module_& m) {
+    m.def("fingerprints", &fingerprints, "indptr"_a, "indices"_a, "data"_a, "out"_a.noconvert());
+    m.def("uniforms", &uniforms, "seed"_a, "step"_a, "out"_a.noconvert());
+    m.def("count_pairs", &count_pairs, "indptr"_a, "indices"_a, "counts"_a.noconvert());
+    m.def("row_norms", &row_norms, "indptr"_a, "indices"_a, "data"_a, "n_columns"_a,
+          "Euclidean length of each row of a CSR matrix; None where a row holds a column twice.");
+    m.def("class_unit_sums", &class_unit_sums, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "y"_a,
+          "whole_weight"_a.none(), "real_weight"_a.none(), "n_classes"_a, "n_columns"_a,
+          "Class sums of fixed-point unit rows, as the three arrays of a CSR matrix; None where a row holds a column "
+          "twice.");
+}
