@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from earmark.apps.label.session import Session
+from earmark.decision.guarantee import Threshold
 from earmark.pipeline.labelling import View
 
 __all__ = ["document_data", "state_data"]
@@ -70,29 +71,32 @@ def _promise(session: Session, view: View) -> dict[str, Any]:
     if threshold is None:
         return data
     return data | {
-        "holds": threshold.n_answered > 0,
+        "holds": view.granted is not None,
         "coverage": float(view.guaranteed().mean()),
         "acceptable": int(session.acceptable(view).sum()),
-        "missing": threshold.n_missing,
-        "words": _words(threshold),
+        "missing": None if view.granted else threshold.n_missing,
+        "words": _words(view, threshold),
     }
 
 
-def _words(threshold: Any) -> str:
+def _words(view: View, threshold: Threshold) -> str:
     wrong = f"{100 * threshold.max_error:g} %"
-    if threshold.n_answered:
+    again = max(view.next_look - view.estimate.n_documents, 1)
+    checks = f"{again:,} more random {'check' if again == 1 else 'checks'}"
+    if view.granted is not None:
+        learned = view.granted.n_learned
         return (
-            f"At most {wrong} of the guesses it is sure of are wrong, with "
-            f"{100 * threshold.confidence:g} % confidence."
+            f"At most {wrong} of the predictions it was certain of after {learned:,} "
+            f"answers are wrong. Looked at again after {checks}."
         )
     if threshold.n_missing is None:
         return (
-            f"Its surest guesses are wrong more often than {wrong}: the model must get "
-            "better first. Go on labelling."
+            f"Even its most certain predictions are wrong more often than {wrong}: "
+            "the model must get better first. Go on labelling."
         )
     return (
-        f"About {threshold.n_missing:,} more random checks until at most {wrong} wrong "
-        "can be promised for a part of the documents."
+        f"About {max(threshold.n_missing, again):,} more random checks until at most "
+        f"{wrong} wrong can be promised for a part of the documents."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,8 @@ class Session:
         self._leases: dict[int, tuple[str, float, str]] = {}
         self._dirty = True
         self._closed = False
+        # Looks at the promise of earlier sessions have spent their share of the risk.
+        loop.view = replace(loop.view, n_looks=store.fact("looks") or 0)
         self.entries: dict[int, Entry] = store.current()
         for entry in self.entries.values():
             self._apply(entry.document, entry)
@@ -135,7 +138,7 @@ class Session:
         with self._wake:
             view = self.loop.view
             rows = np.flatnonzero(self.acceptable(view))
-            guesses = view.guesses(rows)
+            guesses = view.guaranteed_guesses(rows)
             answers = list(zip(rows.tolist(), guesses, strict=True))
             if not answers or not self.store.write(key, answers, "bulk", client):
                 return 0
@@ -231,6 +234,8 @@ class Session:
                 self._dirty = False
             try:
                 view = self.loop.fitted_view(lessons, checks)
+                if view.n_looks != self.loop.view.n_looks:
+                    self.store.set_fact("looks", view.n_looks)  # before it is seen
                 with self._lock:
                     self.loop.view = view
                 self._note(view, n_answers)

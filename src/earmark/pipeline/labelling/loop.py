@@ -150,7 +150,7 @@ class LabellingLoop:
         enough = len(classes) > (0 if self.any_of else 1)
         fitted = self._learner.fit(lessons, classes) if enough else None
         return make_view(
-            self.view.version + 1,
+            self.view,
             classes,
             fitted,
             self.any_of,
@@ -241,7 +241,7 @@ class LabellingLoop:
 
     def _empty_view(self) -> View:
         return make_view(
-            0,
+            None,
             [],
             None,
             self.any_of,

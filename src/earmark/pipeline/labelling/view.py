@@ -1,4 +1,9 @@
-"""What the model thinks at one moment: guesses, doubts, an honest estimate."""
+"""What the model thinks at one moment: guesses, doubts, an honest estimate.
+
+The promise is looked at at checkpoints only, and stays once it is granted. Each look
+spends a part of the risk, ``1 - confidence``, and the parts add up to it: so the
+promise holds although somebody watches, and may act on it at any time.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +20,9 @@ from earmark.pipeline.labelling.learners import Answers, Fitted
 from earmark.typing import BoolVector, FloatVector, IntVector
 
 __all__ = ["Estimate", "View", "make_view"]
+
+# Between two looks the number of checks grows by this factor.
+_LOOK_GROWTH = 1.25
 
 
 @dataclass(frozen=True)
@@ -49,9 +57,13 @@ class View:
     estimate : Estimate
         How right the guesses are, with its interval.
     threshold : Threshold or None
-        From which confidence on the guesses may be taken over.
+        What the last look at the promise came to.
     n_learned : int
         Documents learned from.
+    granted : View or None
+        The state whose guesses the promise speaks of: this one or an earlier one.
+    n_looks, next_look : int
+        Looks at the promise so far, and the number of checks of the next one.
 
     """
 
@@ -64,6 +76,9 @@ class View:
     estimate: Estimate
     threshold: Threshold | None
     n_learned: int
+    granted: View | None = None
+    n_looks: int = 0
+    next_look: int = 0
 
     def guesses(self, documents: IntVector) -> list[tuple[str, ...]]:
         """The labels that the model would give."""
@@ -86,14 +101,18 @@ class View:
         return confidence
 
     def guaranteed(self) -> BoolVector:
-        """Which documents may be taken over with the promise."""
-        if self.threshold is None or not self.threshold.n_answered:
+        """Which documents may be accepted with the promise: guesses of ``granted``."""
+        if self.granted is None or self.granted.threshold is None:
             return np.zeros(len(self.certainty), dtype=bool)
-        return self.certainty >= self.threshold.value
+        return self.granted.certainty >= self.granted.threshold.value
+
+    def guaranteed_guesses(self, documents: IntVector) -> list[tuple[str, ...]]:
+        """The guesses that the promise speaks of."""
+        return (self.granted or self).guesses(documents)
 
 
 def make_view(
-    version: int,
+    previous: View | None,
     classes: list[str],
     fitted: Fitted | None,
     any_of: bool,
@@ -104,30 +123,65 @@ def make_view(
     n_learned: int,
 ) -> View:
     """Derive all that is shown; ``checks`` are the random documents kept apart."""
-    if fitted is None:
-        flat = np.zeros(n_documents)
-        estimate = Estimate(0, 0, 0.0, 1.0)
-        return View(
-            version, classes, None, any_of, flat, flat, estimate, None, n_learned
-        )
-    certainty, doubt = _certainty(fitted, any_of)
     unknown = Estimate(0, 0, 0.0, 1.0)
-    view = View(version, classes, fitted, any_of, certainty, doubt, unknown, None, 0)
+    flat = np.zeros(n_documents)
+    certainty, doubt = (flat, flat) if fitted is None else _certainty(fitted, any_of)
+    view = View(
+        0 if previous is None else previous.version + 1,
+        *(classes, fitted, any_of, certainty, doubt, unknown, None, n_learned),
+    )
+    if previous is not None:
+        view = replace(
+            view,
+            threshold=previous.threshold,
+            granted=previous.granted,
+            n_looks=previous.n_looks,
+            next_look=previous.next_look,
+        )
+    if fitted is None:
+        return view
     documents = np.fromiter(checks, dtype=np.int64)
+    guesses = view.guesses(documents)
     right = np.asarray(
         [
-            set(guess) == set(given)
-            for guess, given in zip(
-                view.guesses(documents), checks.values(), strict=True
-            )
+            set(guess) == set(answer)
+            for guess, answer in zip(guesses, checks.values(), strict=True)
         ],
         dtype=bool,
     )
     n_right = int(right.sum())
     estimate = Estimate(len(right), n_right, *exact_interval(n_right, len(right)))
+    view = replace(view, estimate=estimate)
     evidence = Evidence(certainty[documents], right, held_out=True)
-    (threshold,) = evidence.thresholds(max_error, confidence)
-    return replace(view, estimate=estimate, threshold=threshold, n_learned=n_learned)
+    return _looked(view, evidence, max_error, confidence)
+
+
+def _looked(
+    view: View, evidence: Evidence, max_error: float, confidence: float
+) -> View:
+    """The view after a look at the promise, if one is due."""
+    look = view.n_looks + 1
+    # 1 / (look (look + 1)) adds up to 1 over all looks.
+    spent = (1 - confidence) / (look * (look + 1))
+    n_checks = len(evidence.correct)
+    fewest = int(np.ceil(np.log(spent) / np.log1p(-max_error)))
+    if n_checks < max(view.next_look, fewest):
+        if view.threshold is not None:
+            return view
+        (threshold,) = evidence.thresholds(max_error, confidence)
+        return replace(view, threshold=threshold, next_look=fewest)
+    (threshold,) = evidence.thresholds(max_error, 1 - spent)
+    after = replace(
+        view,
+        threshold=threshold,
+        n_looks=look,
+        next_look=max(n_checks + 1, int(np.ceil(_LOOK_GROWTH * n_checks))),
+    )
+    if not threshold.n_answered:
+        return after
+    new = replace(after, granted=None)
+    new = replace(new, granted=new)
+    return new if new.guaranteed().sum() >= view.guaranteed().sum() else after
 
 
 def _certainty(fitted: Fitted, any_of: bool) -> tuple[FloatVector, FloatVector]:
