@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "ArrayLike",
+    "Axes",
     "BoolVector",
     "ClassWeightLike",
     "DocumentsLike",
@@ -18,6 +19,7 @@ __all__ = [
     "FloatVector",
     "IntVector",
     "JsonObject",
+    "Label",
     "Labels",
     "LabelsLike",
     "Matrix",
@@ -32,6 +34,8 @@ FloatVector: TypeAlias = NDArray[np.float64]
 IntVector: TypeAlias = NDArray[np.int64]
 BoolVector: TypeAlias = NDArray[np.bool_]
 Labels: TypeAlias = NDArray[Any]
+# One label: a string, a number, anything that can be compared and hashed.
+Label: TypeAlias = Any
 # Names and values as JSON has them: manifests, payloads, stored results.
 JsonObject: TypeAlias = dict[str, Any]
 # An int, None, or a numpy generator or RandomState.
@@ -43,6 +47,8 @@ DocumentsLike: TypeAlias = Any
 LabelsLike: TypeAlias = Any
 # scikit-learn ships no types: an estimator is Any to the type checker.
 Estimator: TypeAlias = Any
+# matplotlib is an extra: its axes are Any to the type checker.
+Axes: TypeAlias = Any
 # scipy ships no types: a sparse matrix is Any to the type checker.
 SparseMatrix: TypeAlias = Any
 Matrix: TypeAlias = Any

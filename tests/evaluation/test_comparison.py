@@ -12,6 +12,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
+from benchmarks._memory import PeakMemory
 from earmark.evaluation import compare_classifiers
 from earmark.exceptions import DataError, NotSupportedError
 
@@ -91,7 +92,8 @@ def test_raw_text_and_memory_are_taken(counts):
     model = make_pipeline(CountVectorizer(), MultinomialNB())
     seen = []
     found = compare_classifiers(
-        {"nb": model}, texts, counts[1].tolist(), n_repeats=2, measure_memory=True,
+        {"nb": model}, texts, counts[1].tolist(), n_repeats=2,
+        measure_memory=PeakMemory,
         progress=lambda done, total, name: seen.append((done, total, name)),
     )  # fmt: skip
     assert found.best.accuracy == 1.0

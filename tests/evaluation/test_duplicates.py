@@ -9,12 +9,12 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from earmark.evaluation._word_hashes import word_hashes
 from earmark.evaluation.duplicates import (
     duplicates_across,
     group_documents,
     group_equal_rows,
     group_near_duplicates,
+    word_hashes,
 )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from earmark.evaluation.intervals import exact_interval
+from earmark.evaluation.significance import exact_interval
 
 
 @pytest.mark.parametrize(("hits", "total"), [(0, 7), (3, 7), (7, 7), (36, 39)])

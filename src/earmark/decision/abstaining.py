@@ -33,7 +33,7 @@ from earmark.decision.guarantee import (
 )
 from earmark.decision.scores import Scores, read_scores
 from earmark.decision.wrapping import copy_tags, listed, require_labels
-from earmark.evaluation._labels import as_labels, is_multi_label, label_sets
+from earmark.evaluation.labels import as_labels, is_multi_label, label_sets
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import take
 from earmark.typing import (

@@ -16,14 +16,14 @@ from earmark.decision.decision import Decision, any_of_decision, object_array
 from earmark.decision.evidence import group_copies
 from earmark.decision.scores import Scores, read_scores
 from earmark.decision.wrapping import copy_tags, require_labels
-from earmark.evaluation._labels import (
+from earmark.evaluation.duplicates import DuplicateGroups
+from earmark.evaluation.labels import (
     class_list,
     indicator_matrix,
     is_multi_label,
     label_sets,
     plain,
 )
-from earmark.evaluation.duplicates import DuplicateGroups
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_folds, take
 from earmark.typing import ArrayLike, BoolVector, FloatMatrix, FloatVector, Labels

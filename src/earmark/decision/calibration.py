@@ -13,7 +13,7 @@ from scipy import optimize, special
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from earmark.evaluation._labels import check_equal_length
+from earmark.evaluation.labels import check_equal_length
 from earmark.exceptions import DataError
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector, IntVector
 

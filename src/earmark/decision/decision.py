@@ -10,7 +10,7 @@ from scipy import special
 
 from earmark.decision.guarantee import Threshold
 from earmark.decision.scores import Scores
-from earmark.evaluation._labels import as_labels
+from earmark.evaluation.labels import as_labels
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, Labels
 
 __all__ = ["Decision", "any_of_decision", "object_array", "one_of_decision"]

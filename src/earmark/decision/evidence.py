@@ -23,13 +23,13 @@ from earmark.decision.guarantee import (
     guaranteed_thresholds,
 )
 from earmark.decision.scores import Scores
-from earmark.evaluation._labels import as_labels, index_of, is_multi_label, label_sets
 from earmark.evaluation.duplicates import (
     DuplicateGroups,
     group_equal_rows,
     group_near_duplicates,
     texts_of,
 )
+from earmark.evaluation.labels import as_labels, index_of, is_multi_label, label_sets
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_folds, stratified_split
 from earmark.typing import (

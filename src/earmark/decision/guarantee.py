@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from earmark.evaluation._labels import check_equal_length
+from earmark.evaluation.labels import check_equal_length
 from earmark.exceptions import DataError
 from earmark.typing import ArrayLike, BoolVector, FloatVector, IntVector
 

@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from earmark._checks import require_integer
-from earmark.evaluation._labels import as_labels
 from earmark.evaluation.duplicates import group_near_duplicates
+from earmark.evaluation.labels import as_labels
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.kernels.postings import Postings, build_postings, top_similar

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
-from earmark.evaluation._labels import (
+from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
     is_multi_label,

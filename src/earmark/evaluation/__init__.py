@@ -1,9 +1,15 @@
 """Evaluation: arrays or any estimator in, result objects out."""
 
 from earmark.evaluation.bias_variance import BiasVariance, bias_variance
-from earmark.evaluation.comparison import compare_classifiers
-from earmark.evaluation.comparison_result import Comparison
-from earmark.evaluation.confusion import ConfusedPair, ConfusionMatrix
+from earmark.evaluation.comparison import Comparison, compare_classifiers
+from earmark.evaluation.confusion import (
+    Averages,
+    ClassScores,
+    ConfusedPair,
+    ConfusionMatrix,
+    MultiLabelScores,
+    multi_label_scores,
+)
 from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
 from earmark.evaluation.data_checks import Finding, check_documents
 from earmark.evaluation.displays import (
@@ -18,25 +24,23 @@ from earmark.evaluation.duplicates import (
     duplicates_across,
     group_near_duplicates,
 )
-from earmark.evaluation.intervals import bootstrap_interval, wilson_interval
 from earmark.evaluation.label_errors import (
     SuspectedLabelError,
     SuspectedLabelErrors,
     left_out_log_proba,
     suspected_label_errors,
 )
-from earmark.evaluation.learning_curve import LearningCurve, learning_curve
-from earmark.evaluation.multi_label import MultiLabelScores, multi_label_scores
-from earmark.evaluation.power_law import PowerLaw
-from earmark.evaluation.rates import Averages, ClassScores
+from earmark.evaluation.learning_curve import LearningCurve, PowerLaw, learning_curve
 from earmark.evaluation.reliability import Reliability, reliability
 from earmark.evaluation.report import Report
 from earmark.evaluation.significance import (
     PairedTest,
+    bootstrap_interval,
     corrected_resampled_t,
     holm,
     mcnemar_exact,
     wilcoxon_signed_rank,
+    wilson_interval,
 )
 
 __all__ = [

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from earmark.evaluation._labels import (
+from earmark.evaluation.fresh import fresh
+from earmark.evaluation.labels import (
     as_labels,
     as_probabilities,
     check_equal_length,
@@ -32,14 +33,21 @@ from earmark.evaluation._labels import (
     class_list,
     index_of,
 )
-from earmark.evaluation._splits import fresh
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, nested_order, take
-from earmark.typing import ArrayLike, FloatMatrix
+from earmark.typing import (
+    ArrayLike,
+    DocumentsLike,
+    Estimator,
+    FloatMatrix,
+    JsonObject,
+    Label,
+    LabelsLike,
+)
 
 __all__ = ["BiasVariance", "bias_variance"]
 
-Draw = Callable[[np.random.Generator], tuple[Any, Any]]
+Draw = Callable[[np.random.Generator], tuple[DocumentsLike, LabelsLike]]
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,7 @@ class BiasVariance:
     n_sets: int
     set_size: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values for JSON."""
         return asdict(self)
 
@@ -90,10 +98,10 @@ class BiasVariance:
 
 
 def bias_variance(
-    estimator: Any,
-    X: Any,
+    estimator: Estimator,
+    X: DocumentsLike,
     y: ArrayLike | None,
-    X_test: Any,
+    X_test: DocumentsLike,
     y_test: ArrayLike | None = None,
     *,
     proba_test: ArrayLike | None = None,
@@ -180,7 +188,7 @@ def _truth(
     proba_test: ArrayLike | None,
     classes: ArrayLike | None,
     n_test: int,
-) -> tuple[tuple[Any, ...], FloatMatrix]:
+) -> tuple[tuple[Label, ...], FloatMatrix]:
     """The classes, and P(c|d) of the test documents: given, or their labels."""
     if proba_test is not None:
         if classes is None:
@@ -200,7 +208,9 @@ def _truth(
     return names, target
 
 
-def _drawing(X: Any, y: ArrayLike | None, set_size: int | None) -> tuple[Draw, int]:
+def _drawing(
+    X: DocumentsLike, y: ArrayLike | None, set_size: int | None
+) -> tuple[Draw, int]:
     """How to make a training set, and its size."""
     if callable(X):
         draw: Draw = X
@@ -217,7 +227,7 @@ def _drawing(X: Any, y: ArrayLike | None, set_size: int | None) -> tuple[Draw, i
         )
     y_index, target = index_of(labels, class_list(labels)), np.asarray(y)
 
-    def subset(rng: np.random.Generator) -> tuple[Any, Any]:
+    def subset(rng: np.random.Generator) -> tuple[DocumentsLike, LabelsLike]:
         rows = nested_order(y_index, rng)[:size]
         return take(X, rows), target[rows]
 
@@ -225,7 +235,12 @@ def _drawing(X: Any, y: ArrayLike | None, set_size: int | None) -> tuple[Draw, i
 
 
 def _trained(
-    model: Any, X: Any, y: Any, X_test: Any, names: tuple[Any, ...], output: str
+    model: Estimator,
+    X: DocumentsLike,
+    y: LabelsLike,
+    X_test: DocumentsLike,
+    names: tuple[Label, ...],
+    output: str,
 ) -> tuple[FloatMatrix, FloatMatrix]:
     """G_D of the test documents, and their answers as 0/1 rows."""
     model.fit(X, y)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import textwrap
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from earmark.evaluation._labels import (
+from earmark.evaluation.confusion import averages, score_classes
+from earmark.evaluation.coverage import accuracy_coverage
+from earmark.evaluation.fresh import fresh
+from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
     check_true_labels,
@@ -17,32 +23,311 @@ from earmark.evaluation._labels import (
     index_of,
     is_multi_label,
 )
-from earmark.evaluation._memory import PeakMemory
-from earmark.evaluation._splits import fresh
-from earmark.evaluation.comparison_result import Comparison, Trial, summarize
-from earmark.evaluation.coverage import accuracy_coverage
-from earmark.evaluation.rates import averages, score_classes
 from earmark.evaluation.reliability import reliability
+from earmark.evaluation.report.terminal import text_table
+from earmark.evaluation.significance import (
+    PairedTest,
+    bootstrap_splits,
+    corrected_resampled_t,
+    holm,
+    mcnemar_exact,
+)
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import n_rows, stratified_split, take
-from earmark.typing import ArrayLike, FloatVector
+from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    DocumentsLike,
+    Estimator,
+    FloatVector,
+    JsonObject,
+    Label,
+    LabelsLike,
+)
 
-__all__ = ["compare_classifiers"]
+__all__ = [
+    "ComparedClassifier",
+    "ComparedPair",
+    "Comparison",
+    "Trial",
+    "compare_classifiers",
+    "summarize",
+]
+
+_RESAMPLES = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One classifier on one split."""
+
+    name: str
+    repeat: int
+    correct: BoolVector
+    macro_f1: float
+    coverage: float | None
+    log_loss: float | None
+    fit_seconds: float
+    predict_seconds: float
+    extra_mb: float | None
+
+
+@dataclass(frozen=True)
+class ComparedClassifier:
+    """Figures of one classifier, means over the splits.
+
+    ``low`` and ``high`` bound the accuracy: a bootstrap over splits and, within
+    them, over test documents. Times are CPU seconds of one fit and one predict.
+    """
+
+    name: str
+    accuracy: float
+    low: float
+    high: float
+    macro_f1: float
+    coverage: float | None
+    log_loss: float | None
+    fit_seconds: float
+    predict_seconds: float
+    extra_mb: float | None
+    scores: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ComparedPair:
+    """Two classifiers: ``difference`` is the accuracy of a minus that of b."""
+
+    a: str
+    b: str
+    difference: float
+    p_value: float
+    p_adjusted: float
+    shown: bool
+
+    @property
+    def words(self) -> str:
+        """What the pair shows, in words."""
+        p = f"p = {self.p_adjusted:.2g}" if self.p_adjusted >= 0.001 else "p < 0.001"
+        if not self.shown:
+            return f"no difference shown between {self.a} and {self.b} ({p})"
+        better, worse = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
+        points = 100 * abs(self.difference)
+        return f"{better} is better than {worse} by {points:.1f} points ({p})"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A comparison of classifiers; prints as a table.
+
+    Attributes
+    ----------
+    classifiers : tuple of ComparedClassifier
+        The most accurate first.
+    pairs : tuple of ComparedPair
+        Every pair, with Holm's correction over all of them.
+    test : str
+        The paired test used.
+
+    """
+
+    classifiers: tuple[ComparedClassifier, ...]
+    pairs: tuple[ComparedPair, ...]
+    test: str
+    n_train: int
+    n_test: int
+    n_repeats: int
+    target_accuracy: float
+    level: float
+
+    @property
+    def best(self) -> ComparedClassifier:
+        """The classifier with the highest mean accuracy."""
+        return self.classifiers[0]
+
+    def pair(self, a: str, b: str) -> ComparedPair:
+        """The comparison of two classifiers by name."""
+        for pair in self.pairs:
+            if {pair.a, pair.b} == {a, b}:
+                return pair
+        raise KeyError(f"no comparison of {a!r} and {b!r}")
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the comparison shows, in words."""
+        best = self.best
+        found = [
+            f"{best.name} has the highest accuracy: {best.accuracy:.3f} "
+            f"({100 * self.level:.0f} % interval {best.low:.3f} to {best.high:.3f})."
+        ]
+        for other in self.classifiers[1:]:
+            words = self.pair(best.name, other.name).words
+            found.append(f"{words[0].upper()}{words[1:]}.")
+        return found
+
+    def __str__(self) -> str:
+        memory = any(c.extra_mb is not None for c in self.classifiers)
+        header = ["classifier", "accuracy", f"{100 * self.level:.0f} % interval"]
+        header += ["macro F1", f"coverage at {100 * self.target_accuracy:.0f} %"]
+        header += ["log loss", "fit, s", "predict, s"]
+        header += ["extra MB"] if memory else []
+        rows = []
+        for c in self.classifiers:
+            row = [c.name, f"{c.accuracy:.3f}", f"{c.low:.3f}–{c.high:.3f}"]
+            row += [f"{c.macro_f1:.3f}", _or_dash(c.coverage), _or_dash(c.log_loss)]
+            row += [f"{c.fit_seconds:.2f}", f"{c.predict_seconds:.2f}"]
+            row += [_or_dash(c.extra_mb, 0)] if memory else []
+            rows.append(row)
+        how = (
+            f"{self.n_train:,} training and {self.n_test:,} test documents, "
+            f"{_how_split(self.n_repeats)}; {self.test} test, Holm's correction over "
+            f"{len(self.pairs)} pairs; CPU seconds."
+        )
+        lines = [textwrap.fill(line, 100) for line in (*self.sentences, how)]
+        return "\n".join([text_table(header, rows), "", *lines])
+
+    def to_dict(self, *, costs: bool = True) -> JsonObject:
+        """Plain values for JSON; without ``costs`` it depends on the seed alone."""
+        rows = [asdict(c) for c in self.classifiers]
+        for row in rows:
+            row["scores"] = list(row["scores"])
+            if not costs:
+                for name in ("fit_seconds", "predict_seconds", "extra_mb"):
+                    del row[name]
+        return {
+            "classifiers": rows,
+            "pairs": [asdict(pair) for pair in self.pairs],
+            "summary": self.sentences,
+            "test": self.test,
+            "n_train": self.n_train,
+            "n_test": self.n_test,
+            "n_repeats": self.n_repeats,
+            "target_accuracy": self.target_accuracy,
+            "level": self.level,
+        }
+
+
+def summarize(
+    trials: Sequence[Trial],
+    *,
+    n_train: int,
+    fixed_test: bool,
+    target_accuracy: float,
+    level: float,
+    random_state: int,
+) -> Comparison:
+    """Means, intervals and paired tests of the trials."""
+    by_name: dict[str, list[Trial]] = {}
+    for trial in trials:
+        by_name.setdefault(trial.name, []).append(trial)
+    rows = [_row(group, level, random_state) for group in by_name.values()]
+    rows.sort(key=lambda row: (-row.accuracy, row.name))
+    names = [row.name for row in rows]
+    couples = [(a, b) for n, a in enumerate(names) for b in names[n + 1 :]]
+    n_test = len(trials[0].correct)
+    tests = [
+        _paired(by_name[a], by_name[b], n_train, n_test, fixed_test) for a, b in couples
+    ]
+    adjusted = holm([test.p_value for test in tests])
+    pairs = tuple(
+        ComparedPair(a, b, test.difference, test.p_value, float(p), bool(p < 1 - level))
+        for (a, b), test, p in zip(couples, tests, adjusted, strict=True)
+    )
+    return Comparison(
+        classifiers=tuple(rows),
+        pairs=pairs,
+        test="McNemar's exact" if fixed_test else "corrected resampled t",
+        n_train=n_train,
+        n_test=n_test,
+        n_repeats=len(by_name[names[0]]),
+        target_accuracy=target_accuracy,
+        level=level,
+    )
+
+
+def _row(group: list[Trial], level: float, seed: int) -> ComparedClassifier:
+    scores = tuple(float(trial.correct.mean()) for trial in group)
+    low, high = _interval(group, level, seed)
+    return ComparedClassifier(
+        name=group[0].name,
+        accuracy=float(np.mean(scores)),
+        low=low,
+        high=high,
+        macro_f1=float(np.mean([trial.macro_f1 for trial in group])),
+        coverage=_mean([trial.coverage for trial in group]),
+        log_loss=_mean([trial.log_loss for trial in group]),
+        fit_seconds=float(np.mean([trial.fit_seconds for trial in group])),
+        predict_seconds=float(np.mean([trial.predict_seconds for trial in group])),
+        extra_mb=_most([trial.extra_mb for trial in group]),
+        scores=scores,
+    )
+
+
+def _interval(group: list[Trial], level: float, seed: int) -> tuple[float, float]:
+    """Bootstrap over splits, then over the documents of each split drawn."""
+    means = bootstrap_splits(
+        [trial.correct.mean() for trial in group],
+        [len(trial.correct) for trial in group],
+        _RESAMPLES,
+        seed,
+    ).mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _paired(
+    a: list[Trial], b: list[Trial], n_train: int, n_test: int, fixed_test: bool
+) -> PairedTest:
+    if fixed_test:
+        return mcnemar_exact(a[0].correct, b[0].correct)
+    return corrected_resampled_t(
+        [trial.correct.mean() for trial in a],
+        [trial.correct.mean() for trial in b],
+        n_train=n_train,
+        n_test=n_test,
+    )
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _most(values: list[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def _or_dash(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _how_split(n: int) -> str:
+    return "one fixed split" if n == 1 else f"{n} random splits"
+
+
+class _Unmeasured(contextlib.AbstractContextManager[None]):
+    """Memory nobody asked about."""
+
+    extra_mb: float | None = None
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
 
 Progress = Callable[[int, int, str], None]
+MemoryMeter = Callable[[], _Unmeasured]
 
 
 def compare_classifiers(
     estimators: Mapping[str, Any],
-    X: Any,
+    X: DocumentsLike,
     y: ArrayLike,
     *,
-    test: tuple[Any, ArrayLike] | None = None,
+    test: tuple[DocumentsLike, ArrayLike] | None = None,
     n_repeats: int = 5,
     test_size: float = 0.3,
     target_accuracy: float = 0.95,
     level: float = 0.95,
-    measure_memory: bool = False,
+    measure_memory: MemoryMeter | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
     progress: Progress | None = None,
@@ -68,8 +353,10 @@ def compare_classifiers(
         Coverage is given at this accuracy.
     level : float, default=0.95
         Of the intervals, and 1 - level of the tests (after Holm's correction).
-    measure_memory : bool, default=False
-        Also watch resident memory while fitting and predicting (Linux).
+    measure_memory : callable, optional
+        Gives a context manager that is open while a classifier is fitted and
+        predicts; its ``extra_mb`` is then reported. The repository has one for Linux,
+        ``benchmarks._memory.PeakMemory``.
     n_jobs : int, optional
         Processes. The figures do not depend on it.
     random_state : int, default=0
@@ -128,7 +415,9 @@ def compare_classifiers(
     )
 
 
-def _check(estimators: Mapping[str, Any], X: Any, y: ArrayLike) -> list[Any]:
+def _check(
+    estimators: Mapping[str, Any], X: DocumentsLike, y: ArrayLike
+) -> list[Label]:
     if not isinstance(estimators, Mapping):
         raise TypeError(
             "estimators must be a dict of name to classifier, got "
@@ -148,13 +437,15 @@ def _check(estimators: Mapping[str, Any], X: Any, y: ArrayLike) -> list[Any]:
 
 
 def _splits(
-    X: Any,
-    labels: list[Any],
-    test: tuple[Any, ArrayLike] | None,
+    X: DocumentsLike,
+    labels: list[Label],
+    test: tuple[DocumentsLike, ArrayLike] | None,
     n_repeats: int,
     test_size: float,
     random_state: int,
-) -> Iterator[tuple[tuple[Any, Any], tuple[Any, list[Any]]]]:
+) -> Iterator[
+    tuple[tuple[DocumentsLike, LabelsLike], tuple[DocumentsLike, list[Label]]]
+]:
     """Per repeat: training documents and labels, test documents and labels."""
     target = _as_array(labels)
     if test is not None:
@@ -177,7 +468,7 @@ def _splits(
         yield (take(X, train), target[train]), (take(X, rest), held)
 
 
-def _as_array(labels: list[Any]) -> Any:
+def _as_array(labels: list[Label]) -> Any:
     """Labels as an array, without turning mixed types into text."""
     if len({type(label) for label in labels}) > 1:
         array = np.empty(len(labels), dtype=object)
@@ -187,28 +478,25 @@ def _as_array(labels: list[Any]) -> Any:
 
 
 def _trial(
-    estimator: Any,
+    estimator: Estimator,
     name: str,
     repeat: int,
-    train: tuple[Any, Any],
-    held: tuple[Any, list[Any]],
+    train: tuple[DocumentsLike, LabelsLike],
+    held: tuple[DocumentsLike, list[Label]],
     target_accuracy: float,
-    measure_memory: bool,
+    measure_memory: MemoryMeter | None,
     seed: int,
 ) -> Trial:
     """Fit one classifier on one training set and judge it on the test part."""
     X_test, truth = held
-    memory = PeakMemory()
+    memory = _Unmeasured() if measure_memory is None else measure_memory()
     try:
-        if measure_memory:
-            memory.__enter__()
-        start = time.process_time()
-        model = fresh(estimator, seed).fit(*train)
-        fitted = time.process_time()
-        answers = as_labels(model.predict(X_test))
-        predicted = time.process_time()
-        if measure_memory:
-            memory.__exit__(None, None, None)
+        with memory:
+            start = time.process_time()
+            model = fresh(estimator, seed).fit(*train)
+            fitted = time.process_time()
+            answers = as_labels(model.predict(X_test))
+            predicted = time.process_time()
         sure, log_loss = _confidence(model, X_test, truth)
     except Exception as error:
         error.add_note(f"while comparing classifiers: {name!r}, repeat {repeat + 1}")
@@ -234,7 +522,7 @@ def _trial(
 
 
 def _confidence(
-    model: Any, X: Any, truth: list[Any]
+    model: Estimator, X: DocumentsLike, truth: list[Label]
 ) -> tuple[FloatVector | None, float | None]:
     """How sure the model is of each document, and its log loss if it has one."""
     if hasattr(model, "predict_proba"):
@@ -249,7 +537,7 @@ def _confidence(
     return None, None
 
 
-def _macro_f1(truth: list[Any], answers: list[Any]) -> float:
+def _macro_f1(truth: list[Label], answers: list[Label]) -> float:
     classes = class_list(truth, answers)
     row, column = index_of(truth, classes), index_of(answers, classes)
     size = len(classes)

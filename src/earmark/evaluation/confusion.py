@@ -1,25 +1,110 @@
-"""The confusion matrix, with a column for the documents left unanswered (VS5)."""
+"""Right and wrong answers counted: by class, pair of classes and label (VS4, VS5)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.evaluation._labels import (
+from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
     check_true_labels,
     class_list,
     index_of,
+    label_sets,
 )
-from earmark.evaluation.rates import Averages, ClassScores, averages, score_classes
 from earmark.exceptions import DataError
-from earmark.typing import ArrayLike, FloatVector, IntVector
+from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject, Label
 
-__all__ = ["ConfusedPair", "ConfusionMatrix"]
+__all__ = [
+    "Averages",
+    "ClassScores",
+    "ConfusedPair",
+    "ConfusionMatrix",
+    "MultiLabelScores",
+    "averages",
+    "multi_label_scores",
+    "score_classes",
+]
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """How well one class is found; rates without a denominator are 0."""
+
+    label: Label
+    precision: float
+    recall: float
+    f1: float
+    support: int
+    predicted: int
+    correct: int
+
+    def to_dict(self) -> JsonObject:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Micro or macro averaged precision, recall and F1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def score_classes(
+    classes: Sequence[Label],
+    correct: IntVector,
+    predicted: IntVector,
+    support: IntVector,
+) -> tuple[ClassScores, ...]:
+    """Scores per class from its right answers, its answers and its documents."""
+    rows = zip(
+        classes, correct.tolist(), predicted.tolist(), support.tolist(), strict=True
+    )
+    return tuple(
+        ClassScores(c, *_rates(hits, said, there), there, said, hits)
+        for c, hits, said, there in rows
+    )
+
+
+def averages(scores: Sequence[ClassScores]) -> tuple[Averages, Averages]:
+    """Micro and macro averages.
+
+    Micro adds up the counts first, so frequent classes weigh more; macro is the
+    plain mean over the classes that occur in the truth or in the answers.
+    """
+    micro = Averages(
+        *_rates(
+            sum(s.correct for s in scores),
+            sum(s.predicted for s in scores),
+            sum(s.support for s in scores),
+        )
+    )
+    there = [s for s in scores if s.support or s.predicted]
+    n = max(len(there), 1)
+    macro = Averages(
+        sum(s.precision for s in there) / n,
+        sum(s.recall for s in there) / n,
+        sum(s.f1 for s in there) / n,
+    )
+    return micro, macro
+
+
+def _rates(correct: int, predicted: int, support: int) -> tuple[float, float, float]:
+    precision = correct / predicted if predicted else 0.0
+    recall = correct / support if support else 0.0
+    f1 = 2 * correct / (predicted + support) if predicted + support else 0.0
+    return precision, recall, f1
 
 
 @dataclass(frozen=True)
@@ -29,13 +114,13 @@ class ConfusedPair:
     ``examples`` are positions of such documents, the most confident first.
     """
 
-    true: Any
-    predicted: Any
+    true: Label
+    predicted: Label
     count: int
     share: float
     examples: tuple[int, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values for JSON."""
         return {
             "true": self.true,
@@ -75,7 +160,7 @@ class ConfusionMatrix:
 
     """
 
-    classes: tuple[Any, ...]
+    classes: tuple[Label, ...]
     counts: NDArray[np.int64]
     abstained: IntVector
     true_index: IntVector
@@ -170,7 +255,9 @@ class ConfusionMatrix:
         """Averages over classes."""
         return averages(self.per_class)[1]
 
-    def examples(self, true: Any, predicted: Any, top: int | None = None) -> IntVector:
+    def examples(
+        self, true: Label, predicted: Label, top: int | None = None
+    ) -> IntVector:
         """Positions of the documents of one cell; ``predicted=None``: unanswered."""
         row, column = index_of([true, predicted], self.classes)
         if row < 0 or (column < 0 and predicted is not None):
@@ -201,7 +288,7 @@ class ConfusionMatrix:
             for row, column in (divmod(int(cell), size) for cell in order)
         ]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values for JSON."""
         return {
             "classes": list(self.classes),
@@ -222,3 +309,117 @@ class ConfusionMatrix:
         if self.confidence is not None:
             found = found[np.argsort(-self.confidence[found], kind="stable")]
         return found.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class MultiLabelScores:
+    """Scores of any-of predictions.
+
+    Attributes
+    ----------
+    per_class : tuple of ClassScores
+        One entry per label.
+    micro, macro : Averages
+        Over label decisions, and over labels.
+    subset_accuracy : float
+        Share of answered documents whose whole set of labels is right.
+    hamming_loss : float
+        Share of wrong yes/no decisions among answered documents x labels.
+    n_documents, n_answered : int
+        All documents, and those not abstained on.
+
+    """
+
+    classes: tuple[Label, ...]
+    per_class: tuple[ClassScores, ...]
+    micro: Averages
+    macro: Averages
+    subset_accuracy: float
+    hamming_loss: float
+    n_documents: int
+    n_answered: int
+
+    @property
+    def coverage(self) -> float:
+        """Share of documents that got an answer."""
+        return self.n_answered / self.n_documents
+
+    def to_dict(self) -> JsonObject:
+        """Plain values for JSON."""
+        return {
+            "classes": list(self.classes),
+            "micro": self.micro.to_dict(),
+            "macro": self.macro.to_dict(),
+            "subset_accuracy": self.subset_accuracy,
+            "hamming_loss": self.hamming_loss,
+            "coverage": self.coverage,
+            "n_documents": self.n_documents,
+            "per_class": [scores.to_dict() for scores in self.per_class],
+        }
+
+
+def multi_label_scores(
+    y_true: ArrayLike, y_pred: ArrayLike, *, classes: ArrayLike | None = None
+) -> MultiLabelScores:
+    """Per-class, micro and macro scores and subset accuracy of label lists.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence of label lists, or indicator matrix
+        The true and the predicted labels of each document; an empty list is "no
+        label", None in ``y_pred`` is an abstention, which counts against recall.
+    classes : array-like of shape (n_classes,), optional
+        Order of the labels; the column names of an indicator matrix.
+
+    Examples
+    --------
+    >>> found = multi_label_scores([["a"], ["a", "b"], []], [["a"], ["b"], []])
+    >>> round(found.micro.f1, 3), round(found.subset_accuracy, 3)
+    (0.8, 0.667)
+
+    """
+    names = None if classes is None else list(np.asarray(classes, dtype=object))
+    truth, answers = label_sets(y_true, names), label_sets(y_pred, names)
+    if not truth:
+        raise DataError("scores need at least one document, got none.")
+    check_equal_length(y_true=truth, y_pred=answers)
+    check_true_labels(truth)
+    labels = class_list(
+        *(s for s in truth if s is not None),
+        *(s for s in answers if s is not None),
+        classes=names,
+    )
+    support = _count(truth, labels)
+    predicted = _count(answers, labels)
+    both = [
+        None if t is None or a is None else t & a
+        for t, a in zip(truth, answers, strict=True)
+    ]
+    correct = _count(both, labels)
+    pairs = [
+        (t, a)
+        for t, a in zip(truth, answers, strict=True)
+        if t is not None and a is not None
+    ]
+    wrong = sum(len(t ^ a) for t, a in pairs)
+    scores = score_classes(labels, correct, predicted, support)
+    micro, macro = averages(scores)
+    decisions = max(len(pairs) * len(labels), 1)
+    return MultiLabelScores(
+        classes=labels,
+        per_class=scores,
+        micro=micro,
+        macro=macro,
+        subset_accuracy=sum(t == a for t, a in pairs) / max(len(pairs), 1),
+        hamming_loss=wrong / decisions,
+        n_documents=len(truth),
+        n_answered=len(pairs),
+    )
+
+
+def _count(sets: list[frozenset[Label] | None], labels: tuple[Label, ...]) -> IntVector:
+    position = {label: number for number, label in enumerate(labels)}
+    flat = [position[label] for s in sets if s is not None for label in s]
+    return np.bincount(np.asarray(flat, np.int64), minlength=len(labels)).astype(
+        np.int64
+    )

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from earmark.evaluation._labels import as_labels, check_equal_length, check_true_labels
+from earmark.evaluation.labels import as_labels, check_equal_length, check_true_labels
 from earmark.exceptions import DataError
-from earmark.typing import ArrayLike, FloatVector, IntVector
+from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject
 
 __all__ = ["AccuracyCoverage", "accuracy_coverage"]
 
@@ -87,7 +87,7 @@ class AccuracyCoverage:
             return 0.0, None
         return float(self.coverage[point]), float(self.accuracy[point])
 
-    def to_dict(self, max_points: int = 200) -> dict[str, Any]:
+    def to_dict(self, max_points: int = 200) -> JsonObject:
         """Plain values for JSON; long curves are thinned to ``max_points``."""
         keep = _thinned(len(self.coverage), max_points)
         return {

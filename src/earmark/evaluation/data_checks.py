@@ -6,19 +6,18 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from earmark.evaluation._labels import (
+from earmark.evaluation.duplicates import duplicates_across, group_near_duplicates
+from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
     class_list,
     is_multi_label,
     label_sets,
 )
-from earmark.evaluation.duplicates import duplicates_across, group_near_duplicates
-from earmark.typing import ArrayLike
+from earmark.typing import ArrayLike, JsonObject, Label
 
 __all__ = ["Finding", "check_documents"]
 
@@ -42,7 +41,7 @@ class Finding:
     def __str__(self) -> str:
         return self.message
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values for JSON."""
         return {"kind": self.kind, "message": self.message, "rows": list(self.rows)}
 
@@ -146,7 +145,7 @@ def _repeated(documents: list[str], near: bool) -> list[Finding]:
 
 def _labels(documents: list[str], labels: ArrayLike) -> list[Finding]:
     several = is_multi_label(labels)
-    column: list[Any] = label_sets(labels) if several else as_labels(labels)
+    column: list[Label] = label_sets(labels) if several else as_labels(labels)
     check_equal_length(texts=documents, labels=column)
     found: list[Finding] = []
     missing = [row for row, label in enumerate(column) if label is None]
@@ -170,8 +169,8 @@ def _labels(documents: list[str], labels: ArrayLike) -> list[Finding]:
     return found
 
 
-def _conflicts(documents: list[str], column: list[Any]) -> list[Finding]:
-    seen: dict[str, Any] = {}
+def _conflicts(documents: list[str], column: list[Label]) -> list[Finding]:
+    seen: JsonObject = {}
     rows = [
         row
         for row, (text, label) in enumerate(zip(documents, column, strict=True))
@@ -191,7 +190,7 @@ def _conflicts(documents: list[str], column: list[Any]) -> list[Finding]:
     ]
 
 
-def _sorted_by_label(known: list[Any]) -> list[Finding]:
+def _sorted_by_label(known: list[Label]) -> list[Finding]:
     n = len(known)
     shares = np.array(list(Counter(known).values())) / max(n, 1)
     by_chance = (n - 1) * (1 - float((shares**2).sum()))
@@ -208,7 +207,7 @@ def _sorted_by_label(known: list[Any]) -> list[Finding]:
     ]
 
 
-def _class_sizes(counts: Counter[Any], n: int, several: bool) -> list[Finding]:
+def _class_sizes(counts: Counter[Label], n: int, several: bool) -> list[Finding]:
     noun = "labels" if several else "classes"
     if not counts:
         return [Finding("no_labels", "No document has a label.")]
@@ -290,5 +289,5 @@ def _where(rows: Sequence[int]) -> str:
     return f" (row {listed}{', …' if len(rows) > _SHOWN else ''})"
 
 
-def _first(rows: Sequence[Any]) -> tuple[int, ...]:
+def _first(rows: Sequence[Label]) -> tuple[int, ...]:
     return tuple(int(row) for row in rows[:100])

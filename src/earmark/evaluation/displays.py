@@ -13,7 +13,7 @@ from earmark.evaluation.confusion import ConfusionMatrix
 from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
 from earmark.evaluation.learning_curve import LearningCurve, learning_curve
 from earmark.evaluation.reliability import Reliability, reliability
-from earmark.typing import ArrayLike
+from earmark.typing import ArrayLike, Axes, DocumentsLike, Estimator, Label
 
 __all__ = [
     "AccuracyCoverageDisplay",
@@ -30,7 +30,7 @@ class _Display:
     ax_: Any
     figure_: Any
 
-    def _axes(self, ax: Any) -> Any:
+    def _axes(self, ax: Axes) -> Any:
         pyplot = require("matplotlib.pyplot", "draw figures")
         if ax is None:
             _, ax = pyplot.subplots()
@@ -71,7 +71,7 @@ class AccuracyCoverageDisplay(_Display):
         *,
         name: str | None = None,
         threshold: float | None = None,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> Self:
         """Draw the curve of predictions."""
         curve = accuracy_coverage(y_true, y_pred, confidence)
@@ -79,7 +79,13 @@ class AccuracyCoverageDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Any = None, **options: Any
+        cls,
+        estimator: Estimator,
+        X: DocumentsLike,
+        y: ArrayLike,
+        *,
+        ax: Axes = None,
+        **options: Any,
     ) -> Self:
         """Draw the curve of a fitted classifier with ``predict_proba``."""
         proba = np.asarray(estimator.predict_proba(X))
@@ -87,7 +93,7 @@ class AccuracyCoverageDisplay(_Display):
         options.setdefault("name", type(estimator).__name__)
         return cls.from_predictions(y, answers, proba.max(axis=1), ax=ax, **options)
 
-    def plot(self, ax: Any = None, **style: Any) -> Self:
+    def plot(self, ax: Axes = None, **style: Any) -> Self:
         """Draw on ``ax`` or on a new figure."""
         axes = self._axes(ax)
         axes.plot(self.curve.coverage, self.curve.accuracy, label=self.name, **style)
@@ -126,7 +132,7 @@ class ReliabilityDisplay(_Display):
         classes: ArrayLike,
         *,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes = None,
         **options: Any,
     ) -> Self:
         """Draw the diagram of predicted probabilities."""
@@ -135,14 +141,20 @@ class ReliabilityDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Any = None, **options: Any
+        cls,
+        estimator: Estimator,
+        X: DocumentsLike,
+        y: ArrayLike,
+        *,
+        ax: Axes = None,
+        **options: Any,
     ) -> Self:
         """Draw the diagram of a fitted classifier with ``predict_proba``."""
         options.setdefault("name", type(estimator).__name__)
         proba = estimator.predict_proba(X)
         return cls.from_predictions(y, proba, estimator.classes_, ax=ax, **options)
 
-    def plot(self, ax: Any = None, **style: Any) -> Self:
+    def plot(self, ax: Axes = None, **style: Any) -> Self:
         """Draw on ``ax`` or on a new figure; dots are larger where more answers lie."""
         axes = self._axes(ax)
         full = self.figures.count > 0
@@ -181,7 +193,7 @@ class ConfusionDisplay(_Display):
         y_pred: ArrayLike,
         *,
         classes: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> Self:
         """Draw the matrix of predictions; None is an abstention."""
         matrix = ConfusionMatrix.from_predictions(y_true, y_pred, classes=classes)
@@ -189,12 +201,18 @@ class ConfusionDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Any = None, **options: Any
+        cls,
+        estimator: Estimator,
+        X: DocumentsLike,
+        y: ArrayLike,
+        *,
+        ax: Axes = None,
+        **options: Any,
     ) -> Self:
         """Draw the matrix of a fitted classifier."""
         return cls.from_predictions(y, estimator.predict(X), ax=ax, **options)
 
-    def plot(self, ax: Any = None, *, cmap: str = "Blues") -> Self:
+    def plot(self, ax: Axes = None, *, cmap: str = "Blues") -> Self:
         """Draw on ``ax`` or on a new figure; shading is the share of the row."""
         axes = self._axes(ax)
         counts, columns = self.matrix.counts, [str(c) for c in self.matrix.classes]
@@ -236,18 +254,18 @@ class LearningCurveDisplay(_Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
+        estimator: Estimator,
+        X: DocumentsLike,
         y: ArrayLike,
         *,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes = None,
         **options: Any,
     ) -> Self:
         """Measure and draw the curve; options go to ``learning_curve``."""
         return cls(learning_curve(estimator, X, y, **options), name=name).plot(ax)
 
-    def plot(self, ax: Any = None, **style: Any) -> Self:
+    def plot(self, ax: Axes = None, **style: Any) -> Self:
         """Draw on ``ax`` or on a new figure."""
         axes = self._axes(ax)
         curve = self.curve
@@ -281,7 +299,7 @@ class BiasVarianceDisplay(_Display):
     """
 
     def __init__(
-        self, results: Mapping[Any, BiasVariance], *, name: str = "capacity"
+        self, results: Mapping[Label, BiasVariance], *, name: str = "capacity"
     ) -> None:
         self.results = results
         self.name = name
@@ -289,15 +307,15 @@ class BiasVarianceDisplay(_Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
+        estimator: Estimator,
+        X: DocumentsLike,
         y: ArrayLike | None,
-        X_test: Any,
+        X_test: DocumentsLike,
         y_test: ArrayLike | None = None,
         *,
         param_name: str,
-        param_range: Sequence[Any],
-        ax: Any = None,
+        param_range: Sequence[Label],
+        ax: Axes = None,
         **options: Any,
     ) -> Self:
         """Measure and draw for each value of a parameter; see ``bias_variance``."""
@@ -312,7 +330,7 @@ class BiasVarianceDisplay(_Display):
         }  # fmt: skip
         return cls(results, name=param_name).plot(ax)
 
-    def plot(self, ax: Any = None, *, loss: str = "squared") -> Self:
+    def plot(self, ax: Axes = None, *, loss: str = "squared") -> Self:
         """Draw on ``ax`` or on a new figure; ``loss``: "squared" or "zero_one"."""
         if loss not in ("squared", "zero_one"):
             raise ValueError(f"loss must be 'squared' or 'zero_one', got {loss!r}.")

@@ -10,17 +10,16 @@ smallest hashes of a similar pair agree with high probability, so little is miss
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from earmark.evaluation._labels import as_labels
-from earmark.evaluation._word_hashes import word_hashes
-from earmark.typing import IntVector
+from earmark.evaluation.labels import as_labels
+from earmark.typing import DocumentsLike, IntVector
 
 __all__ = [
     "DuplicateGroups",
@@ -29,6 +28,7 @@ __all__ = [
     "group_equal_rows",
     "group_near_duplicates",
     "texts_of",
+    "word_hashes",
 ]
 
 _SKETCH = 12  # smallest hashes per document that make it a candidate
@@ -124,7 +124,7 @@ def group_near_duplicates(
     return _numbered(np.array([_root(parent, n) for n in range(len(sets))], np.int64))
 
 
-def group_equal_rows(X: Any) -> DuplicateGroups:
+def group_equal_rows(X: DocumentsLike) -> DuplicateGroups:
     """Group equal rows of a dense or sparse matrix.
 
     Examples
@@ -152,7 +152,7 @@ def group_equal_rows(X: Any) -> DuplicateGroups:
     return _numbered(np.array(first, np.int64))
 
 
-def group_documents(X: Any) -> DuplicateGroups:
+def group_documents(X: DocumentsLike) -> DuplicateGroups:
     """Near-duplicates of texts (a sequence, frame or dict of columns), else rows."""
     texts = texts_of(X)
     return group_equal_rows(X) if texts is None else group_near_duplicates(texts)
@@ -267,7 +267,7 @@ def _numbered(first: IntVector) -> DuplicateGroups:
     return DuplicateGroups(np.unique(first, return_inverse=True)[1].astype(np.int64))
 
 
-def texts_of(X: Any) -> list[str] | None:
+def texts_of(X: DocumentsLike) -> list[str] | None:
     """One string per document, or None when X holds no strings."""
     if sparse.issparse(X):
         return None
@@ -286,3 +286,47 @@ def texts_of(X: Any) -> list[str] | None:
     if not kept:
         return None
     return ["\n".join(parts) for parts in zip(*kept, strict=True)]
+
+
+_BASE = 0x9E3779B97F4A7C15
+_INVERSE = pow(_BASE, -1, 2**64)
+
+
+def word_hashes(texts: list[str]) -> list[NDArray[np.uint64]]:
+    """Per text the hashes of its words: runs of letters, digits and _; case-blind."""
+    encoded = [text.lower().encode("utf-8", errors="replace") for text in texts]
+    joined = np.frombuffer(b" " + b" ".join(encoded) + b" ", np.uint8)
+    inside = _word_bytes()[joined]
+    edges = np.flatnonzero(np.diff(inside.view(np.int8))) + 1
+    starts, ends = edges[::2], edges[1::2]
+    up, down = _powers(len(joined))
+    terms = (joined.astype(np.uint64) + np.uint64(1)) * up[: len(joined)]
+    prefix = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
+    hashes = (prefix[ends] - prefix[starts]) * down[starts]
+    hashes ^= hashes >> np.uint64(31)
+    borders = np.cumsum([len(text) + 1 for text in encoded])
+    return np.split(hashes, np.searchsorted(starts, borders[:-1]))
+
+
+@functools.cache
+def _word_bytes() -> NDArray[np.bool_]:
+    """Which bytes belong to words: ASCII letters, digits, _, and all beyond ASCII."""
+    table = np.zeros(256, dtype=bool)
+    table[128:] = True
+    for byte in range(128):
+        table[byte] = chr(byte).isalnum() or chr(byte) == "_"
+    return table
+
+
+def _powers(length: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """B^i and B^-i mod 2^64 for i < length."""
+    return _geometric(_BASE, length), _geometric(_INVERSE, length)
+
+
+def _geometric(factor: int, length: int) -> NDArray[np.uint64]:
+    """1, factor, factor^2, ... by doubling."""
+    powers = np.ones(1, np.uint64)
+    while len(powers) < length:
+        step = np.uint64(pow(factor, len(powers), 2**64))
+        powers = np.concatenate([powers, powers * step])
+    return powers[:length]

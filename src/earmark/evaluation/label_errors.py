@@ -26,15 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, overload
+from typing import Protocol, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, ndtr, softmax
 from sklearn.base import clone
 
-from earmark.evaluation._labels import (
+from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
     check_true_labels,
@@ -50,6 +49,8 @@ from earmark.typing import (
     FloatVector,
     IntVector,
     JsonObject,
+    Label,
+    Labels,
     LabelsLike,
     MatrixLike,
 )
@@ -89,8 +90,8 @@ class SuspectedLabelError:
     """
 
     index: int
-    given: Any
-    suggested: Any
+    given: Label
+    suggested: Label
     probability: float
     margin: float
     text: str | None = None
@@ -255,7 +256,7 @@ def suspected_label_errors(
 class _LeftOut(Protocol):
     """A fitted classifier that can judge each document without it."""
 
-    classes_: NDArray[Any]
+    classes_: Labels
 
     def leave_one_out(self, X: DocumentsLike, y: LabelsLike) -> FloatMatrix: ...
 
@@ -268,7 +269,7 @@ def left_out_log_proba(
     groups: IntVector | None = None,
     n_folds: int = 5,
     random_state: int = 0,
-) -> tuple[NDArray[Any], FloatMatrix]:
+) -> tuple[Labels, FloatMatrix]:
     """Log posteriors of each document under the estimator fitted without it.
 
     Exact leave-one-out where the estimator has ``leave_one_out`` and no two documents
@@ -322,9 +323,9 @@ def left_out_log_proba(
 
 
 def _checked(
-    labels: list[Any],
+    labels: list[Label],
     loo_log_proba: MatrixLike,
-    names: list[Any],
+    names: list[Label],
     texts: Sequence[str] | None,
 ) -> tuple[FloatMatrix, IntVector]:
     """The scores as a matrix, and the column of every label."""

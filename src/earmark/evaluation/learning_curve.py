@@ -1,4 +1,4 @@
-"""Accuracy against number of labels, and what more labels would buy."""
+"""Accuracy against number of labels, its power law, and what more labels would buy."""
 
 from __future__ import annotations
 
@@ -8,22 +8,108 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 
-from earmark.evaluation._labels import (
+from earmark.evaluation.fresh import fresh
+from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
     check_true_labels,
     class_list,
     index_of,
 )
-from earmark.evaluation._splits import fresh
-from earmark.evaluation.power_law import PowerLaw, fit_power_laws
 from earmark.evaluation.report.terminal import text_table
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, nested_order, stratified_split, take
-from earmark.typing import ArrayLike, BoolVector, FloatMatrix, FloatVector, IntVector
+from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    DocumentsLike,
+    Estimator,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    JsonObject,
+    Label,
+    LabelsLike,
+)
 
-__all__ = ["LearningCurve", "learning_curve"]
+__all__ = ["LearningCurve", "PowerLaw", "fit_power_laws", "learning_curve"]
+
+_EXPONENTS = np.linspace(0.05, 1.5, 59)
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """Error as a function of the number of labels."""
+
+    floor: float
+    scale: float
+    exponent: float
+
+    def error(self, n: ArrayLike) -> FloatVector:
+        """Predicted error with n labelled documents."""
+        size = np.asarray(n, dtype=np.float64)
+        predicted: FloatVector = self.floor + self.scale * size**-self.exponent
+        return predicted
+
+    def size_for(self, error: float) -> float | None:
+        """Labels needed to come down to an error; None if it is out of reach."""
+        if error <= self.floor or self.scale == 0:
+            return None
+        return float(((error - self.floor) / self.scale) ** (-1 / self.exponent))
+
+
+def fit_power_laws(
+    sizes: ArrayLike,
+    errors: FloatMatrix,
+    weights: ArrayLike,
+    exponent: float | None = None,
+) -> list[PowerLaw]:
+    """Least-squares power law of each row of errors (n_curves, n_sizes).
+
+    For a fixed exponent the law is a straight line in n^-exponent, fitted in
+    closed form with floor and scale kept from going negative; an exponent that is
+    not given is searched on a grid. With fewer than four sizes the floor is 0.
+    """
+    n = np.asarray(sizes, dtype=np.float64)
+    w = np.asarray(weights, dtype=np.float64)
+    w = w / w.sum()
+    grid = _EXPONENTS if exponent is None else np.array([exponent])
+    x = (n / n[0]) ** -grid[:, None]  # (grid, sizes), 1 at the first size
+    y = np.atleast_2d(errors)
+    floor, scale = _lines(x, y, w, with_floor=len(n) >= 4)
+    fitted = floor[:, :, None] + scale[:, :, None] * x[None]
+    loss = ((fitted - y[:, None, :]) ** 2 * w).sum(axis=2)
+    best = loss.argmin(axis=1)
+    rows = np.arange(len(y))
+    exponents = grid[best]
+    scales = scale[rows, best] * n[0] ** exponents
+    return [
+        PowerLaw(float(a), float(b), float(c))
+        for a, b, c in zip(floor[rows, best], scales, exponents, strict=True)
+    ]
+
+
+def _lines(
+    x: FloatMatrix, y: FloatMatrix, w: FloatVector, *, with_floor: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Floor and scale >= 0 of y ~ floor + scale * x per curve and exponent."""
+    xx = (x * x * w).sum(axis=1)
+    xy = (y * w) @ x.T
+    origin = xy / xx
+    if not with_floor:
+        return np.zeros_like(origin), np.maximum(origin, 0)
+    x_mean = (x * w).sum(axis=1)
+    y_mean = (y * w).sum(axis=1, keepdims=True)
+    spread = xx - x_mean**2
+    slope = (xy - y_mean * x_mean) / np.maximum(spread, 1e-300)
+    floor = y_mean - slope * x_mean
+    flat = np.broadcast_to(np.maximum(y_mean, 0), floor.shape)
+    scale = np.where(slope < 0, 0.0, np.where(floor < 0, origin, slope))
+    floor = np.where(slope < 0, flat, np.maximum(floor, 0.0))
+    return floor, np.maximum(scale, 0.0)
+
 
 _RESAMPLES = 300
 
@@ -105,7 +191,7 @@ class LearningCurve:
         header = ["labels", "accuracy", f"{100 * self.level:.0f} % interval"]
         return f"{text_table(header, rows)}\n\n{self.advice}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values for JSON."""
         gain, low, high = self.gain(self.n_labels)
         return {
@@ -124,8 +210,8 @@ class LearningCurve:
 
 
 def learning_curve(
-    estimator: Any,
-    X: Any,
+    estimator: Estimator,
+    X: DocumentsLike,
     y: ArrayLike,
     *,
     sizes: ArrayLike | None = None,
@@ -225,9 +311,9 @@ def _sizes(sizes: ArrayLike | None, y_index: IntVector, test_size: float) -> Int
 
 
 def _tasks(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: Estimator,
+    X: DocumentsLike,
+    y: LabelsLike,
     y_index: IntVector,
     steps: IntVector,
     n_repeats: int,
@@ -247,7 +333,11 @@ def _tasks(
 
 
 def _judged(
-    estimator: Any, X: Any, y: Any, test: tuple[Any, Any], seed: int
+    estimator: Estimator,
+    X: DocumentsLike,
+    y: LabelsLike,
+    test: tuple[DocumentsLike, LabelsLike],
+    seed: int,
 ) -> BoolVector:
     """Which test documents are answered rightly after fitting on X, y."""
     model = fresh(estimator, seed).fit(X, y)
@@ -258,7 +348,7 @@ def _judged(
 
 
 def _summarized(
-    steps: IntVector, repeats: list[Any], n_labels: int, level: float, seed: int
+    steps: IntVector, repeats: list[Label], n_labels: int, level: float, seed: int
 ) -> LearningCurve:
     """Means, intervals and power laws; repeats hold (n_sizes, n_test) answers."""
     scores = np.stack([right.mean(axis=1) for right in repeats])
@@ -299,7 +389,7 @@ def _laws(steps: IntVector, mean: FloatVector, drawn: FloatMatrix) -> list[Power
     return laws
 
 
-def _resampled(repeats: list[Any], seed: int) -> FloatMatrix:
+def _resampled(repeats: list[Label], seed: int) -> FloatMatrix:
     """Bootstrapped curves (n_resamples, n_sizes).
 
     Repetitions are drawn with replacement, then their test documents: the same

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from earmark.evaluation._labels import (
+from earmark.evaluation.labels import (
     as_labels,
     as_probabilities,
     check_equal_length,
@@ -17,7 +16,15 @@ from earmark.evaluation._labels import (
     is_multi_label,
     label_sets,
 )
-from earmark.typing import ArrayLike, BoolVector, FloatMatrix, FloatVector, IntVector
+from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    JsonObject,
+    Label,
+)
 
 __all__ = ["Reliability", "reliability"]
 
@@ -60,7 +67,7 @@ class Reliability:
     bias: float
     n_answers: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values for JSON; empty bins hold None."""
         filled = self.count > 0
         return {
@@ -146,7 +153,7 @@ def reliability(
 
 
 def _per_document(
-    y_true: ArrayLike, proba: FloatMatrix, classes: list[Any]
+    y_true: ArrayLike, proba: FloatMatrix, classes: list[Label]
 ) -> tuple[BoolVector, FloatVector, float, float]:
     truth = as_labels(y_true)
     check_true_labels(truth)
@@ -162,7 +169,7 @@ def _per_document(
 
 
 def _per_decision(
-    y_true: ArrayLike, proba: FloatMatrix, classes: list[Any]
+    y_true: ArrayLike, proba: FloatMatrix, classes: list[Label]
 ) -> tuple[BoolVector, FloatVector, float, float]:
     sets = label_sets(y_true, classes)
     check_true_labels(sets)

@@ -7,14 +7,13 @@ from typing import Any
 
 from sklearn.base import clone
 
-from earmark.testing import container_checks, error_checks, result_checks
+from earmark.testing.checks import CHECKS
+from earmark.typing import Estimator, Label
 
 __all__ = ["check_text_vectorizer", "parametrize_with_text_checks", "text_checks"]
 
-_CHECKS = (*result_checks.CHECKS, *container_checks.CHECKS, *error_checks.CHECKS)
 
-
-def text_checks(vectorizer: Any) -> Iterator[tuple[Any, Callable[[Any], None]]]:
+def text_checks(vectorizer: Estimator) -> Iterator[tuple[Any, Callable[[Any], None]]]:
     """Pairs of a fresh copy of the vectorizer and a check to call with it.
 
     Examples
@@ -24,11 +23,11 @@ def text_checks(vectorizer: Any) -> Iterator[tuple[Any, Callable[[Any], None]]]:
     >>> check(copy)
 
     """
-    for check in _CHECKS:
+    for check in CHECKS:
         yield clone(vectorizer), check
 
 
-def check_text_vectorizer(vectorizer: Any) -> list[str]:
+def check_text_vectorizer(vectorizer: Estimator) -> list[str]:
     """Run every check; raise one AssertionError that lists all that fail.
 
     Parameters
@@ -63,7 +62,7 @@ def check_text_vectorizer(vectorizer: Any) -> list[str]:
     return names
 
 
-def parametrize_with_text_checks(vectorizers: Iterable[Any]) -> Any:
+def parametrize_with_text_checks(vectorizers: Iterable[Label]) -> Any:
     """A decorator for pytest: the test gets ``vectorizer`` and ``check``.
 
     Examples

@@ -9,7 +9,7 @@ import numpy as np
 
 from earmark.evaluation.coverage import AccuracyCoverage
 from earmark.evaluation.reliability import Reliability
-from earmark.typing import ArrayLike
+from earmark.typing import ArrayLike, JsonObject
 
 __all__ = ["Chart", "coverage_chart", "learning_chart", "reliability_chart"]
 
@@ -31,7 +31,7 @@ class Chart:
     x_ticks: list[tuple[float, str]] = field(default_factory=list)
     y_ticks: list[tuple[float, str]] = field(default_factory=list)
     paths: list[tuple[str, str]] = field(default_factory=list)
-    points: list[dict[str, Any]] = field(default_factory=list)
+    points: list[JsonObject] = field(default_factory=list)
 
     @property
     def box(self) -> tuple[float, float, float, float]:

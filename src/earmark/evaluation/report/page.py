@@ -1,28 +1,108 @@
-"""The report as one HTML page: template, charts, examples, nothing from outside."""
+"""The report as one HTML page, with the documents it carries."""
 
 from __future__ import annotations
 
-import base64
-import functools
-import hashlib
-from importlib import resources
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from earmark.evaluation.confusion import ConfusionMatrix
+
+if TYPE_CHECKING:
+    from earmark.evaluation.report.report import Report
+import base64
+import functools
+import hashlib
+from importlib import resources
+
 from earmark.evaluation.report.charts import (
     coverage_chart,
     learning_chart,
     reliability_chart,
 )
-from earmark.evaluation.report.examples import cell_members, cut, example_documents
 from earmark.evaluation.report.words import TARGETS, percent
+from earmark.typing import JsonObject, Label
 
-if TYPE_CHECKING:
-    from earmark.evaluation.report.report import Report
+__all__ = ["cell_members", "cut", "example_documents", "render_page", "safe_json"]
 
-__all__ = ["render_page"]
+CHARACTERS = 1000
+PER_CELL = 6
+_EMPTY_LINES = re.compile(r"\s*\n\s*\n\s*")
+BUDGET = 1_800_000  # bytes of example text in the page
+
+
+def cut(text: str, characters: int = CHARACTERS) -> str:
+    """The beginning of a document without runs of empty lines, ended at a word."""
+    text = _EMPTY_LINES.sub("\n\n", text.strip())
+    if len(text) <= characters:
+        return text
+    head = text[:characters]
+    space = head.rfind(" ")
+    return (head[:space] if space > 0.9 * characters else head) + " …"
+
+
+def example_documents(report: Report, cells: dict[tuple[int, int], list[int]]) -> str:
+    """JSON of the example documents per cell (row, column), within the budget.
+
+    Every cell gets its first example before any gets its second; mistakes come
+    before right answers, crowded cells before sparse ones.
+    """
+    if report.texts is None or report.confusion is None:
+        return safe_json({"documents": [], "cells": {}})
+    documents: list[JsonObject] = []
+    shown: dict[str, list[int]] = {}
+    left = BUDGET
+    order = sorted(cells, key=lambda cell: (cell[0] == cell[1], -len(cells[cell])))
+    for turn in range(PER_CELL):
+        for row, column in order:
+            found = cells[row, column]
+            if turn >= len(found):
+                continue
+            entry = _entry(report, report.confusion, found[turn])
+            left -= len(safe_json(entry).encode("utf-8", errors="replace")) + 1
+            if left < 0:
+                return safe_json({"documents": documents, "cells": shown})
+            shown.setdefault(f"{row},{column}", []).append(len(documents))
+            documents.append(entry)
+    return safe_json({"documents": documents, "cells": shown})
+
+
+def safe_json(value: Any) -> str:
+    """JSON that may stand inside a script element: no <, > or & of its own."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _entry(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObject:
+    assert report.texts is not None
+    entry = {"number": document, "text": cut(report.texts[document])}
+    if matrix.confidence is not None:
+        entry["confidence"] = round(float(matrix.confidence[document]), 3)
+    return entry
+
+
+def cell_members(
+    matrix: ConfusionMatrix, shown: list[int]
+) -> dict[tuple[int, int], list[int]]:
+    """Documents of each cell among the shown classes; column -1: unanswered."""
+    position = np.full(len(matrix.classes) + 1, -2)
+    position[shown] = np.arange(len(shown))
+    position[-1] = -1  # an abstention is column -1 of predicted_index as well
+    rows = position[matrix.true_index]
+    columns = position[matrix.predicted_index]
+    order = np.flatnonzero((rows >= 0) & (columns >= -1))
+    if matrix.confidence is not None:
+        order = order[np.argsort(-matrix.confidence[order], kind="stable")]
+    members: dict[tuple[int, int], list[int]] = {}
+    for document in order.tolist():
+        cell = int(rows[document]), int(columns[document])
+        members.setdefault(cell, []).append(document)
+    return members
+
 
 _MAX_CLASSES = 40  # rows of the confusion matrix
 _MAX_ERRORS = 50  # suspected label errors listed
@@ -117,7 +197,7 @@ def _tiles(report: Report) -> list[tuple[str, str, str]]:
     return tiles
 
 
-def _matrix(matrix: ConfusionMatrix) -> dict[str, Any]:
+def _matrix(matrix: ConfusionMatrix) -> JsonObject:
     """Rows of cells; for many classes only those with most mistakes."""
     wrong = matrix.counts.copy()
     np.fill_diagonal(wrong, 0)
@@ -152,7 +232,7 @@ def _cell(
     place: int,
     at: int,
     column: int,
-) -> dict[str, Any]:
+) -> JsonObject:
     true = str(matrix.classes[row])
     said = "left unanswered" if column < 0 else f"taken for {matrix.classes[column]}"
     if column == row:
@@ -167,12 +247,12 @@ def _cell(
     }
 
 
-def _class_rows(report: Report) -> list[Any]:
+def _class_rows(report: Report) -> list[Label]:
     scores = report.confusion or report.multi_label
     return [] if scores is None else list(scores.per_class)
 
 
-def _coverage(report: Report) -> dict[str, Any] | None:
+def _coverage(report: Report) -> JsonObject | None:
     curve = report.coverage
     if curve is None or not len(curve.coverage):
         return None
@@ -211,7 +291,7 @@ def _terms(report: Report) -> list[tuple[str, list[tuple[str, int, str]]]]:
     return [(str(label), _weighted(terms)) for label, terms in found.items()]
 
 
-def _nodes(report: Report) -> list[tuple[str, list[Any]]]:
+def _nodes(report: Report) -> list[tuple[str, list[Label]]]:
     found = report.hidden_nodes or {}
     return [
         (str(label), [(percent(share), _weighted(terms)) for share, terms in nodes])
@@ -219,7 +299,7 @@ def _nodes(report: Report) -> list[tuple[str, list[Any]]]:
     ]
 
 
-def _label_errors(report: Report) -> list[dict[str, Any]]:
+def _label_errors(report: Report) -> list[JsonObject]:
     return [
         {
             "index": error.index,

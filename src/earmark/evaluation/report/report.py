@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from earmark.evaluation._labels import (
+from earmark.evaluation.confusion import (
+    ConfusionMatrix,
+    MultiLabelScores,
+    multi_label_scores,
+)
+from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
+from earmark.evaluation.label_errors import SuspectedLabelError
+from earmark.evaluation.labels import (
     as_labels,
     as_probabilities,
     check_equal_length,
@@ -18,16 +25,12 @@ from earmark.evaluation._labels import (
     index_of,
     is_multi_label,
 )
-from earmark.evaluation.confusion import ConfusionMatrix
-from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
-from earmark.evaluation.label_errors import SuspectedLabelError
-from earmark.evaluation.multi_label import MultiLabelScores, multi_label_scores
 from earmark.evaluation.reliability import Reliability, reliability
 from earmark.evaluation.report.page import render_page
 from earmark.evaluation.report.terminal import render_terminal
 from earmark.evaluation.report.words import summary_sentences
 from earmark.exceptions import DataError
-from earmark.typing import ArrayLike
+from earmark.typing import ArrayLike, DocumentsLike, Estimator, JsonObject, Label
 from earmark.whole_files import write_whole
 
 __all__ = ["Report"]
@@ -66,17 +69,17 @@ class Report:
 
     title: str
     n_documents: int
-    classes: tuple[Any, ...]
+    classes: tuple[Label, ...]
     confusion: ConfusionMatrix | None = None
     multi_label: MultiLabelScores | None = None
     coverage: AccuracyCoverage | None = None
     reliability: Reliability | None = None
     threshold: float | None = None
-    top_terms: Mapping[Any, Terms] | None = None
-    hidden_nodes: Mapping[Any, Sequence[tuple[float, Terms]]] | None = None
+    top_terms: Mapping[Label, Terms] | None = None
+    hidden_nodes: Mapping[Label, Sequence[tuple[float, Terms]]] | None = None
     label_errors: Sequence[SuspectedLabelError] | None = None
     learning_curve: Any = None
-    findings: Sequence[Any] | None = None
+    findings: Sequence[Label] | None = None
     timing: Mapping[str, Any] | None = None
     fingerprint: Mapping[str, Any] | None = None
     notes: Sequence[str] = ()
@@ -143,7 +146,7 @@ class Report:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, **options: Any
+        cls, estimator: Estimator, X: DocumentsLike, y: ArrayLike, **options: Any
     ) -> Report:
         """Predict X with a fitted estimator and report against y.
 
@@ -165,9 +168,9 @@ class Report:
     def __str__(self) -> str:
         return render_terminal(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain Python values; document texts are not included."""
-        content: dict[str, Any] = {
+        content: JsonObject = {
             "title": self.title,
             "n_documents": self.n_documents,
             "classes": list(self.classes),
@@ -227,9 +230,9 @@ def _measure_one_of(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     proba: ArrayLike | None,
-    names: tuple[Any, ...] | None,
-) -> dict[str, Any]:
-    found: dict[str, Any] = {"multi_label": None}
+    names: tuple[Label, ...] | None,
+) -> JsonObject:
+    found: JsonObject = {"multi_label": None}
     sure = None
     if proba is not None and names is not None:
         matrix = as_probabilities(proba, len(names))
@@ -256,16 +259,16 @@ def _measure_any_of(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     proba: ArrayLike | None,
-    names: tuple[Any, ...] | None,
-) -> dict[str, Any]:
-    found: dict[str, Any] = {"confusion": None}
+    names: tuple[Label, ...] | None,
+) -> JsonObject:
+    found: JsonObject = {"confusion": None}
     found["multi_label"] = multi_label_scores(y_true, y_pred, classes=names)
     if proba is not None and names is not None:
         found["reliability"] = reliability(y_true, proba, names)
     return found
 
 
-def _term_list(terms: Terms) -> list[list[Any]]:
+def _term_list(terms: Terms) -> list[list[Label]]:
     return [[term, float(weight)] for term, weight in terms]
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from earmark.evaluation.rates import ClassScores
+from earmark.evaluation.confusion import ClassScores
 from earmark.evaluation.report.words import TARGETS, percent
 
 if TYPE_CHECKING:

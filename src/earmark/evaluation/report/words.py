@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from earmark.evaluation.intervals import wilson_interval
+from earmark.evaluation.significance import wilson_interval
 
 if TYPE_CHECKING:
     from earmark.evaluation.report.report import Report

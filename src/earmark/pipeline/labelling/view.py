@@ -15,7 +15,7 @@ from scipy import special
 from earmark.decision.evidence import Evidence
 from earmark.decision.guarantee import Threshold
 from earmark.decision.scores import Scores, log_odds
-from earmark.evaluation.intervals import exact_interval
+from earmark.evaluation.significance import exact_interval
 from earmark.pipeline.labelling.learners import Answers, Fitted
 from earmark.typing import BoolVector, FloatVector, IntVector
 

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from earmark.exceptions import DataError
-from earmark.typing import FloatMatrix, IntVector
+from earmark.typing import FloatMatrix, IntVector, Label, Labels, LabelsLike, MatrixLike
 
 __all__ = [
     "as_labels",
@@ -40,7 +39,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def as_labels(y: Any) -> list[Any]:
+def as_labels(y: LabelsLike) -> list[Label]:
     """Any column of labels (list, array, Series, Arrow) as a list of plain values."""
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(y, method):
@@ -68,7 +67,7 @@ def check_equal_length(**columns: Any) -> int:
     return int(next(iter(lengths.values())))
 
 
-def check_true_labels(y_true: Sequence[Any]) -> None:
+def check_true_labels(y_true: Sequence[Label]) -> None:
     """Raise where a true label is missing."""
     for row, label in enumerate(y_true):
         if label is None:
@@ -78,21 +77,21 @@ def check_true_labels(y_true: Sequence[Any]) -> None:
             )
 
 
-def is_multi_label(y: Any) -> bool:
+def is_multi_label(y: LabelsLike) -> bool:
     """Whether each document carries a set of labels, not one."""
     if sparse.issparse(y) or (isinstance(y, np.ndarray) and y.ndim == 2):
         return True
     return any(isinstance(value, _MANY) for value in as_labels(y))
 
 
-def indicator_matrix(y: Any) -> NDArray[Any] | None:
+def indicator_matrix(y: LabelsLike) -> Labels | None:
     """The 0/1 matrix that y is, or None.
 
     A list of lists is one when all are equally long, hold only 0 and 1, and one
     of them repeats a value: a set of labels would not.
     """
     if sparse.issparse(y):
-        dense: NDArray[Any] = y.toarray()
+        dense: Labels = y.toarray()
         return dense
     if isinstance(y, np.ndarray) and y.ndim == 2:
         return y
@@ -112,8 +111,8 @@ def indicator_matrix(y: Any) -> NDArray[Any] | None:
 
 
 def label_sets(
-    y: Any, classes: Sequence[Any] | None = None
-) -> list[frozenset[Any] | None]:
+    y: LabelsLike, classes: Sequence[Label] | None = None
+) -> list[frozenset[Label] | None]:
     """Lists of labels, or an indicator matrix, as sets; None is an abstention."""
     matrix = indicator_matrix(y)
     if matrix is not None:
@@ -125,7 +124,7 @@ def label_sets(
                 f"columns for {len(names)} classes."
             )
         return [frozenset(plain(names[c]) for c in np.flatnonzero(row)) for row in y]
-    sets: list[frozenset[Any] | None] = []
+    sets: list[frozenset[Label] | None] = []
     for value in as_labels(y):
         if value is None:
             sets.append(None)
@@ -136,7 +135,7 @@ def label_sets(
     return sets
 
 
-def class_list(*columns: Iterable[Any], classes: Any = None) -> tuple[Any, ...]:
+def class_list(*columns: Iterable[Label], classes: Any = None) -> tuple[Label, ...]:
     """The given classes, then any others seen in the columns; sorted where possible."""
     given = [] if classes is None else as_labels(classes)
     seen = {label for column in columns for label in column if label is not None}
@@ -148,7 +147,7 @@ def class_list(*columns: Iterable[Any], classes: Any = None) -> tuple[Any, ...]:
     return (*given, *rest)
 
 
-def index_of(labels: Sequence[Any], classes: Sequence[Any]) -> IntVector:
+def index_of(labels: Sequence[Label], classes: Sequence[Label]) -> IntVector:
     """Position of each label in classes; -1 for None and for labels not there."""
     position = {label: number for number, label in enumerate(classes)}
     return np.fromiter(
@@ -158,7 +157,9 @@ def index_of(labels: Sequence[Any], classes: Sequence[Any]) -> IntVector:
     )
 
 
-def as_probabilities(proba: Any, n_classes: int, *, one_of: bool = True) -> FloatMatrix:
+def as_probabilities(
+    proba: MatrixLike, n_classes: int, *, one_of: bool = True
+) -> FloatMatrix:
     """Check a matrix of probabilities (n_documents, n_classes) and return it."""
     matrix = np.asarray(proba, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[1] != n_classes:

@@ -1,0 +1,451 @@
+"""What every text vectorizer keeps: containers, errors and results."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+
+from earmark.typing import DocumentsLike, Estimator, Label
+
+__all__ = ["CHECKS"]
+
+DOCUMENTS = [
+    "The quick brown fox jumps over the lazy dog.",
+    "A dog and a fox met in the brown wood; the wood was quiet.",
+    "Naïve cafés serve crème brûlée, ÇA VA?",
+    "ПРИВЕТ мир, привет снова",
+    "numbers 12 and 345, under_scores and e-mail@example.org",
+    "the the the dog",
+    "x",
+    "Straße und strasse: ΟΔΥΣΣΕΥΣ İstanbul ISTANBUL",
+]
+LABELS = np.array([0, 0, 1, 1, 0, 0, 1, 1])
+
+ODD_DOCUMENTS = [
+    "lone \ud800surrogate\udfff word",
+    "nul \x00 inside\x00word",
+    "astral \U0001d4d0\U0001d4d1 \U00010400\U00010401 \U0001f600 letters",
+    "combining e\u0301a\u0308 marks",
+    "no\u00a0break thin\u2009space line\u2028separator",
+    "\u0130\u0130 \u03a3\u03a3 ά\u03a3 final",
+    "ʼn ß ﬁ ǆ",
+    "w" * 300 + " " + "ж" * 200,
+]
+
+
+def fitted(vectorizer: Estimator, documents: DocumentsLike = None) -> Any:
+    """A copy of the vectorizer, fitted."""
+    return clone(vectorizer).fit(DOCUMENTS if documents is None else documents)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Equal shape, type of numbers and numbers, wherever entries are stored."""
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return False
+    difference = sparse.csr_array(left) != sparse.csr_array(right)
+    return int(difference.nnz) == 0
+
+
+def expect_error(call: Any, says: str, what: str) -> None:
+    """Fail unless ``call()`` raises an error whose message contains ``says``."""
+    try:
+        call()
+    except Exception as error:
+        if says in str(error):
+            return
+        raise AssertionError(
+            f"{what}: the message must contain {says!r}, got {error!r}."
+        ) from error
+    raise AssertionError(f"{what}: expected an error, got none.")
+
+
+def _agrees(vectorizer: Estimator, documents: DocumentsLike, what: str) -> None:
+    expected = fitted(vectorizer).transform(DOCUMENTS)
+    assert same(fitted(vectorizer, documents).transform(DOCUMENTS), expected), (
+        f"fit on {what} must learn what fit on a list learns."
+    )
+    assert same(fitted(vectorizer).transform(documents), expected), (
+        f"transform of {what} must give what transform of a list gives."
+    )
+
+
+def _module(name: str) -> Any | None:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def check_tuple(vectorizer: Estimator) -> None:
+    """A tuple of texts."""
+    _agrees(vectorizer, tuple(DOCUMENTS), "a tuple")
+
+
+def check_numpy_objects(vectorizer: Estimator) -> None:
+    """A NumPy array of Python strings."""
+    _agrees(vectorizer, np.array(DOCUMENTS, dtype=object), "an object array")
+
+
+def check_numpy_strings(vectorizer: Estimator) -> None:
+    """A NumPy array of fixed-width strings."""
+    _agrees(vectorizer, np.array(DOCUMENTS), "an array of str")
+
+
+def check_pandas_series(vectorizer: Estimator) -> None:
+    """A pandas Series, with any index."""
+    pandas = _module("pandas")
+    if pandas is not None:
+        index = np.arange(len(DOCUMENTS))[::-1]
+        _agrees(vectorizer, pandas.Series(DOCUMENTS, index=index), "a pandas Series")
+
+
+def check_polars_series(vectorizer: Estimator) -> None:
+    """A polars Series."""
+    polars = _module("polars")
+    if polars is not None:
+        _agrees(vectorizer, polars.Series("text", DOCUMENTS), "a polars Series")
+
+
+def check_arrow_array(vectorizer: Estimator) -> None:
+    """A pyarrow Array, also a slice of one."""
+    pyarrow = _module("pyarrow")
+    if pyarrow is not None:
+        _agrees(vectorizer, pyarrow.array(DOCUMENTS), "a pyarrow Array")
+        longer = pyarrow.array(["before", *DOCUMENTS, "after"], pyarrow.large_string())
+        _agrees(vectorizer, longer[1:-1], "a slice of a pyarrow Array")
+
+
+def check_arrow_chunked_array(vectorizer: Estimator) -> None:
+    """A pyarrow ChunkedArray with an empty chunk."""
+    pyarrow = _module("pyarrow")
+    if pyarrow is not None:
+        chunks = [DOCUMENTS[:3], [], DOCUMENTS[3:]]
+        column = pyarrow.chunked_array(chunks, type=pyarrow.string())
+        _agrees(vectorizer, column, "a pyarrow ChunkedArray")
+
+
+def check_generator(vectorizer: Estimator) -> None:
+    """A generator that is read once."""
+    expected = fitted(vectorizer).transform(DOCUMENTS)
+    got = fitted(vectorizer, iter(DOCUMENTS)).transform(text for text in DOCUMENTS)
+    assert same(got, expected), "a generator must give what a list gives."
+
+
+def check_used_up_generator_is_an_error(vectorizer: Estimator) -> None:
+    """A generator read before must not pass for an empty corpus."""
+    model, texts = fitted(vectorizer), iter(DOCUMENTS)
+    model.transform(texts)
+    expect_error(lambda: model.transform(texts), "", "a generator that is used up")
+
+
+def check_input_is_left_as_it_was(vectorizer: Estimator) -> None:
+    """Neither the list nor its texts are changed."""
+    texts = list(DOCUMENTS)
+    fitted(vectorizer, texts).transform(texts)
+    assert texts == DOCUMENTS, "fit or transform changed its input."
+
+
+_CONTAINERS = (
+    check_tuple,
+    check_numpy_objects,
+    check_numpy_strings,
+    check_pandas_series,
+    check_polars_series,
+    check_arrow_array,
+    check_arrow_chunked_array,
+    check_generator,
+    check_used_up_generator_is_an_error,
+    check_input_is_left_as_it_was,
+)
+
+
+def _row_is_named(vectorizer: Estimator, item: Any, what: str) -> None:
+    texts = [*DOCUMENTS[:5], item, *DOCUMENTS[5:]]
+    expect_error(lambda: clone(vectorizer).fit_transform(texts), "5", f"{what} in fit")
+    model = fitted(vectorizer)
+    expect_error(lambda: model.transform(texts), "5", f"{what} in transform")
+
+
+def check_none_is_an_error(vectorizer: Estimator) -> None:
+    """None instead of a text."""
+    _row_is_named(vectorizer, None, "None")
+
+
+def check_nan_is_an_error(vectorizer: Estimator) -> None:
+    """A missing value of pandas or NumPy instead of a text."""
+    _row_is_named(vectorizer, np.nan, "NaN")
+
+
+def check_number_is_an_error(vectorizer: Estimator) -> None:
+    """A number instead of a text."""
+    _row_is_named(vectorizer, 3.0, "a number")
+
+
+def check_bytes_are_an_error(vectorizer: Estimator) -> None:
+    """Bytes instead of a text: nobody guesses their encoding."""
+    _row_is_named(vectorizer, b"bytes", "bytes")
+
+
+def check_single_string_is_an_error(vectorizer: Estimator) -> None:
+    """One string instead of a list of strings."""
+    what = "a single string"
+    expect_error(lambda: clone(vectorizer).fit_transform("a text"), "string", what)
+    expect_error(lambda: fitted(vectorizer).transform("a text"), "string", what)
+
+
+def check_table_is_an_error(vectorizer: Estimator) -> None:
+    """Two columns of texts instead of one."""
+    table = np.array([DOCUMENTS, DOCUMENTS], dtype=object).T
+    expect_error(lambda: clone(vectorizer).fit_transform(table), "column", "a table")
+
+
+def check_not_fitted_is_an_error(vectorizer: Estimator) -> None:
+    """Transform before fit, unless there is nothing to fit."""
+    if not vectorizer.__sklearn_tags__().requires_fit:
+        return
+    if getattr(vectorizer, "vocabulary", None) is not None:
+        return
+    try:
+        clone(vectorizer).transform(DOCUMENTS)
+    except NotFittedError:
+        return
+    raise AssertionError("transform before fit must raise NotFittedError.")
+
+
+def check_odd_characters_are_no_error(vectorizer: Estimator) -> None:
+    """Lone surrogates, NUL, astral letters, special casing, very long words."""
+    model = fitted(vectorizer, DOCUMENTS + ODD_DOCUMENTS)
+    assert model.transform(ODD_DOCUMENTS).shape[0] == len(ODD_DOCUMENTS)
+
+
+def check_failed_fit_changes_nothing(vectorizer: Estimator) -> None:
+    """The caller's list survives an error, and so does the next fit."""
+    broken = clone(vectorizer)
+    expect_error(lambda: broken.fit_transform(["fine", None]), "1", "None in fit")
+    assert broken.fit_transform(DOCUMENTS).shape[0] == len(DOCUMENTS)
+
+
+_ERRORS = (
+    check_none_is_an_error,
+    check_nan_is_an_error,
+    check_number_is_an_error,
+    check_bytes_are_an_error,
+    check_single_string_is_an_error,
+    check_table_is_an_error,
+    check_not_fitted_is_an_error,
+    check_odd_characters_are_no_error,
+    check_failed_fit_changes_nothing,
+)
+
+
+def check_one_sparse_row_a_document(vectorizer: Estimator) -> None:
+    """Sparse output with finite numbers, one row for each document."""
+    X = fitted(vectorizer).transform(DOCUMENTS)
+    assert sparse.issparse(X), "the result must be sparse."
+    assert X.shape[0] == len(DOCUMENTS)
+    assert np.isfinite(X.data).all(), "the result must be finite."
+
+
+def check_fit_returns_self(vectorizer: Estimator) -> None:
+    """``fit`` can be chained."""
+    model = clone(vectorizer)
+    assert model.fit(DOCUMENTS) is model, "fit must return self."
+
+
+def check_parameters_survive_fit(vectorizer: Estimator) -> None:
+    """``fit`` does not change the parameters."""
+    before = str(vectorizer.get_params())
+    model = fitted(vectorizer)
+    assert str(model.get_params()) == before, "fit changed a parameter."
+
+
+def check_fit_transform_equals_fit_then_transform(vectorizer: Estimator) -> None:
+    """One pass or two, the same rows."""
+    at_once = clone(vectorizer).fit_transform(DOCUMENTS)
+    assert same(at_once, fitted(vectorizer).transform(DOCUMENTS))
+
+
+def check_transform_twice_gives_the_same(vectorizer: Estimator) -> None:
+    """``transform`` keeps nothing that changes the next call."""
+    model = fitted(vectorizer)
+    first = model.transform(DOCUMENTS)
+    model.transform(ODD_DOCUMENTS)
+    assert same(first, model.transform(DOCUMENTS))
+
+
+def check_refit_forgets(vectorizer: Estimator) -> None:
+    """A second fit leaves nothing of the first."""
+    model = fitted(vectorizer, ["other words entirely here", *DOCUMENTS[:2]])
+    assert same(model.fit(DOCUMENTS).transform(DOCUMENTS), _expected(vectorizer))
+
+
+def check_rows_do_not_depend_on_each_other(vectorizer: Estimator) -> None:
+    """A document's row is the same alone and among others."""
+    model = fitted(vectorizer)
+    rows = [model.transform([text]) for text in DOCUMENTS]
+    assert same(sparse.vstack(rows), model.transform(DOCUMENTS))
+
+
+def check_order_of_documents_does_not_matter(vectorizer: Estimator) -> None:
+    """Documents learned in another order give the same columns."""
+    backwards = fitted(vectorizer, DOCUMENTS[::-1])
+    assert same(backwards.transform(DOCUMENTS), _expected(vectorizer))
+
+
+def check_empty_documents_give_empty_rows(vectorizer: Estimator) -> None:
+    """No text, no entries; also in ``fit``."""
+    model = fitted(vectorizer, ["", *DOCUMENTS, "   \n"])
+    assert model.transform(["", " \t\n"]).count_nonzero() <= 2
+    assert model.transform([""]).nnz == 0, "an empty document must give an empty row."
+
+
+def check_no_documents_give_no_rows(vectorizer: Estimator) -> None:
+    """An empty list is an error or gives an empty matrix of the right width."""
+    model = fitted(vectorizer)
+    try:
+        X = model.transform([])
+    except ValueError:
+        return
+    assert X.shape == (0, model.transform(DOCUMENTS).shape[1])
+
+
+def check_unknown_words_keep_the_width(vectorizer: Estimator) -> None:
+    """Words never seen do not add columns."""
+    model = fitted(vectorizer)
+    X = model.transform(["zyzzyva qwertyuiop 東京"])
+    assert X.shape[1] == model.transform(DOCUMENTS).shape[1]
+
+
+def check_clone_is_unfitted_and_alike(vectorizer: Estimator) -> None:
+    """A clone learns the same from the same documents."""
+    copied = clone(fitted(vectorizer))
+    assert not [name for name in vars(copied) if name.endswith("_")]
+    assert same(copied.fit_transform(DOCUMENTS), _expected(vectorizer))
+
+
+def check_pickle_keeps_the_rows(vectorizer: Estimator) -> None:
+    """Pickled before or after ``transform``, the rows are the same."""
+    model = fitted(vectorizer)
+    for _ in range(2):
+        again = pickle.loads(pickle.dumps(model))
+        assert same(again.transform(DOCUMENTS), _expected(vectorizer))
+        model.transform(DOCUMENTS)
+
+
+def check_deep_copy_keeps_the_rows(vectorizer: Estimator) -> None:
+    """So does a deep copy."""
+    model = fitted(vectorizer)
+    model.transform(DOCUMENTS)
+    assert same(copy.deepcopy(model).transform(DOCUMENTS), _expected(vectorizer))
+
+
+def check_feature_names_match_the_columns(vectorizer: Estimator) -> None:
+    """One name a column, none twice; where there are names."""
+    if not hasattr(vectorizer, "get_feature_names_out"):
+        return
+    model = fitted(vectorizer)
+    names = model.get_feature_names_out()
+    assert len(names) == model.transform(DOCUMENTS).shape[1]
+    assert len(set(names)) == len(names), "a feature name appears twice."
+
+
+def check_dtype_is_kept(vectorizer: Estimator) -> None:
+    """The matrix has the type of numbers that was asked for."""
+    if "dtype" not in vectorizer.get_params():
+        return
+    for dtype in (np.float32, np.float64):
+        model = clone(vectorizer).set_params(dtype=dtype)
+        assert model.fit_transform(DOCUMENTS).dtype == dtype
+        assert model.transform(DOCUMENTS).dtype == dtype
+
+
+def check_binary_rows_hold_one_value(vectorizer: Estimator) -> None:
+    """With ``binary`` all entries of a row are equal."""
+    if "binary" not in vectorizer.get_params():
+        return
+    X = sparse.csr_array(
+        clone(vectorizer).set_params(binary=True).fit_transform(DOCUMENTS)
+    )
+    rows = np.split(X.data, X.indptr[1:-1])
+    assert all(len(np.unique(row)) <= 1 for row in rows)
+
+
+def check_n_jobs_gives_the_same_bytes(vectorizer: Estimator) -> None:
+    """The number of threads changes nothing, not even the order of entries."""
+    if "n_jobs" not in vectorizer.get_params():
+        return
+    texts = (DOCUMENTS + ODD_DOCUMENTS) * 3
+    alone = clone(vectorizer).set_params(n_jobs=1).fit_transform(texts)
+    for n_jobs in (2, 3, 5):
+        several = clone(vectorizer).set_params(n_jobs=n_jobs).fit_transform(texts)
+        for part in ("indptr", "indices", "data"):
+            assert getattr(several, part).tobytes() == getattr(alone, part).tobytes()
+
+
+def check_threads_may_share_a_fitted_vectorizer(vectorizer: Estimator) -> None:
+    """Several threads transform with one vectorizer at a time."""
+    model = fitted(vectorizer)
+    results: list[Label] = [None] * 4
+
+    def work(k: int) -> None:
+        results[k] = model.transform(DOCUMENTS * 5)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(len(results))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(same(X, results[0]) for X in results)
+
+
+def check_works_in_a_pipeline(vectorizer: Estimator) -> None:
+    """A classifier can follow, with labels passed through ``fit``."""
+    pipeline = make_pipeline(clone(vectorizer), SGDClassifier(random_state=0))
+    predicted = pipeline.fit(DOCUMENTS, LABELS).predict(DOCUMENTS)
+    assert predicted.shape == LABELS.shape
+
+
+def check_repr_names_the_class(vectorizer: Estimator) -> None:
+    """The printed form begins with the name of the class."""
+    assert repr(vectorizer).startswith(type(vectorizer).__name__)
+
+
+def _expected(vectorizer: Estimator) -> Any:
+    return fitted(vectorizer).transform(DOCUMENTS)
+
+
+_RESULTS = (
+    check_one_sparse_row_a_document,
+    check_fit_returns_self,
+    check_parameters_survive_fit,
+    check_fit_transform_equals_fit_then_transform,
+    check_transform_twice_gives_the_same,
+    check_refit_forgets,
+    check_rows_do_not_depend_on_each_other,
+    check_order_of_documents_does_not_matter,
+    check_empty_documents_give_empty_rows,
+    check_no_documents_give_no_rows,
+    check_unknown_words_keep_the_width,
+    check_clone_is_unfitted_and_alike,
+    check_pickle_keeps_the_rows,
+    check_deep_copy_keeps_the_rows,
+    check_feature_names_match_the_columns,
+    check_dtype_is_kept,
+    check_binary_rows_hold_one_value,
+    check_n_jobs_gives_the_same_bytes,
+    check_threads_may_share_a_fitted_vectorizer,
+    check_works_in_a_pipeline,
+    check_repr_names_the_class,
+)
+
+CHECKS = (*_RESULTS, *_CONTAINERS, *_ERRORS)
