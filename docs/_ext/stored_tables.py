@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import mutation  # noqa: E402
+from benchmarks import label_errors, mutation  # noqa: E402
 from reproductions import NAMES, RESULTS, load  # noqa: E402
 from reproductions.few_labels.tables import encoder_table  # noqa: E402
 
@@ -43,6 +43,9 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     encoder = root / "benchmarks" / "results" / "encoder.json"
     result = json.loads(encoder.read_text(encoding="utf-8"))["result"]
     tables["few-labels/encoder"] = encoder_table(result).markdown()
+    result = json.loads(label_errors.RESULTS.read_text(encoding="utf-8"))["result"]
+    for name, table in label_errors.tables(result).items():
+        tables[f"label-errors/{name}"] = table.markdown()
     return tables
 
 

@@ -1,13 +1,56 @@
-"""Progress on stderr, on a terminal only."""
+"""Words on the terminal: wrapped there, plain in a pipe; progress on stderr."""
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["counting", "status"]
+import typer
+
+__all__ = ["counting", "say", "say_facts", "status", "wrapped"]
+
+
+def say(text: object = "", *, hang: str = "", err: bool = False) -> None:
+    """Print lines; on a terminal they are wrapped between words.
+
+    Later lines of a wrapped one begin with ``hang``.
+    """
+    width = _width(err)
+    lines = str(text).split("\n")
+    typer.echo("\n".join(wrapped(line, hang, width) for line in lines), err=err)
+
+
+def say_facts(rows: Iterable[tuple[str, str]]) -> None:
+    """Print names and values in two columns; a long value stays in its column."""
+    rows = list(rows)
+    indent = max((len(name) for name, _ in rows), default=0) + 2
+    for name, value in rows:
+        say(f"{name:<{indent}}{value}", hang=" " * indent)
+
+
+def wrapped(line: str, hang: str, width: int | None) -> str:
+    """A line wrapped between words; a word longer than the width is not broken."""
+    if width is None or len(line) <= width:
+        return line
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent=hang,
+        replace_whitespace=False,
+        drop_whitespace=True,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _width(err: bool) -> int | None:
+    """Columns of the terminal; None if it is none."""
+    stream = sys.stderr if err else sys.stdout
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 @contextmanager

@@ -151,23 +151,25 @@ def _as_json(suspects: Suspects | None) -> JsonObject:
 def _print(
     documents: Documents, findings: list[Finding], suspects: Suspects | None
 ) -> None:
+    from earmark.apps.cli._console import say
     from earmark.documents._fingerprint import fingerprint
 
     n_labels = len({label for label in documents.labels or () if label is not None})
-    typer.echo(f"{len(documents):,} documents, {n_labels} labels")
-    typer.echo(f"fingerprint {fingerprint(documents)}")
+    say(f"{len(documents):,} documents, {n_labels} labels")
+    say(f"fingerprint {fingerprint(documents)}")
     for finding in findings:
-        typer.echo(f"- {finding}")
+        say(f"- {finding}", hang="  ")
     if not findings:
-        typer.echo("- nothing to complain about")
+        say("- nothing to complain about")
     if suspects is None:
         return
-    typer.echo(f"\n{suspects.errors}")
+    say(f"\n{suspects.errors}")
     for one in suspects.lines:
-        typer.echo(
+        say(
             f"  row {one['row']}: {one['label']}, rather {one['suggested']} "
-            f"({100 * one['probability']:.0f} %): {one['text']}"
+            f"({100 * one['probability']:.0f} %): {one['text']}",
+            hang="    ",
         )
     more = len(suspects.errors) - len(suspects.lines)
     if more:
-        typer.echo(f"  and {more:,} more (--top)")
+        say(f"  and {more:,} more (--top)")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earmark.apps.cli import _options as options
+
+if TYPE_CHECKING:
+    from earmark.documents import Documents
+    from earmark.pipeline import TextClassifier
 
 __all__ = ["HELP", "NAME", "run"]
 
@@ -44,7 +48,7 @@ def run(
     as_json: options.AsJson = False,
 ) -> None:
     """Compare models on the same splits, with intervals and paired tests."""
-    from earmark.apps.cli._console import status
+    from earmark.apps.cli._console import say, status
     from earmark.apps.cli._labels import ask_about_labels
     from earmark.documents import read_documents
     from earmark.evaluation import compare_classifiers
@@ -62,19 +66,22 @@ def run(
     documents = _labelled(documents)
     ask_about_labels(documents, label)
     with status(f"fitting {len(contenders)} models {repeats} times"):
-        found = compare_classifiers(
+        comparison = compare_classifiers(
             contenders,
             documents.texts,
-            documents.labels,
+            documents.labels or [],
             n_repeats=repeats,
             test_size=test_size,
             n_jobs=jobs,
             random_state=seed,
         )
-    typer.echo(json.dumps(found.to_dict()) if as_json else str(found))
+    if as_json:
+        typer.echo(json.dumps(comparison.to_dict()))
+    else:
+        say(comparison)
 
 
-def _labelled(documents: Any) -> Any:
+def _labelled(documents: Documents) -> Documents:
     """The documents that have a label; says so if some have none."""
     rows = options.labelled_rows(documents)
     if len(rows) < len(documents):
@@ -83,7 +90,7 @@ def _labelled(documents: Any) -> Any:
     return documents.take(rows)
 
 
-def _contenders(models: str, seed: int) -> dict[str, Any]:
+def _contenders(models: str, seed: int) -> dict[str, TextClassifier]:
     """The models asked for, and the baselines that belong in every table."""
     from earmark.models import SoftmaxRegression
     from earmark.pipeline import TextClassifier

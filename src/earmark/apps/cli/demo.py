@@ -6,9 +6,13 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from earmark.documents import Documents
+    from earmark.pipeline import TextClassifier
 
 __all__ = ["HELP", "NAME", "run"]
 
@@ -44,17 +48,18 @@ def run(
     ] = None,
 ) -> None:
     """Show what earmark does on the docstrings of the installed packages."""
+    from earmark.apps.cli._console import say
+    from earmark.documents import docstring_corpus, labelled_per_class, stratified_split
+
     if data is not None:
         _write_data(data)
         return
-    from earmark.documents import docstring_corpus, labelled_per_class, stratified_split
-
     started = time.perf_counter()
     corpus = docstring_corpus()
     y: list[str] = corpus.labels or []
-    typer.echo(
+    say(
         f"The task: from which of {len(set(y))} Python packages is a docstring? "
-        f"{len(corpus):,} documents,\nbut only {labels} labels for each package."
+        f"{len(corpus):,} documents, but only {labels} labels for each package."
     )
     train, test = stratified_split(y, test_size=0.3, random_state=0)
     chosen, pool = labelled_per_class([y[i] for i in train], labels, random_state=0)
@@ -92,18 +97,19 @@ def _write_data(folder: Path) -> None:
     )
 
 
-def _compare(parts: dict[str, Any]) -> Any:
+def _compare(parts: dict[str, Documents]) -> TextClassifier:
     """Fit a few models on the labelled part; a table; the automatic one comes back."""
     import numpy as np
 
     from earmark.evaluation import accuracy_coverage
+    from earmark.evaluation.report.terminal import text_table
     from earmark.pipeline import TextClassifier
 
     labelled, test = parts["labelled"], parts["test"]
     truth = np.asarray(test.labels)
-    typer.echo(f"\n{'model':<40}{'accuracy':>9}{'trusted*':>10}{'seconds':>9}")
+    rows = []
     models = {**_PEERS, "earmark, unlabelled text put to work": "auto"}
-    classifier = None
+    classifier = TextClassifier()
     for title, model in models.items():
         started = time.perf_counter()
         pool = parts["pool"].texts if model == "auto" else None
@@ -114,12 +120,14 @@ def _compare(parts: dict[str, Any]) -> Any:
         curve = accuracy_coverage(truth, decision.labels, decision.confidence)
         accuracy = float(np.mean(decision.labels == truth))
         covered = curve.coverage_at(0.95)
-        typer.echo(f"{title:<40}{accuracy:>9.3f}{covered:>9.0%}{seconds:>10.1f}")
+        rows.append([title, f"{accuracy:.3f}", f"{covered:.0%}", f"{seconds:.1f}"])
+    head = ["model", "accuracy", "trusted*", "seconds"]
+    typer.echo(f"\n{text_table(head, rows)}")
     typer.echo("* share of the documents that can be answered at 95 % accuracy")
     return classifier
 
 
-def _coverage(classifier: Any, test: Any) -> None:
+def _coverage(classifier: TextClassifier, test: Documents) -> None:
     """Accuracy of the surest answers."""
     import numpy as np
 
@@ -137,10 +145,11 @@ def _coverage(classifier: Any, test: Any) -> None:
         typer.echo(f"{share:>6.0%}  {accuracy:.3f}  {'█' * round(40 * accuracy)}")
 
 
-def _explain(classifier: Any, test: Any) -> None:
+def _explain(classifier: TextClassifier, test: Documents) -> None:
     """The words behind one answer."""
     chosen = test.take([int(classifier.decide(test.texts).confidence.argmax())])
     (explanation,) = classifier.explain(chosen.texts, top=8)
+    assert isinstance(chosen.texts, dict)  # docstrings have regions
     name = chosen.texts["name"][0]
     typer.echo(f"\nWhy the docstring of {name!r} is put under {explanation.label}:")
     typer.echo(str(explanation))

@@ -7,11 +7,14 @@ import platform
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earmark.apps.cli import _options as options
+
+if TYPE_CHECKING:
+    from earmark.typing import JsonObject
 
 __all__ = ["HELP", "NAME", "run"]
 
@@ -44,8 +47,10 @@ def run(
     as_json: options.AsJson = False,
 ) -> None:
     """Describe a model file, or this installation."""
+    from earmark.apps.cli._console import say_facts
+
     if models:
-        facts: dict[str, Any] = _models()
+        facts: JsonObject = _models()
     elif model is None:
         facts = _installation()
     else:
@@ -53,20 +58,20 @@ def run(
     if as_json:
         typer.echo(json.dumps(facts, ensure_ascii=False, default=str))
         return
-    width = max(len(name) for name in facts)
-    for name, value in facts.items():
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-        typer.echo(f"{name:<{width}}  {shown}")
+    say_facts(
+        (name, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        for name, value in facts.items()
+    )
 
 
-def _models() -> dict[str, Any]:
+def _models() -> JsonObject:
     from earmark.models.registry import MODELS
 
     chosen = "chosen for you: by the unlabelled text, or by cross-validation"
     return {"auto": chosen, **{name: spec.summary for name, spec in MODELS.items()}}
 
 
-def _installation() -> dict[str, Any]:
+def _installation() -> JsonObject:
     from earmark import __version__
     from earmark.kernels.backend import describe
 
@@ -82,7 +87,7 @@ def _installation() -> dict[str, Any]:
     }
 
 
-def _model_file(path: Path) -> dict[str, Any]:
+def _model_file(path: Path) -> JsonObject:
     from earmark.exceptions import DataError
     from earmark.persistence import read_manifest
 

@@ -86,8 +86,9 @@ def _any_of(report: Report) -> list[str]:
     ]
     weak = min((s for s in scores.per_class if s.support), key=lambda s: s.f1)
     found.append(
-        f"The label that is hardest to find is {_name(weak.label)} (F1 {weak.f1:.2f}, "
-        f"{_count(weak.support, 'document')})."
+        f"The label with the lowest F1 is {_name(weak.label)} ({weak.f1:.2f}: "
+        f"{percent(weak.recall)} of its documents are found, {percent(weak.precision)} "
+        "of the answers are right)."
     )
     return found
 
@@ -155,8 +156,9 @@ def _confusions(report: Report) -> list[str]:
     weak = min(seen, key=lambda s: s.f1)
     if len(seen) > 2 and matrix.n_answered and weak.f1 < 1:
         found.append(
-            f"The class that is hardest to find is {_name(weak.label)} (F1 "
-            f"{weak.f1:.2f}, {_count(weak.support, 'document')})."
+            f"The class with the lowest F1 is {_name(weak.label)} ({weak.f1:.2f}: "
+            f"{percent(weak.recall)} of its {_count(weak.support, 'document')} are "
+            f"found, {percent(weak.precision)} of the answers are right)."
         )
     return found
 
