@@ -1,91 +1,20 @@
 """The compiled kernels under the address and undefined-behaviour sanitizers."""
 
 import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.trust
 
-ROOT = Path(__file__).parents[2]
 SECONDS = os.environ.get("EARMARK_FUZZ_SECONDS", "600")
 
 
-# An editable installation finds its own sources before anything on the path.
-IMPORT_THE_COPY = """
-import runpy, sys
-sys.meta_path = [f for f in sys.meta_path if "Redirecting" not in type(f).__name__]
-import earmark, earmark._native
-assert sys.argv[1] in earmark._native.__file__, earmark._native.__file__
-del sys.argv[:2]
-if sys.argv[0].endswith(".py"):
-    runpy.run_path(sys.argv[0], run_name="__main__")
-else:
-    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-"""
-
-
-@pytest.fixture(scope="module")
-def package(tmp_path_factory):
-    """A copy of the package whose extension is built with sanitizers."""
-    folder = tmp_path_factory.mktemp("sanitized")
-    build = folder / "build"
-    bin_ = Path(sys.executable).parent
-    nanobind = subprocess.check_output(
-        [sys.executable, "-m", "nanobind", "--cmake_dir"], text=True
-    ).strip()
-    options = [
-        "-DEARMARK_SANITIZE=ON",
-        f"-Dnanobind_DIR={nanobind}",
-        f"-DPython_EXECUTABLE={sys.executable}",
-        "-GNinja",
-        f"-DCMAKE_MAKE_PROGRAM={bin_ / 'ninja'}",
-    ]
-    cmake = str(bin_ / "cmake")
-    subprocess.run([cmake, "-S", ROOT, "-B", build, *options], check=True)
-    subprocess.run([cmake, "--build", build], check=True)
-    shutil.copytree(
-        ROOT / "src" / "earmark",
-        folder / "earmark",
-        ignore=shutil.ignore_patterns("*.so", "__pycache__"),
-    )
-    for library in build.glob("_native*.so"):
-        shutil.copy(library, folder / "earmark")
-    return folder
-
-
-def run(package, *command):
-    """Run Python on the sanitized package; a report of a sanitizer ends it."""
-    libraries = [
-        subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip()
-        for name in ("libasan.so", "libubsan.so", "libstdc++.so")
-    ]
-    environment = {
-        **os.environ,
-        "LD_PRELOAD": ":".join(libraries),
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "PYTHONPATH": f"{package}:{ROOT}",
-        "PYTHONMALLOC": "malloc",
-    }
-    return subprocess.run(
-        [sys.executable, "-c", IMPORT_THE_COPY, str(package), *command],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
-
-
-def test_random_texts_are_read_without_a_bad_access(package):
-    done = run(package, "tests/trust/fuzzer.py", SECONDS, "0")
+def test_random_texts_are_read_without_a_bad_access(package, run_sanitized):
+    done = run_sanitized(package, "tests/trust/fuzzer.py", SECONDS, "0")
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
 
 
-def test_the_kernels_pass_their_tests_under_sanitizers(package):
+def test_the_kernels_pass_their_tests_under_sanitizers(package, run_sanitized):
     chosen = ["tests/kernels", "tests/statistics", "-m", "not slow and not corpus"]
-    done = run(package, "pytest", "-q", "-p", "no:cacheprovider", *chosen)
+    done = run_sanitized(package, "pytest", "-q", "-p", "no:cacheprovider", *chosen)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

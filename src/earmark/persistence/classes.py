@@ -10,7 +10,19 @@ from __future__ import annotations
 import keyword
 from collections.abc import Iterator, Mapping
 
-__all__ = ["SKLEARN_LINEAR", "class_name", "find_class", "is_attribute", "transient"]
+__all__ = [
+    "NOT_OBEYED",
+    "SKLEARN_LINEAR",
+    "class_name",
+    "find_class",
+    "is_attribute",
+    "transient",
+]
+
+# Parameters of the machine, not of the model: stored as None and read as None, so a
+# file neither starts threads nor tells on how many it was made.
+NOT_OBEYED = frozenset({"n_jobs"})
+
 
 # Attributes of scikit-learn models that are no data and are rebuilt when needed.
 _SKLEARN_TRANSIENT = {

@@ -17,7 +17,12 @@ import numpy as np
 from earmark.exceptions import ModelFormatError
 from earmark.persistence import nodes
 from earmark.persistence.canonical import Json
-from earmark.persistence.classes import find_class, is_attribute, transient
+from earmark.persistence.classes import (
+    NOT_OBEYED,
+    find_class,
+    is_attribute,
+    transient,
+)
 from earmark.persistence.nodes import Array, Place, unpack_strings
 from earmark.persistence.schema import Checker, Schema
 from earmark.typing import SparseMatrix
@@ -279,7 +284,11 @@ class _Decoder:
         values = {
             key: self.value(state[key], place.attribute(key)) for key in sorted(state)
         }
-        values = {key: value for key, value in values.items() if key not in left_out}
+        values = {
+            key: None if key in NOT_OBEYED else value
+            for key, value in values.items()
+            if key not in left_out
+        }
         if self.checker is not None:
             self.checker.check_state(name, values, place)
         value = _restore(kind, values, place)

@@ -13,7 +13,7 @@ import numpy as np
 from earmark.exceptions import NotSupportedError
 from earmark.persistence import nodes
 from earmark.persistence.canonical import Json
-from earmark.persistence.classes import class_name, is_attribute, transient
+from earmark.persistence.classes import NOT_OBEYED, class_name, is_attribute, transient
 from earmark.persistence.nodes import Array, Place, pack_strings
 from earmark.persistence.tensor_file import storable
 from earmark.typing import SparseMatrix
@@ -205,7 +205,8 @@ class _Encoder:
                     "that do not begin with two underscores"
                 )
             if key not in left_out:
-                state[key] = self.value(item, place.attribute(key))
+                kept = None if key in NOT_OBEYED else item
+                state[key] = self.value(kept, place.attribute(key))
         return {"$": "object", "class": name, "state": state}
 
     def array(self, value: Array, place: Place) -> Json:

@@ -30,6 +30,7 @@ __all__ = [
     "csr",
     "either",
     "flag",
+    "function",
     "instance",
     "labels",
     "mapping",
@@ -94,8 +95,8 @@ class Schema:
     """Rules for constructor parameters that are more than plain data."""
     kind: type | None = None
     """The class whose constructor names the parameters; None if it has none."""
-    check: str | None = None
-    """The method of the class that checks its parameters in ``fit``."""
+    check: Callable[[Any], object] | None = None
+    """The check of its parameters that the class makes in ``fit``."""
     ties: Callable[[Mapping[str, Any], Scope, Place], None] | None = None
     """What must hold between the attributes beside their sizes."""
 
@@ -123,7 +124,7 @@ class Checker:
             )
         scope = Scope(self)
         parameters = schema.parameter_names()
-        is_fitted = any(key in state for key in schema.fitted)
+        is_fitted = not parameters or any(key in state for key in schema.fitted)
         required = {*parameters, *(schema.fitted if is_fitted else ())}
         allowed = required | (set(schema.optional) if is_fitted else set())
         if not required <= set(state) <= allowed:
@@ -157,7 +158,7 @@ def _check_parameters(schema: Schema, values: dict[str, Any], place: Place) -> N
     probe: Any = schema.kind.__new__(schema.kind)  # type: ignore[call-overload]
     vars(probe).update(values)
     try:
-        getattr(probe, schema.check)()
+        schema.check(probe)
     except Exception as error:
         raise ModelFormatError(f"{place} is not legal: {error}") from error
 
@@ -285,8 +286,12 @@ def array(
     low: float = -inf,
     high: float = inf,
     finite: bool = True,
+    nan: bool = False,
 ) -> Rule:
-    """An array of numbers of these dtype kinds and this shape, finite and in range."""
+    """An array of numbers of these dtype kinds and this shape, finite and in range.
+
+    ``finite=False`` allows the infinities, ``nan=True`` whatever a float can be.
+    """
 
     def rule(value: object, place: Place, scope: Scope) -> None:
         if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
@@ -295,7 +300,8 @@ def array(
             raise refuse(place, f"an array of {len(shape)} dimensions", value)
         for name, length in zip(shape, value.shape, strict=True):
             scope.bind(name, length, place)
-        _check_values(value, place, low, high, finite)
+        if not nan:
+            _check_values(value, place, low, high, finite)
 
     return rule
 
@@ -306,7 +312,7 @@ def _check_values(
     if not value.size or value.dtype.kind == "b":
         return
     smallest, largest = value.min(), value.max()
-    if finite and not (np.isfinite(smallest) and np.isfinite(largest)):
+    if np.isnan(smallest) or (finite and np.isinf([smallest, largest]).any()):
         raise ModelFormatError(f"{place} must be finite")
     if (low > -inf and not smallest >= low) or (high < inf and not largest <= high):
         raise ModelFormatError(
@@ -448,3 +454,9 @@ def instance(*names: str, fitted: bool | None = None, **ties: str) -> Rule:
                 scope.bind(ours, sizes[theirs], place)
 
     return rule
+
+
+def function(value: object, place: Place, scope: Scope) -> None:
+    """A callable, which only the caller of ``load`` can have given."""
+    if not callable(value) or isinstance(value, type):
+        raise refuse(place, "a function", value)

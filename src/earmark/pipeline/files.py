@@ -23,6 +23,7 @@ from earmark.models.semi_supervised.views import (
 from earmark.persistence import ModelInfo, open_model, read_manifest, save_model
 from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.count_engine import CountEngine
+from earmark.pipeline.file_schemas import schemas
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
 from earmark.pipeline.semi_engine import SemiEngine
@@ -68,8 +69,13 @@ def class_table() -> Mapping[str, type]:
             public = getattr(package, name)
             if isinstance(public, type):
                 table[name] = public
-    # As files of version 0.1 call it.
-    return {**table, "ConfidenceEvidence": Evidence}
+    return table
+
+
+@cache
+def _stored_classes() -> Mapping[str, type]:
+    """The classes of the table that a classifier may be made of."""
+    return {name: kind for name, kind in class_table().items() if name in schemas()}
 
 
 def save_classifier(
@@ -85,7 +91,9 @@ def save_classifier(
         "classes": [str(label) for label in classifier.classes_.tolist()],
         **(metadata or {}),
     }
-    save_model(classifier, path, class_table(), facts, allow_callables=allow_callables)
+    save_model(
+        classifier, path, _stored_classes(), facts, allow_callables=allow_callables
+    )
 
 
 def load(
@@ -128,7 +136,7 @@ def load_with_info(
     functions = dict(given or {})
     if encoder is not None:
         functions |= dict.fromkeys(_encoder_places(path), encoder)
-    classifier, info = open_model(path, class_table(), functions)
+    classifier, info = open_model(path, _stored_classes(), functions, schemas=schemas())
     if not isinstance(classifier, TextClassifier):
         raise ModelFormatError(
             f"{os.fspath(path)}: expected a TextClassifier, "

@@ -1,0 +1,209 @@
+"""Change model files at random, mend the checksum, load and use them.
+
+    python tests/trust/model_fuzzer.py COUNT SEED
+
+Every outcome must be a ModelFormatError from ``load``, or answers of the right shape.
+Meant for a build with sanitizers too: any bad access ends the process.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import resource
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from earmark import load
+from earmark.exceptions import ModelFormatError, NotSupportedError
+from earmark.persistence import tensor_file
+from tests.trust.model_kinds import classifiers, encoder, questions
+
+SECONDS = 10
+UNEXPLAINED = ("softmax, hashed", "gaussian")  # no terms to name, no sum over terms
+MEMORY = 200 * 2**20
+NUMBERS = [
+    -1,
+    0,
+    1,
+    2,
+    3,
+    7,
+    2**31 - 1,
+    2**31,
+    2**53,
+    2**62,
+    -(2**62),
+    0.5,
+    -0.5,
+    1e308,
+]
+NODES = [
+    {"$": "float", "bits": "7ff8000000000000"},
+    {"$": "float", "bits": "7ff0000000000000"},
+    {"$": "tuple", "items": [1, 0]},
+    {"$": "tuple", "items": [1, 2**20]},
+    {"$": "tuple", "items": []},
+    {"$": "dict", "keys": [], "values": []},
+    {"$": "type", "name": "object"},
+    {"$": "type", "name": "numpy.float16"},
+]
+JUNK = [*NUMBERS, *NODES, None, True, False, "", "x", "word", "(", "\x00", [], [1], {}]
+ACTIONS = ["cut", "grow", "turn", "type", "value", "values", "swap", "drop", "empty"]
+EXTREMES = [np.nan, np.inf, -np.inf, -1, 0, 1, 2**31, 2**53, 2**62, -(2**63), 1e308]
+
+
+def spots(node: object, found: list) -> list:
+    """All (container, key) of a JSON tree."""
+    if isinstance(node, (dict, list)):
+        for key in list(node) if isinstance(node, dict) else range(len(node)):
+            found.append((node, key))
+            spots(node[key], found)
+    return found
+
+
+def change_tree(chooser: random.Random, tree: dict, classes: list[str]) -> None:
+    """Change one place of the tree."""
+    places = spots(tree, [])
+    holder, key = chooser.choice(places)
+    action = chooser.random()
+    if action < 0.15:
+        named = [(h, k) for h, k in places if k == "class"]
+        holder, key = chooser.choice(named)
+        holder[key] = chooser.choice(classes)
+    elif action < 0.3:
+        other, other_key = chooser.choice(places)
+        holder[key] = copy.deepcopy(other[other_key])
+    elif action < 0.4:
+        del holder[key]
+    elif action < 0.5 and isinstance(holder, dict):
+        other, other_key = chooser.choice(places)
+        holder[str(other_key)] = copy.deepcopy(other[other_key])
+    else:
+        holder[key] = copy.deepcopy(chooser.choice(JUNK))
+
+
+def change_tensor(chooser: random.Random, tensors: dict[str, np.ndarray]) -> None:
+    """Change one tensor: its length, shape, type, values, or which it is."""
+    name = chooser.choice(sorted(tensors))
+    array = tensors[name].copy()
+    action = chooser.choice(
+        ["cut", "grow", "turn", "type", "value", "values", "swap", "drop", "empty"]
+    )
+    if action == "cut" and array.ndim:
+        array = array[: max(0, len(array) - chooser.choice([1, 2, len(array) // 2]))]
+    elif action == "grow" and array.ndim and len(array):
+        array = np.concatenate([array, array[: chooser.choice([1, 2, len(array)])]])
+    elif action == "turn":
+        array = array.T if array.ndim > 1 else array.reshape(-1, 1)
+    elif action == "type":
+        with np.errstate(all="ignore"):
+            array = array.astype(chooser.choice(["f8", "f4", "i8", "i4", "u1", "?"]))
+    elif action == "value" and array.size:
+        flat = array.reshape(-1)
+        place, value = chooser.randrange(array.size), chooser.choice(EXTREMES)
+        with np.errstate(all="ignore"):
+            flat[place] = np.array([value]).astype(array.dtype)[0]
+    elif action == "values" and array.size:
+        flat = array.reshape(-1)
+        flat[:] = flat[[chooser.randrange(array.size) for _ in range(array.size)]]
+    elif action == "swap":
+        other = chooser.choice(sorted(tensors))
+        tensors[other], array = array, tensors[other]
+    elif action == "drop":
+        del tensors[name]
+        return
+    elif action == "empty":
+        array = np.zeros((0,) * max(array.ndim, 1), array.dtype)
+    tensors[name] = np.ascontiguousarray(array)
+
+
+def mutant(
+    chooser: random.Random, file: tensor_file.TensorFile, classes: list
+) -> bytes:
+    """The bytes of a file with one or two changes, its checksum right."""
+    manifest, tensors = copy.deepcopy(file.manifest), dict(file.tensors)
+    for _ in range(chooser.choice([1, 1, 1, 2])):
+        if chooser.random() < 0.5 and tensors:
+            change_tensor(chooser, tensors)
+        else:
+            change_tree(chooser, manifest["tree"], classes)
+    return b"".join(tensor_file.build(manifest, tensors))
+
+
+def use(path: Path, name: str) -> str:
+    """Load a file and ask it: what came of it, or an error if it is no good answer."""
+    given = {"encoder": encoder} if name == "encoder" else {}
+    try:
+        classifier = load(path, **given)
+    except ModelFormatError:
+        return "refused"
+    except NotSupportedError:  # a change of where the encoder is to be given again
+        assert name == "encoder"
+        return "refused"
+    texts = questions(name)
+    n_documents, n_classes = 5, len(classifier.classes_)
+    assert len(classifier.predict(texts)) == n_documents
+    assert classifier.predict_proba(texts).shape == (n_documents, n_classes)
+    if name not in UNEXPLAINED:
+        assert len(classifier.explain(texts)) == n_documents
+    return "answered"
+
+
+def peak() -> int:
+    """The most memory that this process has had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def fuzz(count: int, seed: int, only: str | None = None) -> Counter:
+    """Try ``count`` mutants over all kinds; the outcomes by their number."""
+    chooser = random.Random(seed)
+    outcomes: Counter = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.earmark")
+        files = {}
+        for name, classifier in classifiers():
+            if only in (None, name):
+                classifier.save(path, allow_callables=True)
+                files[name] = tensor_file.read(path)
+                assert use(path, name) == "answered", name
+        classes = sorted(
+            {
+                holder[key]
+                for file in files.values()
+                for holder, key in spots(file.manifest["tree"], [])
+                if key == "class" and isinstance(holder[key], str)
+            }
+            | {"Ranking", "Decision", "Threshold"}
+        )
+        names, before = list(files), peak()
+        for number in range(count):
+            name = names[number % len(names)]
+            content = mutant(chooser, files[name], classes)
+            path.write_bytes(content)
+            started = time.monotonic()
+            try:
+                with warnings.catch_warnings(), np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    outcomes[use(path, name)] += 1
+            except BaseException as error:
+                kept = Path(tempfile.gettempdir(), f"mutant-{seed}-{number}.earmark")
+                kept.write_bytes(content)
+                error.add_note(
+                    f"{name}: mutant {number} of seed {seed}, kept as {kept}"
+                )
+                raise
+            assert time.monotonic() - started < SECONDS, (name, number)
+            assert peak() - before < MEMORY + 4 * len(content), (name, number)
+    return outcomes
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(fuzz(int(sys.argv[1]), int(sys.argv[2]))) + "\n")

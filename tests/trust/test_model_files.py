@@ -1,0 +1,185 @@
+"""A model file that is well formed and lies is refused before it is used."""
+
+import copy
+import os
+
+import numpy as np
+import pytest
+
+from earmark import TextClassifier, load
+from earmark.exceptions import ModelFormatError
+from earmark.persistence import tensor_file
+from earmark.pipeline.file_schemas import schemas
+from earmark.pipeline.files import class_table
+from tests.trust import model_fuzzer
+from tests.trust.model_kinds import TEXTS, named
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A saved model of each kind that was attacked."""
+    path = tmp_path_factory.mktemp("models") / "model.earmark"
+    saved = {}
+    for name in sorted({model for model, *_ in TENSORS}):
+        named(name, 3).save(path)
+        saved[name] = tensor_file.read(path)
+    return saved
+
+
+def resized(array):
+    return np.concatenate([array, array[:1]])
+
+
+def shorter(array):
+    return array[: len(array) // 2]
+
+
+def turned(array):
+    return np.ascontiguousarray(array.T)
+
+
+def set_first(value):
+    def change(array):
+        changed = array.copy()
+        changed.reshape(-1)[0] = value
+        return changed
+
+    return change
+
+
+# What ended in a heap-buffer-overflow or worse: the model, the tensor, the change.
+TENSORS = [
+    ("svm", "features.weightings_[0].document_frequency_", shorter),
+    ("softmax", "features.weightings_[0].document_frequency_", resized),
+    ("rocchio", "features.weightings_[0].document_frequency_", shorter),
+    ("svm", "model_.coef_", turned),
+    ("svm", "model_.coef_", shorter),
+    ("softmax", "model_._weights", shorter),
+    ("softmax", "model_._weights", turned),
+    ("softmax", "model_._offset", shorter),
+    ("nbsvm", "model_.weights_", shorter),
+    ("nbsvm", "model_.weights_", set_first(np.nan)),
+    ("multinomial", "statistics_[0].tokens.indices", set_first(10**6)),
+    ("multinomial", "statistics_[0].tokens.indices", set_first(-1)),
+    ("multinomial", "statistics_[0].tokens.indptr", set_first(1)),
+    ("multinomial", "statistics_[0].tokens.data", set_first(2**62)),
+    ("multinomial", "statistics_[0].presence.data", shorter),
+    ("multinomial", "statistics_[0].presence.data", set_first(-5)),
+    ("multinomial", "statistics_[0].classes", shorter),
+    ("rocchio", "model_.statistics_.sums.indices", set_first(10**6)),
+    ("rocchio", "model_.statistics_.sums.data", shorter),
+    ("knn", "model_.vectors_.indices", set_first(10**6)),
+    ("knn", "model_.vectors_.data", set_first(np.inf)),
+    ("knn", "model_.targets_", set_first(7)),
+    ("hybrid", "model_.statistics_.parts[0].presence.data", shorter),
+    ("hybrid", "model_.statistics_.columns[0]", set_first(10**6)),
+    ("higher-order", "model_.documents_.indices", set_first(10**6)),
+    ("higher-order", "model_.document_class_", set_first(9)),
+]
+
+
+def engine(name):
+    return f"TextClassifier.engine_.{name}"
+
+
+@pytest.mark.parametrize(
+    ("model", "tensor", "change"),
+    TENSORS,
+    ids=[f"{model} {tensor}" for model, tensor, _ in TENSORS],
+)
+def test_a_tensor_that_does_not_fit_is_refused(files, tmp_path, model, tensor, change):
+    file = files[model]
+    tensors = dict(file.tensors)
+    tensors[engine(tensor)] = change(tensors[engine(tensor)])
+    path = tmp_path / "lie.earmark"
+    path.write_bytes(b"".join(tensor_file.build(file.manifest, tensors)))
+    with pytest.raises(ModelFormatError, match=r"lie\.earmark: .*TextClassifier"):
+        load(path)
+
+
+def counter(tree):
+    return tree["state"]["engine_"]["state"]["counter"]["state"]
+
+
+def ngrams(*bounds):
+    return {"$": "tuple", "items": list(bounds)}
+
+
+TREES = {
+    "n-grams of nothing": lambda t: counter(t).update(ngram_range=ngrams(1, 0)),
+    "n-grams without end": lambda t: counter(t).update(ngram_range=ngrams(1, 2**31)),
+    "no pattern": lambda t: counter(t).update(token_pattern="("),
+    "a class in another's place": lambda t: t["state"].update(
+        engine_={"$": "object", "class": "Ranking", "state": {}}
+    ),
+    "a decision for an engine": lambda t: t["state"].update(
+        engine_={"$": "object", "class": "Decision", "state": {}}
+    ),
+    "another model's class": lambda t: t["state"]["engine_"].update(
+        {"class": "MatrixEngine"}
+    ),
+    "no engine": lambda t: t["state"].pop("engine_"),
+    "one more attribute": lambda t: t["state"].update(hook_=1),
+    "an illegal parameter": lambda t: t["state"]["engine_"]["state"]["estimator"][
+        "state"
+    ].update(alpha=-1.0),
+    "an impossible promise": lambda t: t["state"].update(max_error=7),
+}
+
+
+@pytest.mark.parametrize("case", TREES)
+def test_a_tree_that_does_not_fit_is_refused(files, tmp_path, case):
+    file = files["multinomial"]
+    manifest = copy.deepcopy(file.manifest)
+    TREES[case](manifest["tree"])
+    tensors = file.tensors
+    if "engine" in case or "place" in case:
+        tensors = {n: v for n, v in tensors.items() if "engine_" not in n}
+    path = tmp_path / "lie.earmark"
+    path.write_bytes(b"".join(tensor_file.build(manifest, tensors)))
+    with pytest.raises(ModelFormatError, match=r"lie\.earmark: "):
+        load(path)
+
+
+def test_threads_that_a_file_asks_for_are_not_started(files, tmp_path):
+    file = files["multinomial"]
+    manifest = copy.deepcopy(file.manifest)
+    manifest["tree"]["state"]["n_jobs"] = 2**31
+    counter(manifest["tree"])["n_jobs"] = 2**31
+    path = tmp_path / "threads.earmark"
+    path.write_bytes(b"".join(tensor_file.build(manifest, file.tensors)))
+    classifier = load(path)
+    assert classifier.n_jobs is None
+    assert len(classifier.predict(TEXTS)) == len(TEXTS)
+
+
+def test_the_number_of_jobs_does_not_show_in_a_file(tmp_path):
+    for name, jobs in (("one", 1), ("two", 2)):
+        model = TextClassifier("multinomial", n_jobs=jobs)
+        model.fit(["good", "bad"], ["a", "b"]).save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_every_schema_is_of_a_class_in_the_table():
+    known = set(class_table())
+    assert {name for name in schemas() if not name.startswith("sklearn.")} <= known
+
+
+def test_changed_files_are_refused_or_answer():
+    outcomes = model_fuzzer.fuzz(300, seed=0)
+    assert outcomes["refused"] > 200
+    assert outcomes["answered"] > 10
+    assert sum(outcomes.values()) == 300
+
+
+@pytest.mark.trust
+def test_fifty_thousand_changed_files_under_sanitizers(package, run_sanitized):
+    count = os.environ.get("EARMARK_FUZZ_MUTANTS", "50000")
+    done = run_sanitized(package, "tests/trust/model_fuzzer.py", count, "1")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+
+
+def test_the_fuzzer_sees_a_wrong_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr(TextClassifier, "predict", lambda self, X: [])
+    with pytest.raises(AssertionError):
+        model_fuzzer.fuzz(1, seed=0, only="multinomial")
