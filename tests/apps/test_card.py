@@ -105,7 +105,7 @@ def test_a_model_made_in_python_says_what_is_not_recorded(tmp_path):
     text = to_markdown("t", sections(CardFacts.from_file(path, n_terms=0)))
     assert "Not recorded" in text
     assert "No evaluation is stored" in text
-    assert "How right it is has not been measured." in text
+    assert "Its accuracy has not been measured." in text
 
 
 def test_a_promise_is_told_with_its_words(tmp_path):

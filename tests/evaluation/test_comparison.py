@@ -123,7 +123,7 @@ def test_failing_classifier_is_named(counts):
 def test_unusable_input_is_refused(counts):
     with pytest.raises(DataError, match="at least one classifier"):
         compare_classifiers({}, *counts)
-    with pytest.raises(NotSupportedError, match="one label a document"):
+    with pytest.raises(NotSupportedError, match="one label per document"):
         compare_classifiers(models(), ["x", "y"], [["a"], ["b"]])
     with pytest.raises(ValueError, match="n_repeats must be >= 2"):
         compare_classifiers(models(), *counts, n_repeats=1)

@@ -268,11 +268,11 @@ def _decomposed(
     spread = np.zeros_like(target)  # sum of squared deviations (Welford)
     votes = np.zeros_like(target)
     error = 0.0
-    for number, (given, said) in enumerate(outputs, start=1):
-        error += float(((given - target) ** 2).sum())
-        step = given - mean
+    for number, (output_of_set, said) in enumerate(outputs, start=1):
+        error += float(((output_of_set - target) ** 2).sum())
+        step = output_of_set - mean
         mean += step / number
-        spread += step * (given - mean)
+        spread += step * (output_of_set - mean)
         votes += said
     votes /= n_sets
     n_test = len(target)

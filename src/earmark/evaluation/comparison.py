@@ -155,14 +155,14 @@ class Comparison:
     def sentences(self) -> list[str]:
         """What the comparison shows, in words."""
         best = self.best
-        found = [
+        lines = [
             f"{best.name} has the highest accuracy: {best.accuracy:.3f} "
             f"({100 * self.level:.0f} % interval {best.low:.3f} to {best.high:.3f})."
         ]
         for other in self.classifiers[1:]:
             words = self.pair(best.name, other.name).words
-            found.append(f"{words[0].upper()}{words[1:]}.")
-        return found
+            lines.append(f"{words[0].upper()}{words[1:]}.")
+        return lines
 
     def __str__(self) -> str:
         memory = any(c.extra_mb is not None for c in self.classifiers)
@@ -342,7 +342,7 @@ def compare_classifiers(
     X : list of str, matrix, frame or dict of columns
         The documents, as the estimators take them.
     y : array-like of shape (n_documents,)
-        One label a document.
+        One label per document.
     test : tuple (X_test, y_test), optional
         A fixed test set: every classifier is fitted once on (X, y), and pairs
         are tested by McNemar's exact test. Default: ``n_repeats`` stratified
@@ -394,10 +394,10 @@ def compare_classifiers(
     total = len(estimators) * (n_repeats if test is None else 1)
     results = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_trial)(
-            estimators[name], name, repeat, train, held, target_accuracy,
+            estimators[name], name, repeat, train, held_out, target_accuracy,
             measure_memory, random_state + repeat,
         )
-        for repeat, (train, held) in enumerate(splits)
+        for repeat, (train, held_out) in enumerate(splits)
         for name in estimators
     )  # fmt: skip
     trials: list[Trial] = []
@@ -427,7 +427,7 @@ def _check(
         raise DataError("estimators must hold at least one classifier, got none.")
     if is_multi_label(y):
         raise NotSupportedError(
-            "compare_classifiers takes one label a document, got label lists; "
+            "compare_classifiers takes one label per document, got label lists; "
             "compare the micro F1 of multi_label_scores instead."
         )
     labels = as_labels(y)
@@ -449,10 +449,10 @@ def _splits(
     """Per repeat: training documents and labels, test documents and labels."""
     target = _as_array(labels)
     if test is not None:
-        held = as_labels(test[1])
-        check_equal_length(X_test=np.empty(n_rows(test[0])), y_test=held)
-        check_true_labels(held)
-        yield (X, target), (test[0], held)
+        held_out = as_labels(test[1])
+        check_equal_length(X_test=np.empty(n_rows(test[0])), y_test=held_out)
+        check_true_labels(held_out)
+        yield (X, target), (test[0], held_out)
         return
     classes = class_list(labels)
     y_index = index_of(labels, classes)
@@ -464,8 +464,8 @@ def _splits(
                 f"no document is left for testing: {len(labels)} documents in "
                 f"{len(classes)} classes; label more, or raise test_size."
             )
-        held = [labels[row] for row in rest]
-        yield (take(X, train), target[train]), (take(X, rest), held)
+        held_out = [labels[row] for row in rest]
+        yield (take(X, train), target[train]), (take(X, rest), held_out)
 
 
 def _as_array(labels: list[Label]) -> Any:
@@ -482,13 +482,13 @@ def _trial(
     name: str,
     repeat: int,
     train: tuple[DocumentsLike, LabelsLike],
-    held: tuple[DocumentsLike, list[Label]],
+    held_out: tuple[DocumentsLike, list[Label]],
     target_accuracy: float,
     measure_memory: MemoryMeter | None,
     seed: int,
 ) -> Trial:
     """Fit one classifier on one training set and judge it on the test part."""
-    X_test, truth = held
+    X_test, truth = held_out
     memory = _Unmeasured() if measure_memory is None else measure_memory()
     try:
         with memory:

@@ -305,10 +305,10 @@ class ConfusionMatrix:
 
     def _cell(self, row: int, column: int) -> IntVector:
         inside = (self.true_index == row) & (self.predicted_index == column)
-        found = np.flatnonzero(inside)
+        members = np.flatnonzero(inside)
         if self.confidence is not None:
-            found = found[np.argsort(-self.confidence[found], kind="stable")]
-        return found.astype(np.int64)
+            members = members[np.argsort(-self.confidence[members], kind="stable")]
+        return members.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

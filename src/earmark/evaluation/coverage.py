@@ -145,16 +145,16 @@ def accuracy_coverage(
     scores = np.asarray(confidence, dtype=np.float64)
     n_documents = check_equal_length(y_true=truth, y_pred=answers, confidence=scores)
     check_true_labels(truth)
-    given = np.fromiter((a is not None for a in answers), bool, n_documents)
+    has_answer = np.fromiter((a is not None for a in answers), bool, n_documents)
     correct = np.fromiter(
         (t == a for t, a in zip(truth, answers, strict=True)), bool, n_documents
     )
-    _check_confidence(scores, given)
-    if not given.any():
+    _check_confidence(scores, has_answer)
+    if not has_answer.any():
         empty = np.empty(0)
         nobody = np.empty(0, np.int64)
         return AccuracyCoverage(empty, empty, empty, nobody, n_documents)
-    scores, correct = scores[given], correct[given]
+    scores, correct = scores[has_answer], correct[has_answer]
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     ends = np.flatnonzero(np.r_[ranked[1:] != ranked[:-1], True])  # last of each tie
@@ -169,13 +169,13 @@ def accuracy_coverage(
     )
 
 
-def _check_confidence(scores: FloatVector, given: np.ndarray[Any, Any]) -> None:
+def _check_confidence(scores: FloatVector, has_answer: np.ndarray[Any, Any]) -> None:
     if scores.ndim != 1:
         raise DataError(
             "confidence must hold one number per document, got an array of shape "
             f"{scores.shape}; take the largest probability of each row."
         )
-    bad = np.flatnonzero(np.isnan(scores) & given)
+    bad = np.flatnonzero(np.isnan(scores) & has_answer)
     if len(bad):
         raise DataError(
             f"confidence must be a number, got NaN in row {bad[0]} and "

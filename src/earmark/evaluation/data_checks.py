@@ -87,19 +87,19 @@ def check_documents(
 
     """
     documents = ["" if text is None else str(text) for text in texts]
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if not documents:
         return [Finding("no_documents", "There is no document.")]
     empty = [row for row, text in enumerate(documents) if not text.strip()]
     if empty:
         message = f"{_many(empty, 'document')} without text{_where(empty)}."
-        found.append(Finding("empty", message, _first(empty)))
-    found += _repeated(documents, near_duplicates)
+        findings.append(Finding("empty", message, _first(empty)))
+    findings += _repeated(documents, near_duplicates)
     if labels is not None:
-        found += _labels(documents, labels)
+        findings += _labels(documents, labels)
     if test is not None:
-        found += _test_part(documents, labels, test, near_duplicates)
-    return found
+        findings += _test_part(documents, labels, test, near_duplicates)
+    return findings
 
 
 def _repeated(documents: list[str], near: bool) -> list[Finding]:
@@ -109,10 +109,10 @@ def _repeated(documents: list[str], near: bool) -> list[Finding]:
         for row, text in enumerate(documents)
         if text.strip() and first.setdefault(text, row) != row
     ]
-    found = []
+    findings = []
     if again:
         share = 100 * len(again) / len(documents)
-        found.append(
+        findings.append(
             Finding(
                 "duplicates",
                 f"{_many(again, 'document')} ({share:.1f} %) repeat an earlier one "
@@ -131,7 +131,7 @@ def _repeated(documents: list[str], near: bool) -> list[Finding]:
         ]
         if rows:
             share = 100 * len(rows) / len(documents)
-            found.append(
+            findings.append(
                 Finding(
                     "near_duplicates",
                     f"{_many(rows, 'document')} ({share:.1f} %) are the same as an "
@@ -140,17 +140,17 @@ def _repeated(documents: list[str], near: bool) -> list[Finding]:
                     _first(rows),
                 )
             )
-    return found
+    return findings
 
 
 def _labels(documents: list[str], labels: ArrayLike) -> list[Finding]:
     several = is_multi_label(labels)
     column: list[Label] = label_sets(labels) if several else as_labels(labels)
     check_equal_length(texts=documents, labels=column)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     missing = [row for row, label in enumerate(column) if label is None]
     if missing:
-        found.append(
+        findings.append(
             Finding(
                 "missing_labels",
                 f"{_many(missing, 'document')} without a label{_where(missing)}; they "
@@ -158,15 +158,15 @@ def _labels(documents: list[str], labels: ArrayLike) -> list[Finding]:
                 _first(missing),
             )
         )
-    found += _conflicts(documents, column)
+    findings += _conflicts(documents, column)
     known = [label for label in column if label is not None]
     if several:
         counts = Counter(label for labels in known for label in labels)
     else:
         counts = Counter(known)
-        found += _sorted_by_label(known)
-    found += _class_sizes(counts, len(known), several)
-    return found
+        findings += _sorted_by_label(known)
+    findings += _class_sizes(counts, len(known), several)
+    return findings
 
 
 def _conflicts(documents: list[str], column: list[Label]) -> list[Finding]:
@@ -214,12 +214,12 @@ def _class_sizes(counts: Counter[Label], n: int, several: bool) -> list[Finding]
     if len(counts) == 1 and not several:
         only = next(iter(counts))
         return [Finding("one_class", f"There is only one class, {only!r}.")]
-    found = []
+    findings = []
     tiny = [label for label in class_list(counts) if counts[label] < _TINY]
     if tiny:
         listed = ", ".join(f"{label!r} ({counts[label]})" for label in tiny[:_SHOWN])
         more = f" and {len(tiny) - _SHOWN} more" if len(tiny) > _SHOWN else ""
-        found.append(
+        findings.append(
             Finding(
                 "tiny_classes",
                 f"{len(tiny)} of {len(counts)} {noun} have "
@@ -229,7 +229,7 @@ def _class_sizes(counts: Counter[Label], n: int, several: bool) -> list[Finding]
         )
     (most, many), (_, few) = counts.most_common()[0], counts.most_common()[-1]
     if many >= 20 * few or (not several and many >= 0.8 * n):
-        found.append(
+        findings.append(
             Finding(
                 "imbalance",
                 f"The {noun} are very uneven: {most!r} has {many:,} of {n:,} "
@@ -237,7 +237,7 @@ def _class_sizes(counts: Counter[Label], n: int, several: bool) -> list[Finding]
                 f"the figures of all {noun}, not at the accuracy.",
             )
         )
-    return found
+    return findings
 
 
 def _test_part(
@@ -247,7 +247,7 @@ def _test_part(
     near: bool,
 ) -> list[Finding]:
     texts = ["" if text is None else str(text) for text in test[0]]
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if near:
         leaks = duplicates_across(documents, texts)
     else:
@@ -257,7 +257,7 @@ def _test_part(
     if leaks:
         rows = [row for row, _ in leaks]
         share = 100 * len(rows) / len(texts)
-        found.append(
+        findings.append(
             Finding(
                 "leak",
                 f"{_many(rows, 'test document')} ({share:.1f} %) nearly repeat a "
@@ -270,14 +270,14 @@ def _test_part(
         new = set(as_labels(test[1])) - set(as_labels(labels)) - {None}
         if new:
             listed = ", ".join(repr(label) for label in class_list(new)[:_SHOWN])
-            found.append(
+            findings.append(
                 Finding(
                     "unseen_labels",
                     f"{len(new)} labels occur in the test part only ({listed}): no "
                     "classifier can answer them.",
                 )
             )
-    return found
+    return findings
 
 
 def _many(rows: Sequence[int], noun: str) -> str:

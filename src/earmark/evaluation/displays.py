@@ -343,7 +343,7 @@ class BiasVarianceDisplay(_Display):
             (f"{prefix}bias", "bias"),
             (f"{prefix}variance", "variance"),
         ):
-            values = [getattr(found, field) for found in self.results.values()]
+            values = [getattr(result, field) for result in self.results.values()]
             axes.plot(places, values, "o-", label=label)
         axes.set_xticks(places, [str(value) for value in self.results])
         axes.set(xlabel=self.name, ylabel=f"{loss.replace('_', '/')} loss")

@@ -69,8 +69,8 @@ class DuplicateGroups:
         """The groups of two and more documents, the largest first."""
         order = np.argsort(self.group, kind="stable")
         ends = np.flatnonzero(np.diff(self.group[order])) + 1
-        found = [part for part in np.split(order, ends) if len(part) > 1]
-        return sorted(found, key=lambda part: (-len(part), part[0]))
+        groups = [part for part in np.split(order, ends) if len(part) > 1]
+        return sorted(groups, key=lambda part: (-len(part), part[0]))
 
     @property
     def share(self) -> float:
@@ -282,10 +282,10 @@ def texts_of(X: DocumentsLike) -> list[str] | None:
         if not all(value is None or isinstance(value, str) for value in values):
             return None
         return ["" if value is None else str(value) for value in values]
-    kept = [column for column in columns if column is not None]
-    if not kept:
+    with_text = [column for column in columns if column is not None]
+    if not with_text:
         return None
-    return ["\n".join(parts) for parts in zip(*kept, strict=True)]
+    return ["\n".join(parts) for parts in zip(*with_text, strict=True)]
 
 
 _BASE = 0x9E3779B97F4A7C15

@@ -220,25 +220,25 @@ def suspected_label_errors(
         raise ValueError(f"min_probability must be in [0, 1], got {min_probability!r}.")
     labels, names = as_labels(y), as_labels(list(classes))
     log_proba, index = _checked(labels, loo_log_proba, names, texts)
-    kept = _rows_as_mask(keep, len(labels))
+    confirmed = _rows_as_mask(keep, len(labels))
     if len(names) < 2 or not len(labels):
         nothing = np.zeros(len(labels))
         return SuspectedLabelErrors((), nothing, 0.0, (0.0, 0.0), 0.0)
-    noise = _NoiseModel(log_proba, index, kept)
+    noise = _NoiseModel(log_proba, index, confirmed)
     posterior, n_wrong, (low, high) = noise.judge()
     rate = noise.rate
     # Upwards, that the model is hardly ever astray.
     _, _, (_, highest) = noise.trusted().judge()
     interval = low, max(high, highest)
     rows = np.arange(len(labels))
-    probability = np.where(kept, 0.0, 1 - posterior[rows, index])
+    probability = np.where(confirmed, 0.0, 1 - posterior[rows, index])
     posterior[rows, index] = -1.0
     rival = posterior.argmax(axis=1)
     with np.errstate(invalid="ignore"):  # -inf against -inf: nothing is known
         margin = log_proba[rows, rival] - log_proba[rows, index]
     margin = np.nan_to_num(margin, nan=0.0, posinf=np.inf, neginf=-np.inf)
     order = np.lexsort((-margin, -probability))
-    order = order[(probability[order] >= min_probability) & ~kept[order]][:top]
+    order = order[(probability[order] >= min_probability) & ~confirmed[order]][:top]
     errors = tuple(
         SuspectedLabelError(
             index=int(row),
@@ -365,10 +365,10 @@ class _NoiseModel:
     Probabilities need no logarithms here: w pi bounds every class away from 0.
     """
 
-    def __init__(self, log_proba: FloatMatrix, index: IntVector, kept: BoolVector):
+    def __init__(self, log_proba: FloatMatrix, index: IntVector, confirmed: BoolVector):
         n, k = log_proba.shape
         counts = np.bincount(index, minlength=k)
-        self.index, self.kept, self.wary = index, kept, True
+        self.index, self.confirmed, self.wary = index, confirmed, True
         self.share = (counts + 0.5) / (n + 0.5 * k)
         contradicted = np.count_nonzero(log_proba.argmax(axis=1) != index)
         self.contradicted = (contradicted + 0.5) / (n + 1)
@@ -392,7 +392,7 @@ class _NoiseModel:
     def judge(self) -> tuple[FloatMatrix, float, tuple[float, float]]:
         """P(z|g) of every document, the number of wrong labels and its interval."""
         rates, weights, scalings = self._posterior_of_rate()
-        rows, free = np.arange(len(self.index)), ~self.kept
+        rows, free = np.arange(len(self.index)), ~self.confirmed
         posterior = np.zeros_like(self.evidence)
         means, deviations = [], []
         for rate, weight, scaling in zip(rates, weights, scalings, strict=True):
@@ -409,7 +409,7 @@ class _NoiseModel:
         """EM: the scaling, then the rate and the pairs from expected counts."""
         rows = self.fitted
         label = np.zeros((len(rows), len(self.share)))
-        label[np.arange(len(rows)), self.index[rows]] = ~self.kept[rows]
+        label[np.arange(len(rows)), self.index[rows]] = ~self.confirmed[rows]
         n_prior = _PRIOR_WRONG + _PRIOR_RIGHT
         for _ in range(50):
             self.scaling, _ = self._scale(self.rate, self.scaling, 5)
@@ -469,9 +469,9 @@ class _NoiseModel:
         np.fill_diagonal(channel, 1 - rate)
         labels = self.index[rows]
         noise: FloatMatrix = channel.T[labels]
-        kept = np.flatnonzero(self.kept[rows])
-        noise[kept] = 0.0
-        noise[kept, labels[kept]] = 1.0
+        confirmed = np.flatnonzero(self.confirmed[rows])
+        noise[confirmed] = 0.0
+        noise[confirmed, labels[confirmed]] = 1.0
         return noise
 
     def _scale(

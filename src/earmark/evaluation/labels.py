@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
+from earmark.text.containers import is_missing
 from earmark.typing import FloatMatrix, IntVector, Label, Labels, LabelsLike, MatrixLike
 
 __all__ = [
@@ -31,12 +32,10 @@ _MANY = (list, tuple, set, frozenset, np.ndarray)
 
 
 def plain(value: Any) -> Any:
-    """A numpy scalar as the Python value it stands for; NaN and None as None."""
+    """A numpy scalar as the Python value it stands for; missing values as None."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and value != value:
-        return None
-    return value
+    return None if is_missing(value) else value
 
 
 def as_labels(y: LabelsLike) -> list[Label]:
@@ -137,14 +136,14 @@ def label_sets(
 
 def class_list(*columns: Iterable[Label], classes: Any = None) -> tuple[Label, ...]:
     """The given classes, then any others seen in the columns; sorted where possible."""
-    given = [] if classes is None else as_labels(classes)
+    listed = [] if classes is None else as_labels(classes)
     seen = {label for column in columns for label in column if label is not None}
-    rest = list(seen.difference(given))
+    rest = list(seen.difference(listed))
     try:
         rest.sort()
     except TypeError:  # labels of several types
         rest.sort(key=lambda label: (type(label).__name__, str(label)))
-    return (*given, *rest)
+    return (*listed, *rest)
 
 
 def index_of(labels: Sequence[Label], classes: Sequence[Label]) -> IntVector:
@@ -180,7 +179,7 @@ def as_probabilities(
             row = int(off.argmax())
             raise DataError(
                 f"the rows of proba must add up to 1, got {matrix[row].sum():.4g} "
-                f"in row {row}; for several labels a document pass label lists."
+                f"in row {row}; for several labels per document pass label lists."
             )
     return matrix
 

@@ -322,9 +322,9 @@ def _tasks(
 ) -> Iterator[Any]:
     rng = np.random.default_rng(random_state)
     for repeat in range(n_repeats):
-        train, held = stratified_split(y_index, test_size, rng)
+        train, held_out = stratified_split(y_index, test_size, rng)
         order = train[nested_order(y_index[train], rng)]
-        test = take(X, held), y[held]
+        test = take(X, held_out), y[held_out]
         for size in steps:
             rows = order[:size]
             yield delayed(_judged)(

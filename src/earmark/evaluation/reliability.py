@@ -47,7 +47,7 @@ class Reliability:
     brier : float
         Mean squared distance between the probabilities and the one-hot truth,
         summed over classes: 0 is perfect, 2 is certain and wrong. For several
-        labels a document: the mean of (p - y)² over label decisions.
+        labels per document: the mean of (p - y)² over label decisions.
     log_loss : float
         Mean of -ln P(true class), P cut at the machine epsilon.
     bias : float

@@ -25,13 +25,13 @@ class Evaluation:
     """How right the model was on documents it had not seen, as stored in the file."""
 
     n_answers: int
-    """Documents, or with several labels a document the decisions about labels."""
+    """Documents, or with several labels per document the decisions about labels."""
     held_out: bool
     accuracy: float
     low: float
     high: float
     mean_confidence: float | None
-    """None with several labels a document, where scores are no probabilities."""
+    """None with several labels per document, where scores are no probabilities."""
     coverage: dict[float, float]
     """Accuracy wanted -> share of the documents that can be answered so."""
 
@@ -81,10 +81,10 @@ class CardFacts:
 def _settings(classifier: TextClassifier) -> dict[str, str]:
     """Constructor parameters that are not the default."""
     default = TextClassifier().get_params(deep=False)
-    given = classifier.get_params(deep=False)
+    parameters = classifier.get_params(deep=False)
     return {
         key: str(value)
-        for key, value in sorted(given.items())
+        for key, value in sorted(parameters.items())
         if key not in ("n_jobs", "verbose") and str(value) != str(default[key])
     }
 
@@ -118,8 +118,8 @@ def _promise(classifier: TextClassifier) -> str | None:
 
 
 def _terms(classifier: TextClassifier, top: int) -> dict[str, tuple[str, ...]]:
-    found = classifier.telling_terms(top) if top else None
+    words_by_label = classifier.telling_terms(top) if top else None
     return {
         str(label): tuple(word for word, _ in words)
-        for label, words in (found or {}).items()
+        for label, words in (words_by_label or {}).items()
     }

@@ -50,7 +50,7 @@ def sections(facts: CardFacts, intended_use: str | None = None) -> list[Section]
     return [
         Section("What it is", (_identity(facts),)),
         Section("Training data", tuple(_training(facts))),
-        Section("How right it is", tuple(_evaluation(facts))),
+        Section("Accuracy", tuple(_evaluation(facts))),
         Section("What it goes by", tuple(_terms(facts))),
         Section("Intended use", (intended_use or _use(facts),)),
         Section("Limits", (Items(tuple(_limits(facts))),)),
@@ -73,61 +73,61 @@ def _identity(facts: CardFacts) -> Table:
 
 
 def _training(facts: CardFacts) -> Iterable[Block]:
-    told = facts.training
-    if not told:
+    training = facts.training
+    if not training:
         yield "Not recorded: only `earmark train` does so."
         return
     rows = [
-        ("source", str(told["source"])),
-        ("labelled documents", f"{told['labelled']:,}"),
-        ("documents without a label", f"{told['unlabelled']:,}"),
+        ("source", str(training["source"])),
+        ("labelled documents", f"{training['labelled']:,}"),
+        ("documents without a label", f"{training['unlabelled']:,}"),
     ]
-    if "fingerprint" in told:
-        rows.append(("fingerprint of the data", str(told["fingerprint"])))
-    if told.get("bad_parts"):
-        rows.append(("parts left out as unreadable", f"{told['bad_parts']:,}"))
+    if "fingerprint" in training:
+        rows.append(("fingerprint of the data", str(training["fingerprint"])))
+    if training.get("bad_parts"):
+        rows.append(("parts left out as unreadable", f"{training['bad_parts']:,}"))
     yield Table(("", ""), tuple(rows))
-    counts = sorted(told["classes"].items(), key=lambda item: (-item[1], item[0]))
+    counts = sorted(training["classes"].items(), key=lambda item: (-item[1], item[0]))
     yield Table(("label", "documents"), tuple((k, f"{n:,}") for k, n in counts))
-    if "fingerprint" in told:
+    if "fingerprint" in training:
         yield "`earmark check DATA` prints the fingerprint of a data file."
 
 
 def _evaluation(facts: CardFacts) -> Iterable[Block]:
-    found = facts.evaluation
-    if found is None:
+    evaluation = facts.evaluation
+    if evaluation is None:
         yield (
             "No evaluation is stored in the file. Measure it on labelled documents "
             "it has not seen: `earmark evaluate`."
         )
         return
-    yield _accuracy(found)
+    yield _accuracy(evaluation)
     yield Table(
         ("right answers", "documents answered"),
         tuple(
             (_percent(target), _percent(share) if share > 0 else "none")
-            for target, share in found.coverage.items()
+            for target, share in evaluation.coverage.items()
         ),
     )
     if facts.promise is not None:
         yield facts.promise
 
 
-def _accuracy(found: Evaluation) -> str:
-    what = "documents" if found.mean_confidence is not None else "yes/no decisions"
+def _accuracy(evaluation: Evaluation) -> str:
+    what = "documents" if evaluation.mean_confidence is not None else "yes/no decisions"
     kind = (
         "that took no part in fitting"
-        if found.held_out
+        if evaluation.held_out
         else "of the training data, each judged by a model without it"
     )
     right = (
-        f"{_percent(found.accuracy)} of the answers were right (95 % interval "
-        f"{_percent(found.low)} to {_percent(found.high)}) on "
-        f"{found.n_answers:,} {what} {kind}."
+        f"{_percent(evaluation.accuracy)} of the answers were right (95 % interval "
+        f"{_percent(evaluation.low)} to {_percent(evaluation.high)}) on "
+        f"{evaluation.n_answers:,} {what} {kind}."
     )
-    if found.mean_confidence is None:
+    if evaluation.mean_confidence is None:
         return right
-    gap = found.mean_confidence - found.accuracy
+    gap = evaluation.mean_confidence - evaluation.accuracy
     how = "too high" if gap > 0 else "too low"
     return (
         f"{right} Its stated confidence was {abs(gap) * 100:.1f} points {how} on "
@@ -167,7 +167,7 @@ def _limits(facts: CardFacts) -> Iterable[str]:
     elif not facts.is_multi_label:
         yield "It answers every document, also those that belong under none of them."
     if facts.evaluation is None:
-        yield "How right it is has not been measured."
+        yield "Its accuracy has not been measured."
     elif not facts.evaluation.held_out:
         yield "The figures above are estimates from the training data, not a test."
     counts = facts.training.get("classes", {})

@@ -12,7 +12,7 @@ from earmark.apps.cli import _options as options
 __all__ = ["HELP", "NAME", "run"]
 
 NAME = "card"
-HELP = """Write a model card: what the model is, how right it is, what it is not for.
+HELP = """Write a model card: what the model is, its accuracy, what it is not for.
 
 Markdown, or one HTML page if FILE ends in .html. Everything in it is read from
 the model file: the labels, the fingerprint of the training data, the evaluation.

@@ -52,21 +52,21 @@ def example_documents(report: Report, cells: dict[tuple[int, int], list[int]]) -
     if report.texts is None or report.confusion is None:
         return safe_json({"documents": [], "cells": {}})
     documents: list[JsonObject] = []
-    shown: dict[str, list[int]] = {}
+    chosen: dict[str, list[int]] = {}
     left = BUDGET
     order = sorted(cells, key=lambda cell: (cell[0] == cell[1], -len(cells[cell])))
     for turn in range(PER_CELL):
         for row, column in order:
-            found = cells[row, column]
-            if turn >= len(found):
+            entries = cells[row, column]
+            if turn >= len(entries):
                 continue
-            entry = _entry(report, report.confusion, found[turn])
+            entry = _entry(report, report.confusion, entries[turn])
             left -= len(safe_json(entry).encode("utf-8", errors="replace")) + 1
             if left < 0:
-                return safe_json({"documents": documents, "cells": shown})
-            shown.setdefault(f"{row},{column}", []).append(len(documents))
+                return safe_json({"documents": documents, "cells": chosen})
+            chosen.setdefault(f"{row},{column}", []).append(len(documents))
             documents.append(entry)
-    return safe_json({"documents": documents, "cells": shown})
+    return safe_json({"documents": documents, "cells": chosen})
 
 
 def safe_json(value: Any) -> str:
@@ -86,11 +86,11 @@ def _entry(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObject
 
 
 def cell_members(
-    matrix: ConfusionMatrix, shown: list[int]
+    matrix: ConfusionMatrix, chosen: list[int]
 ) -> dict[tuple[int, int], list[int]]:
     """Documents of each cell among the shown classes; column -1: unanswered."""
     position = np.full(len(matrix.classes) + 1, -2)
-    position[shown] = np.arange(len(shown))
+    position[chosen] = np.arange(len(chosen))
     position[-1] = -1  # an abstention is column -1 of predicted_index as well
     rows = position[matrix.true_index]
     columns = position[matrix.predicted_index]
@@ -201,23 +201,23 @@ def _matrix(matrix: ConfusionMatrix) -> JsonObject:
     """Rows of cells; for many classes only those with most mistakes."""
     wrong = matrix.counts.copy()
     np.fill_diagonal(wrong, 0)
-    shown = list(range(len(matrix.classes)))
-    if len(shown) > _MAX_CLASSES:
+    chosen = list(range(len(matrix.classes)))
+    if len(chosen) > _MAX_CLASSES:
         mistakes = wrong.sum(axis=0) + wrong.sum(axis=1)
-        shown = sorted(np.argsort(-mistakes, kind="stable")[:_MAX_CLASSES].tolist())
+        chosen = sorted(np.argsort(-mistakes, kind="stable")[:_MAX_CLASSES].tolist())
     support = np.maximum(matrix.counts.sum(axis=1) + matrix.abstained, 1)
     rows = []
-    for place, row in enumerate(shown):
+    for place, row in enumerate(chosen):
         cells = [
             _cell(matrix, row, int(matrix.counts[row, c]), support[row], place, at, c)
-            for at, c in enumerate(shown)
+            for at, c in enumerate(chosen)
         ]
         gone = int(matrix.abstained[row])
         cells.append(_cell(matrix, row, gone, support[row], place, -1, -1))
         rows.append({"label": str(matrix.classes[row]), "cells": cells})
     return {
-        "shown": shown,
-        "labels": [str(matrix.classes[c]) for c in shown],
+        "shown": chosen,
+        "labels": [str(matrix.classes[c]) for c in chosen],
         "rows": rows,
         "abstained": bool(matrix.abstained.any()),
         "total": len(matrix.classes),
@@ -287,15 +287,15 @@ def _weighted(terms: Any) -> list[tuple[str, int, str]]:
 
 
 def _terms(report: Report) -> list[tuple[str, list[tuple[str, int, str]]]]:
-    found = report.top_terms or {}
-    return [(str(label), _weighted(terms)) for label, terms in found.items()]
+    entries = report.top_terms or {}
+    return [(str(label), _weighted(terms)) for label, terms in entries.items()]
 
 
 def _nodes(report: Report) -> list[tuple[str, list[Label]]]:
-    found = report.hidden_nodes or {}
+    entries = report.hidden_nodes or {}
     return [
         (str(label), [(percent(share), _weighted(terms)) for share, terms in nodes])
-        for label, nodes in found.items()
+        for label, nodes in entries.items()
     ]
 
 

@@ -49,9 +49,9 @@ class Report:
     Attributes
     ----------
     confusion : ConfusionMatrix or None
-        For one label a document.
+        For one label per document.
     multi_label : MultiLabelScores or None
-        For several labels a document.
+        For several labels per document.
     coverage : AccuracyCoverage or None
         With probabilities: accuracy of the most confident answers.
     reliability : Reliability or None
@@ -217,7 +217,7 @@ class Report:
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """The report as one HTML page that needs no network; written to ``path``.
 
-        The file appears whole or not at all and stays under 3 MB: examples are
+        The file appears atomically and stays under 3 MB: examples are
         cut to about 1,000 characters and limited in number.
         """
         page = render_page(self)
@@ -232,7 +232,7 @@ def _measure_one_of(
     proba: ArrayLike | None,
     names: tuple[Label, ...] | None,
 ) -> JsonObject:
-    found: JsonObject = {"multi_label": None}
+    measured: JsonObject = {"multi_label": None}
     sure = None
     if proba is not None and names is not None:
         matrix = as_probabilities(proba, len(names))
@@ -247,12 +247,12 @@ def _measure_one_of(
         said = index_of(forced, names)
         rows = np.flatnonzero(said >= 0)
         sure[rows] = matrix[rows, said[rows]]
-        found["coverage"] = accuracy_coverage(y_true, forced, sure)
-        found["reliability"] = reliability(y_true, matrix, names)
-    found["confusion"] = ConfusionMatrix.from_predictions(
+        measured["coverage"] = accuracy_coverage(y_true, forced, sure)
+        measured["reliability"] = reliability(y_true, matrix, names)
+    measured["confusion"] = ConfusionMatrix.from_predictions(
         y_true, y_pred, classes=names, confidence=sure
     )
-    return found
+    return measured
 
 
 def _measure_any_of(
@@ -261,11 +261,11 @@ def _measure_any_of(
     proba: ArrayLike | None,
     names: tuple[Label, ...] | None,
 ) -> JsonObject:
-    found: JsonObject = {"confusion": None}
-    found["multi_label"] = multi_label_scores(y_true, y_pred, classes=names)
+    measured: JsonObject = {"confusion": None}
+    measured["multi_label"] = multi_label_scores(y_true, y_pred, classes=names)
     if proba is not None and names is not None:
-        found["reliability"] = reliability(y_true, proba, names)
-    return found
+        measured["reliability"] = reliability(y_true, proba, names)
+    return measured
 
 
 def _term_list(terms: Terms) -> list[list[Label]]:

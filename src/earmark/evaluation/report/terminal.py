@@ -77,7 +77,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _class_table(report: Report, scores: Sequence[ClassScores]) -> str:
-    shown = sorted(scores, key=lambda s: (s.f1, str(s.label)))[:_MAX_CLASSES]
+    weakest = sorted(scores, key=lambda s: (s.f1, str(s.label)))[:_MAX_CLASSES]
     rows = [
         [
             _cut(str(s.label), 34),
@@ -86,7 +86,7 @@ def _class_table(report: Report, scores: Sequence[ClassScores]) -> str:
             f"{s.f1:.3f}",
             f"{s.support:,}",
         ]
-        for s in (shown if len(scores) > _MAX_CLASSES else scores)
+        for s in (weakest if len(scores) > _MAX_CLASSES else scores)
     ]
     figures = report.confusion or report.multi_label
     assert figures is not None

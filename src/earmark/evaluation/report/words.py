@@ -22,26 +22,26 @@ def percent(share: float) -> str:
 
 def summary_sentences(report: Report) -> list[str]:
     """What a reader should know first, one sentence an entry."""
-    found: list[str] = []
+    sentences: list[str] = []
     if report.confusion is not None:
-        found += _one_of(report)
+        sentences += _one_of(report)
     if report.multi_label is not None:
-        found += _any_of(report)
+        sentences += _any_of(report)
     if report.coverage is not None:
-        found += _coverage(report)
+        sentences += _coverage(report)
     if report.reliability is not None:
-        found.append(_calibration(report))
+        sentences.append(_calibration(report))
     if report.confusion is not None:
-        found += _confusions(report)
+        sentences += _confusions(report)
     if report.label_errors:
-        found.append(
+        sentences.append(
             f"Labels more probably wrong than right: {len(report.label_errors):,}; "
             "they are listed below, the most probable first."
         )
     if report.learning_curve is not None:
-        found.append(report.learning_curve.advice)
-    found += list(report.notes)
-    return found
+        sentences.append(report.learning_curve.advice)
+    sentences += list(report.notes)
+    return sentences
 
 
 def _one_of(report: Report) -> list[str]:
@@ -56,17 +56,17 @@ def _one_of(report: Report) -> list[str]:
         f"(95 % interval {percent(low)} to {percent(high)})"
     )
     if matrix.n_answered < matrix.n_documents:
-        found = [f"{head}: {percent(matrix.coverage)} were answered, and {right}."]
+        sentences = [f"{head}: {percent(matrix.coverage)} were answered, and {right}."]
     else:
-        found = [f"{head}: {right}."]
+        sentences = [f"{head}: {right}."]
     support = matrix.counts.sum(axis=1) + matrix.abstained
     largest = int(support.argmax())
     share = support[largest] / matrix.n_documents
-    found.append(
+    sentences.append(
         f"For comparison: always answering {_name(matrix.classes[largest])}, "
         f"the most frequent class, would be right in {percent(share)}."
     )
-    return found
+    return sentences
 
 
 def _any_of(report: Report) -> list[str]:
@@ -76,7 +76,7 @@ def _any_of(report: Report) -> list[str]:
     answered = ""
     if scores.n_answered < scores.n_documents:
         answered = f"{percent(scores.coverage)} of the documents were answered; "
-    found = [
+    sentences = [
         f"{head}: {answered}of the labels given, {percent(scores.micro.precision)} are "
         f"right, and {percent(scores.micro.recall)} of the true labels are found "
         f"(F1 {scores.micro.f1:.3f} over decisions, {scores.macro.f1:.3f} as a mean "
@@ -85,29 +85,31 @@ def _any_of(report: Report) -> list[str]:
         "the answered documents.",
     ]
     weak = min((s for s in scores.per_class if s.support), key=lambda s: s.f1)
-    found.append(
+    sentences.append(
         f"The label with the lowest F1 is {_name(weak.label)} ({weak.f1:.2f}: "
         f"{percent(weak.recall)} of its documents are found, {percent(weak.precision)} "
         "of the answers are right)."
     )
-    return found
+    return sentences
 
 
 def _coverage(report: Report) -> list[str]:
     curve = report.coverage
     assert curve is not None
-    found: list[str] = []
+    sentences: list[str] = []
     abstains = report.confusion is not None and report.confusion.abstained.any()
     if report.threshold == math.inf:
-        found.append("It answers nothing: no confidence is known to be high enough.")
+        sentences.append(
+            "It answers nothing: no confidence is known to be high enough."
+        )
     elif report.threshold is not None and abstains:
-        found.append(f"It answers from a confidence of {report.threshold:.3f} on.")
+        sentences.append(f"It answers from a confidence of {report.threshold:.3f} on.")
     elif report.threshold is not None:
         share, accuracy = curve.at_threshold(report.threshold)
         right = (
             "" if accuracy is None else f", and {percent(accuracy)} of those are right"
         )
-        found.append(
+        sentences.append(
             f"Answering only from a confidence of {report.threshold:.3f} on would "
             f"answer {percent(share)} of the documents{right}."
         )
@@ -116,15 +118,15 @@ def _coverage(report: Report) -> list[str]:
     if target is not None:
         share = curve.coverage_at(target)
         if share > 0:
-            found.append(
+            sentences.append(
                 f"Of its most confident {percent(share)} of the answers, "
                 f"{100 * target:.0f} % are right."
             )
         else:
-            found.append(
+            sentences.append(
                 f"No threshold makes {100 * target:.0f} % of the answers right."
             )
-    return found
+    return sentences
 
 
 def _calibration(report: Report) -> str:
@@ -143,11 +145,11 @@ def _calibration(report: Report) -> str:
 def _confusions(report: Report) -> list[str]:
     matrix = report.confusion
     assert matrix is not None
-    found: list[str] = []
+    sentences: list[str] = []
     pairs = matrix.most_confused(top=1)
     if pairs:
         pair = pairs[0]
-        found.append(
+        sentences.append(
             f"The most frequent mistake: {_name(pair.true)} taken for "
             f"{_name(pair.predicted)} ({pair.count:,} times, {percent(pair.share)} of "
             f"the documents of {_name(pair.true)})."
@@ -155,12 +157,12 @@ def _confusions(report: Report) -> list[str]:
     seen = [s for s in matrix.per_class if s.support]
     weak = min(seen, key=lambda s: s.f1)
     if len(seen) > 2 and matrix.n_answered and weak.f1 < 1:
-        found.append(
+        sentences.append(
             f"The class with the lowest F1 is {_name(weak.label)} ({weak.f1:.2f}: "
             f"{percent(weak.recall)} of its {_count(weak.support, 'document')} are "
             f"found, {percent(weak.precision)} of the answers are right)."
         )
-    return found
+    return sentences
 
 
 def _name(label: object) -> str:
