@@ -98,7 +98,9 @@ def test_wrong_answers_are_suspected_and_in_the_confusion_table(client):
     assert client.session.wait()
     suspects = post(client, "browse", show="suspects")["documents"]
     assert suspects[0]["document"] == lessons[0]
-    assert suspects[0]["note"] == "others like it are tea"
+    share, words = suspects[0]["note"].split("%")
+    assert 50 <= int(share) <= 100
+    assert words == " likely wrong: others like it are tea"
     table = client.get("/api/confusion").json()
     row, column = table["labels"].index("car"), table["labels"].index("tea")
     assert table["table"][row][column] >= 1

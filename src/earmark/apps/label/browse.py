@@ -193,7 +193,7 @@ class Browser:
         found = suspected_label_errors(y, log_proba[known], classes)
         rows = [documents[known[s.index]] for s in found]
         notes = {
-            row: f"others like it are {s.suggested}"
+            row: f"{s.probability:.0%} likely wrong: others like it are {s.suggested}"
             for row, s in zip(rows, found, strict=True)
         }
         return np.asarray(rows, dtype=np.int64), notes
