@@ -65,19 +65,49 @@ inline double rounded_half_even(double x) {
     return (x + kShift) - kShift;
 }
 
-// Euclidean length; the squares are summed in twice the precision (Knuth's
-// two-sum), so that their order does not show.
+// Euclidean length; the squares are summed in twice the precision (Knuth's two-sum),
+// so that neither their order nor the four running sums show.
 inline double length(const double* value, int64_t n) {
-    double high = 0.0, low = 0.0;
-    for (int64_t i = 0; i < n; ++i) {
-        const double square = value[i] * value[i];
-        const double sum = high + square;
-        const double part = sum - high;
-        low += (high - (sum - part)) + (square - part);
-        high = sum;
+    double high[4] = {0.0, 0.0, 0.0, 0.0}, low[4] = {0.0, 0.0, 0.0, 0.0};
+    const auto add = [&](int lane, double term) {
+        const double sum = high[lane] + term;
+        const double part = sum - high[lane];
+        low[lane] += (high[lane] - (sum - part)) + (term - part);
+        high[lane] = sum;
+    };
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int lane = 0; lane < 4; ++lane) add(lane, value[i + lane] * value[i + lane]);
+    for (; i < n; ++i) add(0, value[i] * value[i]);
+    for (int lane = 1; lane < 4; ++lane) {
+        add(0, high[lane]);
+        low[0] += low[lane];
     }
-    return std::sqrt(high + low);
+    return std::sqrt(high[0] + low[0]);
 }
+
+// Says whether a row holds a column twice; most rows ascend, which says it at a glance.
+class Repeats {
+  public:
+    explicit Repeats(const PresenceRows& x) : x_(x) {}
+
+    bool in_row(int64_t d) {
+        const int64_t begin = x_.indptr[d], end = x_.indptr[d + 1];
+        bool ascending = true;
+        for (int64_t p = begin + 1; p < end; ++p) ascending &= x_.indices[p - 1] < x_.indices[p];
+        if (ascending) return false;
+        if (last_row_.empty()) last_row_.assign(x_.n_columns, -1);
+        for (int64_t p = begin; p < end; ++p) {
+            if (last_row_[x_.indices[p]] == d) return true;
+            last_row_[x_.indices[p]] = d;
+        }
+        return false;
+    }
+
+  private:
+    PresenceRows x_;
+    std::vector<int64_t> last_row_; // that had the column
+};
 
 // Lengths of all rows; nothing where a row holds a column twice.
 std::optional<Array<double>> row_norms(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data,
@@ -86,19 +116,10 @@ std::optional<Array<double>> row_norms(In<std::int64_t> indptr, In<std::int32_t>
     std::vector<double> norms(x.n_rows);
     {
         nb::gil_scoped_release release;
-        std::vector<std::int64_t> last_row;
+        Repeats repeats(x);
         for (std::int64_t d = 0; d < x.n_rows; ++d) {
-            const std::int64_t begin = x.indptr[d], end = x.indptr[d + 1];
-            bool ascending = true;
-            for (std::int64_t p = begin + 1; p < end; ++p) ascending &= x.indices[p - 1] < x.indices[p];
-            if (!ascending) {
-                if (last_row.empty()) last_row.assign(n_columns, -1);
-                for (std::int64_t p = begin; p < end; ++p) {
-                    if (last_row[x.indices[p]] == d) return std::nullopt;
-                    last_row[x.indices[p]] = d;
-                }
-            }
-            norms[d] = length(x.data + begin, end - begin);
+            if (repeats.in_row(d)) return std::nullopt;
+            norms[d] = length(x.data + x.indptr[d], x.indptr[d + 1] - x.indptr[d]);
         }
     }
     return give_array(std::move(norms));
@@ -114,22 +135,18 @@ std::vector<int64_t> rows_by_class(const int64_t* y, int64_t n_rows, int64_t n_c
     return order;
 }
 
-// One class's running sum, and the last row that touched each column.
+// One class's running sum.
 class Accumulator {
   public:
-    explicit Accumulator(int64_t n_columns) : sum_(n_columns, 0), row_(n_columns, -1) {}
+    explicit Accumulator(int64_t n_columns) : sum_(n_columns, 0) {}
 
     void begin(int64_t n_entries) {
         is_sparse_ = n_entries < static_cast<int64_t>(sum_.size()) / 16;
         touched_.clear();
     }
-    // False where this row has touched the column before.
-    bool add(int32_t column, int64_t steps, int64_t row) {
-        if (row_[column] == row) return false;
-        row_[column] = row;
+    void add(int32_t column, int64_t steps) {
         if (is_sparse_ && sum_[column] == 0) touched_.push_back(column);
         sum_[column] += steps;
-        return true;
     }
     void emit(std::vector<int32_t>& indices, std::vector<int64_t>& data) {
         if (is_sparse_) {
@@ -150,7 +167,6 @@ class Accumulator {
     }
 
     std::vector<int64_t> sum_;
-    std::vector<int64_t> row_;
     std::vector<int32_t> touched_;
     bool is_sparse_ = false;
 };
@@ -160,8 +176,7 @@ struct Batch {
     const std::int64_t* whole_weight; // null where the weights are not whole
     const double* real_weight;        // null where the weights are whole or absent
 
-    // Add row d to the sum; false where it holds a column twice.
-    bool add_row(std::int64_t d, Accumulator& sum) const {
+    void add_row(std::int64_t d, Accumulator& sum) const {
         const std::int64_t n = x.indptr[d + 1] - x.indptr[d];
         const double* value = x.data + x.indptr[d];
         const std::int32_t* column = x.indices + x.indptr[d];
@@ -172,9 +187,8 @@ struct Batch {
             auto steps = static_cast<std::int64_t>(rounded);
             if (whole_weight) steps *= whole_weight[d];
             if (real_weight) steps = std::llrint(rounded * real_weight[d]);
-            if (!sum.add(column[i], steps, d)) return false;
+            sum.add(column[i], steps);
         }
-        return true;
     }
 };
 
@@ -197,13 +211,16 @@ std::optional<Csr> class_unit_sums(In<std::int64_t> indptr, In<std::int32_t> ind
         std::vector<std::int64_t> starts;
         const auto order = rows_by_class(y.data(), batch.x.n_rows, n_classes, starts);
         Accumulator sum(n_columns);
+        Repeats repeats(batch.x);
         for (std::int64_t c = 0; c < n_classes; ++c) {
             std::int64_t n_entries = 0;
             for (std::int64_t i = starts[c]; i < starts[c + 1]; ++i)
                 n_entries += batch.x.indptr[order[i] + 1] - batch.x.indptr[order[i]];
             sum.begin(n_entries);
-            for (std::int64_t i = starts[c]; i < starts[c + 1]; ++i)
-                if (!batch.add_row(order[i], sum)) return std::nullopt;
+            for (std::int64_t i = starts[c]; i < starts[c + 1]; ++i) {
+                if (repeats.in_row(order[i])) return std::nullopt;
+                batch.add_row(order[i], sum);
+            }
             sum.emit(out_indices, out_data);
             out_indptr[c + 1] = static_cast<std::int64_t>(out_data.size());
         }

@@ -155,7 +155,10 @@ class Counted {
         std::vector<Symbols> symbols(rows_.size());
         run_parts(rows_.size(), [&](std::size_t part) {
             PartCounter counter(scan, stop_words);
-            for (std::size_t row = bounds[part]; row < bounds[part + 1]; ++row) counter.document(texts[row]);
+            for (std::size_t row = bounds[part]; row < bounds[part + 1]; ++row) {
+                texts.fetch(row + 1);
+                counter.document(texts[row]);
+            }
             symbols[part] = std::move(counter.reader.symbols);
             rows_[part] = std::move(counter.rows);
         });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bindings.hpp"
+#include "compiler.hpp"
 #include "text_unicode.hpp"
 
 namespace text {
@@ -82,6 +83,14 @@ class Texts {
     bool ascii() const { return ascii_; }
     std::size_t size() const { return texts_.size(); }
     const Text& operator[](std::size_t row) const { return texts_[row]; }
+
+    // Ask for the beginning of a document that will be read soon.
+    void fetch(std::size_t row) const {
+        if (row >= texts_.size()) return;
+        const char* data = static_cast<const char*>(texts_[row].data);
+        const std::uint64_t n = std::min<std::uint64_t>(texts_[row].length, 1024);
+        for (std::uint64_t k = 0; k < n; k += 64) prefetch(data + k);
+    }
 
     // Bounds of contiguous parts of about equal text; n_parts + 1 numbers.
     std::vector<std::size_t> parts(std::size_t n_parts) const {

@@ -29,7 +29,10 @@ class PartSums {
         for (std::size_t row = begin; row < end; ++row) rows[at[y[row]]++] = row;
         for (std::size_t c = 0; c < n_classes; ++c) {
             first.push_back(sums.size());
-            for (std::size_t k = start[c]; k < start[c + 1]; ++k) document(texts[rows[k]], first.back());
+            for (std::size_t k = start[c]; k < start[c + 1]; ++k) {
+                if (k + 1 < rows.size()) texts.fetch(rows[k + 1]);
+                document(texts[rows[k]], first.back());
+            }
         }
         first.push_back(sums.size());
     }
@@ -228,8 +231,10 @@ inline void score_texts(const Texts& texts, const Vocabulary& vocabulary, const 
     const std::vector<std::size_t> bounds = texts.parts(n_threads);
     run_parts(n_threads, [&](std::size_t part) {
         Scorer scorer(vocabulary, linear);
-        for (std::size_t row = bounds[part]; row < bounds[part + 1]; ++row)
+        for (std::size_t row = bounds[part]; row < bounds[part + 1]; ++row) {
+            texts.fetch(row + 1);
             n_tokens[row] = scorer.score(texts[row], scores + row * linear.n_outputs);
+        }
     });
 }
 

@@ -43,7 +43,7 @@ class HashReader {
         const bool joins = scan_.analyzer == Analyzer::word && (scan_.max_n > 1 || any_stops_);
         scanner_.run(t, [&](const char* bytes, const Span* spans, std::size_t n) {
             if (joins) return ngrams(bytes, spans, n, use);
-            for (std::size_t k = 0; k < n; ++k) hash(bytes + spans[k].start, spans[k].length, use);
+            for (std::size_t k = 0; k < n; ++k) hash(bytes + spans[k].start, spans[k].length(), use);
         });
     }
 
@@ -61,15 +61,15 @@ class HashReader {
         words_.clear();
         for (std::size_t k = 0; k < n; ++k) {
             const char* word = bytes + spans[k].start;
-            if (any_stops_ && stops_.words().find(Key::of(word, spans[k].length))) continue;
+            if (any_stops_ && stops_.words().find(Key::of(word, spans[k].length()))) continue;
             if (!line_.empty()) line_.push_back(' ');
-            words_.push_back({std::uint32_t(line_.size()), spans[k].length});
-            line_.append(word, spans[k].length);
+            words_.push_back({std::uint32_t(line_.size()), std::uint32_t(line_.size()) + spans[k].length()});
+            line_.append(word, spans[k].length());
         }
         for (std::size_t size = scan_.min_n; size <= scan_.max_n && size <= words_.size(); ++size)
             for (std::size_t k = 0; k + size <= words_.size(); ++k) {
                 const Span last = words_[k + size - 1];
-                hash(line_.data() + words_[k].start, last.start + last.length - words_[k].start, use);
+                hash(line_.data() + words_[k].start, last.stop - words_[k].start, use);
             }
     }
 

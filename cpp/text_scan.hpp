@@ -32,8 +32,10 @@ struct Scan {
     static constexpr std::uint32_t most_words = 255; // the length of an n-gram is kept in a byte
 };
 
+// From the first byte of a term to the one behind its last.
 struct Span {
-    std::uint32_t start, length; // in bytes
+    std::uint32_t start, stop;
+    std::uint32_t length() const { return stop - start; }
 };
 
 // Bytes that may be read beyond the end of a term (see text_table.hpp).
@@ -132,13 +134,23 @@ class Scanner {
         if (bytes_.size() < n + 64 + over_read) bytes_.resize(n + n / 2 + 64 + over_read);
     }
 
-    // Where runs of word characters begin and end in bytes_, in turn.
+    // Writes where words begin and end, in turn: an array of spans.
     struct Edges {
         std::uint32_t* next;
         std::uint64_t in_word = 0; // was the character before in a word?
 
-        void block(std::uint64_t words, std::uint32_t base) {
-            std::uint64_t changes = words ^ (words << 1 | in_word);
+        // The next 64 bytes; `skip_single` leaves out words of one byte.
+        template <bool skip_single> void block(std::uint64_t words, std::uint32_t base) {
+            const std::uint64_t before = words << 1 | in_word;
+            std::uint64_t changes = words ^ before;
+            if (skip_single) {
+                const std::uint64_t single = words & ~before & ~(words >> 1) & ~(std::uint64_t(1) << 63);
+                changes &= ~(single | single << 1);
+                if ((in_word & ~words) && next[-1] + 1 == base) { // its one byte was the last of the block before
+                    --next;
+                    changes &= changes - 1;
+                }
+            }
             in_word = words >> 63;
             for (; changes; changes &= changes - 1) *next++ = base + lowest_bit(changes);
         }
@@ -152,26 +164,41 @@ class Scanner {
         }
     };
 
+    // Room for the spans of n bytes: a word and what follows it take two.
     Edges start_edges(std::size_t n) {
-        if (edges_.size() < n + 2) edges_.resize(n + n / 2 + 2);
-        return {edges_.data()};
+        if (spans_.size() < n / 2 + 2) spans_.resize(n + 2);
+        return {&spans_[0].start};
     }
 
     void ascii_words(const Text& t) {
+        room(t.length);
+        Edges edges = start_edges(t.length);
+        if (scan_.min_length == 1) {
+            ascii_edges<false>(t, edges);
+            n_spans_ = n_edges(edges) / 2;
+        } else {
+            ascii_edges<true>(t, edges);
+            if (scan_.min_length == 2) { // one byte can only be left over at the very end
+                n_spans_ = n_edges(edges) / 2;
+                n_spans_ -= n_spans_ > 0 && spans_[n_spans_ - 1].length() < 2;
+            } else {
+                filter(n_edges(edges) / 2, [](const Span&) { return true; });
+            }
+        }
+    }
+
+    template <bool skip_single> void ascii_edges(const Text& t, Edges& edges) {
         const char* in = static_cast<const char*>(t.data);
         const std::size_t n = t.length;
-        room(n);
         char* out = bytes_.data();
-        Edges edges = start_edges(n);
         std::size_t k = 0;
-        for (; k + 64 <= n; k += 64) edges.block(classify_64(in + k, out + k, t.fold), k);
+        for (; k + 64 <= n; k += 64) edges.block<skip_single>(classify_64(in + k, out + k, t.fold), k);
         if (k < n) {
             char last[64] = {};
             std::memcpy(last, in + k, n - k);
-            edges.block(classify_64(last, out + k, t.fold), k);
+            edges.block<skip_single>(classify_64(last, out + k, t.fold), k);
         }
         edges.end(n);
-        take_spans(edges, [](const Span&) { return true; });
     }
 
     void words(const Text& t) {
@@ -186,13 +213,29 @@ class Scanner {
         case Kind::utf8: out = utf8_words(t, edges, out); break;
         }
         edges.end(out - bytes_.data());
-        // A word is measured in characters: short ones must be counted.
-        take_spans(edges, [this](const Span& span) {
-            if (span.length >= 4 * scan_.min_length) return true;
-            std::uint32_t n_points = 0;
-            for (std::uint32_t k = 0; k < span.length; ++k) n_points += (bytes_[span.start + k] & 0xC0) != 0x80;
-            return n_points >= scan_.min_length;
-        });
+        filter(n_edges(edges) / 2,
+               [this](const Span& span) { return span.length() >= 4 * scan_.min_length || enough_characters(span); });
+    }
+
+    // A word is measured in characters, not in bytes.
+    bool enough_characters(const Span& span) const {
+        const unsigned char* word = reinterpret_cast<const unsigned char*>(bytes_.data()) + span.start;
+        if (all_ascii(word, span.length())) return true;
+        std::uint32_t n_points = 0;
+        for (std::uint32_t k = 0; k < span.length(); ++k) n_points += (word[k] & 0xC0) != 0x80;
+        return n_points >= scan_.min_length;
+    }
+
+    std::size_t n_edges(const Edges& edges) const { return edges.next - &spans_[0].start; }
+
+    // Of the first n spans, those that are long enough and that `keep` says.
+    template <typename Keep> void filter(std::size_t n, Keep keep) {
+        n_spans_ = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            const Span span = spans_[k];
+            spans_[n_spans_] = span;
+            n_spans_ += span.length() >= scan_.min_length && keep(span);
+        }
     }
 
     // Blocks of 64 ASCII characters go the fast way, whatever stands before and after.
@@ -200,20 +243,25 @@ class Scanner {
         const Unit* in = static_cast<const Unit*>(t.data);
         std::uint64_t k = 0;
         while (k < t.length) {
-            const std::uint64_t n = std::min<std::uint64_t>(64, t.length - k);
-            std::uint32_t seen = 0;
-            char block[64] = {};
-            for (std::uint64_t i = 0; i < n; ++i) {
-                seen |= in[k + i];
-                block[i] = static_cast<char>(in[k + i]);
+            if (t.length - k >= 64) {
+                char block[64];
+                Unit seen = 0;
+                for (int i = 0; i < 64; ++i) seen |= in[k + i];
+                if (seen < 0x80) {
+                    for (int i = 0; i < 64; ++i) block[i] = static_cast<char>(in[k + i]);
+                    edges.block<false>(classify_64(block, out, t.fold), out - bytes_.data());
+                    out += 64;
+                    k += 64;
+                    continue;
+                }
             }
-            if (seen < 0x80 && n == 64) {
-                edges.block(classify_64(block, out, t.fold), out - bytes_.data());
-                out += 64;
-            } else {
-                for (std::uint64_t i = 0; i < n; ++i) out = one_character(in[k + i], t.fold, edges, out);
+            // Up to the next character beyond ASCII.
+            const std::uint64_t stop = std::min<std::uint64_t>(t.length, k + 64);
+            while (k < stop) {
+                const std::uint32_t c = in[k++];
+                out = one_character(c, t.fold, edges, out);
+                if (c >= 0x80) break;
             }
-            k += n;
         }
         return out;
     }
@@ -223,12 +271,16 @@ class Scanner {
         const unsigned char* const end = in + t.length;
         while (in < end) {
             if (end - in >= 64 && all_ascii(in, 64)) {
-                edges.block(classify_64(reinterpret_cast<const char*>(in), out, t.fold), out - bytes_.data());
+                edges.block<false>(classify_64(reinterpret_cast<const char*>(in), out, t.fold), out - bytes_.data());
                 in += 64;
                 out += 64;
-            } else {
-                const unsigned char* const stop = std::min(end, in + 64);
-                while (in < stop) out = one_character(get_utf8(in), t.fold, edges, out);
+                continue;
+            }
+            const unsigned char* const stop = std::min(end, in + 64);
+            while (in < stop) {
+                const std::uint32_t c = get_utf8(in);
+                out = one_character(c, t.fold, edges, out);
+                if (c >= 0x80) break;
             }
         }
         return out;
@@ -247,21 +299,8 @@ class Scanner {
         return put_utf8(out, word ? c : ' ');
     }
 
-    template <typename Keep> void take_spans(const Edges& edges, Keep keep) {
-        const std::size_t n_runs = (edges.next - edges_.data()) / 2;
-        if (spans_.size() < n_runs) spans_.resize(n_runs + n_runs / 2);
-        n_spans_ = 0;
-        for (std::size_t run = 0; run < n_runs; ++run) {
-            const std::uint32_t start = edges_[2 * run];
-            const Span span = {start, edges_[2 * run + 1] - start};
-            spans_[n_spans_] = span;
-            n_spans_ += span.length >= scan_.min_length && keep(span);
-        }
-    }
-
     template <typename Use> void emit(std::size_t first, std::size_t last, Use& use) {
-        const std::uint32_t start = starts_[first];
-        spans_[n_spans_++] = {start, starts_[last] - start};
+        spans_[n_spans_++] = {starts_[first], starts_[last]};
         if (n_spans_ == batch) {
             use(bytes_.data(), spans_.data(), n_spans_);
             n_spans_ = 0;
@@ -340,7 +379,6 @@ class Scanner {
 
     Scan scan_;
     std::vector<char> bytes_;
-    std::vector<std::uint32_t> edges_;
     std::vector<std::uint32_t> starts_; // of code points in bytes_, and the end
     std::vector<Span> spans_;           // the first n_spans_ count
     std::size_t n_spans_ = 0;

@@ -36,7 +36,7 @@ class TermReader {
             const std::size_t m = std::min(look_ahead, n - begin);
             symbols.expect_words(m);
             for (std::size_t k = 0; k < m; ++k) {
-                keys[k] = Key::of(bytes + spans[begin + k].start, spans[begin + k].length);
+                keys[k] = Key::of(bytes + spans[begin + k].start, spans[begin + k].length());
                 symbols.words().prefetch_slot(keys[k]);
             }
             for (std::size_t k = 0; k < m; ++k) slots[k] = &symbols.word(keys[k]);

@@ -62,8 +62,8 @@ class Vocabulary {
         padded.append(over_read, '\0');
         std::uint32_t gram = none;
         for (std::uint32_t k = 0; k < words.size(); ++k) {
-            if (words[k].length == 0) return;
-            Slot& word = symbols_.word(Key::of(padded.data() + words[k].start, words[k].length));
+            if (words[k].length() == 0) return;
+            Slot& word = symbols_.word(Key::of(padded.data() + words[k].start, words[k].length()));
             if (word.id == none) return; // a stop word
             if (k == 0) {
                 if (words.size() == 1) word.mark = column + 1;
@@ -82,7 +82,7 @@ class Vocabulary {
         std::uint32_t start = 0;
         for (std::uint32_t k = 0; k <= term.size(); ++k) {
             if (k < term.size() && term[k] != ' ') continue;
-            words.push_back({start, k - start});
+            words.push_back({start, k});
             start = k + 1;
         }
     }
@@ -114,7 +114,7 @@ class ColumnReader {
         for (std::size_t begin = 0; begin < n; begin += look_ahead) {
             const std::size_t m = std::min(look_ahead, n - begin);
             for (std::size_t k = 0; k < m; ++k) {
-                keys[k] = Key::of(bytes + spans[begin + k].start, spans[begin + k].length);
+                keys[k] = Key::of(bytes + spans[begin + k].start, spans[begin + k].length());
                 table.prefetch_slot(keys[k]);
             }
             std::size_t n_known = 0;

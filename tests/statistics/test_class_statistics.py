@@ -169,3 +169,37 @@ def test_merged_sums_that_int64_cannot_hold_are_refused():
     with pytest.raises(DataError, match="column 0 add up to"):
         left.merge(right)
     assert left == right
+
+
+words = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8).map(sorted)
+
+
+@settings(max_examples=60, deadline=None)
+@given(left=words, right=words, data=st.data())
+def test_merging_vocabularies_by_search_equals_counting_by_name(left, right, data):
+    shards = []
+    for terms in (left, right):
+        counts = [[data.draw(st.integers(1, 3)) for _ in terms]]
+        label = data.draw(st.sampled_from(["x", "y"]))
+        shards.append(
+            ClassStatistics(["x", "y"], terms=terms).add(
+                sparse.csr_array(np.array(counts).reshape(1, len(terms))), [label]
+            )
+        )
+    both = shards[0].copy().merge(shards[1])
+    assert both.terms.tolist() == sorted({*left, *right})
+    for term, column in zip(both.terms, both.tokens.toarray().T, strict=True):
+        expected = np.zeros(2, dtype=int)
+        for shard in shards:
+            if term in shard.terms:
+                place = shard.terms.tolist().index(term)
+                expected += shard.tokens.toarray()[:, place]
+        assert column.tolist() == expected.tolist()
+    assert both.subtract(shards[1]) == shards[0]
+
+
+def test_terms_that_are_not_sorted_are_refused():
+    with pytest.raises(DataError, match="sorted and distinct"):
+        ClassStatistics(["a"], terms=["to", "be"])
+    with pytest.raises(DataError, match="sorted and distinct"):
+        ClassStatistics(["a"], terms=["be", "be"])

@@ -17,6 +17,7 @@ from earmark.statistics.inputs import (
 )
 from earmark.typing import (
     ArrayLike,
+    BoolVector,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -73,7 +74,7 @@ class ClassStatistics:
         self, classes: ArrayLike, n_features: int = 0, terms: Any | None = None
     ) -> None:
         self.classes: Labels = np.asarray(classes)
-        self.terms: Any = None if terms is None else _as_terms(terms)
+        self.terms: Any = None if terms is None else _sorted_terms(terms)
         width = n_features if self.terms is None else len(self.terms)
         self.docs: Any = np.zeros(len(self.classes), dtype=np.int64)
         self.tokens = sparse.csr_array((len(self.classes), width), dtype=np.int64)
@@ -121,9 +122,8 @@ class ClassStatistics:
 
     def copy(self) -> ClassStatistics:
         """An independent copy."""
-        twin = ClassStatistics(self.classes.copy(), self.n_features, self.terms)
-        twin._set(self.docs.copy(), self.tokens.copy(), self.presence.copy())
-        return twin
+        sums = (self.docs.copy(), self.tokens.copy(), self.presence.copy())
+        return ClassStatistics._of(self.classes.copy(), *sums, self.terms)
 
     # -- learning and forgetting --------------------------------------------
 
@@ -140,11 +140,17 @@ class ClassStatistics:
         return self
 
     def merge(self, other: ClassStatistics) -> Self:
-        """Add another shard's statistics; its classes and terms may differ."""
+        """Add another shard's statistics; its classes and terms may differ.
+
+        A few documents cost a search for each of their terms, not a look at all.
+        """
+        self._refuse_other_keys(other)
         classes = _union(self.classes, other.classes)
-        terms = self._merged_terms(other)
-        left = self.aligned(classes, terms)
-        left._combine(other.aligned(classes, terms), +1)
+        terms, mine, theirs = self.terms, None, None
+        if terms is not None and not _same_terms(terms, other.terms):
+            terms, mine, theirs = _merged_places(terms, other.terms)
+        left = self._placed(classes, terms, mine)
+        left._combine(other._placed(classes, terms, theirs), +1)
         self.classes, self.terms = left.classes, left.terms
         self._set(left.docs, left.tokens, left.presence)
         return self
@@ -160,55 +166,76 @@ class ClassStatistics:
             ) from None
         self._combine(aligned, -1)
         if self.terms is not None:
-            held = self.document_frequency() > 0
-            if not held.all():
-                self.terms = self.terms[held]
-                self._set(self.docs, self.tokens[:, held], self.presence[:, held])
+            left = np.zeros(self.n_features, dtype=bool)
+            left[self.presence.indices] = True
+            if not left.all():
+                place = np.cumsum(left) - 1
+                self.terms = self.terms[left]
+                shape = (len(self.classes), len(self.terms))
+                sums = (self.tokens, self.presence)
+                self._set(self.docs, *(_renumbered(m, place, shape) for m in sums))
         return self
 
     # -- columns and rows ----------------------------------------------------
 
     def aligned(self, classes: Labels, terms: Any | None) -> ClassStatistics:
         """The same sums laid out for other classes and terms, a superset of these."""
-        if np.array_equal(classes, self.classes) and (
-            terms is None or terms is self.terms or np.array_equal(terms, self.terms)
-        ):
-            return self.copy()
-        wide = ClassStatistics(classes, self.n_features, terms)
-        rows = _positions(self.classes, classes, "class")
-        columns = (
-            np.arange(self.n_features)
-            if terms is None
-            else _positions(self.terms, wide.terms, "term")
-        )
-        docs = np.zeros(len(classes), dtype=self.docs.dtype)
-        docs[rows] = self.docs
-        shape = (len(classes), wide.n_features)
-        wide._set(
-            docs,
-            _moved(self.tokens, rows, columns, shape),
-            _moved(self.presence, rows, columns, shape),
-        )
-        return wide
+        places = None
+        if terms is not None and not _same_terms(terms, self.terms):
+            terms = _as_terms(terms)
+            places, is_there = _searched(self.terms, terms)
+            if not is_there.all():
+                lost = self.terms[~is_there][0]
+                raise DataError(f"the term {lost!r} was never added")
+        return self._placed(classes, terms, places)
+
+    def _placed(
+        self, classes: Labels, terms: Any | None, places: IntVector | None
+    ) -> ClassStatistics:
+        """These sums among other classes and terms; ``places`` of columns ascend."""
+        n_features = self.n_features if terms is None else len(terms)
+        docs, tokens, presence = self.docs.copy(), self.tokens, self.presence
+        if places is not None:
+            shape = (len(self.classes), n_features)
+            tokens = _renumbered(tokens, places, shape)
+            presence = _renumbered(presence, places, shape)
+        if not np.array_equal(classes, self.classes):
+            rows = _positions(self.classes, classes, "class")
+            docs = np.zeros(len(classes), dtype=self.docs.dtype)
+            docs[rows] = self.docs
+            columns, shape = np.arange(n_features), (len(classes), n_features)
+            tokens = _moved(tokens, rows, columns, shape)
+            presence = _moved(presence, rows, columns, shape)
+        return ClassStatistics._of(classes, docs, tokens, presence, terms)
 
     def scaled(self, factor: FloatVector) -> ClassStatistics:
         """Each class's sums times its factor, as ``class_weight`` asks for."""
-        weighted = ClassStatistics(self.classes, self.n_features, self.terms)
-        weighted._set(
-            self.docs * factor,
-            scale_rows(self.tokens, factor),
-            scale_rows(self.presence, factor),
-        )
-        return weighted
+        tokens, presence = (scale_rows(m, factor) for m in (self.tokens, self.presence))
+        docs = self.docs * factor
+        return ClassStatistics._of(self.classes, docs, tokens, presence, self.terms)
 
     def select(self, columns: IntVector) -> ClassStatistics:
         """The statistics of some columns only, as for a pruned vocabulary."""
         terms = None if self.terms is None else self.terms[columns]
-        chosen = ClassStatistics(self.classes, len(columns), terms)
-        chosen._set(self.docs, self.tokens[:, columns], self.presence[:, columns])
-        return chosen
+        sums = (self.tokens[:, columns], self.presence[:, columns])
+        return ClassStatistics._of(self.classes, self.docs, *sums, terms)
 
     # -- private -------------------------------------------------------------
+
+    @classmethod
+    def _of(
+        cls,
+        classes: Labels,
+        docs: Any,
+        tokens: SparseMatrix,
+        presence: SparseMatrix,
+        terms: Any | None,
+    ) -> ClassStatistics:
+        """From parts that are known to be right."""
+        statistics = cls.__new__(cls)
+        statistics.classes, statistics.terms = classes, terms
+        statistics._set(docs, tokens, presence)
+        return statistics
 
     @classmethod
     def from_sums(
@@ -220,9 +247,8 @@ class ClassStatistics:
         terms: Any | None = None,
     ) -> ClassStatistics:
         """Wrap sums made elsewhere, such as by a fused pass over raw text."""
-        made = cls(classes, tokens.shape[1], terms)
-        made._set(np.asarray(docs), canonical_rows(tokens), canonical_rows(presence))
-        return made
+        names = None if terms is None else _as_terms(terms)
+        return cls._of(np.asarray(classes), np.asarray(docs), tokens, presence, names)
 
     def _set(self, docs: Any, tokens: SparseMatrix, presence: SparseMatrix) -> None:
         self.docs = docs
@@ -253,13 +279,10 @@ class ClassStatistics:
             rows, held = scale_rows(rows, weight), scale_rows(held, weight)
         n_classes = len(self.classes)
         docs = np.bincount(y_index, weights=weight, minlength=n_classes)
-        batch = ClassStatistics(self.classes, self.n_features, self.terms)
-        batch._set(
-            docs if weight is not None and weight.dtype.kind == "f" else whole(docs),
-            class_sums(rows, y_index, n_classes),
-            class_sums(held, y_index, n_classes),
-        )
-        return batch
+        if weight is None or weight.dtype.kind != "f":
+            docs = whole(docs)
+        tokens, having = (class_sums(m, y_index, n_classes) for m in (rows, held))
+        return ClassStatistics._of(self.classes, docs, tokens, having, self.terms)
 
     def _refuse_overflow(
         self, rows: SparseMatrix, y_index: IntVector, weight: Weights | None
@@ -296,22 +319,17 @@ class ClassStatistics:
                 )
         self._set(docs, tokens, held)
 
-    def _merged_terms(self, other: ClassStatistics) -> Any | None:
+    def _refuse_other_keys(self, other: ClassStatistics) -> None:
         if (self.terms is None) != (other.terms is None):
             raise DataError(
                 "statistics keyed by term and statistics keyed by column cannot be "
                 "merged; give terms to both or to neither."
             )
-        if self.terms is None:
-            if self.n_features != other.n_features:
-                raise DataError(
-                    f"statistics of {self.n_features} and {other.n_features} columns "
-                    "cannot be merged by position; give terms to both."
-                )
-            return None
-        if np.array_equal(self.terms, other.terms):
-            return self.terms
-        return _as_terms(sorted({*self.terms.tolist(), *other.terms.tolist()}))
+        if self.terms is None and self.n_features != other.n_features:
+            raise DataError(
+                f"statistics of {self.n_features} and {other.n_features} columns "
+                "cannot be merged by position; give terms to both."
+            )
 
 
 def _refuse_large(sums: SparseMatrix, terms: Any | None) -> None:
@@ -329,9 +347,61 @@ def _refuse_large(sums: SparseMatrix, terms: Any | None) -> None:
 
 
 def _as_terms(terms: Any) -> Any:
+    """Terms as an array of str; they must ascend, since they are searched for."""
+    if isinstance(terms, np.ndarray) and terms.dtype == object:
+        return terms
     array = np.empty(len(terms), dtype=object)
     array[:] = terms
     return array
+
+
+def _sorted_terms(terms: Any) -> Any:
+    array = _as_terms(terms)
+    if not (array[:-1] < array[1:]).all():
+        raise DataError("terms must be sorted and distinct.")
+    return array
+
+
+def _same_terms(left: Any, right: Any) -> bool:
+    return left is right or (
+        len(left) == len(right) and bool(np.array_equal(left, right))
+    )
+
+
+def _searched(terms: Any, among: Any) -> tuple[IntVector, BoolVector]:
+    """Where each of ``terms`` stands or would stand, and whether it does."""
+    places = np.searchsorted(among, terms)
+    is_there = np.zeros(len(terms), dtype=bool)
+    inside = places < len(among)
+    is_there[inside] = among[places[inside]] == terms[inside]
+    return places, is_there
+
+
+def _merged_places(left: Any, right: Any) -> tuple[Any, IntVector | None, IntVector]:
+    """The union of two sorted lists, and the place of each one's terms in it.
+
+    None for the places of the left ones where none is new.
+    """
+    places, is_there = _searched(right, left)
+    if is_there.all():
+        return left, None, places
+    before = places[~is_there]  # each new term goes before this one of the left
+    union = np.insert(left, before, right[~is_there])
+    at = np.arange(len(left))
+    shift = np.searchsorted(before, at, side="right")
+    theirs = places + np.searchsorted(before, places, side="right")
+    theirs[~is_there] = before + np.arange(len(before))
+    return union, at + shift, theirs
+
+
+def _renumbered(
+    matrix: SparseMatrix, places: IntVector, shape: tuple[int, int]
+) -> SparseMatrix:
+    """The same entries in other columns; ``places`` ascend, so rows stay sorted."""
+    indices = places[matrix.indices]
+    moved = sparse.csr_array((matrix.data, indices, matrix.indptr), shape=shape)
+    moved.has_canonical_format = True
+    return moved
 
 
 def _union(left: Labels, right: Labels) -> Labels:
