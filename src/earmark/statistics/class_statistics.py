@@ -22,12 +22,16 @@ from earmark.typing import (
     FloatVector,
     IntVector,
     Labels,
+    MatrixLike,
     SparseMatrix,
 )
 
 __all__ = ["ClassStatistics"]
 
-Weights: TypeAlias = FloatVector | IntVector
+# int64 while everything is whole, else float64: the type checker cannot follow.
+Sums: TypeAlias = Any
+# A sorted array of str, or what becomes one; None where columns have no names.
+Terms: TypeAlias = Any
 
 # int64 holds twice as much, which leaves room for rounding in float64.
 _LARGEST = 2.0**62
@@ -71,12 +75,12 @@ class ClassStatistics:
     """
 
     def __init__(
-        self, classes: ArrayLike, n_features: int = 0, terms: Any | None = None
+        self, classes: ArrayLike, n_features: int = 0, terms: Terms | None = None
     ) -> None:
         self.classes: Labels = np.asarray(classes)
-        self.terms: Any = None if terms is None else _sorted_terms(terms)
+        self.terms: Terms = None if terms is None else _sorted_terms(terms)
         width = n_features if self.terms is None else len(self.terms)
-        self.docs: Any = np.zeros(len(self.classes), dtype=np.int64)
+        self.docs: Sums = np.zeros(len(self.classes), dtype=np.int64)
         self.tokens = sparse.csr_array((len(self.classes), width), dtype=np.int64)
         self.presence = self.tokens.copy()
 
@@ -92,7 +96,7 @@ class ClassStatistics:
         """Whether all sums are whole numbers, kept without rounding."""
         return bool(self.docs.dtype == np.int64 and self.tokens.dtype == np.int64)
 
-    def document_frequency(self) -> Any:
+    def document_frequency(self) -> Sums:
         """Weighted number of documents that hold each term, over all classes."""
         return np.asarray(self.presence.sum(axis=0)).ravel()
 
@@ -127,13 +131,15 @@ class ClassStatistics:
 
     # -- learning and forgetting --------------------------------------------
 
-    def add(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def add(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn the documents X (n_samples, n_features) with labels y."""
         self._combine(self._counted(X, y, sample_weight), +1)
         return self
 
     def remove(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Forget documents learned before; more than was learned is a DataError."""
         self._combine(self._counted(X, y, sample_weight), -1)
@@ -178,7 +184,7 @@ class ClassStatistics:
 
     # -- columns and rows ----------------------------------------------------
 
-    def aligned(self, classes: Labels, terms: Any | None) -> ClassStatistics:
+    def aligned(self, classes: Labels, terms: Terms | None) -> ClassStatistics:
         """The same sums laid out for other classes and terms, a superset of these."""
         places = None
         if terms is not None and not _same_terms(terms, self.terms):
@@ -190,7 +196,7 @@ class ClassStatistics:
         return self._placed(classes, terms, places)
 
     def _placed(
-        self, classes: Labels, terms: Any | None, places: IntVector | None
+        self, classes: Labels, terms: Terms | None, places: IntVector | None
     ) -> ClassStatistics:
         """These sums among other classes and terms; ``places`` of columns ascend."""
         n_features = self.n_features if terms is None else len(terms)
@@ -226,10 +232,10 @@ class ClassStatistics:
     def _of(
         cls,
         classes: Labels,
-        docs: Any,
+        docs: Sums,
         tokens: SparseMatrix,
         presence: SparseMatrix,
-        terms: Any | None,
+        terms: Terms | None,
     ) -> ClassStatistics:
         """From parts that are known to be right."""
         statistics = cls.__new__(cls)
@@ -241,22 +247,22 @@ class ClassStatistics:
     def from_sums(
         cls,
         classes: ArrayLike,
-        docs: Any,
+        docs: Sums,
         tokens: SparseMatrix,
         presence: SparseMatrix,
-        terms: Any | None = None,
+        terms: Terms | None = None,
     ) -> ClassStatistics:
         """Wrap sums made elsewhere, such as by a fused pass over raw text."""
         names = None if terms is None else _as_terms(terms)
         return cls._of(np.asarray(classes), np.asarray(docs), tokens, presence, names)
 
-    def _set(self, docs: Any, tokens: SparseMatrix, presence: SparseMatrix) -> None:
+    def _set(self, docs: Sums, tokens: SparseMatrix, presence: SparseMatrix) -> None:
         self.docs = docs
         self.tokens = canonical_rows(tokens)
         self.presence = canonical_rows(presence)
 
     def _counted(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> ClassStatistics:
         """The statistics of one batch, on this object's classes and columns."""
         rows = canonical_rows(X)
@@ -285,7 +291,7 @@ class ClassStatistics:
         return ClassStatistics._of(self.classes, docs, tokens, having, self.terms)
 
     def _refuse_overflow(
-        self, rows: SparseMatrix, y_index: IntVector, weight: Weights | None
+        self, rows: SparseMatrix, y_index: IntVector, weight: Sums | None
     ) -> None:
         """Whole counts whose sums int64 cannot hold are an error, not a wrong sum."""
         heaviest = 1.0 if weight is None else float(weight.max(initial=0))
@@ -332,7 +338,7 @@ class ClassStatistics:
             )
 
 
-def _refuse_large(sums: SparseMatrix, terms: Any | None) -> None:
+def _refuse_large(sums: SparseMatrix, terms: Terms | None) -> None:
     """DataError for a sum, known in float64, that int64 cannot hold."""
     entries = sums.tocoo()
     too_large = np.flatnonzero(entries.data >= _LARGEST)
@@ -346,7 +352,7 @@ def _refuse_large(sums: SparseMatrix, terms: Any | None) -> None:
         )
 
 
-def _as_terms(terms: Any) -> Any:
+def _as_terms(terms: Terms) -> Terms:
     """Terms as an array of str; they must ascend, since they are searched for."""
     if isinstance(terms, np.ndarray) and terms.dtype == object:
         return terms
@@ -355,20 +361,20 @@ def _as_terms(terms: Any) -> Any:
     return array
 
 
-def _sorted_terms(terms: Any) -> Any:
+def _sorted_terms(terms: Terms) -> Terms:
     array = _as_terms(terms)
     if not (array[:-1] < array[1:]).all():
         raise DataError("terms must be sorted and distinct.")
     return array
 
 
-def _same_terms(left: Any, right: Any) -> bool:
+def _same_terms(left: Terms, right: Terms) -> bool:
     return left is right or (
         len(left) == len(right) and bool(np.array_equal(left, right))
     )
 
 
-def _searched(terms: Any, among: Any) -> tuple[IntVector, BoolVector]:
+def _searched(terms: Terms, among: Terms) -> tuple[IntVector, BoolVector]:
     """Where each of ``terms`` stands or would stand, and whether it does."""
     places = np.searchsorted(among, terms)
     is_there = np.zeros(len(terms), dtype=bool)
@@ -377,7 +383,9 @@ def _searched(terms: Any, among: Any) -> tuple[IntVector, BoolVector]:
     return places, is_there
 
 
-def _merged_places(left: Any, right: Any) -> tuple[Any, IntVector | None, IntVector]:
+def _merged_places(
+    left: Terms, right: Terms
+) -> tuple[Terms, IntVector | None, IntVector]:
     """The union of two sorted lists, and the place of each one's terms in it.
 
     None for the places of the left ones where none is new.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -18,13 +18,14 @@ from earmark.kernels.rows import (
     unit_rows,
 )
 from earmark.statistics.class_statistics import (
+    Sums,
     _moved,
     _positions,
     _same_entries,
     _union,
 )
 from earmark.statistics.inputs import checked_weights, label_positions, whole
-from earmark.typing import ArrayLike, IntVector, Labels, SparseMatrix
+from earmark.typing import ArrayLike, IntVector, Labels, MatrixLike, SparseMatrix
 
 __all__ = ["UnitVectorSums"]
 
@@ -81,8 +82,8 @@ class UnitVectorSums:
         self.classes: Labels = np.asarray(classes)
         self.unit = unit
         shape = (len(self.classes), n_features)
-        self.docs: Any = np.zeros(shape[0], dtype=np.int64)
-        self.signed: Any = np.zeros(shape[0], dtype=np.int64)
+        self.docs: Sums = np.zeros(shape[0], dtype=np.int64)
+        self.signed: Sums = np.zeros(shape[0], dtype=np.int64)
         self.sums: SparseMatrix = canonical_rows(np.zeros((0, n_features), np.int64))
         self.sums.resize(shape)
 
@@ -111,12 +112,14 @@ class UnitVectorSums:
         twin._set(self.docs.copy(), self.signed.copy(), self.sums.copy())
         return twin
 
-    def add(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def add(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn the documents X (n_samples, n_features) with labels y."""
         return self._combine(self._summed(X, y, sample_weight), +1)
 
     def remove(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Forget documents learned before; more than was learned is a DataError."""
         return self._combine(self._summed(X, y, sample_weight), -1)
@@ -136,7 +139,7 @@ class UnitVectorSums:
 
     # -- private -------------------------------------------------------------
 
-    def _set(self, docs: Any, signed: Any, sums: SparseMatrix) -> None:
+    def _set(self, docs: Sums, signed: Sums, sums: SparseMatrix) -> None:
         self.docs, self.signed, self.sums = docs, signed, sums
 
     def _aligned(self, classes: Labels) -> UnitVectorSums:
@@ -153,7 +156,7 @@ class UnitVectorSums:
         return wide
 
     def _summed(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> UnitVectorSums:
         """The sums of one batch, on this object's classes and columns."""
         rows = sparse.csr_array(X)
@@ -178,13 +181,13 @@ class UnitVectorSums:
         batch._set(docs, signed, sums)
         return batch
 
-    def _weighed(self, y_index: IntVector, weight: Any | None) -> Any:
+    def _weighed(self, y_index: IntVector, weight: Sums | None) -> Sums:
         total = np.bincount(y_index, weights=weight, minlength=len(self.classes))
         fractional = weight is not None and weight.dtype.kind == "f"
         return total if fractional else whole(total)
 
     def _refuse_overflow(
-        self, rows: SparseMatrix, y_index: IntVector, weight: Any | None, docs: Any
+        self, rows: SparseMatrix, y_index: IntVector, weight: Sums | None, docs: Sums
     ) -> None:
         if self.unit and (self.docs + docs).max(initial=0) < _ALWAYS_SAFE:
             return
@@ -215,7 +218,7 @@ class UnitVectorSums:
         return self
 
     @staticmethod
-    def _refuse_unknown(docs: Any, signed: Any, sums: SparseMatrix) -> None:
+    def _refuse_unknown(docs: Sums, signed: Sums, sums: SparseMatrix) -> None:
         """What is left must be the sums of documents: DataError if it cannot be."""
         row = np.repeat(np.arange(len(docs)), np.diff(sums.indptr))
         impossible = (
@@ -232,7 +235,7 @@ class UnitVectorSums:
             )
 
 
-def _without_dust(total: Any) -> Any:
+def _without_dust(total: Sums) -> Sums:
     """Fractional weights leave rounding dust where nothing is left."""
     return (
         total if total.dtype.kind == "i" else np.where(np.abs(total) < 1e-9, 0, total)
