@@ -150,7 +150,7 @@ class CountEngine:
         """Choose columns, put the regions side by side, derive the parameters."""
         self.classes_ = self.statistics_[0].classes
         kept = [kept_statistics(self.counter, s) for s in self.statistics_]
-        self.terms_ = [s.terms for s in kept]
+        before, self.terms_ = self.__dict__.get("terms_", []), [s.terms for s in kept]
         if not sum(s.n_features for s in kept):
             raise DataError(
                 "no term is left to learn from: the documents are empty, hold only "
@@ -168,7 +168,9 @@ class CountEngine:
         self.model_ = clone(self.estimator).finalise(
             joined if factor is None else joined.scaled(factor)
         )
-        self.scorers_: list[KnownTerms] = []
+        is_same = [new is old for new, old in zip(self.terms_, before, strict=False)]
+        if not before or not all(is_same):  # else the look-up tables still serve
+            self.scorers_: list[KnownTerms] = []
         return self
 
     # -- answering -------------------------------------------------------------

@@ -376,7 +376,7 @@ def _same_terms(left: Terms, right: Terms) -> bool:
 
 def _searched(terms: Terms, among: Terms) -> tuple[IntVector, BoolVector]:
     """Where each of ``terms`` stands or would stand, and whether it does."""
-    places = np.searchsorted(among, terms)
+    places: IntVector = np.asarray(np.searchsorted(among, terms), dtype=np.int64)
     is_there = np.zeros(len(terms), dtype=bool)
     inside = places < len(among)
     is_there[inside] = among[places[inside]] == terms[inside]
