@@ -28,8 +28,8 @@ from scipy import sparse
 from earmark.documents import load_corpus
 from earmark.features import WordCounter
 from earmark.kernels.keys import row_keys
-from earmark.models._em import EMSettings, run_em
-from earmark.models.hierarchical._multinomial import MultinomialEvents
+from earmark.models.em import EMSettings, run_em
+from earmark.models.hierarchical.multinomial import MultinomialEvents
 
 N_RESTARTS, N_ITER, N_HIDDEN, ALPHA = 50, 4, 2, 1.0
 

@@ -113,7 +113,7 @@ def softmax_to_an_accuracy(repeats: int = 3) -> dict[str, Any]:
     """CPU to a wanted test accuracy; both sides with the fewest passes for it."""
     X, y, Xt, expected = newsgroups()
     peer = _fewest_passes(_sgd, (1e-4, 3e-5, 1e-5))
-    model = _fewest_passes(lambda _, n: SoftmaxRegression(epochs=n), (None,))
+    model = _fewest_passes(lambda _, n: SoftmaxRegression(max_iter=n), (None,))
     fast, slow, *_ = _side_by_side(
         lambda: model.fit(X, y), lambda: peer.fit(X, y), repeats
     )
@@ -124,7 +124,7 @@ def softmax_to_an_accuracy(repeats: int = 3) -> dict[str, Any]:
         fast,
         slow,
         3,
-        passes=model.epochs,
+        passes=model.max_iter,
         accuracy=model.score(Xt, expected),
         peer_accuracy=peer.score(Xt, expected),
     )
@@ -140,7 +140,7 @@ def perceptron(repeats: int = 3) -> dict[str, Any]:
             return MLPClassifier((100,), max_iter=EPOCHS, random_state=0).fit(X, y)
 
     fast, slow, model, peer = _side_by_side(
-        lambda: MultilayerPerceptron(hidden=(100,), epochs=EPOCHS).fit(X, y),
+        lambda: MultilayerPerceptron(hidden=(100,), max_iter=EPOCHS).fit(X, y),
         theirs,
         min(repeats, 1),
     )

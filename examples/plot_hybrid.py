@@ -43,7 +43,7 @@ train, test = slice(0, 400), slice(400, None)
 # %%
 # Two region weights and a bias a class are fitted, each training message with the
 # evidence it would have had if it had not been counted.
-hybrid = HybridBayes(blocks=blocks, alpha=[0.1, 1.0]).fit(X[train], y[train])
+hybrid = HybridBayes(alpha=[0.1, 1.0]).fit(X[train], y[train], blocks=blocks)
 print(hybrid.region_table(["subject", "body"]))
 
 # %%
@@ -68,7 +68,7 @@ fig.tight_layout()
 # the training set's luck: the same model, much surer, and wrong about it.
 rows = np.arange(len(y))[test]
 for name in ("leave_one_out", "plug_in"):
-    model = HybridBayes(blocks=blocks, fit_features=name).fit(X[:60], y[:60])
+    model = HybridBayes(fit_features=name).fit(X[:60], y[:60], blocks=blocks)
     log_proba = model.predict_log_proba(X[rows])
     loss = -log_proba[np.arange(len(rows)), y[rows]].mean()
     print(f"{name}: weights {model.region_weight_.round(1)}, test log loss {loss:.3f}")

@@ -115,8 +115,9 @@ def _two_regions(**options: Any) -> Callable[[Part, Part], Answer]:
 
     def run(train: Part, test: Part) -> Answer:
         given = {"alpha": ALPHAS, "vocabulary": "shared", **options}
-        model = HybridBayes(blocks=train.blocks, **given)
-        return answer(model.fit(train.regions, train.y), test.regions)
+        model = HybridBayes(**given)
+        model.fit(train.regions, train.y, blocks=train.blocks)
+        return answer(model, test.regions)
 
     return run
 

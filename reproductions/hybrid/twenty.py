@@ -117,9 +117,8 @@ def _one_region(**options: Any) -> Callable[[_News], Any]:
 
 def _shared(**options: Any) -> Callable[[_News], Any]:
     def run(news: _News) -> Any:
-        blocks = news.train.blocks
-        model = HybridBayes(blocks=blocks, vocabulary="shared", **options)
-        model.fit(news.train.regions, news.train.y)
+        model = HybridBayes(vocabulary="shared", **options)
+        model.fit(news.train.regions, news.train.y, blocks=news.train.blocks)
         return _answer(model, news.test.regions, **_hybrid_facts(model))
 
     return run
@@ -127,8 +126,8 @@ def _shared(**options: Any) -> Callable[[_News], Any]:
 
 def _own(**options: Any) -> Callable[[_News], Any]:
     def run(news: _News) -> Any:
-        model = HybridBayes(blocks=news.own_blocks, **options)
-        model.fit(news.own[0], news.train.y)
+        model = HybridBayes(**options)
+        model.fit(news.own[0], news.train.y, blocks=news.own_blocks)
         return _answer(model, news.own[1], **_hybrid_facts(model))
 
     return run

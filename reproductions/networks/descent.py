@@ -56,7 +56,7 @@ def compare_batches(n_steps: int = 60, n_seeds: int = 20) -> dict[str, Any]:
             }
         )
     best = SoftmaxRegression(
-        solver="plain", eta=1.0, batch_size=_N, epochs=3000, fit_intercept=False
+        solver="plain", eta=1.0, batch_size=_N, max_iter=3000, fit_intercept=False
     ).fit(X, y)
     return {
         "eta": _ETA,

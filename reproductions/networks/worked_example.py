@@ -39,8 +39,8 @@ PRINTED: dict[str, Any] = {
 
 def worked_example() -> dict[str, Any]:
     """Each equation's value beside the printed one, and the largest difference."""
-    before = _model(eta=1e-300).partial_fit(X, TARGET, classes=CLASSES)
-    after = _model(eta=ETA).partial_fit(X, TARGET, classes=CLASSES)
+    before = _model(eta=1e-300)
+    after = _model(eta=ETA)
     first, second = (weights.T for weights in after.coefs_)
     step = (W2[0, 0] - second[0, 0]) / ETA
     values = [
@@ -65,8 +65,7 @@ def _model(eta: float) -> MultilayerPerceptron:
         solver="sgd",
         eta=eta,
         fit_intercept=False,
-        start_weights=[W1.T, W2.T],
-    )
+    ).partial_fit(X, TARGET, classes=CLASSES, start_weights=[W1.T, W2.T])
 
 
 def _forward(model: MultilayerPerceptron) -> list[Any]:

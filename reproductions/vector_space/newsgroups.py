@@ -56,7 +56,7 @@ def feature_selection(
     rows = []
     for score in ("df", "chi2", "information_gain"):
         for size in sizes:
-            selector = TermSelector(score=score, k=size).fit(X, y)
+            selector = TermSelector(criterion=score, k=size).fit(X, y)
             kept, kept_test = selector.transform(X), selector.transform(test)
             row: dict[str, Any] = {"score": score, "terms": size}
             models: dict[str, Any] = {

@@ -149,7 +149,7 @@ def by_terms(
             "Rocchio": RocchioClassifier(metric="cosine"),
             "1NN": NeighborsClassifier(1, random_state=0),
         }.items():
-            chain = make_pipeline(TermSelector(score="chi2", k=size), model)
+            chain = make_pipeline(TermSelector(criterion="chi2", k=size), model)
             found = bias_variance(
                 chain, X, y, test, y_test, n_sets=n_sets, set_size=1000
             )

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from earmark.apps.card import CardFacts
 from earmark.apps.cli.main import app
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, NotSupportedError
 from tests.distributed.conftest import Corpus
 
 runner = CliRunner()
@@ -60,6 +60,22 @@ def test_options_that_do_not_go_with_parts_are_wrong_usage(parts):
     call("train", parts, "--memory", "1GB", "--unlabelled", parts, status=2)
 
 
+def test_a_model_that_is_not_fitted_in_parts_is_refused_with_those_that_are(parts):
+    for name in ("auto", "semi-supervised"):
+        options = ["--label", "label", "--memory", "1GB", "--model", name]
+        result = runner.invoke(app, ["train", str(parts), *options])
+        assert isinstance(result.exception, NotSupportedError)
+        assert "not in one place" in str(result.exception)
+        assert "multinomial, bernoulli, complement" in str(result.exception)
+
+
+def test_the_list_of_models_says_which_are_fitted_in_parts():
+    listed = call("info", "--models").splitlines()
+    in_parts = [line.split()[0] for line in listed if "[also in parts]" in line]
+    assert {"multinomial", "softmax", "em-multinomial"} <= set(in_parts)
+    assert not {"auto", "semi-supervised", "svm"} & set(in_parts)
+
+
 def test_a_size_that_is_none_is_told(parts):
     result = runner.invoke(app, ["train", str(parts), "--memory", "lots"])
     assert isinstance(result.exception, DataError)
@@ -82,7 +98,8 @@ def test_a_bad_part_is_left_out_of_the_filter_and_named(model, parts, tmp_path):
 
 
 def test_a_mistyped_column_leaves_nothing_in_the_way(parts, tmp_path):
-    options = ("--memory", "500MB", "--out", tmp_path / "m.earmark")
+    options = ("--model", "multinomial", "--memory", "500MB")
+    options += ("--out", tmp_path / "m.earmark")
     wrong = runner.invoke(
         app, ["train", str(parts), "--label", "lable", *map(str, options)]
     )
@@ -96,7 +113,8 @@ def test_the_card_tells_of_data_in_parts(parts, tmp_path):
     shutil.copytree(parts, copy)
     (copy / "part-001.jsonl").write_text("{oops\n")
     out = tmp_path / "m.earmark"
-    call("train", copy, "--label", "label", "--skip-bad", "--out", out)
+    options = ("--model", "multinomial", "--skip-bad", "--out", out)
+    call("train", copy, "--label", "label", *options)
     shown = call("card", out).replace("\\", "")
     assert "| labelled documents | 133 |" in shown
     assert "| parts left out as unreadable | 1 |" in shown

@@ -14,7 +14,7 @@ from earmark.distributed import DaskExecutor, fit, predict
 from earmark.distributed.evaluating import report_of_parts
 from earmark.distributed.executor import merge_tree
 from earmark.distributed.fitting import as_parts
-from earmark.distributed.sent_model import SentModel
+from earmark.distributed.predicting import SentModel
 from earmark.exceptions import DataError
 from earmark.models import (
     HierarchicalBayes,

@@ -5,8 +5,7 @@ import pytest
 
 from earmark import TextClassifier
 from earmark.distributed import fit
-from earmark.distributed.bounded import merge_bounded
-from earmark.distributed.counting import PartCounts
+from earmark.distributed.counting import PartCounts, merge_bounded
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter, WordCounter
 
@@ -41,7 +40,7 @@ def test_hashed_columns_need_one_pass_and_give_the_same(model, corpus, tmp_path)
 
 
 def test_the_least_cut_that_fits_memory_is_taken(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr("earmark.distributed.bounded.most_terms", lambda *_: 100)
+    monkeypatch.setattr("earmark.distributed.counting.most_terms", lambda *_: 100)
     folder = corpus.write(tmp_path / "parts", 4)
     model = fit(TextClassifier("multinomial"), folder, memory="50MB")
     frequency = WordCounter(binary=True).fit_transform(corpus.texts).sum(axis=0)

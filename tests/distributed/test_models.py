@@ -13,6 +13,7 @@ from earmark.models import (
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
+from earmark.models.registry import MODELS
 from tests.distributed.conftest import Corpus
 
 
@@ -67,6 +68,33 @@ def test_semi_supervised_em_is_the_loop_in_memory(tmp_path):
         assert_allclose(found.feature_log_prob_, whole.feature_log_prob_, rtol=1e-9)
         assert_allclose(found.class_log_prior_, whole.class_log_prior_, rtol=1e-9)
         assert found.n_iter_ == whole.n_iter_
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_the_registry_says_which_models_are_fitted_in_parts(name, corpus, tmp_path):
+    folder = corpus.write(tmp_path / "parts", 2)
+    if MODELS[name].in_parts:
+        assert fit(TextClassifier(name, random_state=0), folder).model_name_ == name
+    else:
+        with pytest.raises(NotSupportedError, match="multinomial, bernoulli"):
+            fit(TextClassifier(name), folder)
+
+
+def test_the_name_of_plain_em_means_one_model_in_memory_and_in_parts(tmp_path):
+    corpus = Corpus(300, seed=3, unlabelled=0.8)
+    rows = np.array([label is not None for label in corpus.labels])
+    texts, labels = np.array(corpus.texts), np.array(corpus.labels, dtype=object)
+    whole = TextClassifier("em-multinomial").fit(
+        texts[rows].tolist(), labels[rows].tolist(), unlabelled=texts[~rows].tolist()
+    )
+    parts = fit(TextClassifier("em-multinomial"), corpus.write(tmp_path / "p", 3))
+    assert parts.engine_.model_.n_iter_ == whole.engine_.model_.n_iter_
+    assert_allclose(
+        parts.predict_log_proba(corpus.texts),
+        whole.predict_log_proba(corpus.texts),
+        rtol=1e-9,
+        atol=1e-9,
+    )
 
 
 def test_a_model_that_needs_all_documents_is_refused(corpus, tmp_path):

@@ -93,7 +93,7 @@ def test_ties_go_to_the_left_and_k_limits_the_columns():
 
 def test_bad_parameters_and_data_are_named():
     X, y = np.ones((4, 2)), [0, 0, 1, 1]
-    with pytest.raises(ValueError, match=r"score must be one of .* got 'gini'"):
+    with pytest.raises(ValueError, match=r"criterion must be one of .* got 'gini'"):
         TermSelector("gini").fit(X, y)
     with pytest.raises(ValueError, match=r"k must be >= 1, got 0"):
         TermSelector(k=0).fit(X, y)

@@ -24,8 +24,7 @@ def worked_example(eta=0.05):
         solver="sgd",
         eta=eta,
         fit_intercept=False,
-        start_weights=[W1.T, W2.T],
-    )
+    ).partial_fit(POINT, TARGET, classes=[1, 2, 3], start_weights=[W1.T, W2.T])
 
 
 def documents(rng, n_samples=200, n_features=30, n_classes=3, tilt=0.6):
@@ -36,11 +35,11 @@ def documents(rng, n_samples=200, n_features=30, n_classes=3, tilt=0.6):
 
 
 def test_worked_example_to_its_printed_digits():
-    still = worked_example(eta=1e-300).partial_fit(POINT, TARGET, classes=[1, 2, 3])
+    still = worked_example(eta=1e-300)
     assert_allclose(still.predict_proba(POINT)[0], [0.266, 0.331, 0.403], atol=5e-4)
     assert_allclose(still.trace_["loss"][0], 0.9078, atol=5e-5)
 
-    model = worked_example().partial_fit(POINT, TARGET, classes=[1, 2, 3])
+    model = worked_example()
     first, second = (weights.T for weights in model.coefs_)
     assert_allclose((W2[0, 0] - second[0, 0]) / 0.05, 0.1656, atol=5e-5)  # dE/dw5
     assert_allclose(first, [[0.401, 0.873], [0.583, 0.346]], atol=5.1e-4)
@@ -60,7 +59,7 @@ def test_exclusive_or_is_learned(rng, solver, activation):
         hidden=(16,),
         solver=solver,
         activation=activation,
-        epochs=200,
+        max_iter=200,
         eta=0.01 if solver == "adam" else None,
         random_state=1,
     )
@@ -73,7 +72,7 @@ def test_exclusive_or_is_learned(rng, solver, activation):
 def test_a_step_takes_one_document_and_32_with_adam(rng, solver, size):
     X, y = documents(rng)
     usual, given = (
-        MultilayerPerceptron(hidden=(4,), solver=solver, batch_size=n, epochs=2)
+        MultilayerPerceptron(hidden=(4,), solver=solver, batch_size=n, max_iter=2)
         for n in (None, size)
     )
     expected = given.fit(X, y).coefs_
@@ -86,7 +85,9 @@ def test_a_step_takes_one_document_and_32_with_adam(rng, solver, size):
 def test_order_of_rows_has_no_influence_on_a_single_bit(rng, solver, dropout):
     X, y = documents(rng)
     shuffled = rng.permutation(len(y))
-    model = MultilayerPerceptron(hidden=(8,), solver=solver, dropout=dropout, epochs=3)
+    model = MultilayerPerceptron(
+        hidden=(8,), solver=solver, dropout=dropout, max_iter=3
+    )
     here = clone(model).fit(X, y)
     there = clone(model).fit(X[shuffled], y[shuffled])
     for mine, theirs in zip(here.coefs_, there.coefs_, strict=True):
@@ -102,14 +103,14 @@ def test_as_accurate_as_scikit_learn_after_the_same_passes(rng):
     with pytest.warns(UserWarning, match="Maximum iterations"):
         theirs.fit(X, y)
     for solver in ("adaptive", "adam"):
-        ours = MultilayerPerceptron(hidden=(30,), solver=solver, epochs=10).fit(X, y)
+        ours = MultilayerPerceptron(hidden=(30,), solver=solver, max_iter=10).fit(X, y)
         assert ours.score(test, expected) >= theirs.score(test, expected) - 0.01
 
 
 def test_hidden_layers_of_all_depths_learn(rng):
     X, y = documents(rng, n_samples=400, tilt=1.5)
     for hidden in ((20,), (20, 10), (20, 10, 5)):
-        model = MultilayerPerceptron(hidden=hidden, epochs=20).fit(X, y)
+        model = MultilayerPerceptron(hidden=hidden, max_iter=20).fit(X, y)
         assert model.score(X, y) > 0.9
         assert [w.shape for w in model.coefs_] == list(
             zip((30, *hidden), (*hidden, 3), strict=True)
@@ -123,7 +124,7 @@ def test_contributions_add_up_to_the_scores(rng, activation, hidden):
     X, y = documents(rng)
     X = sparse.csr_array(sparse.vstack([X, sparse.csr_array((1, 30))]))
     y = np.append(y, "a")
-    model = MultilayerPerceptron(hidden=hidden, activation=activation, epochs=5)
+    model = MultilayerPerceptron(hidden=hidden, activation=activation, max_iter=5)
     model.fit(X, y)
     for part, row in zip(model.score_parts(X), model._scores(X), strict=True):
         total = part.terms.sum(axis=0) + sum(part.constants.values())
@@ -148,7 +149,7 @@ def test_contributions_of_rectified_units_are_the_gradient_without_bias(rng):
 def test_early_stopping_keeps_the_best_pass(rng):
     X, y = documents(rng, n_samples=300)
     held_out = documents(rng, n_samples=100)
-    model = MultilayerPerceptron(hidden=(8,), epochs=60)
+    model = MultilayerPerceptron(hidden=(8,), max_iter=60)
     model.fit(X, y, validation=held_out)
     assert model.n_iter_ < 60
     assert model.score(*held_out) == max(model.trace_["validation_accuracy"])
@@ -156,8 +157,8 @@ def test_early_stopping_keeps_the_best_pass(rng):
 
 def test_dropout_changes_training_but_not_the_answers(rng):
     X, y = documents(rng)
-    model = MultilayerPerceptron(hidden=(20,), dropout=0.5, epochs=5).fit(X, y)
-    whole = MultilayerPerceptron(hidden=(20,), epochs=5).fit(X, y)
+    model = MultilayerPerceptron(hidden=(20,), dropout=0.5, max_iter=5).fit(X, y)
+    whole = MultilayerPerceptron(hidden=(20,), max_iter=5).fit(X, y)
     assert model.trace_["loss"][0] > whole.trace_["loss"][0]
     assert_array_equal(model.predict_proba(X), model.predict_proba(X))
 
@@ -182,7 +183,7 @@ def test_partial_fit_learns_more_documents_also_after_loading(rng, tmp_path, sol
 def test_a_huge_step_is_an_error_that_names_it(rng):
     X, y = documents(rng)
     for solver in ("adaptive", "adam", "sgd"):
-        model = MultilayerPerceptron(hidden=(5,), solver=solver, eta=1e200, epochs=3)
+        model = MultilayerPerceptron(hidden=(5,), solver=solver, eta=1e200, max_iter=3)
         with pytest.raises(DivergenceError, match=r"step size eta = 1e\+200; give a"):
             model.fit(X, y)
 
@@ -198,8 +199,8 @@ def test_parameters_that_make_no_sense_are_named(rng):
     with pytest.raises(ValueError, match=r"dropout must be in \[0.0, 0.99\]"):
         MultilayerPerceptron(dropout=1.0).fit(X, y)
     with pytest.raises(DataError, match="one matrix for each of the 2 layers, got 1"):
-        MultilayerPerceptron(hidden=(2,), start_weights=[W1]).fit(X, y)
+        MultilayerPerceptron(hidden=(2,)).fit(X, y, start_weights=[W1])
     with pytest.raises(
         DataError, match=r"start_weights\[0\] must have shape \(30, 2\)"
     ):
-        MultilayerPerceptron(hidden=(2,), start_weights=[W1, W2]).fit(X, y)
+        MultilayerPerceptron(hidden=(2,)).fit(X, y, start_weights=[W1, W2])

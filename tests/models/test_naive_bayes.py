@@ -216,12 +216,22 @@ def test_extreme_smoothing_never_gives_nan(model_class, alpha, rng):
     assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-9)
 
 
-@pytest.mark.parametrize("model_class", [MultinomialNaiveBayes, BernoulliNaiveBayes])
-def test_document_without_known_terms_gets_the_prior(model_class):
+def test_document_without_known_terms_gets_the_multinomial_prior():
     X = sparse.csr_matrix([[1.0, 2], [1, 0], [0, 1]])
     model = MultinomialNaiveBayes().fit(X, [1, 1, 0])
     empty = model.predict_proba(sparse.csr_matrix((1, 2)))
     assert_allclose(empty, [[1 / 3, 2 / 3]], rtol=1e-12)
+
+
+def test_absent_terms_are_evidence_to_bernoulli_naive_bayes():
+    X = sparse.csr_matrix([[1.0, 2], [1, 0], [0, 1]])
+    model = BernoulliNaiveBayes().fit(X, [1, 1, 0])
+    empty = model.predict_proba(sparse.csr_matrix((1, 2)))
+    # Class 0 has one document, with term 1 only; class 1 has two, both with term 0
+    # and one with term 1. Laplace: 1/3 * 2/3 * 1/3 against 2/3 * 1/4 * 2/4.
+    first, second = 1 / 3 * (1 - 1 / 3) * (1 - 2 / 3), 2 / 3 * (1 - 3 / 4) * (1 - 2 / 4)
+    assert_allclose(empty[0, 0] / empty[0, 1], first / second, rtol=1e-12)
+    assert model.predict(sparse.csr_matrix((1, 2))).tolist() == [1]
 
 
 @pytest.mark.parametrize("model_class", ALL_MODELS)

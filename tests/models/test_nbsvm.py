@@ -32,7 +32,7 @@ def test_ratios_are_the_hand_calculation():
 @pytest.mark.parametrize("loss", ["squared_hinge", "log"])
 def test_scores_are_those_of_a_linear_model_on_scaled_rows(rng, n_classes, rows, loss):
     X, y = documents(rng, n_classes=n_classes)
-    model = NBSVM(rows=rows, loss=loss, C=0.7, tol=1e-8, max_passes=100_000).fit(X, y)
+    model = NBSVM(rows=rows, loss=loss, C=0.7, tol=1e-8, max_iter=100_000).fit(X, y)
     held = X.toarray().astype(float) if rows == "given" else (X.toarray() > 0) * 1.0
     held = normalize(held) if rows == "unit" else held
     theirs = (
@@ -63,13 +63,15 @@ def test_interpolation_ends_at_naive_bayes(rng):
     assert_allclose(halfway, (full + model.weights_) / 2, rtol=1e-10)
 
 
-def test_weights_on_x_exist_only_where_scores_are_linear_in_x(rng):
+def test_coefficients_are_the_weights_on_what_is_made_of_x(rng):
     X, y = documents(rng)
     given = NBSVM(rows="given").fit(X, y)
     margin = X @ given.coef_[0] + given.intercept_[0]
     assert_allclose(given.decision_function(X), margin, rtol=1e-10)
-    with pytest.raises(AttributeError, match="rows='given' only; weights_ holds"):
-        _ = NBSVM().fit(X, y).coef_
+    unit = NBSVM().fit(X, y)
+    rows = (X > 0) / np.sqrt((X > 0).sum(axis=1))[:, None]
+    margin = rows @ unit.coef_[0] + unit.intercept_[0]
+    assert_allclose(unit.decision_function(X), margin, rtol=1e-10)
 
 
 def test_counts_matter_only_as_present_or_absent(rng):
@@ -108,7 +110,7 @@ def test_class_weight_multiplies_the_documents_of_a_class(rng):
 def test_too_few_passes_are_told(rng):
     X, y = documents(rng)
     with pytest.warns(ConvergenceWarning, match="NBSVM has not converged after 1 pass"):
-        NBSVM(max_passes=1, C=100.0).fit(X, y)
+        NBSVM(max_iter=1, C=100.0).fit(X, y)
 
 
 def test_parameters_that_make_no_sense_are_named(rng):

@@ -13,14 +13,23 @@ from sklearn.utils import get_tags
 from earmark.exceptions import DataError
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
 from earmark.models.semi_supervised import pool_is_useful
-from earmark.models.semi_supervised._blend import learned_share, vote_together
-from earmark.models.semi_supervised._calibration import cross_fitted, fit_scale
-from earmark.models.semi_supervised._em import naive_bayes_em
-from earmark.models.semi_supervised._guard import n_different
-from earmark.models.semi_supervised._parameters import check_parameters
-from earmark.models.semi_supervised._subwords import subword_matrix
+from earmark.models.semi_supervised.classifier import check_parameters
+from earmark.models.semi_supervised.em import Pool, labelled_sums, naive_bayes_em
+from earmark.models.semi_supervised.recipe import (
+    cross_fitted,
+    fit_scale,
+    learned_share,
+    n_different,
+    vote_together,
+)
 from earmark.models.semi_supervised.students import LinearStudent
-from earmark.models.semi_supervised.views import LsaView, PpmiView, SubwordView, ppmi
+from earmark.models.semi_supervised.views import (
+    LsaView,
+    PpmiView,
+    SubwordView,
+    ppmi,
+    subword_matrix,
+)
 
 N_TERMS = 300
 
@@ -97,29 +106,30 @@ def test_words_that_share_letters_get_similar_vectors():
     assert subword_matrix(["ab", "xy"]).nnz == 0
 
 
+def em(labelled, pool, **settings):
+    """The loop on two labelled documents, one of each class, and a pool."""
+    own = labelled_sums(labelled, np.array([0, 1]), 2, np.ones(2))
+    return naive_bayes_em(own, pool.sums(), pool.expect, **settings)
+
+
 def test_one_em_step_is_naive_bayes_by_hand():
     labelled = sparse.csr_array([[2.0, 0.0], [0.0, 1.0]])
-    pool = sparse.csr_array([[1.0, 1.0]])
-    start = np.array([[0.75, 0.25]])
-    result = naive_bayes_em(
-        labelled, np.array([0, 1]), pool, start, weight=0.5, alpha=0.1, max_iter=1
-    )
+    pool = Pool(sparse.csr_array([[1.0, 1.0]]), np.array([[0.75, 0.25]]))
+    result = em(labelled, pool, weight=0.5, alpha=0.1, max_iter=1)
     tokens = np.array([[2.375, 0.125], [0.375, 1.125]]) + 0.1  # terms x classes
     log_phi = np.log(tokens / tokens.sum(axis=0))
     prior = np.array([1 + 0.375 + 1, 1 + 0.125 + 1])
     joint = log_phi.sum(axis=0) + np.log(prior / prior.sum())
-    assert_allclose(result.feature_log_prob, log_phi)
-    assert_allclose(result.posterior[0], np.exp(joint) / np.exp(joint).sum())
+    assert_allclose(result.parameters.log_prob, log_phi)
+    assert_allclose(pool.posterior[0], np.exp(joint) / np.exp(joint).sum())
 
 
 def test_an_anchor_of_certainty_holds_the_loop():
     labelled = sparse.csr_array([[2.0, 0.0], [0.0, 1.0]])
-    pool = sparse.csr_array([[5.0, 0.0]])
-    anchor = np.log([[1e-30, 1.0]])
-    result = naive_bayes_em(
-        labelled, np.array([0, 1]), pool, np.array([[0.5, 0.5]]), anchor=anchor
-    )
-    assert result.posterior[0, 1] > 0.999
+    rows, anchor = sparse.csr_array([[5.0, 0.0]]), np.log([[1e-30, 1.0]])
+    pool = Pool(rows, np.array([[0.5, 0.5]]), anchor=anchor)
+    em(labelled, pool)
+    assert pool.posterior[0, 1] > 0.999
 
 
 def test_long_documents_are_tempered_to_ten_tokens():
@@ -127,10 +137,9 @@ def test_long_documents_are_tempered_to_ten_tokens():
     start = np.array([[0.5, 0.5]])
 
     def odds(length):
-        pool = sparse.csr_array([[float(length), 0.0]])
-        given = {"weight": 1e-9, "max_iter": 1, "evidence": 10.0}
-        P = naive_bayes_em(labelled, np.array([0, 1]), pool, start, **given).posterior
-        return np.log(P[0, 0] / P[0, 1])
+        pool = Pool(sparse.csr_array([[float(length), 0.0]]), start, evidence=10.0)
+        em(labelled, pool, weight=1e-9, max_iter=1)
+        return np.log(pool.posterior[0, 0] / pool.posterior[0, 1])
 
     assert_allclose(odds(10), odds(1000), rtol=1e-4)
     assert odds(5) < 0.6 * odds(10)
@@ -151,10 +160,10 @@ def test_plain_em_takes_any_start():
     labels = few(y, 2)
     pool = np.array([label is None for label in labels])
     start = np.eye(3)[y[pool]]
-    known = SemiSupervisedNaiveBayes(start=start).fit(X, labels)
+    known = SemiSupervisedNaiveBayes().fit(X, labels, start=start)
     assert known.score(X, y) > 0.9
     with pytest.raises(ValueError, match="start must be"):
-        SemiSupervisedNaiveBayes(start=start[1:]).fit(X, labels)
+        SemiSupervisedNaiveBayes().fit(X, labels, start=start[1:])
 
 
 def test_a_student_is_softmax_regression_and_shares_out_its_weights():
@@ -309,13 +318,15 @@ def short_corpus(seed=0):
 
 def test_short_texts_use_word_tables_phrases_and_encoder_exactly():
     X, y, kinds, terms = short_corpus()
-    model = SemiSupervisedClassifier(kinds=kinds, terms=terms, n_components=10)
-    model.fit(X[:700], few(y[:700], 5))
+    model = SemiSupervisedClassifier(n_components=10)
+    model.fit(X[:700], few(y[:700], 5), kinds=kinds, terms=terms)
     assert model.recipe_ == "short texts"
     assert set(model.students_) == {"words", "tables", "encoder", "supervised"}
     assert set(model.features_.tables_) == {"ppmi-full", "ppmi-unit", "subword"}
     rows = X[700:706]
-    for parts, row in zip(model.score_parts(rows), model._scores(rows), strict=True):
+    for parts, row in zip(
+        model.score_parts(rows), model.class_scores(rows), strict=True
+    ):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, rtol=1e-6, atol=1e-8)
     assert model.score(X[700:], y[700:]) > 0.55
@@ -323,9 +334,10 @@ def test_short_texts_use_word_tables_phrases_and_encoder_exactly():
 
 def test_same_data_and_seed_give_the_same_bytes():
     X, y, kinds, terms = short_corpus()
-    given = {"kinds": kinds, "terms": terms, "n_components": 10, "random_state": 3}
     one, two = (
-        SemiSupervisedClassifier(**given).fit(X[:700], few(y[:700], 3)).predict_proba(X)
+        SemiSupervisedClassifier(n_components=10, random_state=3)
+        .fit(X[:700], few(y[:700], 3), kinds=kinds, terms=terms)
+        .predict_proba(X)
         for _ in range(2)
     )
     assert one.tobytes() == two.tobytes()
@@ -337,7 +349,7 @@ def test_views_steps_student_and_voter_can_be_exchanged(corpus):
         views=("tfidf", LsaView(n_components=5)),
         student=LinearSVC(),
         voter=LogisticRegression(C=1.0),
-        n_steps=2,
+        max_iter=2,
         pool_weight=0.3,
         calibration_folds=0,
     )
@@ -387,7 +399,7 @@ def test_bad_input_is_told(corpus):
     with pytest.raises(DataError, match="at least 2 classes"):
         SemiSupervisedClassifier().fit(X, few(y, 5, n_classes=1))
     with pytest.raises(ValueError, match="must name 300 columns"):
-        SemiSupervisedClassifier(kinds=[0]).fit(X, few(y, 5))
+        SemiSupervisedClassifier().fit(X, few(y, 5), kinds=[0])
 
 
 def views_of(y, words, encoder, seed=0):
@@ -428,8 +440,9 @@ def test_the_encoders_student_has_the_encoders_share():
     X, y = documents(700, 3, length=20)
     vectors = sparse.csr_array(np.eye(3)[y] + 0.1)
     kinds = np.repeat([0, 2], [N_TERMS, 3])
-    model = SemiSupervisedClassifier(kinds=kinds, calibration_folds=0)
-    model.fit(sparse.hstack([X, vectors], format="csr"), few(y, 5))
+    model = SemiSupervisedClassifier(calibration_folds=0)
+    both = sparse.hstack([X, vectors], format="csr")
+    model.fit(both, few(y, 5), kinds=kinds)
     weights = dict(model.student_weights_)
     encoder = weights.pop("encoder")
     assert_allclose(encoder / (encoder + sum(weights.values())), model.encoder_share_)
@@ -466,7 +479,7 @@ def test_limits_of_naive_bayes_parameters(corpus, name, bad, good):
         ("calibration_folds", -1, 0),
         ("n_components", 0, 1),
         ("min_df", 0, 1),
-        ("n_steps", 0, 1),
+        ("max_iter", 0, 1),
         ("pool_weight", 0.0, 1e-9),
         ("views", "lsa", ("lsa",)),
     ],

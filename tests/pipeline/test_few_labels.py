@@ -253,9 +253,9 @@ def test_asking_for_a_pool_without_one_is_told(corpus):
 
 def test_a_given_estimator_keeps_its_settings(corpus):
     X, y, pool, *_ = corpus
-    model = TextClassifier(SemiSupervisedClassifier(n_steps=2, calibration_folds=0))
+    model = TextClassifier(SemiSupervisedClassifier(max_iter=2, calibration_folds=0))
     model.fit(X, y, unlabelled=pool)
-    assert model.engine_.model_.n_steps == 2
+    assert model.engine_.model_.max_iter == 2
     assert model.engine_.model_.used_pool_
 
 

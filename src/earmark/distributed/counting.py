@@ -1,14 +1,14 @@
-"""The first pass over every part: what terms and classes there are, exactly (CS1)."""
+"""The first pass over every part: which terms and classes there are, exactly (CS1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from earmark.distributed.executor import merge_tree, merged
+from earmark.distributed.executor import MergeTree, Regions, merge_tree, merged
 from earmark.documents._coded_labels import CodedLabels
 from earmark.documents.parts import Batch, Part
 from earmark.exceptions import DataError
@@ -19,9 +19,16 @@ from earmark.kernels.text import Documents
 from earmark.pipeline.inputs import RegionTexts, as_region_texts, take
 from earmark.pipeline.raw_counts import text_statistics
 from earmark.statistics import TermCounts
-from earmark.typing import IntVector, Labels, SparseMatrix
+from earmark.typing import Estimator, IntVector, Labels, SparseMatrix
 
-__all__ = ["CountTask", "PartCounts", "labelled_batches"]
+__all__ = [
+    "CountTask",
+    "PartCounts",
+    "cut_to_fit",
+    "labelled_batches",
+    "merge_bounded",
+    "most_terms",
+]
 
 
 class PartCounts:
@@ -136,7 +143,7 @@ def _merged_regions(
 
 
 def labelled_batches(
-    part: Part, regions: Any
+    part: Part, regions: Regions
 ) -> Iterator[tuple[RegionTexts, CodedLabels]]:
     """Texts by region and their labels."""
     for batch in part.batches():
@@ -144,7 +151,7 @@ def labelled_batches(
         yield _region_texts(part, batch, regions), batch.labels or none
 
 
-def _region_texts(part: Part, batch: Batch, regions: Any) -> RegionTexts:
+def _region_texts(part: Part, batch: Batch, regions: Regions) -> RegionTexts:
     where = f"{part.name}, from row {batch.first_row}"
     return as_region_texts(batch.texts, regions, where)
 
@@ -170,8 +177,8 @@ class CountTask:
 
     def __init__(
         self,
-        counter: Any,
-        regions: Any,
+        counter: Estimator,
+        regions: Regions,
         skip_bad: bool = False,
         with_pool: bool = False,
         add: Callable[[RegionTexts, Labels], Any] | None = None,
@@ -259,3 +266,99 @@ class CountTask:
             )
             return pack_terms(list(sums.terms)), sums.tokens, sums.presence
         return packed_by_class(self.counter, column, y_index, len(classes))
+
+
+# Document frequencies above this are not told apart when the cut is chosen.
+_CAP = 100_000
+
+
+def most_terms(memory: int, n_classes: int) -> int:
+    """How many terms a model of so many classes can have within ``memory`` bytes.
+
+    A term costs its text, a dictionary entry, the sums and the weights, and as much
+    again while the weights are derived.
+    """
+    return max(1000, int(0.6 * memory / (32 * n_classes + 150)))
+
+
+def cut_to_fit(counts: PartCounts, memory: int) -> PartCounts:
+    """The counts without the terms of the fewest documents, if the model demands it."""
+    return _cut(counts, _least_cut(_histogram(counts), counts, memory))
+
+
+def merge_bounded(
+    pieces: Sequence[Callable[[], PartCounts]], memory: int
+) -> PartCounts:
+    """All pieces merged; terms of too few documents go only if memory demands it.
+
+    Pieces are loaded one at a time. Where all terms together do not fit, they are
+    divided by a hash and merged share by share. Document frequencies are exact:
+    ``min_df`` of the result is the least cut with which the model fits.
+    """
+    n_shares = 1
+    while True:
+        try:
+            return _merged_shares(pieces, n_shares, memory)
+        except _TooLargeError:
+            n_shares *= 4
+
+
+class _TooLargeError(Exception):
+    """A share of the terms does not fit in its share of the memory."""
+
+
+def _merged_shares(
+    pieces: Sequence[Callable[[], PartCounts]], n_shares: int, memory: int
+) -> PartCounts:
+    kept: list[PartCounts] = []
+    histogram = np.zeros(_CAP + 1, dtype=np.int64)
+    fits = True
+    for number in range(n_shares):
+        share = _share(pieces, number, n_shares, memory // 4)
+        histogram += _histogram(share)
+        kept.append(share)
+        if sum(counts.nbytes for counts in kept) > memory // 2:
+            kept, fits = kept[:1], False
+    min_df = _least_cut(histogram, kept[0], memory)
+    if not fits:
+        kept = [
+            _cut(_share(pieces, number, n_shares, memory // 4), min_df)
+            for number in range(n_shares)
+        ]
+    return _cut(merge_tree(kept, merged), min_df)
+
+
+def _share(
+    pieces: Sequence[Callable[[], PartCounts]], number: int, n_shares: int, limit: int
+) -> PartCounts:
+    """The counts of one share of the terms; never much more than ``limit`` bytes."""
+    tree = MergeTree(merged)
+    for load in pieces:
+        tree.add(load().share_of(number, n_shares))
+        crowded = sum(counts.nbytes for counts in tree.held()) > limit
+        if crowded and tree.collapse().nbytes > limit // 2:
+            raise _TooLargeError
+    share: PartCounts = tree.collapse()
+    return share
+
+
+def _histogram(counts: PartCounts) -> IntVector:
+    """Terms of all regions by the number of their documents."""
+    found = np.zeros(_CAP + 1, dtype=np.int64)
+    for region in (*counts.labelled.values(), *counts.pool.values()):
+        frequency = np.minimum(region.document_frequency(), _CAP)
+        found += np.bincount(frequency, minlength=_CAP + 1)
+    return found
+
+
+def _least_cut(histogram: IntVector, counts: PartCounts, memory: int) -> int:
+    n_classes = len(counts.classes) if counts.labelled else 1
+    at_least = np.cumsum(histogram[::-1])[::-1]  # terms of so many documents or more
+    fitting = np.flatnonzero(at_least[1:] <= most_terms(memory, n_classes))
+    return int(fitting[0]) + 1 if len(fitting) else _CAP
+
+
+def _cut(counts: PartCounts, min_df: int) -> PartCounts:
+    cut = counts.pruned(min_df)
+    cut.min_df = min_df
+    return cut

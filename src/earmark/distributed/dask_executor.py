@@ -11,8 +11,10 @@ from typing import Any
 
 from earmark._optional import require
 from earmark.distributed.executor import (
+    Item,
     Merge,
     MergedBlock,
+    Result,
     Task,
     blocks_of,
     sendable,
@@ -50,13 +52,15 @@ class DaskExecutor:
     def __init__(self, client: Any) -> None:
         self.client = client
 
-    def reduce(self, stage: str, task: Task, items: Sequence[Any], merge: Merge) -> Any:
+    def reduce(
+        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
+    ) -> Result:
         """Merge neighbours on the workers until one result is left."""
         return self.keep_merged(stage, task, items, merge).result()
 
     def keep_merged(
-        self, stage: str, task: Task, items: Sequence[Any], merge: Merge
-    ) -> Any:
+        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
+    ) -> Result:
         """The same, left on the worker that made the last merge."""
         if isinstance(items[0], Part):
             # Neighbours are merged where they were counted: less is shipped.
@@ -72,21 +76,21 @@ class DaskExecutor:
             ]
         return level[0]
 
-    def gather(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+    def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """Results in the order of the items."""
-        found: list[Any] = self.client.gather(self._submitted(stage, task, items))
-        return found
+        results: list[Result] = self.client.gather(self._submitted(stage, task, items))
+        return results
 
-    def keep(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+    def keep(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """Results stay with the workers that made them."""
         return self._submitted(stage, task, items)
 
-    def _block(self, items: Sequence[Any]) -> int:
+    def _block(self, items: Sequence[Item]) -> int:
         """Parts in a task: a few, if every worker still gets several tasks."""
         n_workers = max(1, sum(self.client.nthreads().values()))
         return next((n for n in (4, 2) if len(items) >= 4 * n * n_workers), 1)
 
-    def _submitted(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+    def _submitted(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         with warnings.catch_warnings():
             # Parameters of a model are sent with the task, once for all items, so
             # that they can be sent again if a worker is lost.
@@ -98,11 +102,11 @@ class DaskExecutor:
             ]
 
 
-def _itself(value: Any) -> Any:
+def _itself(value: Result) -> Any:
     return value
 
 
-def _run(task: Task, item: Any) -> Any:
+def _run(task: Task, item: Item) -> Result:
     return task(item)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from earmark.distributed.executor import Executor
-from earmark.distributed.sent_model import SentModel
+from earmark.distributed.predicting import SentModel
 from earmark.documents.parts import Part
 from earmark.evaluation import Report
 from earmark.exceptions import DataError, NotSupportedError

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from earmark.documents.parts import Part
 
 __all__ = [
+    "Dataset",
     "Executor",
+    "Item",
     "Merge",
     "MergeTree",
     "MergedBlock",
+    "Regions",
+    "Result",
     "Task",
     "blocks_of",
     "merge_tree",
@@ -21,8 +26,14 @@ __all__ = [
     "sendable",
 ]
 
-Task = Callable[[Any], Any]
-Merge = Callable[[Any, Any], Any]
+# A directory, its files, or parts; and how texts are divided into regions.
+Dataset: TypeAlias = str | os.PathLike[str] | Sequence[Any]
+Regions: TypeAlias = str | Sequence[str] | Callable[..., object] | None
+# What a task is given and what it gives: only the tasks know.
+Item: TypeAlias = Any
+Result: TypeAlias = Any
+Task = Callable[[Item], Result]
+Merge = Callable[[Result, Result], Result]
 
 
 class Executor(Protocol):
@@ -35,28 +46,30 @@ class Executor(Protocol):
     on every back end, sums of floating-point numbers included.
     """
 
-    def reduce(self, stage: str, task: Task, items: Sequence[Any], merge: Merge) -> Any:
+    def reduce(
+        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
+    ) -> Result:
         """The merged results of all items."""
 
     def keep_merged(
-        self, stage: str, task: Task, items: Sequence[Any], merge: Merge
-    ) -> Any:
+        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
+    ) -> Result:
         """As ``reduce``, but the result stays where it is: an item for later calls."""
 
-    def gather(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+    def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """The results of all items, in their order."""
 
-    def keep(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+    def keep(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """Run the task and leave the results where they are; items for later calls."""
 
 
-def merged(left: Any, right: Any) -> Any:
+def merged(left: Result, right: Result) -> Result:
     """``left.merge(right)`` that leaves both as they are: it may be repeated."""
     mine = left.copy() if hasattr(left, "copy") else copy.copy(left)
     return mine.merge(right)
 
 
-def sendable(item: Any) -> Any:
+def sendable(item: Item) -> Item:
     """A part by its full path: a worker may have started in another folder."""
     return replace(item, path=item.path.absolute()) if isinstance(item, Part) else item
 
@@ -69,9 +82,9 @@ class MergeTree:
 
     def __init__(self, merge: Merge) -> None:
         self.merge = merge
-        self._waiting: list[tuple[int, Any]] = []
+        self._waiting: list[tuple[int, Result]] = []
 
-    def add(self, value: Any) -> None:
+    def add(self, value: Result) -> None:
         """The next result."""
         size = 1
         while self._waiting and self._waiting[-1][0] == size:
@@ -79,11 +92,11 @@ class MergeTree:
             size *= 2
         self._waiting.append((size, value))
 
-    def held(self) -> list[Any]:
+    def held(self) -> list[Result]:
         """The results that wait for a neighbour."""
         return [value for _, value in self._waiting]
 
-    def collapse(self) -> Any:
+    def collapse(self) -> Result:
         """All results so far, merged; more can be added."""
         size, value = self._waiting.pop()
         while self._waiting:
@@ -92,7 +105,7 @@ class MergeTree:
         return value
 
 
-def merge_tree(results: Iterable[Any], merge: Merge) -> Any:
+def merge_tree(results: Iterable[Result], merge: Merge) -> Result:
     """All results merged in a tree, as they come."""
     tree = MergeTree(merge)
     for result in results:
@@ -108,11 +121,11 @@ class MergedBlock:
     def __init__(self, task: Task, merge: Merge) -> None:
         self.task, self.merge = task, merge
 
-    def __call__(self, items: Iterable[Any]) -> Any:
+    def __call__(self, items: Iterable[Item]) -> Result:
         """The result of the block."""
         return merge_tree(map(self.task, items), self.merge)
 
 
-def blocks_of(items: Sequence[Any], size: int) -> list[list[Any]]:
+def blocks_of(items: Sequence[Item], size: int) -> list[list[Item]]:
     """Neighbours in lists of ``size``, a power of two: each list is a whole subtree."""
     return [list(items[k : k + size]) for k in range(0, len(items), size)]

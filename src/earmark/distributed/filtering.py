@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from earmark._optional import require
-from earmark.distributed.results import ResultFolder
+from earmark.distributed.executor import Dataset
+from earmark.distributed.predicting import ResultFolder
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import DataError
 from earmark.pipeline.text_filter import TextFilter
@@ -47,7 +48,7 @@ class FilterReport:
 
 def filter_parts(
     chosen: TextFilter,
-    dataset: Any,
+    dataset: Dataset,
     out: str | os.PathLike[str],
     *,
     text: str | None = None,

@@ -11,14 +11,12 @@ from typing import Any
 from sklearn.base import clone
 
 from earmark.distributed.dask_executor import DaskExecutor
-from earmark.distributed.executor import Executor
-from earmark.distributed.job import Job, NothingToLearnError
+from earmark.distributed.executor import Dataset, Executor
+from earmark.distributed.job import Job, NothingToLearnError, as_bytes
 from earmark.distributed.local import LocalExecutor, Progress
-from earmark.distributed.memory import as_bytes
-from earmark.distributed.predicting import PredictReport, predict_parts
-from earmark.distributed.sent_model import SentModel
+from earmark.distributed.predicting import PredictReport, SentModel, predict_parts
 from earmark.distributed.store import Store
-from earmark.distributed.trainers import check_trainable, train
+from earmark.distributed.trainers import check_trainable, names_in_parts, train
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import NotSupportedError
 from earmark.models import SemiSupervisedNaiveBayes
@@ -26,19 +24,23 @@ from earmark.pipeline import TextClassifier
 from earmark.pipeline.build import build_engine
 from earmark.pipeline.files import load_with_info
 from earmark.pipeline.plan import model_name, unused_pool
+from earmark.typing import Estimator
 
 __all__ = ["as_parts", "fit", "fitting", "predict", "trained_columns"]
 
-_AUTO = "multinomial"
-# In parts: the EM that it is compared with, which is a sum over documents.
-_SEMI = "semi-supervised"
+# Names that are one model in memory, which cannot be fitted in parts yet.
+_REFUSED = {
+    "auto": "compares models on all documents, which are not in one place",
+    "semi-supervised": "learns views of all documents, which are not in one place; "
+    "em-multinomial learns unlabelled documents by plain EM",
+}
 
 
 def fit(
     estimator: TextClassifier,
-    dataset: Any,
+    dataset: Dataset,
     *,
-    client: Any = None,
+    client: Executor | Estimator = None,
     text: str | Sequence[str] | None = None,
     label: str | None = None,
     memory: int | str | None = None,
@@ -51,8 +53,8 @@ def fit(
     Parameters
     ----------
     estimator : TextClassifier
-        With the model wanted; it is left as it is. ``"auto"`` takes multinomial
-        naive Bayes.
+        With the model wanted, one that ``earmark info --models`` lists for parts; it
+        is left as it is.
     dataset : path, list of paths, or list of Part
         A directory of Parquet, JSONL, CSV or TSV files, or the files.
     client : dask.distributed.Client, Executor or None, default=None
@@ -109,9 +111,9 @@ def fit(
 @contextmanager
 def fitting(
     estimator: TextClassifier,
-    dataset: Any,
+    dataset: Dataset,
     *,
-    client: Any = None,
+    client: Executor | Estimator = None,
     text: str | Sequence[str] | None = None,
     label: str | None = None,
     memory: int | str | None = None,
@@ -147,7 +149,7 @@ def fitting(
 
 
 def as_parts(
-    dataset: Any,
+    dataset: Dataset,
     text: str | Sequence[str] | None = None,
     label: Any = None,
     **how: Any,
@@ -164,11 +166,11 @@ def as_parts(
 
 
 def predict(
-    model: Any,
-    dataset: Any,
+    model: TextClassifier | str | os.PathLike[str],
+    dataset: Dataset,
     out: str | os.PathLike[str],
     *,
-    client: Any = None,
+    client: Executor | Estimator = None,
     text: str | Sequence[str] | None = None,
     max_error: float | None = None,
     skip_bad: bool = False,
@@ -241,7 +243,7 @@ def trained_columns(
     return None if classifier.regions == "email" else classifier.region_names_
 
 
-def _executor_of(client: Any) -> Executor:
+def _executor_of(client: Executor | Estimator) -> Executor:
     if hasattr(client, "reduce") and hasattr(client, "keep"):
         executor: Executor = client
         return executor
@@ -249,28 +251,25 @@ def _executor_of(client: Any) -> Executor:
 
 
 def _fitted(classifier: TextClassifier, job: Job) -> TextClassifier:
-    name = _AUTO if classifier.model == "auto" else classifier.model
     engine = _engine_of(classifier)
     train(engine, job)
     assert job.counts is not None
-    chosen = "chosen by you" if name == classifier.model else "the default for parts"
     n_pool = job.counts.n_unlabelled
     if isinstance(engine.estimator, SemiSupervisedNaiveBayes):
         used = [f"{n_pool:,} unlabelled documents were learned by EM (naive Bayes)"]
     else:
         used = unused_pool(n_pool)
-    classifier._adopt(engine, model_name(name), [chosen, *used, *job.notes])
+    name = model_name(classifier.model)
+    classifier._adopt(engine, name, ["chosen by you", *used, *job.notes])
     return classifier
 
 
 def _engine_of(classifier: TextClassifier) -> Any:
     """The engine to fit, unfitted."""
-    name = _AUTO if classifier.model == "auto" else classifier.model
-    model = SemiSupervisedNaiveBayes() if name == _SEMI else name
-    return build_engine(model, classifier.features, classifier._options())
+    return build_engine(classifier.model, classifier.features, classifier._options())
 
 
-def _refuse(estimator: Any) -> None:
+def _refuse(estimator: Estimator) -> None:
     if not isinstance(estimator, TextClassifier):
         raise TypeError(
             "earmark.distributed.fit wants a TextClassifier, which knows how text "
@@ -285,5 +284,10 @@ def _refuse(estimator: Any) -> None:
         raise NotSupportedError(
             "max_error (--max-error) is not estimated in parts; fit without it, and "
             "call measure_confidence with a sample of the training documents."
+        )
+    if isinstance(estimator.model, str) and estimator.model in _REFUSED:
+        raise NotSupportedError(
+            f"model {estimator.model!r} {_REFUSED[estimator.model]}. Name a model that "
+            f"is fitted in parts (--model): {names_in_parts()}; or fit in memory."
         )
     check_trainable(_engine_of(estimator))

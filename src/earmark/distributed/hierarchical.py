@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
 
-from earmark.distributed.data import PartedRows
 from earmark.distributed.executor import merged
-from earmark.distributed.higher_order import PresenceTask
-from earmark.distributed.rows import PartRows
+from earmark.distributed.models import PresenceTask
+from earmark.distributed.rows import PartedRows, PartRows
 from earmark.exceptions import NotSupportedError
 from earmark.kernels.keys import row_keys
 from earmark.kernels.mixture import (
@@ -24,14 +22,14 @@ from earmark.kernels.mixture import (
 )
 from earmark.kernels.rows import canonical_rows
 from earmark.models import HierarchicalBayes
-from earmark.models.hierarchical._fitting import Fit, TrainingData
-from earmark.models.hierarchical._multinomial import (
+from earmark.models.hierarchical.fitting import Fit, TrainingData, check_parameters
+from earmark.models.hierarchical.multinomial import (
     MultinomialEvents,
     MultinomialProblem,
 )
-from earmark.models.hierarchical._nodes import NodeParams
-from earmark.models.hierarchical._parameters import check_parameters
-from earmark.models.hierarchical._search import ClassDocuments
+from earmark.models.hierarchical.nodes import NodeParams
+from earmark.models.hierarchical.search import ClassDocuments
+from earmark.parameters import random_state_of
 from earmark.statistics import ClassStatistics
 from earmark.typing import BoolVector, FloatVector, IntVector, Matrix
 
@@ -53,7 +51,7 @@ def fit_hierarchical(model: HierarchicalBayes, data: PartedRows) -> None:
     model.classes_, model.n_features_in_ = data.classes, data.n_features
     docs = data.docs.astype(np.float64)
     model.class_log_prior_ = np.log(docs) - np.log(docs.sum())  # NB5
-    fitted = PartsFit(model, data, check_random_state(model.random_state)).run()
+    fitted = PartsFit(model, data, random_state_of(model.random_state)).run()
     model.__dict__.pop("_callback_fit_ctx", None)  # scikit-learn's, of a fit now over
     for name, value in fitted.items():
         setattr(model, name, value)

@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from earmark.distributed.bounded import cut_to_fit
-from earmark.distributed.counting import CountTask, PartCounts
-from earmark.distributed.executor import Executor, merged
+from earmark.distributed.counting import CountTask, PartCounts, cut_to_fit
+from earmark.distributed.executor import Executor, Regions, merged
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError
+from earmark.typing import Estimator
 
-__all__ = ["Job", "NothingToLearnError"]
+__all__ = ["Job", "NothingToLearnError", "as_bytes"]
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_LEAST = 50_000_000
+
+
+def as_bytes(size: int | str) -> int:
+    """Bytes of "2GB", "500 MB", "1.5G" or a plain number.
+
+    Examples
+    --------
+    >>> as_bytes("1.5GB")
+    1500000000
+
+    """
+    if isinstance(size, int):
+        value = size
+    else:
+        found = re.fullmatch(
+            r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", size, re.IGNORECASE
+        )
+        if found is None:
+            raise ValueError(f"memory must be a size such as '2GB', got {size!r}.")
+        number, unit, binary = found.groups()
+        factor = _UNITS[unit.upper()]
+        if binary:
+            factor = 1024 ** ("KMGT".index(unit.upper()) + 1) if unit else 1
+        value = int(float(number) * factor)
+    if value < _LEAST:
+        raise ValueError(
+            f"memory must be at least 50 MB, got {size!r}; earmark itself takes more "
+            "than that."
+        )
+    return value
 
 
 class NothingToLearnError(DataError):
@@ -25,7 +59,7 @@ class Job:
 
     executor: Executor
     parts: Sequence[Part]
-    regions: Any
+    regions: Regions
     """As in ``TextClassifier``."""
     skip_bad: bool = False
     memory: int | None = None
@@ -37,7 +71,7 @@ class Job:
     """Label -> how many documents have it."""
 
     def count(
-        self, counter: Any, with_pool: bool = False, add: Any = None
+        self, counter: Estimator, with_pool: bool = False, add: Any = None
     ) -> PartCounts:
         """The first pass; bad parts take no part in the later ones."""
         task = CountTask(counter, self.regions, self.skip_bad, with_pool, add)

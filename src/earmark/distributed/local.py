@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from earmark.distributed.bounded import merge_bounded
-from earmark.distributed.executor import Merge, Task, merge_tree
+from earmark.distributed.counting import merge_bounded
+from earmark.distributed.executor import Item, Merge, Result, Task, merge_tree
 from earmark.distributed.store import Store
 from earmark.documents.parts import Part
 
@@ -61,7 +61,9 @@ class LocalExecutor:
         self.memory = memory
         self.progress = progress
 
-    def reduce(self, stage: str, task: Task, items: Sequence[Any], merge: Merge) -> Any:
+    def reduce(
+        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
+    ) -> Result:
         """Merge the results as they come; the store keeps those of each part."""
         if self.store is None or not isinstance(items[0], Part):
             return merge_tree(map(task, map(_loaded, items)), merge)
@@ -71,16 +73,16 @@ class LocalExecutor:
         return merge_tree((load() for load in loaders), merge)
 
     def keep_merged(
-        self, stage: str, task: Task, items: Sequence[Any], merge: Merge
-    ) -> Any:
+        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
+    ) -> Result:
         """The same as ``reduce``: all is here."""
         return self.reduce(stage, task, items, merge)
 
-    def gather(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+    def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """All results in a list."""
         return [task(_loaded(item)) for item in items]
 
-    def keep(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+    def keep(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """Results in memory, or in the store if there is one."""
         if self.store is None:
             return [task(item) for item in items]
@@ -90,7 +92,7 @@ class LocalExecutor:
 
     def _done(
         self, stage: str, task: Task, parts: Sequence[Part]
-    ) -> Iterator[Callable[[], Any]]:
+    ) -> Iterator[Callable[[], Result]]:
         """How to load each part's pieces, after doing what is not done yet."""
         assert self.store is not None
         clock = _Clock(stage, parts)
@@ -108,9 +110,9 @@ class LocalExecutor:
                 self.progress(clock.told())
             yield from loaders
 
-    def _pieces(self, task: Any, part: Part) -> Iterable[Any]:
+    def _pieces(self, task: Any, part: Part) -> Iterable[Result]:
         if self.memory is not None and getattr(task, "grows", False):
-            pieces: Iterable[Any] = task.pieces(part, self.memory // 8)
+            pieces: Iterable[Result] = task.pieces(part, self.memory // 8)
             return pieces
         return [task(part)]
 
@@ -118,16 +120,16 @@ class LocalExecutor:
 class _Kept:
     """A result in the store."""
 
-    def __init__(self, load: Callable[[], Any]) -> None:
+    def __init__(self, load: Callable[[], Result]) -> None:
         self.load = load
 
 
-def _made(task: Task, item: Any) -> Any:
+def _made(task: Task, item: Item) -> Result:
     """A result that is made again whenever it is asked for."""
     return task(_loaded(item))
 
 
-def _loaded(item: Any) -> Any:
+def _loaded(item: Item) -> Item:
     return item.load() if isinstance(item, _Kept) else item
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,130 @@ import numpy as np
 from earmark._optional import require
 from earmark.distributed.executor import Executor
 from earmark.distributed.local import LocalExecutor
-from earmark.distributed.results import ResultFolder
-from earmark.distributed.sent_model import SentModel
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError
 from earmark.persistence import read_manifest
-from earmark.whole_files import whole_file
+from earmark.pipeline import load
+from earmark.whole_files import whole_file, write_whole
 
-__all__ = ["PredictReport", "PredictTask", "predict_parts"]
+__all__ = ["PredictReport", "PredictTask", "ResultFolder", "SentModel", "predict_parts"]
+
+
+class SentModel:
+    """A classifier by the path of its file; loaded once where it is used.
+
+    Parameters
+    ----------
+    path : path
+        The model file, which every worker must see.
+    max_error : float or None
+        Abstain at this error rate.
+    loaded : TextClassifier or None
+        The same classifier, if it is in this process already.
+
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        max_error: float | None = None,
+        loaded: Any = None,
+    ) -> None:
+        self.path = os.path.abspath(path)
+        self.max_error = max_error
+        self._loaded = loaded
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_loaded": None}
+
+    def classifier(self) -> Any:
+        """The classifier, in this process."""
+        if self._loaded is None:
+            self._loaded = load(self.path)
+            if self.max_error is not None:
+                self._loaded.set_params(max_error=self.max_error)
+        return self._loaded
+
+
+_JOB = "_job.json"
+
+
+class ResultFolder:
+    """Results of one job, a file for each part of the input.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there; results of another job in it are an error.
+    settings : mapping
+        Plain data that tell one job from another.
+    parts : sequence of Part
+        The input, none of which may lie in the folder.
+    command : str
+        What to call the job in messages.
+
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Mapping[str, Any],
+        parts: Sequence[Part],
+        command: str,
+    ) -> None:
+        self.folder = folder
+        inside = [p.name for p in parts if p.path.parent.resolve() == folder.resolve()]
+        if inside:
+            raise DataError(
+                f"{folder}: the results would lie among the data ({inside[0]}); name "
+                "another folder with --out."
+            )
+        _check_names(parts)
+        if folder.exists() and not folder.is_dir():
+            raise DataError(f"{folder}: expected a folder for the results, got a file.")
+        folder.mkdir(parents=True, exist_ok=True)
+        job = {"command": command, **settings}
+        path = folder / _JOB
+        if path.exists():
+            if json.loads(path.read_bytes()) != json.loads(json.dumps(job)):
+                raise DataError(
+                    f"{folder}: it holds results of another model or other options; "
+                    "name another folder with --out, or delete it."
+                )
+        elif any(not p.name.startswith((".", "_")) for p in folder.iterdir()):
+            raise DataError(
+                f"{folder}: expected an empty folder, or one that {command} began to "
+                "fill; name another with --out."
+            )
+        else:
+            write_whole(path, json.dumps(job, indent=1).encode())
+
+    def target(self, part: Part, kind: str) -> Path | None:
+        """The file for a part's results, or None if it is there and not older."""
+        suffix = "parquet" if kind == "parquet" else "jsonl"
+        target = self.folder / f"{_stem(part)}.{suffix}"
+        done = target.exists() and target.stat().st_mtime_ns >= part.stamp[1]
+        return None if done else target
+
+
+def _stem(part: Part) -> str:
+    """The name of a part without its endings."""
+    name = part.path.name
+    for ending in (".gz", ".zst"):
+        name = name.removesuffix(ending)
+    return Path(name).stem
+
+
+def _check_names(parts: Sequence[Part]) -> None:
+    """Two parts whose results would have one name are an error."""
+    taken: dict[str, str] = {}
+    for part in parts:
+        other = taken.setdefault(_stem(part), part.name)
+        if other != part.name:
+            raise DataError(
+                f"{part.name}: its results would have the same name as those of "
+                f"{other}; rename one of them."
+            )
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ from typing import Any
 
 from earmark._optional import require
 from earmark.distributed.executor import (
+    Item,
     Merge,
     MergedBlock,
+    Result,
     Task,
     blocks_of,
     merge_tree,
@@ -54,28 +56,30 @@ class SparkExecutor:
         self.session = session
         self.block = block
 
-    def reduce(self, stage: str, task: Task, items: Sequence[Any], merge: Merge) -> Any:
+    def reduce(
+        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
+    ) -> Result:
         """Merge the parts of a block where they are, and the blocks here."""
         return merge_tree(self._mapped(MergedBlock(task, merge), items), merge)
 
     def keep_merged(
-        self, stage: str, task: Task, items: Sequence[Any], merge: Merge
-    ) -> Any:
+        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
+    ) -> Result:
         """The same as ``reduce``: the result is here."""
         return self.reduce(stage, task, items, merge)
 
-    def gather(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+    def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """Results in the order of the items."""
         blocks = self._mapped(_Listing(task), items)
         return [result for block in blocks for result in block]
 
-    def keep(self, stage: str, task: Task, items: Sequence[Any]) -> list[Any]:
+    def keep(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """A recipe for each item, followed whenever the result is needed."""
         return [_Recipe(task, sendable(item)) for item in items]
 
     def _mapped(
-        self, work: Callable[[list[Any]], Any], items: Sequence[Any]
-    ) -> list[Any]:
+        self, work: Callable[[list[Item]], Result], items: Sequence[Item]
+    ) -> list[Result]:
         """One result for each block of items, in order."""
         cut = blocks_of([sendable(item) for item in items], self.block)
         rows = [(k, pickle.dumps((work, block))) for k, block in enumerate(cut)]
@@ -85,7 +89,7 @@ class SparkExecutor:
         return [pickle.loads(payload) for _, payload in ordered]
 
 
-def _work_on(batches: Iterable[Any]) -> Iterator[Any]:
+def _work_on(batches: Iterable[Result]) -> Iterator[Any]:
     """What a Spark worker does with its blocks: Arrow batches in, Arrow batches out."""
     arrow = require("pyarrow", "work on Spark")
     for batch in batches:
@@ -109,16 +113,16 @@ class _Listing:
     def __init__(self, task: Task) -> None:
         self.task = task
 
-    def __call__(self, items: list[Any]) -> list[Any]:
+    def __call__(self, items: list[Item]) -> list[Result]:
         return [self.task(item) for item in items]
 
 
 class _Recipe:
     """A result that is made where and when it is needed."""
 
-    def __init__(self, task: Task, item: Any) -> None:
+    def __init__(self, task: Task, item: Item) -> None:
         self.task, self.item = task, item
 
 
-def _made(item: Any) -> Any:
+def _made(item: Item) -> Item:
     return item.task(_made(item.item)) if isinstance(item, _Recipe) else item

@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from earmark import __version__
 from earmark.distributed.counting import PartCounts
+from earmark.distributed.executor import Result
 from earmark.distributed.rows import GatheredRows, PartRows
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError, ModelFormatError
@@ -78,7 +78,7 @@ class Store:
                 "delete the folder to start again, or name another --out."
             )
 
-    def load(self, stage: str, part: int) -> list[Callable[[], Any]] | None:
+    def load(self, stage: str, part: int) -> list[Callable[[], Result]] | None:
         """How to load the pieces of a finished part, or None if it is to be done."""
         mark = self._mark(stage, part)
         try:
@@ -92,7 +92,7 @@ class Store:
             [_loader(path) for path in files] if all(map(Path.exists, files)) else None
         )
 
-    def save(self, stage: str, part: int, pieces: Iterable[Any]) -> int:
+    def save(self, stage: str, part: int, pieces: Iterable[Result]) -> int:
         """Keep the result of a part; it counts as done only after the last byte.
 
         Returns the number of documents in it.
@@ -124,8 +124,8 @@ def _is_ours(name: str) -> bool:
     return name.endswith((".done", ".part", ".tmp")) or name == _JOB
 
 
-def _loader(path: Path) -> Callable[[], Any]:
-    def load() -> Any:
+def _loader(path: Path) -> Callable[[], Result]:
+    def load() -> Result:
         try:
             return load_model(path, _table())
         except ModelFormatError as error:

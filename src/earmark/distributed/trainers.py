@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from earmark.distributed.additive import fit_additive, fit_hybrid, fit_rocchio
-from earmark.distributed.data import PartedRows
-from earmark.distributed.features import fit_features, hashed_features
+from earmark.distributed.counting import PartCounts
+from earmark.distributed.executor import merge_tree, merged
 from earmark.distributed.hierarchical import fit_hierarchical
-from earmark.distributed.higher_order import fit_higher_order
 from earmark.distributed.job import Job
-from earmark.distributed.rows import MatrixTask
-from earmark.distributed.semi_supervised import fit_semi_supervised
-from earmark.distributed.softmax import fit_softmax
+from earmark.distributed.models import (
+    fit_additive,
+    fit_higher_order,
+    fit_hybrid,
+    fit_rocchio,
+    fit_semi_supervised,
+    fit_softmax,
+)
+from earmark.distributed.rows import MatrixTask, PartedRows
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.features import HashedCounter
+from earmark.features import HashedCounter, WordCounter
 from earmark.models import (
     GaussianNaiveBayes,
     HierarchicalBayes,
@@ -28,14 +32,103 @@ from earmark.models import (
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
-from earmark.models.naive_bayes._count_model import CountNaiveBayes
+from earmark.models.naive_bayes.count_model import CountNaiveBayes
+from earmark.models.registry import MODELS
 from earmark.pipeline.count_engine import CountEngine, class_factors
 from earmark.pipeline.inputs import RegionTexts
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.region_features import RegionFeatures
-from earmark.typing import Labels
+from earmark.statistics import TermCounts
+from earmark.typing import Estimator, IntVector, Labels
 
-__all__ = ["check_trainable", "train"]
+__all__ = [
+    "check_trainable",
+    "fit_features",
+    "hashed_features",
+    "names_in_parts",
+    "train",
+]
+
+
+def fit_features(features: RegionFeatures, counts: PartCounts) -> RegionFeatures:
+    """What ``features.fit_transform`` learns from the same documents."""
+    if not isinstance(features.counter, WordCounter | HashedCounter):
+        raise NotSupportedError(
+            "data in parts are counted by WordCounter or HashedCounter, got "
+            f"{type(features.counter).__name__}; give features as a dict of "
+            "WordCounter parameters, or fit in memory."
+        )
+    features.regions_ = list(counts.labelled)
+    if isinstance(features.counter, HashedCounter):
+        return hashed_features(features, features.regions_)
+    tables = [_all_documents(counts, region) for region in features.regions_]
+    n_documents = sum(int(table.docs.sum()) for table in tables[:1])
+    several = len(tables) > 1
+    shared = None
+    if features.shared:
+        everything = merge_tree(tables, merged)
+        n_texts = n_documents * len(tables)
+        shared = _learned(features.counter, everything, n_texts)[0]
+    features.counters_, features.weightings_, features.widths_ = [], [], []
+    for table in tables:
+        if several and not table.n_terms and shared is None:
+            counter, frequency = None, table.document_frequency()
+        elif shared is not None:
+            counter, frequency = shared, _frequency_in(shared, table)
+        else:
+            counter, frequency = _learned(features.counter, table, n_documents)
+        features.counters_.append(counter)
+        features.weightings_.append(_weighting(features, frequency, n_documents))
+        features.widths_.append(len(frequency))
+    return features
+
+
+def hashed_features(features: RegionFeatures, regions: list[str]) -> RegionFeatures:
+    """Features whose columns are known before any document is."""
+    features.regions_ = regions
+    features.counters_ = [clone(features.counter) for _ in regions]
+    features.weightings_ = [None for _ in regions]
+    features.widths_ = [features.counter.n_features for _ in regions]
+    return features
+
+
+def _all_documents(counts: PartCounts, region: str) -> TermCounts:
+    pool = counts.pool.get(region)
+    return (
+        counts.labelled[region]
+        if pool is None
+        else merged(counts.labelled[region], pool)
+    )
+
+
+def _learned(
+    counter: WordCounter, table: TermCounts, n_documents: int
+) -> tuple[WordCounter, IntVector]:
+    """A counter with the vocabulary, and the document frequencies of its columns."""
+    frequency = table.document_frequency()
+    total = table.tokens.sum(axis=0).ravel()
+    fitted = clone(counter)
+    fitted._start()
+    if fitted.fixed_vocabulary_:
+        return fitted, _frequency_in(fitted, table)
+    kept = fitted._learn_frequencies(table.terms(), frequency, total, n_documents)
+    return fitted, frequency[kept]
+
+
+def _frequency_in(counter: WordCounter, table: TermCounts) -> IntVector:
+    """Document frequencies of the counter's columns, whatever the table holds."""
+    known = dict(zip(table.terms(), table.document_frequency().tolist(), strict=True))
+    return np.asarray(
+        [known.get(term, 0) for term in counter.get_feature_names_out().tolist()],
+        dtype=np.int64,
+    )
+
+
+def _weighting(features: RegionFeatures, frequency: IntVector, n_documents: int) -> Any:
+    if features.weighting is None:
+        return None
+    return clone(features.weighting).fit_frequencies(frequency, n_documents)
+
 
 _TRAINERS: tuple[tuple[type, Callable[[Any, PartedRows], None]], ...] = (
     (RocchioClassifier, fit_rocchio),
@@ -78,15 +171,19 @@ def train(engine: Any, job: Job) -> None:
         sizes,
         width,
         class_factors(engine.class_weight, classes, docs.astype(np.float64)),
+        features.blocks_,
     )
     model = clone(engine.estimator)
-    if "blocks" in model.get_params(deep=False):
-        model.set_params(blocks=features.blocks_)
     trainer(model, data)
     engine.model_, engine.classes_ = model, np.asarray(model.classes_)
     engine.calibrator_ = None
     if counts.n_unlabelled and getattr(model, "documents_", None) is not None:
         engine.keep_rows(data.places(counts.parts))
+
+
+def names_in_parts() -> str:
+    """The names of the models that are fitted in parts."""
+    return ", ".join(name for name, spec in MODELS.items() if spec.in_parts)
 
 
 def check_trainable(engine: Any) -> None:
@@ -101,9 +198,8 @@ def _trainer_of(engine: Any) -> Callable[[Any, PartedRows], None]:
             if isinstance(engine.estimator, kind):
                 return trainer
     raise NotSupportedError(
-        f"{type(engine.estimator).__name__} cannot be fitted in parts; take "
-        "multinomial, bernoulli, complement, rocchio, hybrid, hierarchical, "
-        "higher-order, softmax or semi-supervised, or fit in memory."
+        f"{type(engine.estimator).__name__} cannot be fitted in parts; take one of "
+        f"{names_in_parts()}, or fit in memory."
     )
 
 
@@ -121,7 +217,7 @@ def _train_counts(engine: CountEngine, job: Job) -> None:
 class HashedSums:
     """Texts and labels -> the model's statistics, over hashed columns."""
 
-    def __init__(self, features: RegionFeatures, model: Any) -> None:
+    def __init__(self, features: RegionFeatures, model: Estimator) -> None:
         self.features = features
         self.model = model
 

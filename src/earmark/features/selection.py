@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from earmark._checks import require_integer
+from earmark._checks import require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, class_sums
 from earmark.kernels.term_scores import (
@@ -18,17 +19,21 @@ from earmark.kernels.term_scores import (
     information_gain,
     largest_mutual_information,
 )
+from earmark.parameters import renamed
 from earmark.typing import (
     ArrayLike,
     BoolVector,
+    FloatMatrix,
     FloatVector,
+    IntVector,
+    Labels,
     MatrixLike,
     SparseMatrix,
 )
 
 __all__ = ["TermSelector"]
 
-_SCORES = ("information_gain", "chi2", "df", "mutual_information")
+_CRITERIA = ("information_gain", "chi2", "df", "mutual_information")
 
 
 class TermSelector(SelectorMixin, BaseEstimator):
@@ -36,7 +41,7 @@ class TermSelector(SelectorMixin, BaseEstimator):
 
     Parameters
     ----------
-    score : {"information_gain", "chi2", "df", "mutual_information"}, \
+    criterion : {"information_gain", "chi2", "df", "mutual_information"}, \
             default="information_gain"
         ``information_gain``: how many bits the presence of the term takes off the
         uncertainty about the class. ``mutual_information``: the same for one class
@@ -67,47 +72,28 @@ class TermSelector(SelectorMixin, BaseEstimator):
 
     """
 
-    def __init__(self, score: str = "information_gain", *, k: int = 1000) -> None:
-        self.score = score
+    @renamed(score="criterion")
+    def __init__(self, criterion: str = "information_gain", *, k: int = 1000) -> None:
+        self.criterion = criterion
         self.k = k
-
-    # To scikit-learn a readable attribute ``score`` is a method, which it calls. So
-    # the parameter of that name is read by get_params only.
-    @property
-    def score(self) -> str:
-        """Not readable: see ``get_params()["score"]``."""
-        raise AttributeError("score is a parameter; read it by get_params()['score'].")
-
-    @score.setter
-    def score(self, value: str) -> None:
-        self.__dict__["score"] = value
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters of the constructor."""
-        return {"score": self.__dict__["score"], "k": self.k}
 
     def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Score the columns of X (n_samples, n_features)."""
-        kind = self.get_params()["score"]
-        if kind not in _SCORES:
-            listed = ", ".join(map(repr, _SCORES))
-            raise ValueError(
-                f"TermSelector.score must be one of {listed}, got {kind!r}."
-            )
+        require_one_of(self, "criterion", _CRITERIA)
         require_integer(self, "k", low=1)
-        if kind == "df":
+        if self.criterion == "df":
             X = validate_data(self, X, accept_sparse="csr")
             self.scores_ = _held(canonical_rows(X)).sum(axis=0).astype(np.float64)
         else:
             X, labels = validate_data(self, X, y, accept_sparse="csr")
-            self.scores_ = self._supervised(kind, canonical_rows(X), labels)
+            self.scores_ = self._supervised(canonical_rows(X), labels)
         return self
 
-    def _supervised(self, kind: str, rows: SparseMatrix, y: Any) -> FloatVector:
+    def _supervised(self, rows: SparseMatrix, y: Labels) -> FloatVector:
         check_classification_targets(y)
         classes, y_index = np.unique(y, return_inverse=True)
         docs = np.bincount(y_index).astype(np.float64)
-        if kind == "chi2":
+        if self.criterion == "chi2":
             if rows.nnz and rows.data.min() < 0:
                 raise DataError(
                     "Negative values in data: chi2 needs counts >= 0, got "
@@ -115,7 +101,7 @@ class TermSelector(SelectorMixin, BaseEstimator):
                 )
             return chi_square(_dense_sums(rows, y_index, len(classes)), docs)
         joint = _dense_sums(_held(rows), y_index, len(classes))
-        if kind == "information_gain":
+        if self.criterion == "information_gain":
             return information_gain(joint, docs)
         return largest_mutual_information(joint, docs)
 
@@ -126,12 +112,11 @@ class TermSelector(SelectorMixin, BaseEstimator):
         mask[best] = True
         return mask
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        kind = self.get_params()["score"]
-        tags.target_tags.required = kind != "df"
-        tags.input_tags.positive_only = kind == "chi2"
+        tags.target_tags.required = self.criterion != "df"
+        tags.input_tags.positive_only = self.criterion == "chi2"
         return tags
 
 
@@ -142,6 +127,6 @@ def _held(rows: SparseMatrix) -> SparseMatrix:
     return held
 
 
-def _dense_sums(rows: SparseMatrix, y_index: Any, n_classes: int) -> Any:
+def _dense_sums(rows: SparseMatrix, y_index: IntVector, n_classes: int) -> FloatMatrix:
     sums = class_sums(rows.astype(np.float64), y_index, n_classes)
     return np.asarray(sums.toarray(), dtype=np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,9 @@ from earmark.kernels.rows import canonical_rows, row_lengths, scale_rows, unit_r
 from earmark.typing import FloatVector, IntVector, MatrixLike, SparseMatrix
 
 __all__ = ["IDF", "NORM", "TF", "TfidfWeighting"]
+
+# Documents with each term: whole numbers, but for documents that were weighted.
+Frequencies: TypeAlias = IntVector | FloatVector
 
 # -- term frequency: the stored counts of canonical rows -> weights ----------------
 
@@ -55,27 +58,27 @@ def log_average(X: SparseMatrix) -> FloatVector:
 # -- inverse document frequency: N and df -> factor of each term -------------------
 
 
-def none(n_documents: int, df: IntVector) -> FloatVector:
+def none(n_documents: float, df: Frequencies) -> FloatVector:
     """SMART n: 1."""
     return np.ones(len(df))
 
 
-def inverse(n_documents: int, df: IntVector) -> FloatVector:
+def inverse(n_documents: float, df: Frequencies) -> FloatVector:
     """SMART t: log10(N / df) (VS1); a term that no document has gets log10 N."""
     return np.asarray(np.log10(n_documents / np.maximum(df, 1)))
 
 
-def smooth(n_documents: int, df: IntVector) -> FloatVector:
+def smooth(n_documents: float, df: Frequencies) -> FloatVector:
     """ln((1 + N) / (1 + df)) + 1, as scikit-learn's ``smooth_idf``."""
     return np.asarray(np.log((1 + n_documents) / (1 + df)) + 1.0)
 
 
-def unsmoothed(n_documents: int, df: IntVector) -> FloatVector:
+def unsmoothed(n_documents: float, df: Frequencies) -> FloatVector:
     """ln(N / df) + 1, as scikit-learn without ``smooth_idf``."""
     return np.asarray(np.log(n_documents / np.maximum(df, 1)) + 1.0)
 
 
-def probabilistic(n_documents: int, df: IntVector) -> FloatVector:
+def probabilistic(n_documents: float, df: Frequencies) -> FloatVector:
     """SMART p: max(0, log10((N - df) / df))."""
     odds = (n_documents - df) / np.maximum(df, 1)
     return np.asarray(np.log10(np.maximum(odds, 1.0)))
@@ -109,7 +112,7 @@ TF: Mapping[str, Callable[[SparseMatrix], FloatVector]] = {
     "boolean": boolean,
     "log_average": log_average,
 }
-IDF: Mapping[str, Callable[[int, Any], FloatVector]] = {
+IDF: Mapping[str, Callable[[float, Frequencies], FloatVector]] = {
     "none": none,
     "inverse": inverse,
     "smooth": smooth,
@@ -197,8 +200,22 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Count the documents with each term."""
         self._check_parameters()
         rows = self._rows(X, reset=True)
-        self.n_documents_ = int(rows.shape[0])
-        self.document_frequency_ = _document_frequency(rows)
+        self.n_documents_: float = int(rows.shape[0])
+        self.document_frequency_: Frequencies = _document_frequency(rows)
+        return self
+
+    def fit_frequencies(
+        self, document_frequency: Frequencies, n_documents: float
+    ) -> Self:
+        """Learn from documents that were counted elsewhere, in parts or by weight.
+
+        ``document_frequency`` has the documents with each term, out of
+        ``n_documents``.
+        """
+        self._check_parameters()
+        self.n_documents_ = n_documents
+        self.document_frequency_ = document_frequency
+        self.n_features_in_ = len(document_frequency)
         return self
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:

@@ -1,6 +1,5 @@
 """Classifiers on term counts and vectors, scikit-learn compatible."""
 
-from earmark.models.blended_svm import BlendedSVM
 from earmark.models.hierarchical import HierarchicalBayes
 from earmark.models.higher_order import (
     HigherOrderClassifier,
@@ -16,7 +15,6 @@ from earmark.models.naive_bayes import (
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
-from earmark.models.nbsvm import NBSVM
 from earmark.models.neighbors import NeighborsClassifier
 from earmark.models.rocchio import RocchioClassifier
 from earmark.models.semi_supervised import (
@@ -24,6 +22,7 @@ from earmark.models.semi_supervised import (
     SemiSupervisedNaiveBayes,
 )
 from earmark.models.softmax import SoftmaxRegression
+from earmark.models.svm import NBSVM, BlendedSVM
 
 __all__ = [
     "NBSVM",

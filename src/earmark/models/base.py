@@ -9,18 +9,25 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import EarmarkWarning, NotSupportedError
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
 from earmark.models.protocols import LinearRule, ScoreParts, linear_parts
+from earmark.parameters import with_new_names
+from earmark.statistics.inputs import checked_weights
 from earmark.typing import (
+    ClassWeightLike,
+    Estimator,
     FloatMatrix,
     FloatVector,
+    IntVector,
     Labels,
     Matrix,
     MatrixLike,
+    WeightsLike,
 )
 
 __all__ = [
@@ -28,6 +35,8 @@ __all__ = [
     "LogitClassifier",
     "RankingClassifier",
     "ScoringClassifier",
+    "document_weights",
+    "repeats",
 ]
 
 
@@ -37,6 +46,8 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     classes_: Labels
     # What the offset of a linear rule is called in an explanation.
     _offset_name: ClassVar[str] = "bias"
+    # Attributes that `_derive` makes from others; a model file leaves them out.
+    _derived: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def _class_scores(self, X: Matrix) -> FloatMatrix:
@@ -66,7 +77,7 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""
         rule = self.linear_rule()
-        if rule is None or rule.binary or rule.unit:
+        if rule is None or not rule.on_rows:
             raise NotSupportedError(
                 f"{type(self).__name__} is not a sum over terms, so it cannot be "
                 "explained term by term."
@@ -78,6 +89,19 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Weight of each term for each class (n_features, n_classes), if it has one."""
         rule = self.linear_rule()
         return None if rule is None else rule.weights
+
+    # -- model files -----------------------------------------------------------
+
+    def _derive(self) -> None:
+        """Set what follows from other fitted attributes (``_derived``)."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {k: v for k, v in vars(self).items() if k not in self._derived}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(with_new_names(type(self), state))
+        if self._derived and "classes_" in state:
+            self._derive()
 
     # Names of before, for the layers above until they have moved over.
     def _scores(self, X: MatrixLike) -> FloatMatrix:
@@ -156,3 +180,27 @@ class JointClassifier(LogitClassifier):
             )
             joint = np.where(impossible, self.class_log_prior_, joint)
         return joint
+
+
+def document_weights(
+    sample_weight: WeightsLike,
+    labels: Labels,
+    class_weight: ClassWeightLike = None,
+) -> FloatVector:
+    """Weight of each document, its class's factor included; 1 if nothing is said."""
+    given = checked_weights(sample_weight, len(labels))
+    weight = np.ones(len(labels)) if given is None else given.astype(np.float64)
+    if class_weight is not None:
+        weight = weight * compute_sample_weight(class_weight, labels)
+    return weight
+
+
+def repeats(owner: Estimator, sample_weight: WeightsLike, n_samples: int) -> IntVector:
+    """The rows, each as often as its weight says, for models that count documents."""
+    weight = checked_weights(sample_weight, n_samples)
+    if weight is not None and weight.dtype.kind != "i":
+        raise NotSupportedError(
+            f"{type(owner).__name__} counts documents: sample_weight must hold whole "
+            "numbers, a document of weight 2 counting as two equal ones."
+        )
+    return np.repeat(np.arange(n_samples), 1 if weight is None else weight)

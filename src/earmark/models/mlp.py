@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,20 @@ from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels import mlp
 from earmark.kernels.rows import canonical_rows, squared_lengths
-from earmark.models._descent import DescentClassifier, TrainingSet
+from earmark.models.descent import DescentClassifier, TrainingSet
 from earmark.models.protocols import ScoreParts
-from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, MatrixLike
+from earmark.parameters import given_to_fit, renamed
+from earmark.typing import (
+    ArrayLike,
+    ClassWeightLike,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Matrix,
+    MatrixLike,
+    RandomStateLike,
+    WeightsLike,
+)
 
 __all__ = ["MultilayerPerceptron"]
 
@@ -48,7 +60,7 @@ class MultilayerPerceptron(DescentClassifier):
     eta : float > 0 or None, default=None
         Step size. None: 0.08 * sqrt(n_classes) / (typical length of a row) for
         "adaptive", 0.001 for "adam", 0.1 for "sgd".
-    epochs : int or None, default=None
+    max_iter : int or None, default=None
         Passes over the documents. None: between 20 for a small collection and 5 for a
         large one.
     batch_size : int or None, default=None
@@ -64,8 +76,8 @@ class MultilayerPerceptron(DescentClassifier):
         Passes without improvement before early stopping.
     fit_intercept : bool, default=True
         Give every unit a bias.
-    start_weights : sequence of ndarray or None, default=None
-        Weights (n_in, n_out) of each layer to start from, in place of random ones.
+    start_weights : None
+        Deprecated: give it to ``fit``.
     class_weight : None, "balanced" or dict, default=None
         Factor on the weight of each class's documents.
     random_state : int, RandomState instance or None, default=None
@@ -99,7 +111,7 @@ class MultilayerPerceptron(DescentClassifier):
     Examples
     --------
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    >>> model = MultilayerPerceptron(hidden=(8,), epochs=2000, random_state=0)
+    >>> model = MultilayerPerceptron(hidden=(8,), max_iter=2000, random_state=0)
     >>> model.fit(X, ["equal", "not", "not", "equal"]).predict(X)
     array(['equal', 'not', 'not', 'equal'], dtype='<U5')
 
@@ -112,7 +124,9 @@ class MultilayerPerceptron(DescentClassifier):
     _dense: FloatVector
     _sizes: tuple[int, ...]
     _memory: mlp.Memory
+    _first_weights: Sequence[FloatMatrix] | None = None
 
+    @renamed(epochs="max_iter")
     def __init__(
         self,
         *,
@@ -120,23 +134,23 @@ class MultilayerPerceptron(DescentClassifier):
         activation: str = "tanh",
         solver: str = "adaptive",
         eta: float | None = None,
-        epochs: int | None = None,
+        max_iter: int | None = None,
         batch_size: int | None = None,
         dropout: float = 0.0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         patience: int = 2,
         fit_intercept: bool = True,
-        start_weights: Sequence[NDArray[np.float64]] | None = None,
-        class_weight: Any = None,
-        random_state: Any = None,
+        start_weights: None = None,
+        class_weight: ClassWeightLike = None,
+        random_state: RandomStateLike = None,
         verbose: int = 0,
     ) -> None:
         self.hidden = hidden
         self.activation = activation
         self.solver = solver
         self.eta = eta
-        self.epochs = epochs
+        self.max_iter = max_iter
         self.batch_size = batch_size
         self.dropout = dropout
         self.early_stopping = early_stopping
@@ -159,6 +173,51 @@ class MultilayerPerceptron(DescentClassifier):
         return [bias for _, bias in self._network().layers()]
 
     # -- learning ------------------------------------------------------------
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: WeightsLike = None,
+        *,
+        validation: tuple[MatrixLike, ArrayLike] | None = None,
+        start_weights: Sequence[FloatMatrix] | None = None,
+    ) -> Self:
+        """Learn X (n_samples, n_features) and y afresh.
+
+        The order of the rows has no influence; ``validation`` (X, y) is held out
+        for early stopping in place of a part of X. ``start_weights`` has the weights
+        (n_in, n_out) of each layer to start from, in place of random ones.
+        """
+        with self._starting_from(start_weights):
+            super().fit(X, y, sample_weight, validation=validation)
+        return self
+
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: WeightsLike = None,
+        *,
+        start_weights: Sequence[FloatMatrix] | None = None,
+    ) -> Self:
+        """One more pass, over these documents.
+
+        Give all labels in ``classes`` at the first call if ``y`` does not hold them
+        all; ``start_weights``, as in ``fit``, is for the first call too. Unlike a
+        count model's, the result depends on the order of the calls.
+        """
+        with self._starting_from(start_weights):
+            return super().partial_fit(X, y, classes, sample_weight)
+
+    @contextmanager
+    def _starting_from(self, weights: Sequence[FloatMatrix] | None) -> Iterator[None]:
+        self._first_weights = given_to_fit(self, "start_weights", weights)
+        try:
+            yield
+        finally:
+            del self._first_weights
 
     def _check_parameters(self) -> None:
         require_one_of(self, "activation", ("tanh", "relu"))
@@ -186,8 +245,8 @@ class MultilayerPerceptron(DescentClassifier):
         self._length = math.sqrt(mean_square) or 1.0
         network = mlp.new_network(n_features, sizes, self.activation, self._seed())
         network.first[:] /= self._length  # as if rows had length 1
-        if self.start_weights is not None:
-            _set_weights(network, self.start_weights)
+        if self._first_weights is not None:
+            _set_weights(network, self._first_weights)
         self._first, self._dense, self._sizes = network.first, network.dense, sizes
         self._memory = mlp.new_memory(network, self.solver)
         automatic = _ETA.get(self.solver, _STEP * math.sqrt(n_classes) / self._length)
@@ -263,17 +322,19 @@ _NOTE = (
 )
 
 
-def _set_weights(network: mlp.Network, given: Sequence[NDArray[np.float64]]) -> None:
+def _set_weights(network: mlp.Network, start_weights: Sequence[FloatMatrix]) -> None:
     layers = network.layers()
-    if len(given) != len(layers):
+    if len(start_weights) != len(layers):
         raise DataError(
-            "MultilayerPerceptron.start_weights must hold one matrix for each of the "
-            f"{len(layers)} layers, got {len(given)}."
+            "MultilayerPerceptron.fit: start_weights must hold one matrix for each of "
+            f"the {len(layers)} layers, got {len(start_weights)}."
         )
-    for place, ((weights, _), values) in enumerate(zip(layers, given, strict=True)):
+    for place, ((weights, _), values) in enumerate(
+        zip(layers, start_weights, strict=True)
+    ):
         if np.shape(values) != weights.shape:
             raise DataError(
-                f"MultilayerPerceptron.start_weights[{place}] must have shape "
+                f"MultilayerPerceptron.fit: start_weights[{place}] must have shape "
                 f"{weights.shape} (inputs, outputs), got {np.shape(values)}."
             )
         weights[:] = values

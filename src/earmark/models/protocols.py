@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
+from scipy import sparse
 
 from earmark.kernels.rows import canonical_rows
 from earmark.typing import (
     ArrayLike,
+    Estimator,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -30,6 +32,7 @@ __all__ = [
     "ScoreParts",
     "class_columns",
     "linear_parts",
+    "linear_rule_of",
 ]
 
 
@@ -68,6 +71,11 @@ class LinearRule:
     log_posteriors: Callable[[FloatMatrix], FloatMatrix] | None = None
     """From scores to log-probabilities; None where the scores do not say."""
 
+    @property
+    def on_rows(self) -> bool:
+        """Whether the scores are linear in the rows of X as they are."""
+        return not self.binary and not self.unit and self.empty is None
+
     @classmethod
     def from_coef(
         cls,
@@ -87,6 +95,18 @@ class LinearRule:
             binary,
             unit,
         )
+
+
+def linear_rule_of(estimator: Estimator) -> LinearRule | None:
+    """How any classifier's scores are linear in a row, or None where they are not."""
+    if isinstance(estimator, LinearModel):
+        return estimator.linear_rule()
+    coef = getattr(estimator, "coef_", None)
+    intercept = getattr(estimator, "intercept_", None)
+    if coef is None or intercept is None:
+        return None
+    dense = coef.toarray() if sparse.issparse(coef) else coef
+    return LinearRule.from_coef(dense, intercept)
 
 
 @dataclass(frozen=True)

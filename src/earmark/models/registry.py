@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from earmark.typing import ClassWeightLike, Estimator
+
 __all__ = ["MODELS", "BuildOptions", "ModelSpec", "get_spec", "wanted_features"]
 
 
@@ -14,12 +16,10 @@ __all__ = ["MODELS", "BuildOptions", "ModelSpec", "get_spec", "wanted_features"]
 class BuildOptions:
     """What TextClassifier passes on to whichever estimator it builds."""
 
-    blocks: Any = None
-    """Region number of each column, or None for a single region."""
-    class_weight: Any = None
+    class_weight: ClassWeightLike = None
     random_state: int | None = None
     n_jobs: int | None = None
-    encoder: Any = None
+    encoder: Callable[..., object] | None = None
     """From a list of texts to an array of vectors, for the models that use one."""
     verbose: int = 0
 
@@ -32,18 +32,20 @@ class ModelSpec:
     summary: str
     """One line for ``earmark train --help`` and the docs."""
     features: str
-    """What the model is fed by default: "counts", "binary" or "tfidf"."""
+    """What the model is fed by default: "counts" or "tfidf"."""
     estimator: str
     """Where the class is defined, as ``module:Class``; imported at first use."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Constructor parameters that differ from the estimator's defaults."""
     passes: tuple[str, ...] = ()
     """Which of BuildOptions the constructor takes."""
+    in_parts: bool = False
+    """Whether ``earmark.distributed`` fits it to documents in parts."""
 
-    def build(self, options: BuildOptions) -> Any:
+    def build(self, options: BuildOptions) -> Estimator:
         """A new estimator."""
         module, _, name = self.estimator.partition(":")
-        make: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        make: Callable[..., Estimator] = getattr(importlib.import_module(module), name)
         passed = {key: getattr(options, key) for key in self.passes}
         return make(**{**self.parameters, **passed})
 
@@ -58,12 +60,14 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "multinomial naive Bayes: quick, exact updates, a strong first model",
         "counts",
         "earmark.models.naive_bayes.multinomial:MultinomialNaiveBayes",
+        in_parts=True,
     ),
     ModelSpec(
         "bernoulli",
         "Bernoulli naive Bayes: present and absent words count",
-        "binary",
+        "counts",
         "earmark.models.naive_bayes.bernoulli:BernoulliNaiveBayes",
+        in_parts=True,
     ),
     ModelSpec(
         "complement",
@@ -71,12 +75,14 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "counts",
         "earmark.models.naive_bayes.complement:ComplementNaiveBayes",
         {"alpha": 0.3},
+        in_parts=True,
     ),
     ModelSpec(
         "hybrid",
         "hybrid Bayes: naive Bayes in each region, weighed leave-one-out",
         "counts",
         "earmark.models.hybrid:HybridBayes",
+        in_parts=True,
     ),
     ModelSpec(
         "hierarchical",
@@ -84,18 +90,20 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "counts",
         "earmark.models.hierarchical.model:HierarchicalBayes",
         passes=("random_state", "n_jobs", "verbose"),
+        in_parts=True,
     ),
     ModelSpec(
         "higher-order",
         "higher-order naive Bayes: words linked across documents; for few labels",
-        "binary",
+        "counts",
         "earmark.models.higher_order:HigherOrderNaiveBayes",
         {"keep_documents": True},
+        in_parts=True,
     ),
     ModelSpec(
         "higher-order-svm",
         "linear SVM on words weighted by higher-order paths, one class against one",
-        "binary",
+        "counts",
         "earmark.models.higher_order:HigherOrderClassifier",
         passes=("random_state", "n_jobs"),
     ),
@@ -105,6 +113,7 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "tfidf",
         "earmark.models.rocchio:RocchioClassifier",
         {"metric": "cosine"},
+        in_parts=True,
     ),
     ModelSpec(
         "knn",
@@ -122,12 +131,20 @@ MODELS: Mapping[str, ModelSpec] = _named(
         passes=("random_state",),
     ),
     ModelSpec(
+        "em-multinomial",
+        "naive Bayes that learns unlabelled documents by plain EM: a gamble",
+        "counts",
+        "earmark.models.semi_supervised:SemiSupervisedNaiveBayes",
+        in_parts=True,
+    ),
+    ModelSpec(
         "softmax",
         "softmax regression (multi-class logistic regression) on tf-idf",
         "tfidf",
         "earmark.models.softmax:SoftmaxRegression",
         {"solver": "dual", "C": 10.0},
         passes=("class_weight", "random_state"),
+        in_parts=True,
     ),
     ModelSpec(
         "mlp",
@@ -140,14 +157,14 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "nbsvm",
         "NBSVM: naive Bayes log-count ratios under a linear classifier",
         "counts",
-        "earmark.models.nbsvm:NBSVM",
+        "earmark.models.svm:NBSVM",
         passes=("class_weight", "random_state"),
     ),
     ModelSpec(
         "blended-svm",
         "mean of two linear SVMs: on tf-idf, and on naive Bayes log-count ratios",
         "tfidf",
-        "earmark.models.blended_svm:BlendedSVM",
+        "earmark.models.svm:BlendedSVM",
         passes=("class_weight", "random_state"),
     ),
     ModelSpec(
@@ -172,7 +189,7 @@ def get_spec(name: str) -> ModelSpec:
         ) from None
 
 
-def wanted_features(estimator: Any) -> str:
+def wanted_features(estimator: Estimator) -> str:
     """What an estimator is fed: as the model of its class says, else "tfidf"."""
     kind = type(estimator)
     for spec in MODELS.values():

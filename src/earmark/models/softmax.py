@@ -5,36 +5,59 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize, sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 
 from earmark._checks import require_in_range, require_integer, require_one_of
-from earmark.exceptions import NotSupportedError
+from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import squared_lengths
 from earmark.kernels.shuffle import Visits
 from earmark.kernels.softmax_dual import DualStart, maximize_dual
 from earmark.kernels.softmax_sgd import Descent, Steps, descend, new_descent, settle
-from earmark.models._descent import DescentClassifier, TrainingSet
+from earmark.models.descent import DescentClassifier, TrainingSet
 from earmark.models.protocols import LinearRule
+from earmark.parameters import renamed
 from earmark.typing import (
+    ArrayLike,
+    ClassWeightLike,
     FloatMatrix,
     FloatVector,
     IntVector,
+    Labels,
     Matrix,
     MatrixLike,
+    RandomStateLike,
     SparseMatrix,
+    WeightsLike,
 )
 
-__all__ = ["SoftmaxRegression"]
+__all__ = ["DocumentSums", "Point", "Slope", "SoftmaxRegression", "cross_entropy"]
 
 _SOLVERS = ("adaptive", "plain", "dual")
 # Step size of the adaptive descent on rows of length 1, for each root of a class.
 _STEP = 0.25
 _DUAL_C, _DUAL_PASSES = 10.0, 1000
+# The optimum is unique. Where the gradient is below so much of the penalty's own,
+# the weights are right to 1e-9, however the gradient was added up.
+_NEAR = 1e-10
+_STEEP, _NEWTON_STEPS, _CG_STEPS = 1e-14, 3, 200
+
+
+def _learns_in_passes(model: SoftmaxRegression) -> bool:
+    if model.solver == "dual":
+        raise NotSupportedError(
+            "SoftmaxRegression(solver='dual') keeps no documents and cannot learn "
+            "more of them; use solver='adaptive', or fit again on all."
+        )
+    return True
 
 
 class SoftmaxRegression(DescentClassifier):
@@ -66,13 +89,13 @@ class SoftmaxRegression(DescentClassifier):
     eta : float > 0 or None, default=None
         Step size. None: 0.25 * sqrt(n_classes) / (typical length of a row) for
         ``"adaptive"``, 1 / (mean squared length) for ``"plain"``.
-    epochs : int or None, default=None
+    max_iter : int or None, default=None
         Passes over the documents, or for ``"dual"`` the most there may be. None:
         between 20 for a small collection and 5 for a large one; 1000 for ``"dual"``.
     batch_size : int, default=1
         Documents in a step of the descents.
     n_batches : int or None, default=None
-        Steps of ``"plain"``, in place of ``epochs``.
+        Steps of ``"plain"``, in place of ``max_iter``.
     tol : float > 0, default=1e-4
         ``"dual"`` stops when the duality gap is below this share of the objective.
     early_stopping : bool, default=False
@@ -134,13 +157,14 @@ class SoftmaxRegression(DescentClassifier):
     _offset: FloatVector
     _squares: FloatVector
 
+    @renamed(epochs="max_iter")
     def __init__(
         self,
         *,
         solver: str = "adaptive",
         C: float | None = None,
         eta: float | None = None,
-        epochs: int | None = None,
+        max_iter: int | None = None,
         batch_size: int = 1,
         n_batches: int | None = None,
         tol: float = 1e-4,
@@ -148,15 +172,15 @@ class SoftmaxRegression(DescentClassifier):
         validation_fraction: float = 0.1,
         patience: int = 2,
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeightLike = None,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         verbose: int = 0,
     ) -> None:
         self.solver = solver
         self.C = C
         self.eta = eta
-        self.epochs = epochs
+        self.max_iter = max_iter
         self.batch_size = batch_size
         self.n_batches = n_batches
         self.tol = tol
@@ -196,7 +220,7 @@ class SoftmaxRegression(DescentClassifier):
             if self.solver != "plain":
                 raise ValueError(
                     "SoftmaxRegression.n_batches is for solver='plain', got solver="
-                    f"{self.solver!r}; use epochs."
+                    f"{self.solver!r}; use max_iter."
                 )
         if self.solver == "dual" and (self.early_stopping or self._c() == math.inf):
             raise ValueError(
@@ -205,23 +229,19 @@ class SoftmaxRegression(DescentClassifier):
                 f"early_stopping={self.early_stopping!r}."
             )
 
+    @available_if(_learns_in_passes)
     def partial_fit(
         self,
         X: MatrixLike,
-        y: Any,
-        classes: Any | None = None,
-        sample_weight: Any | None = None,
-    ) -> SoftmaxRegression:
-        """One more pass of descent, over these documents.
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: WeightsLike = None,
+    ) -> Self:
+        """One more pass of descent, over these documents; not for ``"dual"``.
 
         Give all labels in ``classes`` at the first call if ``y`` does not hold them
         all. Unlike a count model's, the result depends on the order of the calls.
         """
-        if self.solver == "dual":
-            raise NotSupportedError(
-                "SoftmaxRegression(solver='dual') keeps no documents and cannot learn "
-                "more of them; use solver='adaptive', or fit again on all."
-            )
         return super().partial_fit(X, y, classes, sample_weight)
 
     def _meet(self, data: TrainingSet) -> None:
@@ -241,7 +261,7 @@ class SoftmaxRegression(DescentClassifier):
             len(self.classes_),
             C=self._c(),
             seed=self._seed(),
-            max_passes=_DUAL_PASSES if self.epochs is None else self.epochs,
+            max_passes=_DUAL_PASSES if self.max_iter is None else self.max_iter,
             tol=self.tol,
             fit_bias=self.fit_intercept,
             start=self._dual_start(data.X),
@@ -254,11 +274,50 @@ class SoftmaxRegression(DescentClassifier):
             warnings.warn(
                 f"SoftmaxRegression has not converged after {self.n_iter_} passes: the "
                 f"duality gap is {result.gaps[-1]:.3g} at an objective of "
-                f"{result.objective:.3g}, tol is {self.tol:.3g}. Raise epochs, or give "
-                "a smaller C or shorter rows.",
+                f"{result.objective:.3g}, tol is {self.tol:.3g}. Raise max_iter, or "
+                "give a smaller C or shorter rows.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def fit_sums(
+        self, classes: Labels, n_features: int, total_weight: float, sums: DocumentSums
+    ) -> Self:
+        """Learn from sums over documents that are elsewhere, such as in parts.
+
+        Finds the optimum that ``solver="dual"`` approaches; ``total_weight`` is the
+        sum of the documents' weights.
+        """
+        if self.solver != "dual":
+            raise NotSupportedError(
+                f"SoftmaxRegression(solver={self.solver!r}) visits documents one by "
+                "one; in parts take solver='dual', whose optimum is found by L-BFGS."
+            )
+        self._check_parameters()
+        if len(classes) < 2:
+            raise DataError(
+                f"SoftmaxRegression needs at least 2 classes, got {classes.tolist()!r}."
+            )
+        self.classes_, self.n_features_in_ = classes, n_features
+        shape = (n_features, len(classes))
+        objective = _Objective(sums, shape, total_weight, self._c(), self.fit_intercept)
+        most = _DUAL_PASSES if self.max_iter is None else self.max_iter
+        values, gradient, self.n_iter_ = objective.minimum(most)
+        point = objective.point(values)
+        self._weights = np.ascontiguousarray(point.weights)
+        self._offset, self._squares = point.bias.copy(), np.zeros(0)
+        self.step_size_, self.objective_ = math.nan, objective.trace[-1]
+        self.trace_ = {"objective": objective.trace}
+        steepest = float(np.abs(gradient).max())
+        if steepest > 1e-6:
+            warnings.warn(
+                f"SoftmaxRegression has not converged after {self.n_iter_} steps: the "
+                f"gradient is still {steepest:.3g}; raise max_iter or give a smaller "
+                "C.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return self
 
     def _c(self) -> float:
         """C of the objective with a row of weights for every class.
@@ -357,6 +416,133 @@ class SoftmaxRegression(DescentClassifier):
     def linear_rule(self) -> LinearRule:
         """The scores as a sum over the document's terms."""
         return LinearRule(self._weights, self._offset, log_posteriors=log_normalize)
+
+
+def cross_entropy(
+    scores: FloatMatrix, y_index: IntVector, weight: FloatVector
+) -> tuple[float, FloatMatrix]:
+    """Weighted sum of -log P(label), and its slope in the scores (SR1)."""
+    log_proba = log_normalize(scores)
+    rows = np.arange(len(y_index))
+    loss = -float(weight @ log_proba[rows, y_index])
+    residual = np.exp(log_proba)
+    residual[rows, y_index] -= 1.0
+    residual *= weight[:, None]
+    return loss, residual
+
+
+class Slope:
+    """Loss and gradient of some documents; they add up over parts."""
+
+    def __init__(self, loss: float, weights: FloatMatrix, bias: FloatVector) -> None:
+        self.loss = loss
+        self.weights = weights
+        self.bias = bias
+
+    def merge(self, other: Slope) -> Self:
+        """Add those of other documents."""
+        self.loss = self.loss + other.loss
+        self.weights = self.weights + other.weights
+        self.bias = self.bias + other.bias
+        return self
+
+
+@dataclass(frozen=True)
+class Point:
+    """Weights (n_features, n_classes) and offsets, or a direction in them."""
+
+    weights: FloatMatrix
+    bias: FloatVector
+
+    def slope(self, X: SparseMatrix, y_index: IntVector, weight: FloatVector) -> Slope:
+        """Cross-entropy of documents, and its gradient."""
+        loss, residual = cross_entropy(X @ self.weights + self.bias, y_index, weight)
+        return Slope(loss, np.asarray(X.T @ residual), residual.sum(axis=0))
+
+    def curve(self, X: SparseMatrix, weight: FloatVector, along: Point) -> Slope:
+        """How the gradient changes along a direction (no loss)."""
+        share = np.exp(log_normalize(X @ self.weights + self.bias))
+        change = np.asarray(X @ along.weights + along.bias)
+        bent = share * (change - (share * change).sum(axis=1, keepdims=True))
+        bent *= weight[:, None]
+        return Slope(0.0, np.asarray(X.T @ bent), bent.sum(axis=0))
+
+
+class DocumentSums(Protocol):
+    """Sums over all documents, wherever they are."""
+
+    def slope(self, at: Point) -> Slope:
+        """Loss and gradient."""
+
+    def curve(self, at: Point, along: Point) -> Slope:
+        """Change of the gradient."""
+
+
+class _Objective:
+    """Sum of weighted losses / total weight + |W|^2 / (2 C total weight)."""
+
+    def __init__(
+        self,
+        sums: DocumentSums,
+        shape: tuple[int, int],
+        total: float,
+        C: float,
+        has_bias: bool,
+    ) -> None:
+        self.sums, self.shape, self.total = sums, shape, total
+        self.has_bias = float(has_bias)
+        self.penalty = 1.0 / (C * total)
+        self.trace: list[float] = []
+
+    def point(self, values: FloatVector) -> Point:
+        n_weights = self.shape[0] * self.shape[1]
+        return Point(values[:n_weights].reshape(self.shape), values[n_weights:])
+
+    def value(self, values: FloatVector) -> tuple[float, FloatVector]:
+        """Value and gradient: one pass over the documents."""
+        at = self.point(values)
+        slope = self.sums.slope(at)
+        square = float(np.vdot(at.weights, at.weights))
+        self.trace.append(slope.loss / self.total + 0.5 * self.penalty * square)
+        return self.trace[-1], self._joined(slope, at)
+
+    def curve(self, values: FloatVector, along: FloatVector) -> FloatVector:
+        """Second derivative times a direction: one pass over the documents."""
+        there = self.point(along)
+        return self._joined(self.sums.curve(self.point(values), there), there)
+
+    def _joined(self, slope: Slope, at: Point) -> FloatVector:
+        gradient = slope.weights / self.total + self.penalty * at.weights
+        return np.concatenate(
+            [gradient.ravel(), self.has_bias * slope.bias / self.total]
+        )
+
+    def minimum(self, max_iter: int) -> tuple[FloatVector, FloatVector, int]:
+        """The optimum, its gradient and the steps taken.
+
+        L-BFGS, one pass for every step; where it sees no more progress, Newton steps
+        bring the gradient to zero, so that the optimum does not depend on how the
+        documents are divided.
+        """
+        start = np.zeros(self.shape[0] * self.shape[1] + self.shape[1])
+        options = {"maxiter": max_iter, "maxcor": 20, "ftol": 0.0, "gtol": _STEEP}
+        near = optimize.minimize(
+            self.value, start, jac=True, method="L-BFGS-B", options=options
+        )
+        point, gradient = near.x, near.jac
+        for _ in range(_NEWTON_STEPS):
+            size = self.penalty * float(np.abs(self.point(point).weights).max())
+            if np.abs(gradient).max() <= _NEAR * size or near.nit >= max_iter:
+                break
+            system = sparse.linalg.LinearOperator(
+                (len(point), len(point)), partial(self.curve, point)
+            )
+            step, _ = sparse.linalg.cg(system, gradient, rtol=1e-4, maxiter=_CG_STEPS)
+            _, flatter = self.value(point - step)
+            if not np.abs(flatter).max() < np.abs(gradient).max():
+                break
+            point, gradient = point - step, flatter
+        return point, gradient, int(near.nit)
 
 
 def _reweighted(visits: Visits, factor: float) -> Visits:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from earmark.exceptions import ModelFormatError
+from earmark.parameters import with_new_names
 from earmark.persistence import nodes
 from earmark.persistence.canonical import Json
 from earmark.persistence.classes import (
@@ -289,6 +290,7 @@ class _Decoder:
             for key, value in values.items()
             if key not in left_out
         }
+        values = with_new_names(kind, values)
         if self.checker is not None:
             self.checker.check_state(name, values, place)
         value = _restore(kind, values, place)

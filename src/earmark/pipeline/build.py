@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.models import SemiSupervisedClassifier
-from earmark.models.naive_bayes._count_model import CountNaiveBayes
+from earmark.models.naive_bayes.count_model import CountNaiveBayes
 from earmark.models.registry import BuildOptions, ModelSpec, get_spec, wanted_features
 from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.count_engine import CountEngine

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 from earmark.models.registry import MODELS, BuildOptions
 from earmark.pipeline.build import region_features
@@ -73,9 +74,8 @@ def try_models(
             matrices[spec.features] = (made.fit_transform(texts), made.blocks_)
         X, blocks = matrices[spec.features]
         estimator = spec.build(options)
-        if "blocks" in estimator.get_params(deep=False):
-            estimator.set_params(blocks=blocks)
-        scores = cross_scores(estimator, X, y, n_folds=n_folds, random_state=0)
+        more = {"blocks": blocks} if has_fit_parameter(estimator, "blocks") else {}
+        scores = cross_scores(estimator, X, y, n_folds=n_folds, random_state=0, **more)
         trials.append(Trial(name, np.unique(y)[scores.argmax(axis=1)] == y))
     return trials
 

@@ -19,7 +19,7 @@ import numpy as np
 from earmark import decision, features, models
 from earmark.exceptions import ModelFormatError
 from earmark.features.analysis import Analysis
-from earmark.models.semi_supervised._features import RecipeFeatures
+from earmark.models.semi_supervised.features import RecipeFeatures
 from earmark.models.semi_supervised.students import LinearStudent
 from earmark.models.semi_supervised.views import (
     LsaView,
@@ -308,6 +308,7 @@ def _bayes_schemas() -> dict[str, Schema]:
             models.HybridBayes,
             parameters={"blocks": optional(array("i", None, low=0, high=2.0**20))},
             fitted=hybrid,
+            optional={"blocks_": optional(array("i", None, low=0, high=2.0**20))},
             ties=_regions_of_hybrid,
         ),
         "HigherOrderNaiveBayes": _model(
@@ -326,7 +327,9 @@ def _own_classes(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
 
 def _regions_of_hybrid(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
     """Regions, weights and the region of each column agree."""
-    statistics, blocks = state["statistics_"], state["blocks"]
+    statistics = state["statistics_"]
+    # A file of before ``fit`` took them has them as a parameter.
+    blocks = state.get("blocks_", state["blocks"])
     _own_sizes = len(statistics.parts) == len(state["region_weight_"])
     n_features = int(state["n_features_in_"])
     together = np.concatenate([np.zeros(0, np.int64), *statistics.columns])
@@ -533,7 +536,7 @@ def _other_models() -> dict[str, Schema]:
         ),
         "HigherOrderClassifier": Schema(
             kind=models.HigherOrderClassifier,
-            parameters={"base": optional(_TEMPLATE)},
+            parameters={"estimator": optional(_TEMPLATE)},
             fitted={
                 **_COLUMNS,
                 "estimators_": sequence(instance(*_ESTIMATORS, fitted=True)),
@@ -679,6 +682,7 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
                 ),
                 "used_pool_": flag,
             },
+            optional={"n_iter_": whole()},
         ),
     }
 

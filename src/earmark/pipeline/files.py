@@ -11,7 +11,7 @@ from earmark import decision, features, models, statistics
 from earmark.decision.evidence import Evidence
 from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.models.hybrid.statistics import RegionStatistics
-from earmark.models.semi_supervised._features import RecipeFeatures
+from earmark.models.semi_supervised.features import RecipeFeatures
 from earmark.models.semi_supervised.students import LinearStudent
 from earmark.models.semi_supervised.views import (
     LsaView,

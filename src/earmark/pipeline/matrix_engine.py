@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import has_fit_parameter
 
 from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import Decision, one_of_decision
@@ -22,6 +23,7 @@ from earmark.decision.scores import (
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import stratified_folds
 from earmark.kernels.logspace import log_normalize
+from earmark.models import SemiSupervisedNaiveBayes
 from earmark.models._base import (
     ClassScoresMixin,
     LinearRule,
@@ -77,11 +79,12 @@ def cross_scores(
     random_state: int | None = None,
     sample_weight: Any | None = None,
     copies: IntVector | None = None,
+    **more: Any,
 ) -> FloatMatrix:
     """Class scores of each row by a model fitted without it and its ``copies``.
 
     Columns are the sorted labels of y; a class that a fold's training part lacks
-    scores as low as the lowest class there.
+    scores as low as the lowest class there. ``more`` goes to ``fit`` as it is.
     """
     classes = np.unique(y)
     scores = np.zeros((X.shape[0], len(classes)))
@@ -93,7 +96,7 @@ def cross_scores(
             if sample_weight is None
             else {"sample_weight": np.asarray(sample_weight)[train]}
         )
-        model = clone(estimator).fit(X[train], y[train], **given)
+        model = clone(estimator).fit(X[train], y[train], **given, **more)
         answer = class_scores(model, X[held])
         columns = np.searchsorted(classes, model.classes_)
         lowest = answer.min(axis=1, keepdims=True)
@@ -124,7 +127,7 @@ class MatrixEngine:
     features : RegionFeatures
         Unfitted.
     estimator : classifier
-        Unfitted; a parameter ``blocks`` is filled in with the region of each column.
+        Unfitted; a ``fit`` that takes ``blocks`` is told the region of each column.
     class_weight : None, "balanced" or dict
         Turned into sample weights; None where the estimator has its own.
     random_state : int or None
@@ -154,7 +157,8 @@ class MatrixEngine:
     @property
     def uses_pool(self) -> bool:
         """Whether the estimator is set to learn from unlabelled documents."""
-        return float(getattr(self.estimator, "unlabelled_weight", 0.0)) > 0.0
+        takes = has_fit_parameter(self.estimator, "unlabelled")
+        return takes and getattr(self.estimator, "unlabelled_weight", 1.0) > 0.0
 
     @property
     def leaves_one_out(self) -> bool:
@@ -176,15 +180,13 @@ class MatrixEngine:
         ``validation`` to one whose ``fit`` takes it; without ``calibrate`` an
         estimator that has no probabilities gets none, which is quicker.
         """
-        X = self.features.fit_transform(texts)
+        X = self._fitted_features(texts, pool)
         if X.shape[1] == 0:
             raise DataError(
                 "no term is left to learn from: the documents are empty or hold only "
                 "stop words."
             )
         model = clone(self.estimator)
-        if "blocks" in model.get_params(deep=False):
-            model.set_params(blocks=self.features.blocks_)
         sample_weight = self._weighted(y, sample_weight)
         takes = signature(model.fit).parameters
         passes_on = any(p.kind is p.VAR_KEYWORD for p in takes.values())
@@ -196,6 +198,8 @@ class MatrixEngine:
         given: dict[str, Any] = (
             {} if sample_weight is None else {"sample_weight": sample_weight}
         )
+        if "blocks" in takes:
+            given["blocks"] = self.features.blocks_
         if validation is not None and "validation" in takes:
             held_out, labels = validation
             given["validation"] = (self.features.transform(held_out), labels)
@@ -208,6 +212,18 @@ class MatrixEngine:
         if calibrate and not has_probabilities(self.model_):
             self.calibrator_ = self._calibrated(model, X, y, sample_weight)
         return self
+
+    def _fitted_features(
+        self, texts: RegionTexts, pool: RegionTexts | None
+    ) -> SparseMatrix:
+        """Columns from the texts, and from the pool where its words are learned."""
+        learns_words = isinstance(self.estimator, SemiSupervisedNaiveBayes)
+        if not learns_words or pool is None or not n_documents(pool):
+            return self.features.fit_transform(texts)
+        both: RegionTexts = {
+            region: [*column, *pool[region]] for region, column in texts.items()
+        }
+        return self.features.fit_transform(both)[: n_documents(texts)]
 
     def _weighted(self, y: Labels, sample_weight: Any | None) -> Any | None:
         if self.class_weight is None:

@@ -14,7 +14,7 @@ from earmark.models.semi_supervised import (
     SemiSupervisedClassifier,
     pool_is_useful,
 )
-from earmark.models.semi_supervised._parameters import check_parameters
+from earmark.models.semi_supervised.classifier import check_parameters
 from earmark.pipeline.build import Engine, build_engine
 from earmark.pipeline.choice import Trial, are_few, best_trial, try_models
 from earmark.pipeline.inputs import RegionTexts, n_distinct, n_documents

@@ -54,16 +54,20 @@ class SemiEngine(MatrixEngine):
             )
         labels = np.full(X.shape[0], None, dtype=object)
         labels[: n_documents(texts)] = y
-        model: SemiSupervisedClassifier = clone(self.estimator).set_params(
-            kinds=self.features.kinds_, terms=self.features.terms_
-        )
+        model: SemiSupervisedClassifier = clone(self.estimator)
         if not calibrate:
             model.set_params(calibration_folds=0)
-        self.model_ = model._fit(X, labels, self._weighted(y, sample_weight))
-        # Wanted for learning only; the features hold the terms.
-        self.model_.set_params(terms=None)
-        self.classes_ = np.unique(y)
-        self.model_.classes_ = self.classes_
+        weight = self._weighted(y, sample_weight)
+        if weight is not None:  # the pool is weighted by the model
+            weight = np.concatenate([weight, np.ones(X.shape[0] - len(y))])
+        self.model_ = model.fit(
+            X,
+            labels,
+            weight,
+            kinds=self.features.kinds_,
+            terms=self.features.terms_,
+        )
+        self.classes_ = self.model_.classes_
         self.calibrator_ = None
         return self
 

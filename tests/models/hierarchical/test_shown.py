@@ -11,7 +11,7 @@ import earmark
 from earmark import TextClassifier
 from earmark.exceptions import NotSupportedError
 from earmark.models import HierarchicalBayes, _progress
-from earmark.models.hierarchical._description import telling_features, telling_terms
+from earmark.models.hierarchical.description import telling_features, telling_terms
 
 TEXTS = [
     "the striker scored a goal in the final match",

@@ -13,8 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.models import HigherOrderClassifier, HigherOrderTransformer
-from earmark.models.higher_order.costs import COSTS
-from earmark.models.higher_order.one_against_one import OneAgainstOne
+from earmark.models.higher_order.pairs import COSTS, OneAgainstOne
 
 
 def corpus(rng, n_samples=60, n_features=25, n_classes=3):

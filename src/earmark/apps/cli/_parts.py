@@ -91,8 +91,7 @@ def predict_in_parts(
     from earmark.apps.cli._models import load_for
     from earmark.distributed.dask_executor import DaskExecutor
     from earmark.distributed.fitting import as_parts, trained_columns
-    from earmark.distributed.predicting import predict_parts
-    from earmark.distributed.sent_model import SentModel
+    from earmark.distributed.predicting import SentModel, predict_parts
 
     classifier, stored = load_for(model, max_error)
     columns = part_columns(text) or trained_columns(classifier, stored.text)
@@ -123,7 +122,7 @@ def evaluate_in_parts(
     from earmark.distributed.dask_executor import DaskExecutor
     from earmark.distributed.evaluating import report_of_parts
     from earmark.distributed.fitting import as_parts, trained_columns
-    from earmark.distributed.sent_model import SentModel
+    from earmark.distributed.predicting import SentModel
 
     classifier, stored = load_for(model, max_error)
     columns = part_columns(text) or trained_columns(classifier, stored.text)
@@ -136,7 +135,7 @@ def evaluate_in_parts(
 
 
 def _checked(memory: str | None) -> int | None:
-    from earmark.distributed.memory import as_bytes
+    from earmark.distributed.job import as_bytes
 
     try:
         return None if memory is None else as_bytes(memory)

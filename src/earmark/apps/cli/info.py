@@ -68,7 +68,11 @@ def _models() -> JsonObject:
     from earmark.models.registry import MODELS
 
     chosen = "chosen for you: by the unlabelled text, or by cross-validation"
-    return {"auto": chosen, **{name: spec.summary for name, spec in MODELS.items()}}
+    listed = {
+        name: spec.summary + (" [also in parts]" if spec.in_parts else "")
+        for name, spec in MODELS.items()
+    }
+    return {"auto": chosen, **listed}
 
 
 def _installation() -> JsonObject:

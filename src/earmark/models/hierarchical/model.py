@@ -6,26 +6,27 @@ from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows
-from earmark.models._progress import CallbackSupportMixin, with_callbacks
-from earmark.models.base import JointClassifier
-from earmark.models.hierarchical._description import HiddenNodes
-from earmark.models.hierarchical._fitting import Fit, TrainingData
-from earmark.models.hierarchical._parameters import check_parameters
-from earmark.models.hierarchical._scoring import NodeScores
+from earmark.models.base import JointClassifier, document_weights
+from earmark.models.hierarchical.description import HiddenNodes
+from earmark.models.hierarchical.fitting import Fit, TrainingData, check_parameters
+from earmark.models.hierarchical.scoring import NodeScores
+from earmark.models.progress import CallbackSupportMixin, with_callbacks
 from earmark.models.protocols import ScoreParts
-from earmark.statistics.inputs import checked_weights, label_positions
+from earmark.parameters import random_state_of
+from earmark.statistics.inputs import label_positions
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
     IntVector,
     Matrix,
     MatrixLike,
+    RandomStateLike,
+    WeightsLike,
 )
 
 __all__ = ["HierarchicalBayes"]
@@ -166,7 +167,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         drop_after: int | None = None,
         keep: float = 0.5,
         dtype: Literal["float64", "float32"] = "float64",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -195,7 +196,8 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         self,
         X: MatrixLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: WeightsLike = None,
+        *,
         validation: tuple[MatrixLike, ArrayLike] | None = None,
     ) -> Self:
         """Fit the hidden nodes of every class and keep the best start.
@@ -222,8 +224,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         check_classification_targets(labels)
         X = self._checked_counts(X)
         self.classes_, y_index = np.unique(labels, return_inverse=True)
-        given = checked_weights(sample_weight, X.shape[0])
-        weight = np.ones(X.shape[0]) if given is None else given.astype(np.float64)
+        weight = document_weights(sample_weight, labels)
         docs = np.bincount(y_index, weights=weight)
         if not docs.all():
             empty = self.classes_[np.flatnonzero(docs == 0)[0]]
@@ -232,7 +233,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
                 f"got none for class {empty!r}."
             )
         self.class_log_prior_ = np.log(docs) - np.log(docs.sum())  # NB5
-        rng = check_random_state(self.random_state)
+        rng = random_state_of(self.random_state)
         data = TrainingData(X, y_index, weight, self._validation_data(validation))
         fitted = Fit(self, data, rng).run()
         for name, value in fitted.items():

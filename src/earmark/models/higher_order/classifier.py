@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError, NotSupportedError
+from earmark.kernels.keys import row_keys
 from earmark.kernels.rows import canonical_rows, class_sums, presence
-from earmark.models.base import RankingClassifier
-from earmark.models.higher_order._estimates import count_class_paths
-from earmark.models.higher_order.costs import (
+from earmark.models.base import RankingClassifier, repeats
+from earmark.models.higher_order.estimates import count_class_paths
+from earmark.models.higher_order.pairs import (
+    OneAgainstOne,
     best_in_cross_validation,
     best_on_training,
+    pair_weights,
 )
-from earmark.models.higher_order.one_against_one import OneAgainstOne
-from earmark.models.higher_order.pairs import pair_weights
 from earmark.models.higher_order.transformer import check_path_parameters
 from earmark.models.protocols import ScoreParts, linear_parts
+from earmark.parameters import random_state_of, renamed
 from earmark.typing import (
     ArrayLike,
+    Estimator,
     FloatMatrix,
     IntVector,
     Matrix,
     MatrixLike,
+    RandomStateLike,
     SparseMatrix,
+    WeightsLike,
 )
 
 __all__ = ["HigherOrderClassifier"]
@@ -45,7 +49,7 @@ class HigherOrderClassifier(RankingClassifier):
 
     Parameters
     ----------
-    base : classifier, default=None
+    estimator : classifier, default=None
         Trained for each pair of classes; None is scikit-learn's ``LinearSVC()``. A
         ``LinearSVC`` with an l2 penalty is fitted on the full transform, absent
         terms included, without making it; others get the sparse part of it, which
@@ -103,21 +107,22 @@ class HigherOrderClassifier(RankingClassifier):
 
     C_: float | None
 
+    @renamed(base="estimator")
     def __init__(
         self,
-        base: Any = None,
+        estimator: Estimator = None,
         *,
         order: int = 2,
         pure: bool = False,
         source: str = "paths",
         normalize: bool = True,
         alpha: float = 1.0,
-        C: Any = "training",
+        C: float | str | None = "training",
         cv: int = 5,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.base = base
+        self.estimator = estimator
         self.order = order
         self.pure = pure
         self.source = source
@@ -128,20 +133,31 @@ class HigherOrderClassifier(RankingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
-        """Transform the documents of each pair of classes and train on them."""
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None
+    ) -> Self:
+        """Transform the documents of each pair of classes and train on them.
+
+        Paths lead through whole documents, so weights must be whole numbers: a
+        document of weight 2 counts as two equal ones.
+        """
         check_path_parameters(self)
-        require_integer(self, "cv", low=2)
+        if self.C == "cross_validation":
+            require_integer(self, "cv", low=2)
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype="numeric")
         check_classification_targets(labels)
-        self.classes_, y_index = np.unique(labels, return_inverse=True)
+        often = repeats(self, sample_weight, len(labels))
+        self.classes_, y_index = np.unique(labels[often], return_inverse=True)
         if len(self.classes_) < 2:
             raise DataError(
                 f"{type(self).__name__} needs at least 2 classes in y, "
                 f"got 1 class ({labels.tolist()[0]!r}); check the training split."
             )
-        rows = presence(canonical_rows(X), dtype=np.float64)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        rows = presence(canonical_rows(X), dtype=np.float64)[often]
+        # In an order of their own: that of the rows has no influence.
+        order = np.lexsort((row_keys(rows), y_index))
+        rows, y_index = rows[order], y_index[order]
+        seed = int(random_state_of(self.random_state).randint(2**31 - 1))
         base = self._prepared_base(seed)
         task = self._task(rows, y_index)
         self.log_present_, self.log_absent_ = task.log_present, task.log_absent
@@ -160,9 +176,9 @@ class HigherOrderClassifier(RankingClassifier):
         self.estimators_ = task.fit(base, *data)
         return self
 
-    def _prepared_base(self, seed: int) -> Any:
+    def _prepared_base(self, seed: int) -> Estimator:
         """A copy of the base classifier with a seed; raise for a senseless C."""
-        base = LinearSVC() if self.base is None else clone(self.base)
+        base = LinearSVC() if self.estimator is None else clone(self.estimator)
         names = base.get_params(deep=False)
         if "random_state" in names and names["random_state"] is None:
             base.set_params(random_state=seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.rows import canonical_rows, presence
-from earmark.models._presence import PresenceScores
-from earmark.models.higher_order._estimates import ClassPaths, count_class_paths
+from earmark.models.base import repeats
+from earmark.models.higher_order.estimates import ClassPaths, count_class_paths
 from earmark.models.higher_order.strongest import Path, strongest_paths
+from earmark.models.naive_bayes.count_model import PresenceScores
 from earmark.typing import (
     ArrayLike,
     IntVector,
@@ -22,6 +23,7 @@ from earmark.typing import (
     Matrix,
     MatrixLike,
     SparseMatrix,
+    WeightsLike,
 )
 
 __all__ = ["HigherOrderNaiveBayes"]
@@ -92,7 +94,6 @@ class HigherOrderNaiveBayes(PresenceScores):
 
     """
 
-    # What `_derive` makes from the counts; a model file leaves it out.
     _derived: ClassVar[tuple[str, ...]] = (
         "_absent",
         "_certain",
@@ -120,9 +121,17 @@ class HigherOrderNaiveBayes(PresenceScores):
         self.keep_documents = keep_documents
 
     def fit(
-        self, X: MatrixLike, y: ArrayLike, unlabelled: MatrixLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: WeightsLike = None,
+        *,
+        unlabelled: MatrixLike | None = None,
     ) -> Self:
         """Count the paths of each class of X (n_samples, n_features) and y.
+
+        Paths lead through whole documents, so weights must be whole numbers: a
+        document of weight 2 counts as two equal ones, and is kept as two.
 
         Documents in ``unlabelled`` matter only with ``unlabelled_weight`` > 0.
         """
@@ -131,8 +140,9 @@ class HigherOrderNaiveBayes(PresenceScores):
             self, X, y, accept_sparse="csr", dtype="numeric", ensure_all_finite=True
         )
         check_classification_targets(labels)
-        self.classes_, y_index = np.unique(labels, return_inverse=True)
-        rows = presence(canonical_rows(X))
+        often = repeats(self, sample_weight, len(labels))
+        self.classes_, y_index = np.unique(labels[often], return_inverse=True)
+        rows = presence(canonical_rows(X))[often]
         paths = count_class_paths(
             rows,
             y_index,
@@ -255,11 +265,3 @@ class HigherOrderNaiveBayes(PresenceScores):
                 f"{n_samples} documents, got {labels.tolist()!r}."
             )
         return np.searchsorted(self.classes_, labels)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in self._derived}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if "path_count_" in state:
-            self._derive()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def strongest_paths(
     scores: FloatMatrix,
     wanted: IntVector | None,
     documents: SparseMatrix,
-    document_class: Any,
+    document_class: IntVector | None,
     log_present: FloatMatrix,
     top: int,
 ) -> list[list[Path]]:
@@ -108,7 +108,9 @@ class _ClassView:
             float(strength[at]),
         )
 
-    def _continuations(self, first: int, middle: IntVector) -> tuple[Any, Any, Any]:
+    def _continuations(
+        self, first: int, middle: IntVector
+    ) -> tuple[IntVector, IntVector, FloatMatrix]:
         """The two best documents behind each middle term, their ends and values."""
         n_terms = len(self.ratio)
         wanted = np.zeros(n_terms, dtype=bool)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, class_sums, presence
-from earmark.models.higher_order._estimates import count_class_paths
+from earmark.models.higher_order.estimates import count_class_paths
 from earmark.typing import (
     ArrayLike,
+    Estimator,
     FloatMatrix,
     FloatVector,
+    IntVector,
     Labels,
     MatrixLike,
     SparseMatrix,
@@ -46,7 +50,7 @@ def _signed_root(values: FloatVector) -> FloatVector:
     return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
 
 
-def check_path_parameters(owner: Any) -> int:
+def check_path_parameters(owner: Estimator) -> int:
     """Raise for path settings that make no sense; the order in use otherwise."""
     require_integer(owner, "order", low=1, high=3)
     require_one_of(owner, "source", ("paths", "first_order"))
@@ -127,7 +131,7 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         source: str = "paths",
         normalize: bool = True,
         alpha: float = 1.0,
-        pair: Any = None,
+        pair: ArrayLike | None = None,
     ) -> None:
         self.order = order
         self.pure = pure
@@ -186,7 +190,9 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.concatenate([self._values(j, k)[1] for j, k in self.pairs_])
 
-    def get_feature_names_out(self, input_features: Any = None) -> Labels:
+    def get_feature_names_out(
+        self, input_features: Sequence[str] | None = None
+    ) -> Labels:
         """Names of the columns; with several pairs, ``term(first|second)``."""
         check_is_fitted(self)
         names = self._input_names(input_features)
@@ -195,10 +201,14 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         tails = [f"({self.classes_[j]}|{self.classes_[k]})" for j, k in self.pairs_]
         return np.array([f"{n}{tail}" for tail in tails for n in names], dtype=object)
 
-    def _chosen_pairs(self) -> Any:
+    def _chosen_pairs(self) -> IntVector:
         labels = self.classes_.tolist()
         if self.pair is not None:
-            pair = [] if np.ndim(self.pair) != 1 else list(self.pair)
+            pair = (
+                []
+                if np.ndim(self.pair) != 1
+                else np.asarray(self.pair, object).tolist()
+            )
             if len(pair) != 2 or pair[0] == pair[1] or not set(pair) <= set(labels):
                 raise DataError(
                     f"{type(self).__name__}.pair must be two of the labels "
@@ -221,7 +231,7 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         known = self.class_terms_[first] | self.class_terms_[second]
         return np.where(known, present, 0.0), np.where(known, absent, 0.0)
 
-    def _input_names(self, input_features: Any) -> Labels:
+    def _input_names(self, input_features: Sequence[str] | None) -> Labels:
         known = getattr(self, "feature_names_in_", None)
         if input_features is None:
             if known is not None:
@@ -237,7 +247,7 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
             )
         return names
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True

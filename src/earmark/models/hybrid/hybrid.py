@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from earmark._checks import require_in_range, require_one_of
+from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
-from earmark.models._additive import AdditiveClassifier
-from earmark.models.base import LogitClassifier
-from earmark.models.hybrid.evidence import (
+from earmark.models.additive import AdditiveClassifier
+from earmark.models.base import LogitClassifier, document_weights
+from earmark.models.hybrid.regions import (
+    EVENT_MODELS,
+    GenerativeRegion,
     evidence,
     evidence_without,
     joined_parts,
     left_out,
     length_factor,
 )
-from earmark.models.hybrid.parameters import empty_statistics, smoothing_values
-from earmark.models.hybrid.regions import GenerativeRegion
 from earmark.models.hybrid.statistics import RegionStatistics
-from earmark.models.hybrid.table import region_table
 from earmark.models.hybrid.theta import fit_some, region_scores
 from earmark.models.protocols import ScoreParts
-from earmark.statistics.inputs import checked_weights
+from earmark.parameters import given_to_fit, renamed
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -37,9 +37,97 @@ from earmark.typing import (
     Labels,
     Matrix,
     MatrixLike,
+    WeightsLike,
 )
 
-__all__ = ["HybridBayes"]
+__all__ = ["HybridBayes", "empty_statistics", "region_table", "smoothing_values"]
+
+
+def smoothing_values(alpha: ArrayLike) -> tuple[float, ...]:
+    """The values of alpha to try, in the order given."""
+    values = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
+    if values.ndim != 1 or not len(values) or not (values > 0).all():
+        raise ValueError(
+            f"HybridBayes.alpha must be > 0, or several such values, got {alpha!r}."
+        )
+    return tuple(values.tolist())
+
+
+def empty_statistics(
+    classes: Labels,
+    n_features: int,
+    blocks: IntVector | None,
+    event_model: str | Sequence[str],
+    shared: bool,
+) -> RegionStatistics:
+    """Statistics of no document, on the regions that the parameters describe."""
+    columns = _columns(blocks, n_features)
+    kinds = _event_models(event_model, len(columns))
+    widths = sorted({len(c) for c in columns})
+    if shared and (len(widths) != 1 or set(kinds) != {"multinomial"}):
+        raise DataError(
+            "HybridBayes.vocabulary='shared' needs multinomial regions whose "
+            f"columns are the same terms; got widths {widths} and event models {kinds}."
+        )
+    return RegionStatistics(classes, columns, kinds, shared)
+
+
+def _columns(blocks: IntVector | None, n_features: int) -> list[IntVector]:
+    """The columns of each region, in the order of the region numbers."""
+    if blocks is None:
+        return [np.arange(n_features)]
+    region = np.asarray(blocks)
+    if region.shape != (n_features,):
+        raise DataError(
+            f"HybridBayes.fit: blocks must give a region for each of the {n_features} "
+            f"columns of X, got shape {region.shape}."
+        )
+    return [np.flatnonzero(region == number) for number in np.unique(region)]
+
+
+def _event_models(event_model: str | Sequence[str], n_regions: int) -> list[str]:
+    one = isinstance(event_model, str)
+    kinds = [str(event_model)] * n_regions if one else list(event_model)
+    if len(kinds) != n_regions or any(kind not in EVENT_MODELS for kind in kinds):
+        raise ValueError(
+            f"HybridBayes.event_model must be one of {tuple(EVENT_MODELS)}, or one "
+            f"for each of the {n_regions} regions, got {event_model!r}."
+        )
+    return kinds
+
+
+def region_table(
+    names: Sequence[str],
+    weight: FloatVector,
+    length: FloatVector,
+    normalize: bool,
+    units: Sequence[str],
+) -> str:
+    """One line a region, and a sentence that compares a word of each.
+
+    A word of a region of length n adds θ/n of its evidence: that, at the mean
+    length, is what two regions are compared by.
+    """
+    each = weight
+    if normalize:
+        each = np.divide(weight, length, out=np.zeros(len(weight)), where=length > 0)
+    width = max(len("region"), *(len(name) for name in names))
+    lines = [f"{'region':<{width}}  {'weight':>9}  {'length':>9}  {'per word':>9}"]
+    lines += [
+        "{:<{w}}  {:9.3f}  {:9.1f}  {:9.4f}".format(*row, w=width)
+        for row in zip(names, weight, length, each, strict=True)
+    ]
+    top, low = int(each.argmax()), int(each.argmin())
+    if top != low and each[low] > 0:
+        lines.append(
+            f"a {units[top]} in {names[top]} counts {each[top] / each[low]:.1f} times "
+            f"as much as one in {names[low]}"
+        )
+    lines += [
+        f"{names[r]} says nothing that helps (weight {weight[r]:.3f})"
+        for r in np.flatnonzero(each <= 0).tolist()
+    ]
+    return "\n".join(lines)
 
 
 class HybridBayes(LogitClassifier, AdditiveClassifier):
@@ -55,8 +143,8 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     ----------
     event_model : str or sequence of str, default="multinomial"
         "multinomial", "bernoulli" or "gaussian"; one for all regions or one each.
-    blocks : array-like of shape (n_features,), default=None
-        Region number of each column, 0 to R - 1; None makes one region.
+    blocks : None
+        Deprecated: give it to ``fit``.
     normalize : bool, default=True
         Divide each region's log-likelihood by the region's length.
     vocabulary : {"per_region", "shared"}, default="per_region"
@@ -69,10 +157,11 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     alpha : float > 0 or sequence of float, default=0.1
         Smoothing of the count models. Of several values the one with the best
         leave-one-out log loss is taken; no validation data are needed.
-    l2 : float >= 0, default=0.1
-        Penalty l2/2 (θ_r σ_r)² on the region weights, with σ_r the spread of the
-        region's evidence over classes, so that units do not matter. It keeps the
-        weights finite where the training documents are separable; biases are free.
+    l2_regularization : float >= 0, default=0.1
+        Half of this times (θ_r σ_r)² is the penalty on the region weights, with σ_r
+        the spread of the region's evidence over classes, so that units do not matter.
+        It keeps the weights finite where the training documents are separable; biases
+        are free.
 
     Attributes
     ----------
@@ -80,6 +169,8 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         Labels, sorted.
     statistics_ : RegionStatistics
         The exact sums of every region; they merge over shards.
+    blocks_ : ndarray of shape (n_features,) or None
+        Region number of each column; None for a single region.
     region_weight_ : ndarray of shape (n_regions,)
         θ_r, the number of independent words that region r is worth.
     class_bias_ : ndarray of shape (n_classes,)
@@ -99,7 +190,8 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     Examples
     --------
     >>> X = [[2, 0, 1, 0], [1, 0, 2, 1], [0, 2, 0, 1], [0, 1, 1, 2]]
-    >>> model = HybridBayes(blocks=[0, 0, 1, 1]).fit(X, ["a", "a", "b", "b"])
+    >>> y = ["a", "a", "b", "b"]
+    >>> model = HybridBayes().fit(X, y, blocks=[0, 0, 1, 1])
     >>> model.predict([[1, 0, 1, 0]])
     array(['a'], dtype='<U1')
 
@@ -110,17 +202,19 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
 
     statistics_: RegionStatistics
     regions_: list[GenerativeRegion]
+    blocks_: IntVector | None = None
 
+    @renamed(l2="l2_regularization")
     def __init__(
         self,
         *,
         event_model: str | Sequence[str] = "multinomial",
-        blocks: Any = None,
+        blocks: None = None,
         normalize: bool = True,
         vocabulary: str = "per_region",
         fit_features: str = "leave_one_out",
         alpha: float | Sequence[float] = 0.1,
-        l2: float = 0.1,
+        l2_regularization: float = 0.1,
     ) -> None:
         self.event_model = event_model
         self.blocks = blocks
@@ -128,14 +222,24 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         self.vocabulary = vocabulary
         self.fit_features = fit_features
         self.alpha = alpha
-        self.l2 = l2
+        self.l2_regularization = l2_regularization
 
     # -- learning --------------------------------------------------------------
 
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: WeightsLike = None,
+        *,
+        blocks: ArrayLike | None = None,
     ) -> Self:
-        """Count the regions, then weigh them against each other."""
+        """Count the regions, then weigh them against each other.
+
+        ``blocks`` has the region number of each column, 0 to R - 1; without it all
+        columns are one region.
+        """
+        self._set_blocks(given_to_fit(self, "blocks", blocks))
         return self._fit(X, y, sample_weight, None)
 
     def partial_fit(
@@ -143,16 +247,34 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         X: MatrixLike,
         y: ArrayLike,
         classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: WeightsLike = None,
+        *,
+        blocks: ArrayLike | None = None,
     ) -> Self:
         """Learn more documents in the generative part, exactly.
 
         The region weights are fitted at the first call and kept after that:
         call ``fit_weights`` with documents that were learned to fit them again.
+        ``blocks``, as in ``fit``, is for the first call.
         """
         if not hasattr(self, "statistics_"):
+            self._set_blocks(given_to_fit(self, "blocks", blocks))
             return self._fit(X, y, sample_weight, classes)
         return super().partial_fit(X, y, classes, sample_weight)
+
+    def accumulate(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: WeightsLike = None,
+        classes: ArrayLike | None = None,
+        *,
+        blocks: ArrayLike | None = None,
+    ) -> RegionStatistics:
+        """The statistics of one shard; shards merge with ``statistics.merge``."""
+        self._set_blocks(given_to_fit(self, "blocks", blocks))
+        statistics: RegionStatistics = super().accumulate(X, y, sample_weight, classes)
+        return statistics
 
     def finalise(self, statistics: RegionStatistics) -> Self:
         """Take over statistics that ``accumulate`` made, of all shards together.
@@ -163,7 +285,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         return super().finalise(statistics)
 
     def fit_weights(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None
     ) -> Self:
         """Fit the region weights, on documents that were learned (HY3).
 
@@ -176,7 +298,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         return self
 
     def leave_one_out(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None
     ) -> FloatMatrix:
         """Log posteriors of training documents, each as if it had not been counted.
 
@@ -200,10 +322,12 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     def region_table(self, names: Sequence[str] | None = None) -> str:
         """The region weights as a table, and what a word of each region counts.
 
-        ``names`` holds a name for each region number of ``blocks``.
+        ``names`` holds a name for each region number of ``blocks_``.
         """
         check_is_fitted(self, "region_weight_")
-        numbers = [0] if self.blocks is None else np.unique(self.blocks).tolist()
+        numbers = list(range(len(self.regions_)))
+        if self.blocks_ is not None:
+            numbers = np.unique(self.blocks_).tolist()
         return region_table(
             [names[r] if names else f"region {r}" for r in numbers],
             self.region_weight_,
@@ -245,14 +369,17 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     def _check_parameters(self) -> None:
         require_one_of(self, "vocabulary", ("per_region", "shared"))
         require_one_of(self, "fit_features", ("leave_one_out", "plug_in"))
-        require_in_range(self, "l2", low=0.0)
+        require_in_range(self, "l2_regularization", low=0.0)
         smoothing_values(self.alpha)
 
     def _empty_statistics(self, classes: Labels, n_features: int) -> RegionStatistics:
         shared = self.vocabulary == "shared"
         return empty_statistics(
-            classes, n_features, self.blocks, self.event_model, shared
+            classes, n_features, self.blocks_, self.event_model, shared
         )
+
+    def _set_blocks(self, blocks: ArrayLike | None) -> None:
+        self.blocks_ = None if blocks is None else np.asarray(blocks)
 
     def _derive(self) -> None:
         if not hasattr(self, "alpha_"):
@@ -270,7 +397,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         self,
         X: MatrixLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None,
+        sample_weight: WeightsLike,
         classes: ArrayLike | None,
     ) -> Self:
         self._check_parameters()
@@ -284,11 +411,10 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         return self
 
     def _fit_weights(
-        self, X: Matrix, labels: Labels, sample_weight: ArrayLike | None
+        self, X: Matrix, labels: Labels, sample_weight: WeightsLike
     ) -> None:
         own = self._own_class(labels, X.shape[0])
-        given = checked_weights(sample_weight, X.shape[0])
-        weight = np.ones(X.shape[0]) if given is None else given.astype(np.float64)
+        weight = document_weights(sample_weight, labels)
         lost = left_out(sample_weight, X.shape[0])
         self._choose_weights(own, weight, lost, lambda: self._features(X, own, lost))
 
@@ -338,7 +464,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         4 of the paper).
         """
         if len(np.unique(own[useful])) > 1:
-            return fit_some(features, own, weight, useful, self.l2)
+            return fit_some(features, own, weight, useful, self.l2_regularization)
         lengths = np.array([region.mean_length() for region in self.regions_])
         theta = lengths if self.normalize else np.ones(len(lengths))
         bias = np.log(np.maximum(self.statistics_.docs.astype(np.float64), 1.0))
@@ -355,6 +481,11 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         sums = self.statistics_
         removed = sums.counted_rows(X)[0] if sums.shared else None
         return evidence_without(self.regions_, X, own, lost, self.normalize, removed)
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        if state.get("blocks") is not None:  # a file of before ``fit`` took them
+            state = {**state, "blocks": None, "blocks_": state["blocks"]}
+        super().__setstate__(state)
 
     def _takes_counts(self) -> bool:
         return self.event_model == "multinomial" or (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -15,9 +15,25 @@ from earmark.models.naive_bayes import (
     MultinomialNaiveBayes,
 )
 from earmark.models.protocols import ScoreParts
-from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, Matrix
+from earmark.statistics.inputs import checked_weights
+from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Matrix,
+)
 
-__all__ = ["EVENT_MODELS", "GenerativeRegion"]
+__all__ = [
+    "EVENT_MODELS",
+    "GenerativeRegion",
+    "evidence",
+    "evidence_without",
+    "joined_parts",
+    "left_out",
+    "length_factor",
+]
 
 # A class of few documents has next to no variance once one of them is left out:
 # a floor well above rounding keeps its density in bounds.
@@ -119,8 +135,6 @@ class GenerativeRegion:
 
     def parts(self, rows: Matrix, factor: FloatVector) -> list[ScoreParts]:
         """Score parts of factor_d log P(x_r | c), on the columns of X."""
-        if self.event_model == "gaussian":
-            return self._dense_parts(rows, factor)
         found = []
         for part, f in zip(self.model.score_parts(rows), factor, strict=True):
             constants = {
@@ -143,21 +157,77 @@ class GenerativeRegion:
             values if seen.all() else _neutral(values, np.tile(seen, (len(values), 1)))
         )
 
-    def _dense_parts(self, rows: Matrix, factor: FloatVector) -> list[ScoreParts]:
-        mean, var = self.model.theta_, self.model.var_
-        found = []
-        for part, block in dense_blocks(rows):
-            for row, f in zip(block, factor[part], strict=True):
-                terms = -0.5 * (np.log(2 * np.pi * var) + (row - mean) ** 2 / var)
-                scaled = self._balanced(f * terms.T)
-                found.append(ScoreParts(self.columns, scaled, {}))
-        return found
 
-
-def _neutral(values: FloatMatrix, seen: Any) -> FloatMatrix:
+def _neutral(values: FloatMatrix, seen: BoolVector) -> FloatMatrix:
     """Put the mean of the seen classes where a class was not seen; 0 if none was."""
     if seen.all():
         return values
     total = np.where(seen, values, 0.0).sum(axis=1, keepdims=True)
     mean = total / np.maximum(seen.sum(axis=1, keepdims=True), 1)
     return np.where(seen, values, mean)
+
+
+def evidence(
+    regions: Sequence[GenerativeRegion], X: Matrix, normalize: bool
+) -> list[FloatMatrix]:
+    """b_rc of each document in each region, (n_samples, n_classes) a region."""
+    found = []
+    for region in regions:
+        rows = region.rows(X)
+        factor = length_factor(region, rows, normalize)
+        found.append(factor[:, None] * region.log_likelihood(rows))
+    return found
+
+
+def evidence_without(
+    regions: Sequence[GenerativeRegion],
+    X: Matrix,
+    own: IntVector,
+    lost: FloatVector,
+    normalize: bool,
+    removed: Matrix | None = None,
+) -> list[FloatMatrix]:
+    """b_rc of each document with the document taken out of its class (HY3)."""
+    found = []
+    for region in regions:
+        rows = region.rows(X)
+        values = region.log_likelihood_without(rows, own, lost, removed)
+        found.append(length_factor(region, rows, normalize)[:, None] * values)
+    return found
+
+
+def length_factor(
+    region: GenerativeRegion, rows: Matrix, normalize: bool
+) -> FloatVector:
+    """1/n_r; 0 where a document lacks the region, which then says nothing (HY1)."""
+    lengths = region.lengths(rows)
+    held = lengths > 0
+    if not normalize:
+        return held.astype(np.float64)
+    return np.divide(1.0, lengths, out=np.zeros(len(lengths)), where=held)
+
+
+def left_out(sample_weight: ArrayLike | None, n_samples: int) -> FloatVector:
+    """How much of each document leaves with it.
+
+    Whole weights count equal documents, of which one leaves; any other weight is
+    one document's importance, which leaves with it.
+    """
+    given = checked_weights(sample_weight, n_samples)
+    if given is None:
+        return np.ones(n_samples)
+    weight: FloatVector = given.astype(np.float64)
+    return np.minimum(weight, 1.0) if given.dtype.kind == "i" else weight
+
+
+def joined_parts(parts: Sequence[ScoreParts], bias: FloatVector) -> ScoreParts:
+    """One document's score parts of all regions, and the class bias."""
+    constants = {"class bias": bias}
+    for part in parts:
+        for name, value in part.constants.items():
+            constants[name] = constants.get(name, 0.0) + value
+    return ScoreParts(
+        np.concatenate([part.columns for part in parts]),
+        np.concatenate([part.terms for part in parts]),
+        constants,
+    )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import optimize
 
-from earmark.kernels.logspace import logsumexp_rows
+from earmark.models.softmax import cross_entropy
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
 __all__ = ["fit_some", "fit_theta", "negative_log_likelihood", "region_scores"]
@@ -37,12 +37,7 @@ def negative_log_likelihood(
     n_regions = len(features)
     weight, bias = theta[:n_regions], theta[n_regions:]
     scores = region_scores(features, weight, bias)
-    rows = np.arange(len(own))
-    log_total = logsumexp_rows(scores)
-    loss = float(sample_weight @ (log_total - scores[rows, own]))
-    residual = np.exp(scores - log_total[:, None])
-    residual[rows, own] -= 1.0
-    residual *= sample_weight[:, None]
+    loss, residual = cross_entropy(scores, own, sample_weight)
     slope = [float(np.vdot(residual, values)) for values in features]
     gradient = np.concatenate([slope, residual.sum(axis=0)])
     gradient[:n_regions] += l2 * weight

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from earmark.kernels.rows import canonical_rows, presence, row_lengths
-from earmark.models._presence import PresenceScores
-from earmark.models.naive_bayes._count_model import CountNaiveBayes
-from earmark.models.naive_bayes._prior import log_or_minus_inf
+from earmark.models.naive_bayes.count_model import (
+    CountNaiveBayes,
+    PresenceScores,
+    log_or_minus_inf,
+)
 from earmark.models.protocols import LinearRule
 from earmark.typing import (
+    ArrayLike,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -73,7 +76,9 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
         "class_log_prior_",
     )
 
-    def __init__(self, *, alpha: float = 1.0, class_prior: Any = None) -> None:
+    def __init__(
+        self, *, alpha: float = 1.0, class_prior: ArrayLike | str | None = None
+    ) -> None:
         self.alpha = alpha
         self.class_prior = class_prior
 

@@ -7,8 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from earmark.kernels.rows import row_numbers
-from earmark.models.naive_bayes._count_model import CountNaiveBayes
-from earmark.models.naive_bayes._prior import log_or_minus_inf
+from earmark.models.naive_bayes.count_model import CountNaiveBayes, log_or_minus_inf
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 __all__ = ["ComplementNaiveBayes"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,7 +11,8 @@ from earmark._checks import require_in_range
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import dense_blocks
 from earmark.models.base import JointClassifier
-from earmark.models.naive_bayes._prior import ClassPrior
+from earmark.models.naive_bayes.count_model import ClassPrior
+from earmark.models.protocols import ScoreParts
 from earmark.statistics import ClassMoments
 from earmark.statistics.class_moments import merge_moments
 from earmark.statistics.inputs import checked_weights
@@ -25,7 +26,7 @@ from earmark.typing import (
     MatrixLike,
 )
 
-__all__ = ["GaussianNaiveBayes"]
+__all__ = ["GaussianNaiveBayes", "log_densities"]
 
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -72,7 +73,7 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
     def __init__(
         self,
         *,
-        class_prior: Any = None,
+        class_prior: ArrayLike | str | None = None,
         var_smoothing: float = 1e-9,
     ) -> None:
         self.class_prior = class_prior
@@ -127,6 +128,16 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
         ]
         return np.stack(columns, axis=1)
 
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+        """Log density of each feature in each class, and the prior (AB3)."""
+        every = np.arange(self.n_features_in_)
+        constants = {"class prior": self.class_log_prior_}
+        return [
+            ScoreParts(every, log_densities(row, self.theta_, self.var_).T, constants)
+            for _, block in dense_blocks(self._validated(X))
+            for row in block
+        ]
+
     def _log_likelihood_without(
         self, block: FloatMatrix, own: IntVector, weight: FloatVector
     ) -> FloatMatrix:
@@ -160,7 +171,13 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
         return scores
 
 
+def log_densities(
+    values: FloatMatrix, mean: FloatMatrix, var: FloatMatrix
+) -> FloatMatrix:
+    """Log density of values under independent normals, broadcast together."""
+    return -0.5 * (np.log(2.0 * np.pi * var) + (values - mean) ** 2 / var)
+
+
 def _log_normal(block: FloatMatrix, mean: FloatMatrix, var: FloatMatrix) -> FloatVector:
     """Log density of each row under independent normals."""
-    terms = np.log(2.0 * np.pi * var) + (block - mean) ** 2 / var
-    return np.asarray(-0.5 * terms.sum(axis=1), dtype=np.float64)
+    return np.asarray(log_densities(block, mean, var).sum(axis=1), dtype=np.float64)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from earmark.kernels.rows import canonical_rows, presence, row_lengths
-from earmark.models.naive_bayes._count_model import CountNaiveBayes
-from earmark.models.naive_bayes._prior import log_or_minus_inf
+from earmark.models.naive_bayes.count_model import CountNaiveBayes, log_or_minus_inf
 from earmark.typing import (
+    ArrayLike,
     BoolVector,
     FloatMatrix,
     FloatVector,
@@ -60,7 +60,9 @@ class MultinomialNaiveBayes(CountNaiveBayes):
 
     _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
 
-    def __init__(self, *, alpha: float = 1.0, class_prior: Any = None) -> None:
+    def __init__(
+        self, *, alpha: float = 1.0, class_prior: ArrayLike | str | None = None
+    ) -> None:
         self.alpha = alpha
         self.class_prior = class_prior
 

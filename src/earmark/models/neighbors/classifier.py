@@ -9,7 +9,6 @@ from typing import ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -28,6 +27,7 @@ from earmark.models.neighbors.votes import (
     vote_weights,
 )
 from earmark.models.protocols import ScoreParts
+from earmark.parameters import random_state_of
 from earmark.statistics.inputs import label_positions
 from earmark.typing import (
     ArrayLike,
@@ -55,6 +55,9 @@ class NeighborsClassifier(ScoringClassifier):
     dimensions. By default only documents that are similar at all (cosine > 0) are
     neighbours, so that there may be fewer than ``n_neighbors`` of them. Where there
     is none, as for a document with no known term, the class shares answer.
+
+    ``fit`` takes no ``sample_weight``, as in scikit-learn: k counts documents, and a
+    document of weight 2 is not two neighbours. Give it twice if it is to count twice.
 
     Parameters
     ----------
@@ -276,7 +279,7 @@ class NeighborsClassifier(ScoringClassifier):
         known = np.unique(labels if classes is None else np.asarray(classes))
         own = label_positions(labels, known, X.shape[0])
         self.classes_ = known
-        self.lots_seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.lots_seed_ = int(random_state_of(self.random_state).randint(2**31 - 1))
         self._remember(self._stored(X), own)
         self._built_index()
         self._used_k()

@@ -30,7 +30,7 @@ class Neighbor(NamedTuple):
 
     position: int
     """Its place among the documents learned."""
-    label: Any
+    label: object
     similarity: float
     """Cosine or product with the document in question, or 1 / (1 + distance)."""
 

@@ -1,14 +1,14 @@
 """Few labels, many documents: unlabelled text put to work."""
 
-from earmark.models.semi_supervised._features import PHRASE, VECTOR, WORD
-from earmark.models.semi_supervised._guard import (
+from earmark.models.semi_supervised.classifier import SemiSupervisedClassifier
+from earmark.models.semi_supervised.features import PHRASE, VECTOR, WORD
+from earmark.models.semi_supervised.naive_bayes import SemiSupervisedNaiveBayes
+from earmark.models.semi_supervised.recipe import (
     MIN_POOL,
     MIN_POOL_RATIO,
+    SHORT_TEXT,
     pool_is_useful,
 )
-from earmark.models.semi_supervised._recipe import SHORT_TEXT
-from earmark.models.semi_supervised.classifier import SemiSupervisedClassifier
-from earmark.models.semi_supervised.naive_bayes import SemiSupervisedNaiveBayes
 
 __all__ = [
     "MIN_POOL",

@@ -2,50 +2,167 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
+from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.rows import canonical_rows
-from earmark.models.base import LogitClassifier
+from earmark.models.base import LogitClassifier, document_weights
 from earmark.models.protocols import ScoreParts
-from earmark.models.semi_supervised._calibration import cross_fitted, fit_scale
-from earmark.models.semi_supervised._explain import document_parts
-from earmark.models.semi_supervised._features import (
+from earmark.models.semi_supervised.explain import document_parts
+from earmark.models.semi_supervised.features import (
     VECTOR,
     WORD,
     RecipeFeatures,
     make_view,
 )
-from earmark.models.semi_supervised._guard import n_different, pool_is_useful
-from earmark.models.semi_supervised._parameters import (
-    check_parameters,
-    choose_recipe,
-    column_kinds,
-)
-from earmark.models.semi_supervised._recipe import (
+from earmark.models.semi_supervised.recipe import (
+    LONG,
+    SHORT,
+    SHORT_TEXT,
     Learned,
     Material,
     Recipe,
+    cross_fitted,
+    fit_scale,
     learn,
+    n_different,
+    pool_is_useful,
     prior_offset,
     total_scores,
 )
-from earmark.models.semi_supervised._targets import checked_few_labels
 from earmark.models.semi_supervised.students import LinearStudent
+from earmark.parameters import given_to_fit, renamed, seed_of
 from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    Estimator,
     FloatMatrix,
     FloatVector,
     IntVector,
     Labels,
+    LabelsLike,
     Matrix,
     MatrixLike,
+    RandomStateLike,
+    SparseMatrix,
+    WeightsLike,
 )
 
-__all__ = ["SemiSupervisedClassifier"]
+__all__ = [
+    "SemiSupervisedClassifier",
+    "check_parameters",
+    "checked_few_labels",
+    "choose_recipe",
+    "column_kinds",
+]
+
+
+def checked_few_labels(
+    estimator: Estimator,
+    X: MatrixLike,
+    y: LabelsLike,
+    sample_weight: WeightsLike = None,
+) -> tuple[Matrix, Labels, BoolVector]:
+    """Rows of X, labels, and which rows have one.
+
+    None marks a row without a label; what stands in its place in the labels that
+    are returned means nothing.
+    """
+    name = type(estimator).__name__
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    values = np.asarray(y)
+    missing = np.array([label is None for label in values.ravel()], dtype=bool)
+    labels = y
+    if missing.any() and values.ndim == 1:
+        if missing.all():
+            raise DataError("y holds no label at all; label a few of each class.")
+        labels = _filled(values, missing)
+    X, labels = validate_data(
+        estimator, X, labels, accept_sparse="csr", dtype=np.float64
+    )
+    check_classification_targets(labels)
+    counted = ~missing & (document_weights(sample_weight, labels) > 0)
+    known = np.unique(labels[counted])
+    if len(known) < 2:
+        raise DataError(
+            f"{name} needs labelled documents of at least 2 classes, got 1 class: "
+            f"{known.tolist()!r}."
+        )
+    return canonical_rows(X), labels, ~missing
+
+
+def _filled(values: Labels, missing: BoolVector) -> Labels:
+    """The labels in their own type, any of them in place of the missing."""
+    given = values[~missing].tolist()
+    is_text = [isinstance(label, str) for label in given]
+    if any(is_text) != all(is_text):
+        raise DataError("y mixes texts and other labels; use one type.")
+    first = given[0]
+    return np.asarray([first if label is None else label for label in values.tolist()])
+
+
+def check_parameters(model: Estimator) -> None:
+    """Refuse what cannot work, before anything is learned."""
+    require_in_range(model, "prior_correction", low=0.0)
+    require_in_range(model, "min_pool_ratio", low=0.0)
+    require_one_of(model, "recipe", ("auto", "long", "short"))
+    require_integer(model, "min_pool", low=1)
+    require_integer(model, "calibration_folds", low=0)
+    require_integer(model, "n_components", low=1)
+    require_integer(model, "min_df", low=1)
+    if model.max_iter is not None:
+        require_integer(model, "max_iter", low=1)
+    if model.pool_weight is not None:
+        require_in_range(model, "pool_weight", low=0.0, open_low=True)
+    if isinstance(model.views, str) and model.views != "auto":
+        raise ValueError(
+            "SemiSupervisedClassifier.views must be 'auto' or a tuple of views, "
+            f"got {model.views!r}."
+        )
+
+
+def column_kinds(kinds: ArrayLike | None, rows: SparseMatrix) -> IntVector:
+    """What each column is; all are words if nothing is said. Counts must be >= 0."""
+    n_columns = rows.shape[1]
+    kind = np.full(n_columns, WORD) if kinds is None else np.asarray(kinds)
+    if kind.shape != (n_columns,):
+        raise ValueError(
+            f"SemiSupervisedClassifier.fit: kinds must name {n_columns} columns, "
+            f"got {kind.shape}."
+        )
+    counts = rows[:, np.flatnonzero(kind != VECTOR)]
+    if counts.nnz and counts.data.min() < 0:
+        raise DataError("Negative values in data: X must hold counts.")
+    return kind
+
+
+def choose_recipe(model: Estimator, mean_tokens: float, has_terms: bool) -> Recipe:
+    """Long or short by mean tokens a document; views and steps as asked for."""
+    is_short = mean_tokens < SHORT_TEXT if model.recipe == "auto" else None
+    recipe = SHORT if is_short or model.recipe == "short" else LONG
+    wanted = recipe.views if isinstance(model.views, str) else tuple(model.views)
+    if isinstance(model.views, str) and not has_terms:
+        wanted = tuple(name for name in wanted if name != "subword")
+    return replace(
+        recipe,
+        views=wanted,
+        n_steps=recipe.n_steps if model.max_iter is None else model.max_iter,
+        pool_weight=(
+            recipe.pool_weight if model.pool_weight is None else model.pool_weight
+        ),
+        supervised_weight=recipe.supervised_weight if "tfidf" in wanted else 0.0,
+    )
+
 
 # The recipe is repeated for calibration on at most so many pool documents.
 _CALIBRATION_POOL = 2000
@@ -74,7 +191,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         The settings for long or short texts; "auto" takes those for short texts
         below a mean of 50 counted words a document. Short texts get more steps, a
         second student on word vectors, and phrases where there are some.
-    n_steps : int or None, default=None
+    max_iter : int or None, default=None
         Steps of naive Bayes over the pool; None is 1 for long, 10 for short texts.
     pool_weight : float or None, default=None
         What a pool document counts in these steps, a labelled one counting 1; None
@@ -92,15 +209,10 @@ class SemiSupervisedClassifier(LogitClassifier):
         Length of the dense views' vectors.
     min_df : int, default=2
         Words in fewer documents are left out, if the pool is used.
-    terms : sequence of str or None, default=None
-        The term of each column; needed by the view "subword", which is left out
-        without it.
-    kinds : array-like of int or None, default=None
-        What each column is: 0 the count of a word, 1 the count of a phrase, which
-        only the student sees, 2 a number of a sentence encoder, which is a view
-        and a student of its own. None: all are words.
-    random_state : int or None, default=None
-        Seed of projections and folds; None is 0.
+    terms, kinds : None
+        Deprecated: give them to ``fit``.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of projections and folds; None is the seed 0.
 
     Attributes
     ----------
@@ -114,6 +226,8 @@ class SemiSupervisedClassifier(LogitClassifier):
         The linear models whose weighted sum decides.
     class_share_ : ndarray of shape (n_classes,)
         Share of each class among labelled documents and pool.
+    n_iter_ : int
+        Steps of naive Bayes over the pool; 1 where the pool was not used.
     scale_ : float
         Factor on the scores that makes them probabilities.
     student_weights_ : dict of str to float
@@ -143,14 +257,15 @@ class SemiSupervisedClassifier(LogitClassifier):
 
     left_out_: tuple[IntVector, FloatMatrix] | None = None
 
+    @renamed(n_steps="max_iter")
     def __init__(
         self,
         views: Any = "auto",
-        student: Any = "softmax",
+        student: Estimator = "softmax",
         *,
-        voter: Any = "softmax",
+        voter: Estimator = "softmax",
         recipe: str = "auto",
-        n_steps: int | None = None,
+        max_iter: int | None = None,
         pool_weight: float | None = None,
         prior_correction: float = 0.2,
         calibration_folds: int = 3,
@@ -158,15 +273,15 @@ class SemiSupervisedClassifier(LogitClassifier):
         min_pool_ratio: float = 2.0,
         n_components: int = 100,
         min_df: int = 2,
-        terms: Any = None,
-        kinds: Any = None,
-        random_state: int | None = None,
+        terms: None = None,
+        kinds: None = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.views = views
         self.student = student
         self.voter = voter
         self.recipe = recipe
-        self.n_steps = n_steps
+        self.max_iter = max_iter
         self.pool_weight = pool_weight
         self.prior_correction = prior_correction
         self.calibration_folds = calibration_folds
@@ -180,54 +295,89 @@ class SemiSupervisedClassifier(LogitClassifier):
 
     # -- learning --------------------------------------------------------------
 
-    def fit(self, X: MatrixLike, y: Any) -> Self:
-        """Learn from counts X and labels y, None where a document has no label."""
-        return self._fit(X, y, None)
+    def fit(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: WeightsLike = None,
+        *,
+        kinds: ArrayLike | None = None,
+        terms: Sequence[str] | None = None,
+    ) -> Self:
+        """Learn from counts X and labels y, None where a document has no label.
 
-    def _fit(self, X: MatrixLike, y: Any, label_weight: Any) -> Self:
-        """As ``fit``, with a weight for each labelled document."""
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents, labelled or not.
+        y : array-like of shape (n_samples,)
+            Labels; None marks a document of the pool.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the labelled documents; those of the pool are not looked at.
+        kinds : array-like of int of shape (n_features,), default=None
+            What each column is: 0 the count of a word, 1 the count of a phrase,
+            which only the student sees, 2 a number of a sentence encoder, which is
+            a view and a student of its own. None: all are words.
+        terms : sequence of str, default=None
+            The term of each column; needed by the view "subword", which is left out
+            without it.
+
+        """
         check_parameters(self)
-        X, y, labelled = self._checked(X, y)
-        self.classes_, y_index = np.unique(y[labelled], return_inverse=True)
-        pool = np.setdiff1d(np.arange(X.shape[0]), labelled)
+        terms = given_to_fit(self, "terms", terms)
+        kinds = given_to_fit(self, "kinds", kinds)
+        rows, labels, is_labelled = checked_few_labels(self, X, y, sample_weight)
+        kind = column_kinds(kinds, rows)
+        labelled, pool = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
+        weight = document_weights(sample_weight, labels)[labelled]
+        labelled, weight = labelled[weight > 0], weight[weight > 0]
+        self.classes_, y_index = np.unique(labels[labelled], return_inverse=True)
+        self.left_out_ = None
         self.used_pool_ = pool_is_useful(
-            len(labelled), n_different(X[pool]), self.min_pool, self.min_pool_ratio
+            len(labelled), n_different(rows[pool]), self.min_pool, self.min_pool_ratio
         )
         if not self.used_pool_:
-            return self._fit_labelled(X[labelled], y_index, label_weight)
-        return self._fit_pool(
-            X[np.concatenate([labelled, pool])], y_index, label_weight
-        )
+            return self._fit_labelled(rows[labelled], y_index, weight, kind)
+        everything = rows[np.concatenate([labelled, pool])]
+        return self._fit_pool(everything, y_index, weight, kind, terms)
 
-    def _fit_labelled(self, X: Matrix, y: IntVector, label_weight: Any) -> Self:
+    def _fit_labelled(
+        self, X: Matrix, y: IntVector, weight: FloatVector, kinds: IntVector
+    ) -> Self:
         """The student on the labelled documents alone."""
-        self.recipe_ = "labelled documents only"
-        self.features_ = RecipeFeatures(self._kinds(X), min_df=1).fit(X)
+        self.recipe_, self.n_iter_ = "labelled documents only", 1
+        self.features_ = RecipeFeatures(kinds, min_df=1).fit(X, weight)
         words = self.features_.words(X)
-        student = LinearStudent(_chosen(self.student)).fit(words, y, label_weight)
+        student = LinearStudent(_chosen(self.student)).fit(words, y, weight)
         self.students_ = {"words": student}
         self.student_weights_ = {"words": 1.0}
         self.encoder_share_: float | None = None
         self.class_share_ = np.full(len(self.classes_), 1.0 / len(self.classes_))
         self.scale_ = 1.0
-        self.left_out_ = None
         return self
 
-    def _fit_pool(self, X: Matrix, y: IntVector, label_weight: Any) -> Self:
+    def _fit_pool(
+        self,
+        X: Matrix,
+        y: IntVector,
+        weight: FloatVector,
+        kinds: IntVector,
+        terms: Sequence[str] | None,
+    ) -> Self:
         """The recipe; the labelled documents are the first rows of X (SS3)."""
-        words = np.flatnonzero(self._kinds(X) == WORD)
-        recipe = choose_recipe(self, X[:, words].sum() / X.shape[0])
-        self.recipe_ = recipe.name
-        made = RecipeFeatures(self._kinds(X), self.min_df, recipe.phrases)
-        self.features_ = made.fit(X)
-        views = self._made_views(recipe)
+        n_tokens = X[:, np.flatnonzero(kinds == WORD)].sum()
+        recipe = choose_recipe(self, n_tokens / X.shape[0], terms is not None)
+        self.recipe_, self.n_iter_ = recipe.name, recipe.n_steps
+        seed = seed_of(self.random_state)
+        self.features_ = RecipeFeatures(kinds, self.min_df, recipe.phrases).fit(X)
+        views = self._made_views(recipe, terms, seed)
         material = self.features_.material(X, views, recipe)
-        learned = self._learned(material, y, recipe, label_weight)
+        learned = self._learned(material, y, recipe, weight)
         self.students_ = learned.students
         self.student_weights_ = learned.student_weights
         self.encoder_share_ = learned.encoder_share
         self.class_share_ = learned.class_share
-        self.scale_ = self._calibrated(material, y, recipe, learned, label_weight)
+        self.scale_ = self._calibrated(material, y, recipe, learned, weight, seed)
         return self
 
     def _learned(
@@ -235,7 +385,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         material: Material,
         y: IntVector,
         recipe: Recipe,
-        label_weight: Any,
+        weight: FloatVector,
         pool_factor: float = 1.0,
     ) -> Learned:
         return learn(
@@ -245,19 +395,20 @@ class SemiSupervisedClassifier(LogitClassifier):
             recipe,
             student=_chosen(self.student),
             voter=_chosen(self.voter),
-            label_weight=label_weight,
+            label_weight=weight,
             pool_factor=pool_factor,
         )
 
-    def _made_views(self, recipe: Recipe) -> dict[str, Any]:
-        terms = None
-        if self.terms is not None:
-            terms = np.asarray(self.terms, dtype=object)[self.features_.words_]
+    def _made_views(
+        self, recipe: Recipe, terms: Sequence[str] | None, seed: int
+    ) -> dict[str, Any]:
+        words = self.features_.words_
+        names = None if terms is None else np.asarray(terms, dtype=object)[words]
         made = {}
         for i, view in enumerate(recipe.views):
             name = view if isinstance(view, str) else f"view {i}"
             view = view if isinstance(view, str) else clone(view)
-            made[name] = make_view(view, self.n_components, terms, self._seed())
+            made[name] = make_view(view, self.n_components, names, seed)
         return made
 
     def _calibrated(
@@ -266,25 +417,24 @@ class SemiSupervisedClassifier(LogitClassifier):
         y: IntVector,
         recipe: Recipe,
         learned: Learned,
-        label_weight: Any,
+        weight: FloatVector,
+        seed: int,
     ) -> float:
         """Scale of the scores, from labelled documents held out in turn.
 
         Classes weigh as in the pool, which the labels need not resemble.
         """
-        self.left_out_ = None
         if not self.calibration_folds:
             return 1.0
         n_labelled = len(y)
         n_pool = material.terms.shape[0] - n_labelled
-        rng = np.random.default_rng(self._seed())
+        rng = np.random.default_rng(seed)
         size = min(n_pool, _CALIBRATION_POOL)
         pool = n_labelled + np.sort(rng.choice(n_pool, size, replace=False))
 
         def score_without(kept: IntVector, held_out: IntVector) -> FloatMatrix:
-            weight = None if label_weight is None else np.asarray(label_weight)[kept]
             part = material.take(np.concatenate([kept, pool]))
-            again = self._learned(part, y[kept], recipe, weight, n_pool / size)
+            again = self._learned(part, y[kept], recipe, weight[kept], n_pool / size)
             return total_scores(
                 again.students,
                 again.student_weights,
@@ -292,12 +442,10 @@ class SemiSupervisedClassifier(LogitClassifier):
                 prior_offset(again.class_share, self.prior_correction),
             )
 
-        rows, scores = cross_fitted(
-            y, score_without, self.calibration_folds, self._seed()
-        )
+        rows, scores = cross_fitted(y, score_without, self.calibration_folds, seed)
         drawn = np.bincount(y[rows], minlength=len(self.classes_)) / max(len(rows), 1)
-        weight = learned.class_share[y[rows]] / drawn[y[rows]]
-        scale = fit_scale(scores, y[rows], weight)
+        class_weight = learned.class_share[y[rows]] / drawn[y[rows]]
+        scale = fit_scale(scores, y[rows], class_weight)
         if len(rows):
             self.left_out_ = (rows, log_normalize(scale * scores))
         return scale
@@ -333,25 +481,10 @@ class SemiSupervisedClassifier(LogitClassifier):
             return {"words": self.features_.words(rows)}
         return self.features_.students(rows)
 
-    # -- checks --------------------------------------------------------------------
-
-    def _checked(self, X: MatrixLike, y: Any) -> tuple[Matrix, Labels, IntVector]:
-        rows, labels, labelled = checked_few_labels(self, X, y)
-        counts = rows[:, np.flatnonzero(self._kinds(rows) != VECTOR)]
-        if counts.nnz and counts.data.min() < 0:
-            raise DataError("Negative values in data: X must hold counts.")
-        return rows, labels, labelled
-
-    def _kinds(self, X: Matrix) -> IntVector:
-        return column_kinds(self.kinds, X.shape[1])
-
-    def _seed(self) -> int:
-        return 0 if self.random_state is None else int(self.random_state)
-
     def _takes_counts(self) -> bool:
         return True
 
 
-def _chosen(classifier: Any) -> Any:
+def _chosen(classifier: Estimator) -> Any:
     """None for the built-in softmax regression, else what was given."""
     return None if isinstance(classifier, str) else classifier

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from scipy import sparse
 
 from earmark._checks import require_in_range, require_integer
 from earmark.exceptions import DataError
 from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import class_sums
 from earmark.models.base import JointClassifier
 from earmark.models.protocols import LinearRule
-from earmark.models.semi_supervised._em import naive_bayes_em
-from earmark.models.semi_supervised._targets import checked_few_labels
-from earmark.typing import FloatMatrix, IntVector, Matrix, MatrixLike, SparseMatrix
+from earmark.models.semi_supervised.classifier import checked_few_labels
+from earmark.models.semi_supervised.em import (
+    Expect,
+    Parameters,
+    Pool,
+    PoolSums,
+    labelled_sums,
+    naive_bayes_em,
+)
+from earmark.parameters import given_to_fit
+from earmark.typing import (
+    ArrayLike,
+    FloatMatrix,
+    Labels,
+    LabelsLike,
+    Matrix,
+    MatrixLike,
+    SparseMatrix,
+)
 
 __all__ = ["SemiSupervisedNaiveBayes"]
 
@@ -33,9 +49,8 @@ class SemiSupervisedNaiveBayes(JointClassifier):
         What an unlabelled document counts, a labelled one counting 1 (lambda).
     evidence : float > 0 or None, default=None
         At most so many tokens of a document speak in the E-step; None: all.
-    start : None or array-like of shape (n_unlabelled, n_classes), default=None
-        First posterior of the unlabelled documents; None takes it from naive Bayes
-        on the labelled ones.
+    start : None
+        Deprecated: give it to ``fit``.
     max_iter : int, default=20
         Rounds at most.
     tol : float, default=1e-3
@@ -65,6 +80,7 @@ class SemiSupervisedNaiveBayes(JointClassifier):
     Examples
     --------
     >>> import numpy as np
+    from scipy import sparse
     >>> X = [[2, 0, 0], [0, 2, 0], [1, 0, 3], [0, 0, 1]]
     >>> y = np.array(["a", "b", None, None], dtype=object)
     >>> SemiSupervisedNaiveBayes().fit(X, y).predict([[0, 0, 1]])
@@ -78,7 +94,7 @@ class SemiSupervisedNaiveBayes(JointClassifier):
         alpha: float = 0.1,
         pool_weight: float = 1.0,
         evidence: float | None = None,
-        start: Any = None,
+        start: None = None,
         max_iter: int = 20,
         tol: float = 1e-3,
     ) -> None:
@@ -89,59 +105,102 @@ class SemiSupervisedNaiveBayes(JointClassifier):
         self.max_iter = max_iter
         self.tol = tol
 
-    def fit(self, X: MatrixLike, y: Any) -> Self:
-        """Learn from counts X and labels y, None where a document has no label."""
+    def fit(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        *,
+        unlabelled: MatrixLike | None = None,
+        start: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from counts X and labels y, None where a document has no label.
+
+        Documents without a label may also be given apart, as ``unlabelled``.
+
+        ``start`` is the first posterior of the unlabelled documents, of shape
+        (n_unlabelled, n_classes); without it naive Bayes on the labelled ones gives it.
+        """
+        start = given_to_fit(self, "start", start)
         self._check_parameters()
-        rows, labels, labelled = checked_few_labels(self, X, y)
+        if unlabelled is not None:
+            none = np.full(np.shape(unlabelled)[0], None, dtype=object)
+            y = np.concatenate([np.asarray(y, dtype=object), none])
+            X = sparse.vstack([sparse.csr_array(X), sparse.csr_array(unlabelled)])
+        rows, labels, is_labelled = checked_few_labels(self, X, y)
         if rows.nnz and rows.data.min() < 0:
             raise DataError("Negative values in data: X must hold counts.")
-        self.classes_, y_index = np.unique(labels[labelled], return_inverse=True)
-        pool = np.setdiff1d(np.arange(rows.shape[0]), labelled)
-        known, unknown = rows[labelled], rows[pool]
-        self._supervised(known, y_index)
-        self.n_iter_, self.converged_ = 1, True
-        if len(pool):
-            result = naive_bayes_em(
-                known,
-                y_index,
-                unknown,
-                self._first_posterior(unknown),
-                weight=self.pool_weight,
-                alpha=self.alpha,
-                evidence=self.evidence,
-                max_iter=self.max_iter,
-                tol=self.tol,
+        labelled, pool = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
+        classes, y_index = np.unique(labels[labelled], return_inverse=True)
+        ones = np.ones(len(labelled))
+        own = labelled_sums(rows[labelled], y_index, len(classes), ones)
+        unknown = rows[pool]
+        self._begin(classes, own)
+        if not len(pool):
+            return self
+        waiting = Pool(unknown, self._first_posterior(unknown, start), self.evidence)
+        return self._learn(own, waiting.sums(), waiting.expect)
+
+    def fit_sums(self, classes: Labels, own: PoolSums, expect: Expect) -> Self:
+        """Learn from sums over documents that are elsewhere, such as in parts.
+
+        ``own`` has the sums of the labelled documents; ``expect`` gives those of the
+        others under parameters.
+        """
+        self._check_parameters()
+        if len(classes) < 2:
+            raise DataError(
+                f"{type(self).__name__} needs labelled documents of at least 2 "
+                f"classes, got {classes.tolist()!r}."
             )
-            self.feature_log_prob_ = np.ascontiguousarray(result.feature_log_prob.T)
-            self.class_log_prior_ = result.class_log_prior
-            self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self._begin(classes, own)
+        self.n_features_in_ = own.tokens.shape[0]
+        log_prob = np.ascontiguousarray(self.feature_log_prob_.T)
+        start = Parameters(log_prob, self.class_log_prior_, tempered=False)
+        first = expect(start, None)
+        return self._learn(own, first, expect, start) if first.n_documents else self
+
+    def _begin(self, classes: Labels, own: PoolSums) -> None:
+        """Naive Bayes from the sums of labelled documents."""
+        self.classes_ = classes
+        smooth = own.tokens.T + self.alpha
+        self.feature_log_prob_ = np.log(smooth / smooth.sum(axis=1, keepdims=True))
+        self.class_log_prior_ = np.log(own.docs / own.docs.sum())
+        self.n_iter_, self.converged_ = 1, True
+
+    def _learn(
+        self,
+        own: PoolSums,
+        first: PoolSums,
+        expect: Expect,
+        start: Parameters | None = None,
+    ) -> Self:
+        result = naive_bayes_em(
+            own,
+            first,
+            expect,
+            weight=self.pool_weight,
+            alpha=self.alpha,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            start=start,
+        )
+        log_prob, self.class_log_prior_, _ = result.parameters
+        self.feature_log_prob_ = np.ascontiguousarray(log_prob.T)
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
         return self
 
-    def _supervised(self, rows: SparseMatrix, y_index: IntVector) -> None:
-        """Naive Bayes on the labelled documents."""
-        n_classes = len(self.classes_)
-        tokens = class_sums(rows, y_index, n_classes).toarray()
-        self._begin(tokens, np.bincount(y_index, minlength=n_classes))
-
-    def _begin(self, tokens: FloatMatrix, docs: IntVector) -> None:
-        """Naive Bayes from the sums (n_classes, n_terms) of labelled documents."""
-        smooth = tokens + self.alpha
-        self.feature_log_prob_ = np.log(smooth / smooth.sum(axis=1, keepdims=True))
-        self.class_log_prior_ = np.log(docs / docs.sum())
-
-    def _first_posterior(self, rows: SparseMatrix) -> FloatMatrix:
+    def _first_posterior(
+        self, rows: SparseMatrix, start: ArrayLike | None
+    ) -> FloatMatrix:
+        if start is None:
+            return np.exp(log_normalize(self._joint_log_likelihood(rows)))
         shape = (rows.shape[0], len(self.classes_))
-        if self.start is None:
-            joint = self._joint_log_likelihood(rows)
-            joint -= joint.max(axis=1, keepdims=True)
-            posterior = np.exp(joint)
-        else:
-            posterior = np.array(self.start, dtype=np.float64)
-            if posterior.shape != shape or not (posterior >= 0).all():
-                raise ValueError(
-                    "SemiSupervisedNaiveBayes.start must be non-negative of shape "
-                    f"{shape}, got shape {posterior.shape}."
-                )
+        posterior = np.array(start, dtype=np.float64)
+        if posterior.shape != shape or not (posterior >= 0).all():
+            raise ValueError(
+                "SemiSupervisedNaiveBayes.fit: start must be non-negative of shape "
+                f"{shape}, got shape {posterior.shape}."
+            )
         return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
 
     def _joint_log_likelihood(self, X: Matrix) -> FloatMatrix:

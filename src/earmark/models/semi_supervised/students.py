@@ -11,14 +11,21 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from earmark.kernels.logspace import log_normalize
-from earmark.models.protocols import LinearRule
-from earmark.models.softmax import SoftmaxRegression
-from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix
+from earmark.models.protocols import linear_rule_of
+from earmark.models.softmax import SoftmaxRegression, cross_entropy
+from earmark.typing import (
+    BoolVector,
+    Estimator,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Matrix,
+)
 
 __all__ = ["LinearStudent", "softmax_regression"]
 
 
-def softmax_regression(C: float = 10.0) -> Any:
+def softmax_regression(C: float = 10.0) -> SoftmaxRegression:
     """The linear classifier of every voter and student: L2 softmax regression."""
     return SoftmaxRegression(solver="dual", C=C, tol=1e-3)
 
@@ -44,7 +51,7 @@ class LinearStudent(BaseEstimator):
 
     """
 
-    def __init__(self, estimator: Any = None) -> None:
+    def __init__(self, estimator: Estimator = None) -> None:
         self.estimator = estimator
 
     def fit(
@@ -52,7 +59,7 @@ class LinearStudent(BaseEstimator):
         X: Matrix,
         y: IntVector,
         sample_weight: FloatVector | None = None,
-        is_labelled: Any = None,
+        is_labelled: BoolVector | None = None,
     ) -> Self:
         """Learn from features and class numbers; every class must occur."""
         used, dense = _used_columns(X)
@@ -82,16 +89,14 @@ class LinearStudent(BaseEstimator):
         weights: FloatMatrix,
         y: IntVector,
         sample_weight: FloatVector,
-        is_labelled: Any,
+        is_labelled: BoolVector,
     ) -> FloatMatrix:
         """Share out the weights among the documents.
 
         At the optimum of a penalised log-loss each weight is a sum over documents,
         w = c * sum_i s_i (1[y_i] - p_i) x_i: those with a label give their part.
         """
-        error = -np.exp(log_normalize(X @ weights + self.offsets_))
-        error[np.arange(len(y)), y] += 1.0
-        error *= sample_weight[:, None]
+        _, error = cross_entropy(X @ weights + self.offsets_, y, -sample_weight)
         labelled = X[is_labelled].T @ error[is_labelled]
         every = labelled + X[~is_labelled].T @ error[~is_labelled]
         size = float((every * every).sum())
@@ -115,12 +120,12 @@ def _used_columns(X: Matrix) -> tuple[Any, Matrix]:
     return (slice(None), X) if len(used) == X.shape[1] else (used, X[:, used])
 
 
-def _linear_form(model: Any) -> tuple[FloatMatrix, FloatVector]:
+def _linear_form(model: Estimator) -> tuple[FloatMatrix, FloatVector]:
     """Weights (n_features, n_classes) and offsets; a margin is split in halves."""
-    if not hasattr(model, "coef_"):
+    rule = linear_rule_of(model)
+    if rule is None or not rule.on_rows:
         raise TypeError(
             "SemiSupervisedClassifier.student must be 'softmax' or a linear classifier "
             f"with coef_ and intercept_, got {model!r}."
         )
-    rule = LinearRule.from_coef(model.coef_, model.intercept_)
     return rule.weights, np.array(rule.offset)

@@ -8,7 +8,7 @@ the words.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from earmark.features import WordCounter
 from earmark.kernels.low_rank import right_singular_vectors
 from earmark.kernels.rows import canonical_rows, pair_counts
-from earmark.models.semi_supervised._subwords import subword_matrix
 from earmark.typing import SparseMatrix
 
 __all__ = [
@@ -28,8 +28,33 @@ __all__ = [
     "TfidfView",
     "VectorView",
     "WordTableView",
+    "subword_matrix",
     "unit",
 ]
+
+
+def subword_matrix(
+    terms: Sequence[str], n_min: int = 2, n_max: int = 5
+) -> SparseMatrix:
+    """Character n-grams of each term, times idf over terms, in unit rows.
+
+    A term is padded by one space on each side; n-grams of a single term are left
+    out.
+    """
+    counter = WordCounter(
+        analyzer="char_wb", ngram_range=(n_min, n_max), lowercase=False, min_df=2
+    )
+    try:
+        counts = counter.fit_transform([str(term) for term in terms])
+    except ValueError:  # no n-gram is in two terms
+        return sparse.csr_array((len(terms), 1))
+    rows = canonical_rows(counts).astype(np.float64)
+    df = np.bincount(rows.indices, minlength=rows.shape[1])
+    rows.data *= (np.log((1 + len(terms)) / (1 + df)) + 1.0)[rows.indices]
+    lengths = np.sqrt(rows.multiply(rows).sum(axis=1))
+    rows.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(rows.indptr))
+    return rows
+
 
 FloatTable = NDArray[np.float32]
 _NEVER = np.float32(1e-30)
@@ -198,7 +223,7 @@ class SubwordView(WordTableView):
     centred = False
 
     def __init__(
-        self, terms: Any = (), n_components: int = 100, random_state: int = 0
+        self, terms: Sequence[str] = (), n_components: int = 100, random_state: int = 0
     ) -> None:
         self.terms = terms
         self.n_components = n_components

@@ -1,0 +1,315 @@
+"""What the models trained by gradient descent share: passes, early stopping, trace."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from earmark._checks import require_in_range, require_integer
+from earmark.exceptions import DataError, DivergenceError
+from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import canonical_rows
+from earmark.kernels.shuffle import Visits, distinct_documents
+from earmark.models.base import LogitClassifier, RankingClassifier, document_weights
+from earmark.models.progress import (
+    CallbackSupportMixin,
+    FitProgress,
+    with_callbacks,
+)
+from earmark.parameters import seed_of
+from earmark.statistics.inputs import label_positions
+from earmark.typing import (
+    ArrayLike,
+    ClassWeightLike,
+    Estimator,
+    IntVector,
+    Labels,
+    MatrixLike,
+    RandomStateLike,
+    SparseMatrix,
+    WeightsLike,
+)
+
+__all__ = [
+    "DescentClassifier",
+    "TrainingSet",
+    "two_classes",
+]
+
+# Passes: enough steps for a small collection, few for a large one.
+_FEWEST_PASSES, _MOST_PASSES, _VISITS = 5, 20, 50_000
+# A model that knows nothing has loss log K. A mean loss of this many times that
+# is no model on its way but one that has run off.
+_RUNAWAY = 1000.0
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Documents as descent takes them; weights have mean 1."""
+
+    X: SparseMatrix
+    y_index: IntVector
+    visits: Visits
+    total_weight: float
+
+
+class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier):
+    """Base of softmax regression and the multilayer perceptron.
+
+    A child says how a model starts (``_start``), how one pass changes it (``_pass``)
+    and which arrays a model consists of (``_arrays``).
+    """
+
+    # The softmax of the class scores gives the probabilities.
+    _scores_are_logits: ClassVar[bool] = True
+
+    max_iter: int | None
+    early_stopping: bool
+    validation_fraction: float
+    patience: int
+    class_weight: ClassWeightLike
+    random_state: RandomStateLike
+    verbose: int
+    step_size_: float
+    trace_: dict[str, list[float]]
+    n_iter_: int
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise for constructor parameters that make no sense."""
+
+    @abstractmethod
+    def _start(self, data: TrainingSet, n_classes: int) -> None:
+        """Become an untrained model."""
+
+    @abstractmethod
+    def _pass(
+        self, data: TrainingSet, order: IntVector, part: tuple[float, float]
+    ) -> float:
+        """Learn the rows in ``order``; the sum of the losses met.
+
+        ``part`` is the stretch of the whole training that this pass makes up.
+        """
+
+    @abstractmethod
+    def _arrays(self) -> list[NDArray[np.float64]]:
+        """The arrays that training changes."""
+
+    def _meet(self, data: TrainingSet) -> None:
+        """Take note of more documents, before ``partial_fit`` learns them."""
+
+    # -- learning ------------------------------------------------------------
+
+    @with_callbacks
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: WeightsLike = None,
+        *,
+        validation: tuple[MatrixLike, ArrayLike] | None = None,
+    ) -> Self:
+        """Learn X (n_samples, n_features) and y afresh.
+
+        The order of the rows has no influence; ``validation`` (X, y) is held out
+        for early stopping in place of a part of X.
+        """
+        self._check_parameters()
+        X, labels = self._training_data(X, y, reset=True)
+        classes, y_index = two_classes(self, labels)
+        data = self._training_set(X, labels, y_index, sample_weight)
+        self.classes_ = classes
+        data, held_out = self._hold_out(data, validation)
+        self._fit_data(data, held_out)
+        return self
+
+    def _fit_data(
+        self, data: TrainingSet, held_out: tuple[SparseMatrix, IntVector] | None
+    ) -> None:
+        self._start(data, len(self.classes_))
+        self._descend(data, held_out)
+
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: WeightsLike = None,
+    ) -> Self:
+        """One more pass, over these documents.
+
+        Give all labels in ``classes`` at the first call if ``y`` does not hold them
+        all. Unlike a count model's, the result depends on the order of the calls.
+        """
+        self._check_parameters()
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                f"{type(self).__name__}.class_weight must be None or a dict for "
+                f"partial_fit, got {self.class_weight!r}; the balance of documents "
+                "still to come is not known."
+            )
+        first = not hasattr(self, "classes_")
+        X, labels = self._training_data(X, y, reset=first)
+        if classes is not None or first:
+            known = np.unique(labels if classes is None else np.asarray(classes))
+            self._agree_on(known, first)
+        y_index = label_positions(labels, self.classes_, X.shape[0])
+        data = self._training_set(X, labels, y_index, sample_weight)
+        if first:
+            self._start(data, len(self.classes_))
+            self.trace_, self.n_iter_ = {"loss": []}, 0
+        else:
+            self._meet(data)
+        order = data.visits.order(self._seed(), self.n_iter_)
+        self._record(self._pass(data, order, (0.0, 0.0)) / len(order))
+        return self
+
+    def _agree_on(self, known: Labels, first: bool) -> None:
+        if first and len(known) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, got "
+                f"{known.tolist()!r}; give all in `classes` at the first call."
+            )
+        if first:
+            self.classes_ = known
+        elif not np.array_equal(known, self.classes_):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_.tolist()!r}, "
+                f"got {known.tolist()!r}."
+            )
+
+    def _descend(
+        self, data: TrainingSet, held_out: tuple[SparseMatrix, IntVector] | None
+    ) -> None:
+        """Pass after pass, until the last or until the held-out part gets no better."""
+        self.trace_, self.n_iter_ = {"loss": []}, 0
+        best, kept, wait = (-math.inf, -math.inf), None, 0
+        orders = self._orders(data.visits)
+        n_passes = self._n_passes(len(data.visits))
+        with FitProgress(self, n_passes, "pass", verbose=self.verbose) as progress:
+            for order, part in orders:
+                self._record(self._pass(data, order, part) / len(order))
+                progress.task_done()
+                if held_out is None:
+                    continue
+                quality = self._quality(*held_out)
+                wait = 0 if quality > best else wait + 1
+                if wait == 0:
+                    best, kept = quality, [array.copy() for array in self._arrays()]
+                elif wait >= self.patience:
+                    break
+        if kept is not None:
+            for array, value in zip(self._arrays(), kept, strict=True):
+                array[...] = value
+
+    def _orders(
+        self, visits: Visits
+    ) -> Iterator[tuple[IntVector, tuple[float, float]]]:
+        """The rows of each pass, and the stretch of the training it makes up."""
+        n_passes = self._n_passes(len(visits))
+        for epoch in range(n_passes):
+            part = (epoch / n_passes, (epoch + 1) / n_passes)
+            yield visits.order(self._seed(), epoch), part
+
+    def _n_passes(self, n_documents: int) -> int:
+        if self.max_iter is not None:
+            return self.max_iter
+        wanted = math.ceil(_VISITS / max(1, n_documents))
+        return min(_MOST_PASSES, max(_FEWEST_PASSES, wanted))
+
+    def _record(self, loss: float) -> None:
+        """Enter a pass into the trace, or stop if the descent has run away."""
+        self.n_iter_ += 1
+        finite = all(np.isfinite(array[..., :1]).all() for array in self._arrays())
+        if not finite or not loss <= _RUNAWAY * math.log(len(self.classes_)):
+            message = (
+                f"{type(self).__name__} diverged in pass {self.n_iter_}: the mean loss "
+                f"is {loss:.3g} with step size eta = {self.step_size_:.3g}; give a "
+                "smaller eta, or scale X (unit rows are usual for text)."
+            )
+            raise DivergenceError(message)
+        self.trace_["loss"].append(loss)
+
+    def _quality(self, X: SparseMatrix, y_index: IntVector) -> tuple[float, float]:
+        """Accuracy and, to break ties, log-likelihood on held-out documents."""
+        log_proba = log_normalize(self._class_scores(X))
+        accuracy = float((log_proba.argmax(axis=1) == y_index).mean())
+        loss = -float(log_proba[np.arange(len(y_index)), y_index].mean())
+        self.trace_.setdefault("validation_accuracy", []).append(accuracy)
+        self.trace_.setdefault("validation_loss", []).append(loss)
+        return accuracy, -loss
+
+    # -- data ----------------------------------------------------------------
+
+    def _training_data(
+        self, X: MatrixLike, y: ArrayLike, *, reset: bool
+    ) -> tuple[SparseMatrix, Labels]:
+        X, labels = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset
+        )
+        check_classification_targets(labels)
+        return canonical_rows(X), labels
+
+    def _training_set(
+        self,
+        X: SparseMatrix,
+        labels: Labels,
+        y_index: IntVector,
+        sample_weight: WeightsLike,
+    ) -> TrainingSet:
+        weight = document_weights(sample_weight, labels, self.class_weight)
+        visits = distinct_documents(X, y_index, weight)
+        total = float(visits.weight[visits.rows].sum())
+        if not len(visits):
+            raise DataError("sample_weight must not be zero for every document.")
+        scaled = visits.weight * (len(visits) / total)
+        return TrainingSet(
+            X, y_index, Visits(visits.rows, scaled, visits.prints), total
+        )
+
+    def _hold_out(
+        self, data: TrainingSet, validation: tuple[MatrixLike, ArrayLike] | None
+    ) -> tuple[TrainingSet, tuple[SparseMatrix, IntVector] | None]:
+        """The documents to learn from, and those that say when to stop."""
+        if validation is not None:
+            X, labels = self._training_data(*validation, reset=False)
+            return data, (X, label_positions(labels, self.classes_, X.shape[0]))
+        if not self.early_stopping:
+            return data, None
+        if len(data.visits) < 2:
+            raise DataError(
+                f"{type(self).__name__}.early_stopping needs at least 2 different "
+                "documents, one of them to hold out."
+            )
+        kept, held = data.visits.split(self._seed(), self.validation_fraction)
+        held_out = (data.X[held.rows], data.y_index[held.rows])
+        return TrainingSet(data.X, data.y_index, kept, data.total_weight), held_out
+
+    def _seed(self) -> int:
+        return seed_of(self.random_state)
+
+    def _check_descent(self) -> None:
+        """The parameters that every descent has."""
+        if self.max_iter is not None:
+            require_integer(self, "max_iter", low=1)
+        require_integer(self, "patience", low=1)
+        require_in_range(self, "validation_fraction", open_low=True, low=0.0, high=0.5)
+
+
+def two_classes(model: Estimator, labels: Labels) -> tuple[Labels, IntVector]:
+    """The labels, sorted, and each document's number among them; two at least."""
+    classes, y_index = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise DataError(
+            f"{type(model).__name__} needs at least 2 classes in y, got 1 class "
+            f"({classes[0]}); check the training split."
+        )
+    return classes, y_index

@@ -1,0 +1,138 @@
+"""The one EM loop: restarts side by side, tolerance, trace, early drop, best of n.
+
+A model supplies two functions. ``step(params) -> (statistics, bound)`` is the E-step:
+the expected statistics and the bound of every restart under ``params``.
+``maximize(statistics) -> params`` is the M-step. Who computes the step, one machine
+or the shards of many, does not matter to the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark.typing import FloatMatrix, FloatVector, IntVector
+
+__all__ = ["EMRun", "EMSettings", "run_em"]
+
+Params = TypeVar("Params")
+Statistics = TypeVar("Statistics")
+Ending = Literal["converged", "max_iter", "dropped"]
+
+
+@dataclass(frozen=True)
+class EMSettings:
+    """When a restart ends.
+
+    A restart has converged when its bound changes by at most ``tol`` of itself; with
+    ``moves``, where the step says how far it moved in place of a bound, when that is
+    at most ``tol``.
+    With ``drop_after``, the share ``keep`` of the restarts with the best bounds
+    goes on after that many iterations, and the others end there.
+    """
+
+    max_iter: int
+    tol: float
+    drop_after: int | None = None
+    keep: float = 0.5
+    moves: bool = False
+
+
+@dataclass(frozen=True)
+class EMRun(Generic[Params]):
+    """Restarts that ended together."""
+
+    restarts: IntVector
+    """Their numbers, ascending."""
+    params: Params
+    """Parameters of these restarts, in this order."""
+    bounds: FloatMatrix
+    """The bound before each M-step, (n_restarts, n_iter)."""
+    ending: Ending
+    """Why they ended."""
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations done."""
+        return int(self.bounds.shape[1])
+
+
+def run_em(
+    params: Params,
+    step: Callable[[Params], tuple[Statistics, FloatVector]],
+    maximize: Callable[[Statistics], Params],
+    settings: EMSettings,
+    *,
+    n_restarts: int = 1,
+    take: Callable[[Params, IntVector], Params] | None = None,
+) -> Iterator[EMRun[Params]]:
+    """Run all restarts as one block; yield them in the groups in which they end.
+
+    Parameters
+    ----------
+    params
+        First parameters of every restart.
+    step
+        E-step: expected statistics, and the bound of each restart (n_restarts,).
+    maximize
+        M-step: the parameters that these statistics make likeliest.
+    settings
+        When a restart ends.
+    n_restarts
+        Restarts in ``params``.
+    take
+        Parameters of a selection of restarts, by position; a single restart needs
+        none.
+
+    Yields
+    ------
+    EMRun
+        Every restart is in exactly one of them. A restart's parameters and trace do
+        not depend on which other restarts are in its block, unless some are dropped.
+
+    """
+    if n_restarts > 1 and take is None:
+        raise ValueError(f"run_em needs `take` to run {n_restarts} restarts, got None.")
+    active = np.arange(n_restarts)
+    trace = np.empty((n_restarts, 0))
+    for _ in range(settings.max_iter):
+        statistics, bound = step(params)
+        params = maximize(statistics)
+        trace = np.column_stack((trace, bound))
+        endings = _endings(trace, settings, n_restarts)
+        for ending in ("converged", "dropped", "max_iter"):
+            place = np.flatnonzero(endings == ending)
+            if len(place) == len(active):
+                yield EMRun(active, params, trace, ending)
+                return
+            if len(place) and take is not None:
+                yield EMRun(active[place], take(params, place), trace[place], ending)
+        place = np.flatnonzero(endings == "")
+        if not len(place):
+            return
+        if len(place) < len(active) and take is not None:
+            active, params, trace = active[place], take(params, place), trace[place]
+
+
+def _endings(
+    trace: FloatMatrix, settings: EMSettings, n_restarts: int
+) -> NDArray[np.str_]:
+    """Why each restart ends with this iteration; empty if it goes on."""
+    n_active, n_iter = trace.shape
+    endings = np.full(n_active, "", dtype="<U9")
+    if n_iter == settings.max_iter:
+        endings[:] = "max_iter"
+    elif n_iter == settings.drop_after:
+        quota = max(1, int(np.ceil(settings.keep * n_restarts)))
+        endings[np.argsort(-trace[:, -1], kind="stable")[quota:]] = "dropped"
+    if settings.moves:
+        endings[trace[:, -1] <= settings.tol] = "converged"
+    elif n_iter > 1:
+        change = np.abs(trace[:, -1] - trace[:, -2])
+        small = change <= settings.tol * np.maximum(np.abs(trace[:, -1]), 1.0)
+        endings[small] = "converged"
+    return endings

@@ -1,0 +1,166 @@
+"""Fitted nodes at work: class scores, responsibilities, explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from earmark.kernels.rows import canonical_rows, dense_blocks
+from earmark.models.hierarchical.description import (
+    HiddenNodes,
+    describe_nodes,
+    telling_features,
+    telling_terms,
+)
+from earmark.models.hierarchical.gaussian import log_densities
+from earmark.models.protocols import ScoreParts, linear_parts
+from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, Matrix
+
+__all__ = ["NodeScores"]
+
+_BLOCK_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class NodeScores:
+    """The nodes of all classes, those of a class side by side."""
+
+    classes: Labels
+    class_log_prior: FloatVector
+    node_class: IntVector
+    log_weight: FloatVector
+    values: tuple[FloatMatrix, ...]
+    """(log P(w|h,c),) or (means, variances), one row for each node."""
+    linear: bool
+    """Whether the posterior is the product of sums (HB2)."""
+
+    @property
+    def first(self) -> IntVector:
+        """Position of the first node of each class."""
+        return np.searchsorted(self.node_class, np.arange(len(self.classes)))
+
+    @property
+    def numbers(self) -> IntVector:
+        """Number of each node within its class, from 1."""
+        return np.arange(len(self.node_class)) - self.first[self.node_class] + 1
+
+    def joint(self, X: Matrix) -> FloatMatrix:
+        """Log P(x, c) of documents, (n_samples, n_classes)."""
+        if self.linear:
+            return np.asarray(X @ self.linear_weights() + self.class_log_prior)
+        joint = np.empty((X.shape[0], len(self.classes)))
+        for block, scores in self._node_blocks(X):
+            joint[block] = self._sums(scores)  # HB1
+        return joint + self.class_log_prior
+
+    def linear_weights(self) -> FloatMatrix:
+        """Log Σ_h P(h|c) P(w|h,c), (n_features, n_classes) (HB2)."""
+        return self._sums((self.values[0] + self.log_weight[:, None]).T)
+
+    def responsibilities(self, X: Matrix, y_index: IntVector) -> FloatMatrix:
+        """P(h | document, its class); 0 for nodes that the class does not have."""
+        sizes = np.bincount(self.node_class, minlength=len(self.classes))
+        shares = np.zeros((X.shape[0], sizes.max()))
+        for block, scores in self._node_blocks(X):
+            total = self._sums(scores)
+            for c, (start, size) in enumerate(zip(self.first, sizes, strict=True)):
+                rows = np.flatnonzero(y_index[block] == c)
+                own = scores[rows, start : start + size] - total[rows, c, None]
+                shares[block.start + rows, :size] = np.exp(own)
+        return shares
+
+    def parts(self, X: Matrix) -> list[ScoreParts]:
+        """Class scores as evidence of the node that answered for each class (AB3).
+
+        log P(x, c) = log P(c) + log P(h|c) + Σ_w evidence of w in h, for the best
+        node h, plus what the other nodes add: -log of the share of h.
+        """
+        if self.linear:
+            weights = self.linear_weights()
+            return linear_parts(X, weights, {"class prior": self.class_log_prior})
+        parts: list[ScoreParts] = []
+        for block, scores in self._node_blocks(X):
+            total = self._sums(scores)
+            answered = self._best_nodes(scores)
+            rest = total - np.take_along_axis(scores, answered, axis=1)
+            for i, d in enumerate(range(block.start, block.stop)):
+                columns, terms = self._evidence(X, d, answered[i])
+                constants = {
+                    "class prior": self.class_log_prior,
+                    "hidden node": self.log_weight[answered[i]],
+                    "other hidden nodes": rest[i],
+                }
+                best = int(np.argmax(total[i] + self.class_log_prior))
+                note = self._note(best, int(answered[i, best]), float(rest[i, best]))
+                parts.append(ScoreParts(columns, terms, constants, note))
+        return parts
+
+    def described(self, names: Sequence[str], top: int) -> HiddenNodes:
+        """Every node with its most telling features."""
+        log_joint = self.log_weight + self.class_log_prior[self.node_class]
+        if len(self.values) == 2:
+            strengths = telling_features(self.values[0], self.values[1], log_joint)
+        else:
+            strengths = telling_terms(self.values[0], log_joint)
+        return describe_nodes(
+            self.classes[self.node_class].tolist(),
+            self.numbers.tolist(),
+            np.exp(self.log_weight),
+            strengths,
+            names,
+            top,
+        )
+
+    # -- private steps ---------------------------------------------------------------
+
+    def _node_blocks(self, X: Matrix) -> Iterator[tuple[slice, FloatMatrix]]:
+        """Log P(x, h | c) of every node, (rows of the block, n_nodes)."""
+        for start in range(0, X.shape[0], _BLOCK_ROWS):
+            block = slice(start, min(start + _BLOCK_ROWS, X.shape[0]))
+            rows = X[block]
+            if len(self.values) == 1:
+                scores = np.asarray(rows @ self.values[0].T)
+            else:
+                scores = np.concatenate(
+                    [log_densities(z, *self.values) for _, z in dense_blocks(rows)]
+                )
+            yield block, scores + self.log_weight
+
+    def _sums(self, scores: FloatMatrix) -> FloatMatrix:
+        """Log-sum-exp of each row's columns within each class."""
+        top = np.maximum.reduceat(scores, self.first, axis=1)
+        top = np.where(np.isneginf(top), 0.0, top)
+        shares = np.exp(scores - top[:, self.node_class])
+        with np.errstate(divide="ignore"):
+            return np.log(np.add.reduceat(shares, self.first, axis=1)) + top
+
+    def _best_nodes(self, scores: FloatMatrix) -> IntVector:
+        """Position of each class's best node, (n_samples, n_classes)."""
+        ends = np.append(self.first[1:], len(self.node_class))
+        spans = zip(self.first, ends, strict=True)
+        best = [start + scores[:, start:end].argmax(axis=1) for start, end in spans]
+        return np.stack(best, axis=1)
+
+    def _evidence(
+        self, X: Matrix, d: int, nodes: IntVector
+    ) -> tuple[IntVector, FloatMatrix]:
+        """What each feature of document d adds under these nodes, (n_terms, K)."""
+        if len(self.values) == 1:
+            row = canonical_rows(X[[d]])
+            columns = row.indices.astype(np.int64)
+            return columns, row.data[:, None] * self.values[0][nodes][:, columns].T
+        x = X[[d]].toarray()[0] if sparse.issparse(X) else X[d]
+        mean, var = (values[nodes] for values in self.values)
+        terms = -0.5 * (np.log(2.0 * np.pi * var) + (x - mean) ** 2 / var)
+        return np.arange(len(x), dtype=np.int64), terms.T
+
+    def _note(self, c: int, node: int, rest: float) -> str:
+        size = int(np.sum(self.node_class == c))
+        return (
+            f"answered by hidden node {self.numbers[node]} of {size} of class "
+            f"{self.classes[c]} (weight {np.exp(self.log_weight[node]):.2f}, "
+            f"share in this document {np.exp(-rest):.2f})"
+        )

@@ -1,0 +1,212 @@
+"""What the naive Bayes models on term counts share: priors, scores, leave-one-out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from earmark._checks import require_in_range
+from earmark.exceptions import DataError
+from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import canonical_rows
+from earmark.models.additive import AdditiveClassifier
+from earmark.models.base import JointClassifier
+from earmark.models.protocols import LinearRule, ScoreParts, linear_parts
+from earmark.statistics import ClassStatistics
+from earmark.statistics.inputs import checked_weights
+from earmark.typing import (
+    ArrayLike,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Labels,
+    Matrix,
+    MatrixLike,
+    SparseMatrix,
+)
+
+__all__ = ["ClassPrior", "CountNaiveBayes", "PresenceScores", "log_or_minus_inf"]
+
+
+def log_or_minus_inf(values: Any) -> Any:
+    """Natural logarithm with log 0 = -inf and no warning (NB7)."""
+    with np.errstate(divide="ignore"):
+        return np.log(values)
+
+
+class ClassPrior(AdditiveClassifier):
+    """A model with a ``class_prior`` parameter."""
+
+    class_prior: ArrayLike | str | None
+
+    def _log_prior(self, docs: FloatVector) -> FloatVector:
+        """Log P(c) (NB5): estimated, uniform, or given."""
+        n_classes = len(self.classes_)
+        if self.class_prior is None:
+            return np.asarray(log_or_minus_inf(docs) - log_or_minus_inf(docs.sum()))
+        if isinstance(self.class_prior, str):
+            if self.class_prior != "uniform":
+                raise ValueError(
+                    f"{type(self).__name__}.class_prior must be None, 'uniform' or one "
+                    f"probability for each class, got {self.class_prior!r}."
+                )
+            return np.full(n_classes, -np.log(n_classes))
+        prior = np.asarray(self.class_prior, dtype=np.float64)
+        if (
+            prior.shape != (n_classes,)
+            or prior.min() < 0
+            or abs(prior.sum() - 1) > 1e-9
+        ):
+            raise ValueError(
+                f"{type(self).__name__}.class_prior must hold {n_classes} "
+                f"probabilities that sum to 1, got {self.class_prior!r}."
+            )
+        return np.asarray(log_or_minus_inf(prior))
+
+    def _log_prior_without(self, own: IntVector, weight: FloatVector) -> FloatMatrix:
+        """Log P(c) for each document once it has left its class (NB8)."""
+        docs = self.statistics_.docs.astype(np.float64)
+        if self.class_prior is not None:
+            return np.tile(self._log_prior(docs), (len(own), 1))
+        left = np.tile(docs, (len(own), 1))
+        left[np.arange(len(own)), own] -= weight
+        np.maximum(left, 0.0, out=left)
+        total = left.sum(axis=1, keepdims=True)
+        return np.asarray(log_or_minus_inf(left) - log_or_minus_inf(total))
+
+
+class CountNaiveBayes(JointClassifier, ClassPrior):
+    """Base of multinomial, Bernoulli and complement naive Bayes.
+
+    A child derives ``_weights`` (n_features, n_classes) and ``_offset``
+    (n_classes,), and says what its likelihood is without one document.
+    """
+
+    alpha: float
+    statistics_: ClassStatistics
+    _weights: FloatMatrix
+    _offset: FloatVector
+
+    def _check_parameters(self) -> None:
+        require_in_range(self, "alpha", low=0.0, hint="it is added to every count")
+
+    def _empty_statistics(self, classes: Labels, n_features: int) -> ClassStatistics:
+        return ClassStatistics(classes, n_features)
+
+    def leave_one_out(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> FloatMatrix:
+        """Log posteriors of training documents, each as if not trained on (NB8).
+
+        Columns are held fixed. X and y must have been learned,
+        with these weights. Returns an array of shape (n_samples, n_classes).
+        """
+        check_is_fitted(self)
+        X, labels = self._training_data(X, y, reset=False)
+        rows = canonical_rows(self._training_rows(X)).astype(np.float64)
+        own = self._own_class(labels, rows.shape[0])
+        given = checked_weights(sample_weight, rows.shape[0])
+        weight = np.ones(rows.shape[0]) if given is None else given.astype(np.float64)
+        if np.any(
+            np.bincount(own, weights=weight)
+            > self.statistics_.docs[: own.max() + 1] + 1e-9
+        ):
+            raise DataError(
+                "leave_one_out wants documents that were learned: y holds more "
+                "documents of a class than the model has seen."
+            )
+        prior = self._log_prior_without(own, weight)
+        joint = self._log_likelihood_without(rows, own, weight) + prior
+        impossible = np.all(np.isneginf(joint), axis=1, keepdims=True)
+        return log_normalize(np.where(impossible, prior, joint))
+
+    # -- scores --------------------------------------------------------------
+
+    def _validated(self, X: MatrixLike) -> Matrix:
+        return canonical_rows(self._training_rows(super()._validated(X)))
+
+    def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
+        return np.asarray(X @ self._weights + self._offset, dtype=np.float64)
+
+    def linear_rule(self) -> LinearRule | None:
+        """The scores as a sum over the document; None where some term has log 0."""
+        if not np.isfinite(self._weights).all():
+            return None
+        return LinearRule(self._weights, self._offset, log_posteriors=log_normalize)
+
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+        """The scores of each document, taken apart (AB3)."""
+        return linear_parts(
+            self._validated(X), self._weights, {"class prior": self._offset}
+        )
+
+    @abstractmethod
+    def _log_likelihood_without(
+        self, rows: SparseMatrix, own: IntVector, weight: FloatVector
+    ) -> FloatMatrix:
+        """Log P(x|c) of each row with the row itself taken out of its class (NB8)."""
+
+    # -- linear form -------------------------------------------------------------
+
+    @property
+    def coef_(self) -> FloatMatrix:
+        """Weights of the linear form (NB6); for two classes one row of log-odds."""
+        weights = self._weights.T
+        return weights[1:] - weights[:1] if len(self.classes_) == 2 else weights
+
+    @property
+    def intercept_(self) -> FloatVector:
+        """Offsets of the linear form (NB6), one for each row of ``coef_``."""
+        offset = self._offset
+        return offset[1:] - offset[:1] if len(self.classes_) == 2 else offset
+
+
+class PresenceScores(JointClassifier):
+    """Sum of log P(term present) and log P(term absent), at the cost of the present.
+
+    A child sets ``class_log_prior_`` and calls ``_set_presence``; its ``_validated``
+    returns the indicator of the present terms as CSR.
+    """
+
+    _log_present: FloatMatrix
+    _certain: FloatMatrix | None
+    _weights: FloatMatrix
+    _absent: FloatVector
+    _offset: FloatVector
+
+    @property
+    def feature_log_prob_(self) -> FloatMatrix:
+        """Log P(term present | class), (n_classes, n_features)."""
+        return self._log_present.T
+
+    def _set_presence(self, log_present: FloatMatrix, log_missing: FloatMatrix) -> None:
+        """Take log P(present) and log P(absent), both (n_classes, n_features)."""
+        self._log_present = np.ascontiguousarray(log_present.T)
+        # A term in every document of a class (alpha = 0) makes its absence
+        # impossible: log 0 is kept out of the sums and counted apart (NB7).
+        certain = np.isneginf(log_missing)
+        self._certain = np.ascontiguousarray(certain.T) if certain.any() else None
+        log_missing = np.where(certain, 0.0, log_missing)
+        self._weights = np.ascontiguousarray((log_present - log_missing).T)
+        self._absent = log_missing.sum(axis=1)
+        self._offset = self.class_log_prior_ + self._absent  # NB3
+
+    def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
+        joint = np.asarray(X @ self._weights + self._offset, dtype=np.float64)
+        if self._certain is not None:
+            met = np.asarray(X @ self._certain.astype(np.int64))
+            joint[met < self._certain.sum(axis=0)] = -np.inf
+        return joint
+
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+        """Present terms by log P(present), all absent terms as one item (AB3)."""
+        parts = []
+        for part in linear_parts(self._validated(X), self._weights, {}):
+            present = self._log_present[part.columns]
+            absent = self._absent + (part.terms - present).sum(axis=0)
+            constants = {"class prior": self.class_log_prior_, "absent terms": absent}
+            parts.append(ScoreParts(part.columns, present, constants))
+        return parts

@@ -1,0 +1,247 @@
+"""Naive Bayes with labelled and unlabelled documents, by the EM loop (SS1, SS2).
+
+The loop asks for sums over the unlabelled documents and nothing else of them: here a
+function call makes them, in parts an executor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import class_sums, row_lengths
+from earmark.models.em import EMSettings, run_em
+from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
+
+__all__ = [
+    "EMResult",
+    "Expect",
+    "Parameters",
+    "Pool",
+    "PoolSums",
+    "expected_sums",
+    "labelled_sums",
+    "m_step",
+    "naive_bayes_em",
+    "posteriors",
+    "tempering",
+]
+
+
+class Parameters(NamedTuple):
+    """What gives a posterior."""
+
+    log_prob: FloatMatrix
+    """log P(term | class), (n_terms, n_classes)."""
+    log_prior: FloatVector
+    tempered: bool = True
+    """Whether a long document counts for less (SS2)."""
+
+
+class PoolSums:
+    """What documents add to each class; they add up over parts.
+
+    Parameters
+    ----------
+    tokens : ndarray of shape (n_terms, n_classes)
+        Counts of each term, shared out by posterior.
+    docs : ndarray of shape (n_classes,)
+        Documents, shared out likewise.
+    moved : float
+        The largest change of a posterior since the round before.
+    n_documents : int
+        How many documents.
+
+    """
+
+    def __init__(
+        self, tokens: FloatMatrix, docs: FloatVector, moved: float, n_documents: int
+    ) -> None:
+        self.tokens = tokens
+        self.docs = docs
+        self.moved = moved
+        self.n_documents = n_documents
+
+    def merge(self, other: PoolSums) -> Self:
+        """Add those of other documents."""
+        self.tokens = self.tokens + other.tokens
+        self.docs = self.docs + other.docs
+        self.moved = max(self.moved, other.moved)
+        self.n_documents += other.n_documents
+        return self
+
+
+# From parameters, and those of the round before, to sums over the pool.
+Expect = Callable[[Parameters, Parameters | None], PoolSums]
+
+
+class EMResult(NamedTuple):
+    """Where the loop ended."""
+
+    parameters: Parameters
+    """From the last M-step."""
+    n_iter: int
+    converged: bool
+
+
+def naive_bayes_em(
+    own: PoolSums,
+    first: PoolSums,
+    expect: Expect,
+    *,
+    weight: float = 1.0,
+    alpha: float = 0.1,
+    max_iter: int = 20,
+    tol: float = 0.0,
+    start: Parameters | None = None,
+) -> EMResult:
+    """Multinomial naive Bayes; unlabelled documents count by their posterior.
+
+    Parameters
+    ----------
+    own : PoolSums
+        Sums of the labelled documents, each wholly in its class.
+    first : PoolSums
+        Sums of the pool under the posterior to start from; anything may have made it.
+    expect : callable
+        The E-step: sums of the pool under given parameters.
+    weight : float
+        What an unlabelled document counts, a labelled one counting 1 (lambda).
+    alpha : float
+        Smoothing count.
+    max_iter, tol
+        Stop after so many rounds, or when no posterior moves by more than ``tol``.
+    start : Parameters, optional
+        What gave ``first``, for an ``expect`` that keeps no posterior.
+
+    """
+
+    def step(
+        state: tuple[Parameters | None, PoolSums],
+    ) -> tuple[tuple[Parameters, PoolSums], FloatVector]:
+        before, sums = state
+        now = m_step(
+            own.tokens + weight * sums.tokens, own.docs + weight * sums.docs, alpha
+        )
+        sums = expect(now, before)
+        return (now, sums), np.array([sums.moved])
+
+    begin: tuple[Parameters | None, PoolSums] = (start, first)
+    settings = EMSettings(max_iter, tol, moves=True)
+    (run,) = run_em(begin, step, lambda state: state, settings)
+    parameters = run.params[0]
+    assert parameters is not None
+    return EMResult(parameters, run.n_iter, run.ending == "converged")
+
+
+def m_step(tokens: FloatMatrix, docs: FloatVector, alpha: float) -> Parameters:
+    """Log P(term | class) and log P(class) (SS1).
+
+    ``tokens`` (n_terms, n_classes) and ``docs`` hold the labelled documents with
+    their label and the others by share.
+    """
+    tokens = tokens + alpha
+    feature_log_prob = np.log(tokens) - np.log(tokens.sum(axis=0))
+    docs = docs + 1.0
+    return Parameters(feature_log_prob, np.log(docs) - np.log(docs.sum()))
+
+
+def labelled_sums(
+    rows: SparseMatrix, y_index: IntVector, n_classes: int, weight: FloatVector
+) -> PoolSums:
+    """Sums of labelled documents, each wholly in its class."""
+    weighted = rows.multiply(weight[:, None]).tocsr()
+    tokens = class_sums(weighted, y_index, n_classes).toarray().T
+    docs = np.bincount(y_index, weight, minlength=n_classes).astype(np.float64)
+    return PoolSums(tokens, docs, 0.0, len(y_index))
+
+
+def posteriors(
+    rows: SparseMatrix,
+    parameters: Parameters,
+    temper: FloatMatrix | None = None,
+    anchor: FloatMatrix | None = None,
+) -> FloatMatrix:
+    """P(class | document), tempered and with the evidence of others (SS1, SS2)."""
+    joint = rows @ parameters.log_prob + parameters.log_prior
+    if temper is not None and parameters.tempered:
+        joint = joint * temper
+    log_posterior = log_normalize(joint)
+    if anchor is not None:
+        log_posterior = log_normalize(anchor + log_posterior)
+    return np.exp(log_posterior)
+
+
+def expected_sums(
+    rows: SparseMatrix,
+    now: Parameters,
+    before: Parameters | None,
+    evidence: float | None,
+) -> PoolSums:
+    """The E-step of documents whose posterior nobody keeps.
+
+    The posterior before is computed again, to see how far it has moved.
+    """
+    temper = tempering(rows, evidence)
+    posterior, moved = posteriors(rows, now, temper), np.inf
+    if before is not None:
+        last = posteriors(rows, before, temper)
+        moved = float(np.abs(posterior - last).max(initial=0.0))
+    tokens = np.asarray(rows.T @ posterior)
+    return PoolSums(tokens, posterior.sum(axis=0), moved, rows.shape[0])
+
+
+class Pool:
+    """Unlabelled documents that are here, with their posterior from round to round.
+
+    Parameters
+    ----------
+    rows : CSR of shape (n_documents, n_terms)
+        Counts, or anything non-negative that stands for them.
+    posterior : ndarray of shape (n_documents, n_classes)
+        To start from.
+    evidence : float, optional
+        At most so many independent tokens speak for a document; None: all do.
+    anchor : ndarray of shape (n_documents, n_classes), optional
+        Log-evidence of others, added in every E-step. It keeps the loop near what
+        they said; without it this is plain EM.
+
+    """
+
+    def __init__(
+        self,
+        rows: SparseMatrix,
+        posterior: FloatMatrix,
+        evidence: float | None = None,
+        anchor: FloatMatrix | None = None,
+    ) -> None:
+        self.rows, self.by_term = rows, rows.T.tocsr()
+        self.posterior = posterior
+        self.temper, self.anchor = tempering(rows, evidence), anchor
+
+    def sums(self, moved: float = np.inf) -> PoolSums:
+        """The documents by their present posterior."""
+        docs = self.posterior.sum(axis=0)
+        return PoolSums(self.by_term @ self.posterior, docs, moved, len(self.posterior))
+
+    def expect(self, now: Parameters, before: Parameters | None) -> PoolSums:
+        """The E-step; the posterior is kept."""
+        posterior = posteriors(self.rows, now, self.temper, self.anchor)
+        moved = float(np.abs(posterior - self.posterior).max(initial=0.0))
+        self.posterior = posterior
+        return self.sums(moved)
+
+
+def tempering(rows: SparseMatrix, evidence: float | None) -> FloatMatrix:
+    """Factor on each document's log-joint: min(1, evidence / length) (SS2).
+
+    A long document is not n_d independent proofs.
+    """
+    if evidence is None:
+        return np.ones((rows.shape[0], 1))
+    lengths = row_lengths(rows)
+    share = np.divide(evidence, lengths, out=np.ones(len(lengths)), where=lengths > 0)
+    return np.minimum(1.0, share)[:, None]

@@ -1,0 +1,154 @@
+"""Columns of counts -> everything the recipe looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from earmark.features import TfidfWeighting
+from earmark.kernels.rows import canonical_rows, presence
+from earmark.models.semi_supervised.recipe import Material, Recipe
+from earmark.models.semi_supervised.views import (
+    LsaView,
+    PpmiView,
+    SubwordView,
+    TfidfView,
+    VectorView,
+    WordTableView,
+)
+from earmark.typing import Estimator, FloatVector, IntVector, Matrix, SparseMatrix
+
+__all__ = ["PHRASE", "VECTOR", "WORD", "RecipeFeatures", "make_view"]
+
+# Kinds of columns: counts of words, counts of phrases, numbers of an encoder.
+WORD, PHRASE, VECTOR = 0, 1, 2
+
+
+def make_view(view: Estimator, n_components: int, terms: Any, seed: int) -> Any:
+    """A view by name, or the transformer that was given."""
+    if not isinstance(view, str):
+        return view
+    size: dict[str, Any] = {"n_components": n_components, "random_state": seed}
+    makers: dict[str, Callable[[], Any]] = {
+        "tfidf": TfidfView,
+        "lsa": lambda: LsaView(**size),
+        "ppmi": lambda: PpmiView(**size),
+        "ppmi-full": lambda: PpmiView(exponent=1.0, **size),
+        "ppmi-unit": lambda: PpmiView(exponent=1.0, unit_words=True, **size),
+        "subword": lambda: SubwordView(terms, **size),
+    }
+    if view not in makers:
+        raise ValueError(
+            f"SemiSupervisedClassifier.views must hold transformers or names among "
+            f"{', '.join(makers)}, got {view!r}."
+        )
+    return makers[view]()
+
+
+class RecipeFeatures(BaseEstimator):
+    """Tf-idf of words and phrases, word tables and encoder vectors of documents.
+
+    Parameters
+    ----------
+    kinds : ndarray of int
+        WORD, PHRASE or VECTOR for each column.
+    min_df : int
+        Words in fewer documents are left out.
+    phrases : bool
+        Whether to use the columns of phrases.
+
+    """
+
+    def __init__(
+        self, kinds: IntVector, min_df: int = 2, phrases: bool = False
+    ) -> None:
+        self.kinds = kinds
+        self.min_df = min_df
+        self.phrases = phrases
+
+    def fit(self, X: SparseMatrix, weight: FloatVector | None = None) -> Self:
+        """Choose the words and learn the weights of words and phrases."""
+        df = np.bincount(X.indices, minlength=X.shape[1])
+        words = np.flatnonzero((self.kinds == WORD) & (df >= self.min_df))
+        self.words_ = words if len(words) else np.flatnonzero(self.kinds == WORD)
+        self.phrases_ = np.flatnonzero((self.kinds == PHRASE) & self.phrases)
+        self.vectors_ = np.flatnonzero(self.kinds == VECTOR)
+        self.word_weighting_ = _weighting(X[:, self.words_], weight)
+        self.phrase_weighting_ = None
+        if len(self.phrases_):
+            self.phrase_weighting_ = _weighting(X[:, self.phrases_], weight)
+        self.tables_: dict[str, WordTableView] = {}
+        self.encoder_: VectorView | None = None
+        if len(self.vectors_):
+            self.encoder_ = VectorView().fit(self.encoded(X))
+        return self
+
+    def words(self, X: SparseMatrix) -> SparseMatrix:
+        """Tf-idf of the words."""
+        weighted = self.word_weighting_.transform(X[:, self.words_])
+        return canonical_rows(weighted)
+
+    def encoded(self, X: SparseMatrix) -> Matrix:
+        """The encoder's numbers."""
+        return X[:, self.vectors_].toarray()
+
+    def material(
+        self, X: SparseMatrix, views: dict[str, Any], recipe: Recipe
+    ) -> Material:
+        """Fit the views on all documents; keep those that a student looks through."""
+        words = self.words(X)
+        seen = {name: view.fit_transform(words) for name, view in views.items()}
+        if recipe.table_weight:
+            self.tables_ = {
+                name: view
+                for name, view in views.items()
+                if isinstance(view, WordTableView)
+            }
+        if self.encoder_ is not None:
+            seen["encoder"] = self.encoder_.transform(self.encoded(X))
+        terms = canonical_rows(X[:, self.words_]).copy()
+        terms.data = np.log1p(terms.data)
+        students = self._students(X, words, seen)
+        if not recipe.supervised_weight:
+            del students["supervised"]
+        return Material(seen, students, terms)
+
+    def students(self, X: SparseMatrix) -> dict[str, Matrix]:
+        """What each student looks at, for new documents."""
+        words = self.words(X)
+        seen = {name: view.transform(words) for name, view in self.tables_.items()}
+        if self.encoder_ is not None:
+            seen["encoder"] = self.encoder_.transform(self.encoded(X))
+        return self._students(X, words, seen)
+
+    def _students(
+        self, X: SparseMatrix, words: SparseMatrix, seen: dict[str, Any]
+    ) -> dict[str, Matrix]:
+        found: dict[str, Matrix] = {"words": self.words_and_phrases(X, words)}
+        if self.tables_:
+            tables = np.hstack([seen[name] for name in self.tables_])
+            found["tables"] = tables / np.sqrt(len(self.tables_))
+        if self.encoder_ is not None:
+            found["encoder"] = seen["encoder"]
+        found["supervised"] = words
+        return found
+
+    def words_and_phrases(self, X: SparseMatrix, words: SparseMatrix) -> SparseMatrix:
+        """Tf-idf of words, and of phrases beside them where there are some."""
+        if self.phrase_weighting_ is None:
+            return words
+        phrases = self.phrase_weighting_.transform(X[:, self.phrases_])
+        both = sparse.hstack([words, phrases], format="csr")
+        return canonical_rows(both / np.sqrt(2.0))
+
+
+def _weighting(X: SparseMatrix, weight: FloatVector | None) -> TfidfWeighting:
+    """Tf-idf fitted to documents; one of weight 2 counts as two."""
+    if weight is None or (weight == 1.0).all():
+        return TfidfWeighting().fit(X)
+    frequency = np.asarray(presence(canonical_rows(X), np.float64).T @ weight)
+    return TfidfWeighting().fit_frequencies(frequency, float(weight.sum()))

@@ -1,0 +1,356 @@
+"""How sure the students may be: labelled documents that they did not learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize
+from scipy.special import expit, logit
+
+from earmark.kernels.logspace import log_normalize
+from earmark.models.semi_supervised.em import Pool, labelled_sums, naive_bayes_em
+from earmark.models.semi_supervised.students import LinearStudent
+from earmark.typing import (
+    Estimator,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Matrix,
+    SparseMatrix,
+)
+
+__all__ = [
+    "ENCODER",
+    "LONG",
+    "MIN_POOL",
+    "MIN_POOL_RATIO",
+    "SHORT",
+    "SHORT_TEXT",
+    "VIEWS_WEIGHT",
+    "Learned",
+    "Material",
+    "Recipe",
+    "cross_fitted",
+    "fit_scale",
+    "learn",
+    "learned_share",
+    "n_different",
+    "pool_is_useful",
+    "prior_offset",
+    "total_scores",
+    "vote_together",
+]
+
+# Pseudo-documents that hold a scale at 1, or a share at that of one view among
+# equals, when labels are very few.
+_PRIOR_STRENGTH = 2.0
+
+
+def cross_fitted(
+    y: IntVector,
+    score_without: Callable[[IntVector, IntVector], FloatMatrix],
+    n_folds: int,
+    seed: int,
+) -> tuple[IntVector, FloatMatrix]:
+    """Scores of labelled documents by students that never saw their labels.
+
+    ``score_without(kept, held_out)`` learns from the kept labels and scores the
+    documents held out. A class keeps at least one label: classes with a single
+    one are never held out. Returns the documents that were scored, and scores.
+    """
+    rng = np.random.default_rng(seed)
+    fold = np.full(len(y), -1)
+    for c in np.unique(y):
+        rows = rng.permutation(np.flatnonzero(y == c))
+        if len(rows) > 1:
+            fold[rows] = (np.arange(len(rows)) + c) % n_folds
+            if (fold[rows] == fold[rows[0]]).all():
+                fold[rows[0]] = -1
+    done, scores = [], []
+    for k in range(n_folds):
+        held_out = np.flatnonzero(fold == k)
+        if len(held_out):
+            done.append(held_out)
+            scores.append(score_without(np.flatnonzero(fold != k), held_out))
+    if not done:
+        return np.empty(0, dtype=np.int64), np.empty((0, int(y.max()) + 1))
+    return np.concatenate(done), np.concatenate(scores)
+
+
+def fit_scale(scores: FloatMatrix, y: IntVector, weight: FloatVector) -> float:
+    """The factor on the scores with the best weighted log-likelihood.
+
+    A penalty on its logarithm, worth a few documents, keeps it near 1 when there
+    is little to go by.
+    """
+    if not len(y):
+        return 1.0
+    rows = np.arange(len(y))
+    share = weight / weight.sum()
+
+    def loss(log_scale: float) -> float:
+        fit = log_normalize(np.exp(log_scale) * scores)[rows, y]
+        return float(-(share * fit).sum() * len(y) + _PRIOR_STRENGTH * log_scale**2)
+
+    found = optimize.minimize_scalar(loss, bounds=(-4.0, 3.0), method="bounded")
+    return float(np.exp(found.x))
+
+
+# The view and the student of an encoder's vectors.
+ENCODER = "encoder"
+# All views together speak with the weight of three.
+VIEWS_WEIGHT = 3.0
+_LEAST, _MOST = 0.02, 0.9
+_N_FOLDS = 5
+
+
+def vote_together(votes: Mapping[str, FloatMatrix], share: float | None) -> FloatMatrix:
+    """The views' log-posteriors as one; ``share`` is the encoder's, if there is one."""
+    words = [vote for name, vote in votes.items() if name != ENCODER]
+    if share is None or not words:
+        return np.asarray(VIEWS_WEIGHT * np.mean(list(votes.values()), axis=0))
+    blend = (1.0 - share) * np.mean(words, axis=0) + share * votes[ENCODER]
+    return np.asarray(VIEWS_WEIGHT * blend)
+
+
+def learned_share(
+    views: Mapping[str, Matrix], y: IntVector, voter: Estimator, weight: FloatVector
+) -> float | None:
+    """The encoder's share of the vote with the best likelihood; None without one.
+
+    ``views`` has the labelled documents only, ``y`` their class numbers.
+    """
+    if ENCODER not in views:
+        return None
+    equal = 1.0 / len(views)
+    if len(views) == 1:
+        return _MOST
+    votes = {}
+    for name, view in views.items():
+        rows, votes[name] = _cross_fitted_votes(view, y, voter, weight)
+    if not len(rows):
+        return equal
+    return _likeliest_share(votes, y[rows], equal)
+
+
+def _cross_fitted_votes(
+    view: Matrix, y: IntVector, voter: Estimator, weight: FloatVector
+) -> tuple[IntVector, FloatMatrix]:
+    """Documents, and their log-posteriors by voters that did not see their labels."""
+
+    def vote_without(kept: IntVector, held_out: IntVector) -> FloatMatrix:
+        model = LinearStudent(voter).fit(view[kept], y[kept], weight[kept])
+        return model.log_probabilities(view[held_out])
+
+    return cross_fitted(y, vote_without, _N_FOLDS, seed=0)
+
+
+def _likeliest_share(
+    votes: Mapping[str, FloatMatrix], y: IntVector, equal: float
+) -> float:
+    rows = np.arange(len(y))
+
+    def loss(log_odds: float) -> float:
+        together = log_normalize(vote_together(votes, float(expit(log_odds))))
+        penalty = _PRIOR_STRENGTH * (log_odds - logit(equal)) ** 2
+        return float(penalty - together[rows, y].sum())
+
+    bounds = (logit(_LEAST), logit(_MOST))
+    found = optimize.minimize_scalar(loss, bounds=bounds, method="bounded")
+    return float(expit(found.x))
+
+
+MIN_POOL = 500
+MIN_POOL_RATIO = 2.0
+
+
+def pool_is_useful(
+    n_labelled: int,
+    n_pool: int,
+    min_pool: int = MIN_POOL,
+    min_pool_ratio: float = MIN_POOL_RATIO,
+) -> bool:
+    """Whether a pool has enough documents, alone and for each labelled one."""
+    return n_pool >= min_pool and n_pool >= min_pool_ratio * n_labelled
+
+
+def n_different(rows: SparseMatrix) -> int:
+    """Number of different rows that are not empty; a copy tells nothing new."""
+    seen = set()
+    for i in np.flatnonzero(np.diff(rows.indptr)):
+        part = slice(rows.indptr[i], rows.indptr[i + 1])
+        seen.add((rows.indices[part].tobytes(), rows.data[part].tobytes()))
+    return len(seen)
+
+
+# Mean tokens a document below which texts count as short.
+SHORT_TEXT = 50.0
+# A document counts as at most so many independent tokens in the Bayes step (SS2).
+_EVIDENCE = 10.0
+_ALPHA = 0.1
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What differs between long and short texts."""
+
+    name: str
+    views: tuple[str, ...]
+    n_steps: int
+    """Rounds of naive Bayes over the pool."""
+    pool_weight: float
+    """What a pool document counts there."""
+    table_weight: float = 0.0
+    """Weight of a second student, on the word-table views."""
+    supervised_weight: float = 0.0
+    """Weight of the model that saw labelled documents only."""
+    phrases: bool = False
+    """Whether the student sees phrases beside words."""
+
+    def student_weights(
+        self, students: Iterable[str], encoder_share: float | None = None
+    ) -> dict[str, float]:
+        """What each student counts in the sum of scores.
+
+        A student on an encoder's vectors has the share that they had in the vote.
+        """
+        known = {
+            "words": 1.0,
+            "tables": self.table_weight,
+            "supervised": self.supervised_weight,
+        }
+        names = list(students)
+        weights = {name: known[name] for name in names if name != ENCODER}
+        if encoder_share is None:
+            return weights
+        odds = encoder_share / (1.0 - encoder_share)
+        return {**weights, ENCODER: odds * sum(weights.values())}
+
+
+LONG = Recipe("long texts", ("tfidf", "lsa", "ppmi"), n_steps=1, pool_weight=0.5)
+SHORT = Recipe(
+    "short texts",
+    ("tfidf", "ppmi-full", "ppmi-unit", "subword"),
+    n_steps=10,
+    pool_weight=0.2,
+    table_weight=0.5,
+    supervised_weight=0.5,
+    phrases=True,
+)
+
+
+@dataclass(frozen=True)
+class Material:
+    """The same documents, labelled ones first, in every form the recipe needs."""
+
+    views: Mapping[str, Matrix]
+    """View name -> features, for the voters."""
+    students: Mapping[str, Matrix]
+    """Student name -> features."""
+    terms: SparseMatrix
+    """ln(1 + tf), for naive Bayes."""
+
+    def take(self, rows: IntVector) -> Material:
+        """Some of the documents."""
+        return Material(
+            {name: matrix[rows] for name, matrix in self.views.items()},
+            {name: matrix[rows] for name, matrix in self.students.items()},
+            self.terms[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Students, and how the classes share the labelled documents and the pool."""
+
+    students: dict[str, LinearStudent]
+    class_share: FloatVector
+    student_weights: dict[str, float]
+    """What each student counts in the sum of scores."""
+    encoder_share: float | None
+    """What an encoder's view counted in the vote; None without one."""
+
+
+def learn(
+    material: Material,
+    y: IntVector,
+    n_classes: int,
+    recipe: Recipe,
+    *,
+    student: Estimator = None,
+    voter: Estimator = None,
+    label_weight: FloatVector | None = None,
+    pool_factor: float = 1.0,
+) -> Learned:
+    """Let the views label the pool together, then train the students on all.
+
+    y has the class numbers of the first ``len(y)`` documents; the rest is the pool.
+    Each document there stands for ``pool_factor`` documents, if it is a sample.
+    """
+    n_labelled = len(y)
+    weight = np.ones(n_labelled) if label_weight is None else label_weight
+    # Each view votes on the pool with a model of its own.
+    voters = {
+        name: LinearStudent(voter).fit(view[:n_labelled], y, weight)
+        for name, view in material.views.items()
+    }
+    votes = {
+        name: voters[name].log_probabilities(view[n_labelled:])
+        for name, view in material.views.items()
+    }
+    known = {name: view[:n_labelled] for name, view in material.views.items()}
+    share = learned_share(known, y, voter, weight)
+    evidence = vote_together(votes, share)
+    # Naive Bayes, started by the votes and anchored to them, looks at all words.
+    first = np.exp(log_normalize(2.0 * evidence))
+    pool = Pool(material.terms[n_labelled:], first, _EVIDENCE, evidence)
+    naive_bayes_em(
+        labelled_sums(material.terms[:n_labelled], y, n_classes, weight),
+        pool.sums(),
+        pool.expect,
+        weight=recipe.pool_weight * pool_factor,
+        alpha=_ALPHA,
+        max_iter=recipe.n_steps,
+    )
+    posterior = pool.posterior
+    # The whole pool with hard labels; how sure they are is their weight.
+    confidence = posterior.max(axis=1)
+    labels = np.concatenate([y, posterior.argmax(axis=1)])
+    n_pool = pool_factor * len(confidence)
+    label_factor = min(5.0, 1.0 + 0.2 * n_pool / n_labelled)
+    pool_weights = 0.3 * pool_factor * confidence
+    weights = np.concatenate([label_factor * weight, pool_weights])
+    is_labelled = np.arange(len(labels)) < n_labelled
+    students = {
+        name: voters["tfidf"]
+        if name == "supervised"
+        else LinearStudent(student).fit(features, labels, weights, is_labelled)
+        for name, features in material.students.items()
+    }
+    sizes = np.bincount(y, minlength=n_classes) + pool_factor * posterior.sum(axis=0)
+    return Learned(
+        students,
+        sizes / sizes.sum(),
+        recipe.student_weights(students, share),
+        share,
+    )
+
+
+def total_scores(
+    students: Mapping[str, LinearStudent],
+    weights: Mapping[str, float],
+    features: Mapping[str, Matrix],
+    offset: FloatVector,
+) -> FloatMatrix:
+    """Weighted sum of the students' scores, and an offset for each class."""
+    return offset + sum(
+        weights[name] * student.scores(features[name])
+        for name, student in students.items()
+    )
+
+
+def prior_offset(class_share: FloatVector, correction: float) -> FloatVector:
+    """Take a little of a class's share off, so that rare ones are not swallowed."""
+    return np.asarray(-correction * np.log(class_share))
