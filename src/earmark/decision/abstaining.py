@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -30,17 +31,30 @@ from earmark.decision.guarantee import (
     Threshold,
     checked_coverages,
     several_words,
+    words_per_label,
 )
-from earmark.decision.scores import Scores, read_scores
+from earmark.decision.learned_confidence import (
+    LearnedConfidence,
+    confidence_features,
+    learn_confidence,
+)
+from earmark.decision.scores import (
+    Scores,
+    has_probabilities,
+    log_probabilities,
+    read_scores,
+)
 from earmark.decision.wrapping import copy_tags, listed, require_labels
-from earmark.evaluation.labels import as_labels, is_multi_label, label_sets
+from earmark.evaluation.duplicates import texts_of
+from earmark.evaluation.labels import as_labels, index_of, is_multi_label, label_sets
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.folds import take
+from earmark.folds import stratified_folds, take
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,
     Estimator,
     FloatMatrix,
+    FloatVector,
     IntVector,
     Labels,
     LabelsLike,
@@ -94,8 +108,13 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     min_coverage : float or sequence of float in [0, 1], optional
         Smallest shares of documents worth answering, 0.1, 0.25 and 0.5 by default:
         there testing starts, see ``guaranteed_threshold``.
+    learn_confidence : bool, default=False
+        Learn from the training documents, each left out, how likely the best label is
+        right (from its log-odds, margin, entropy, length, class size), and rank by
+        that where it was measured to help. For one label a document and a base with
+        probabilities; a base without ``leave_one_out`` is fitted ``cv`` times more.
     cv : int, default=5
-        Folds for "cross_validated".
+        Folds for "cross_validated" and ``learn_confidence``.
     random_state : int, default=0
         For the split and the folds.
 
@@ -120,6 +139,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         would not help.
     thresholds_ : list of Threshold
         Every threshold with its counts; empty when it always answers.
+    learned_confidence_ : LearnedConfidence or None
+        What ranks the answers instead of log-odds, where it helps.
     evidence_ : Evidence or None
         What the thresholds rest on.
 
@@ -148,6 +169,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         method: str = "split",
         calibration_size: float = 0.3,
         min_coverage: Coverages = None,
+        learn_confidence: bool = False,
         cv: int = 5,
         random_state: int = 0,
     ) -> None:
@@ -159,6 +181,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.method = method
         self.calibration_size = calibration_size
         self.min_coverage = min_coverage
+        self.learn_confidence = learn_confidence
         self.cv = cv
         self.random_state = random_state
 
@@ -191,6 +214,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 "max_error, or AnyOfClassifier(metric='precision')."
             )
         self._promise(Promise())
+        self.learned_confidence_: LearnedConfidence | None = None
         if self.cost is not None or self.max_error is None:
             self._fit_base(X, y)
             if self.cost is not None:
@@ -198,6 +222,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return self
         if calibration is not None:
             self._fit_base(X, y)
+            self._learn_confidence(X, y)
             rows = calibration_rows(X, calibration[0])
             known = take(listed(calibration[1]), rows)
             self._calibrate(take(calibration[0], rows), known)
@@ -205,6 +230,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             rng = np.random.default_rng(self.random_state)
             train, rows = split_rows(X, strata(y), self.calibration_size, rng)
             self._fit_base(take(X, train), take(listed(y), train))
+            self._learn_confidence(take(X, train), take(listed(y), train))
             self._calibrate(take(X, rows), take(listed(y), rows))
         else:
             self._estimate(X, y)
@@ -269,7 +295,10 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return "Gives the answer with the smallest expected cost."
         if self.max_error is None:
             return "Answers every document; nothing is promised about errors."
-        return several_words(self.thresholds_)
+        words = several_words(self.thresholds_)
+        if not self.per_class and not self.any_of_:
+            return words
+        return f"{words}\n{words_per_label(self.thresholds_, as_labels(self.classes_))}"
 
     def _check_parameters(self) -> None:
         if self.max_error is not None:
@@ -355,7 +384,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         held_out: bool = False,
     ) -> Evidence:
         if not self.any_of_:
-            return self._one_of_evidence(model, read_scores(model, X), y, held_out)
+            return self._one_of_evidence(model, self._scores(model, X), y, held_out)
         margins = model.decision_function(X)
         return any_of_evidence(
             margins, model.classes_, y, self.classes_, held_out=held_out
@@ -378,8 +407,57 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         promise = evidence.promise(self.max_error, self.confidence, self.min_coverage)
         self._promise(promise, evidence)
 
+    def _scores(self, model: Estimator, X: DocumentsLike) -> Scores:
+        """Scores, their certainty learned if that helps."""
+        scores = read_scores(model, X)
+        if self.learned_confidence_ is None:
+            return scores
+        features = confidence_features(scores, self.class_sizes_, _lengths(X))
+        certainty = self.learned_confidence_.log_odds(features)
+        return replace(scores, certainty=certainty)
+
+    def _learn_confidence(self, X: DocumentsLike, y: LabelsLike) -> None:
+        """From training documents only, each judged without itself."""
+        if not self.learn_confidence or self.any_of_:
+            return
+        if not has_probabilities(self.base_):
+            raise NotSupportedError(
+                f"learn_confidence needs probabilities; {type(self.base_).__name__} "
+                "has no predict_proba."
+            )
+        labels = listed(y)
+        classes = as_labels(self.classes_)
+        truth = index_of(as_labels(labels), classes)
+        self.class_sizes_ = np.bincount(truth, minlength=len(classes))
+        log_proba = self._unseen_log_proba(X, labels)
+        known = log_proba.max(axis=1) > -np.inf
+        scores = Scores.from_log_proba(log_proba[known])
+        lengths = _lengths(X)[known]
+        self.learned_confidence_ = learn_confidence(
+            confidence_features(scores, self.class_sizes_, lengths),
+            scores.certainty,
+            scores.choice == truth[known],
+            seed=self.random_state,
+        )
+
+    def _unseen_log_proba(self, X: DocumentsLike, labels: LabelsLike) -> FloatMatrix:
+        """Log-probabilities of training documents by a model without them."""
+        if hasattr(self.base_, "leave_one_out"):
+            return np.asarray(self.base_.leave_one_out(X, labels), dtype=np.float64)
+        classes = as_labels(self.classes_)
+        log_proba = np.full((len(as_labels(labels)), len(classes)), -np.inf)
+        copies = group_copies(X).group
+        for train, held in stratified_folds(
+            strata(labels), self.cv, self.random_state, copies
+        ):
+            model = self._fitted(take(X, train), take(labels, train))
+            columns = index_of(as_labels(model.classes_), classes)
+            seen = log_probabilities(model, take(X, held))
+            log_proba[np.ix_(held, columns)] = seen
+        return log_proba
+
     def _decide_one_of(self, X: DocumentsLike) -> Decision:
-        scores = read_scores(self.base_, X)
+        scores = self._scores(self.base_, X)
         if self.cost is None:
             return one_of_decision(scores, self.classes_, self.thresholds_)
         if not scores.probabilistic:
@@ -436,3 +514,12 @@ def cheapest(proba: FloatMatrix, costs: FloatMatrix) -> IntVector:
     """
     answer = (proba @ costs).argmin(axis=1).astype(np.int64)
     return np.where(answer == costs.shape[0], -1, answer)
+
+
+def _lengths(X: DocumentsLike) -> FloatVector:
+    """Words of texts; sums of the rows of a matrix."""
+    texts = texts_of(X)
+    if texts is not None:
+        return np.array([len(text.split()) for text in texts], dtype=np.float64)
+    rows = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    return np.asarray(abs(rows).sum(axis=1), dtype=np.float64).ravel()

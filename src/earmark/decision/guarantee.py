@@ -58,6 +58,7 @@ __all__ = [
     "several_words",
     "smallest_sample",
     "starting_ranks",
+    "words_per_label",
 ]
 
 MIN_COVERAGE = (0.1, 0.25, 0.5)
@@ -170,6 +171,35 @@ def several_words(thresholds: Sequence[Threshold]) -> str:
             f"every label, with {100 * confidence:g} % confidence"
         )
     return f"{head}, {share:.1f} % of the decisions; {kind}."
+
+
+def words_per_label(thresholds: Sequence[Threshold], labels: Sequence[Any]) -> str:
+    """What was promised for each label, a line each.
+
+    Examples
+    --------
+    >>> threshold = guaranteed_threshold(np.arange(100), np.arange(100) >= 20)
+    >>> print(words_per_label([threshold], ["sport"]))
+    sport: 80 of 100 answered, at most 5 % of them wrong (0 in calibration)
+
+    """
+    return "\n".join(
+        f"{label}: {_short_words(threshold)}"
+        for label, threshold in zip(labels, thresholds, strict=True)
+    )
+
+
+def _short_words(threshold: Threshold) -> str:
+    wrong = f"{100 * threshold.max_error:g} %"
+    answered = f"{threshold.n_answered:,} of {threshold.n_documents:,} answered"
+    if threshold.n_answered and threshold.guaranteed:
+        seen = f"{threshold.n_errors:,} in calibration"
+        return f"{answered}, at most {wrong} of them wrong ({seen})"
+    if threshold.n_answered:
+        return f"{answered}, {threshold.n_errors:,} of them wrong, not a guarantee"
+    if not threshold.n_missing:
+        return f"nothing is promised: at most {wrong} wrong is out of reach"
+    return f"nothing is promised: {threshold.n_missing:,} more documents are needed"
 
 
 def smallest_sample(max_error: float, confidence: float) -> int:

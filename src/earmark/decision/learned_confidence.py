@@ -1,0 +1,156 @@
+"""A confidence learned from evidence: how likely the best label is right (AB1).
+
+Log-odds rank documents well for models whose probabilities can be believed. Naive
+Bayes grows surer with every word, so its log-odds rank long documents too high. A small
+logistic model of log-odds, margin, entropy, length and class size puts that right.
+It is fitted on training documents that were left out, never on calibration documents:
+for these it is one more fixed score, and the promise of ``guaranteed_threshold`` holds
+as it stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+from earmark.decision.scores import Scores
+from earmark.typing import (
+    BoolVector,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+)
+
+__all__ = ["LearnedConfidence", "confidence_features", "learn_confidence", "mean_risk"]
+
+_FEWEST = 10  # right and wrong answers in the evidence, each
+_USEFUL = 0.95  # of the mean risk of the log-odds: it must fall below
+_MOST = 700.0  # log-odds beyond this are told apart by nothing
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedConfidence:
+    """A logistic model of whether the best label is right.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (n_features,)
+        Of the features.
+    weight : ndarray of shape (n_features,)
+        Of the standardized features.
+    bias : float
+        What is added.
+    risk, plain_risk : float
+        Mean risk in folds of the evidence, with it and with log-odds alone.
+
+    """
+
+    mean: FloatVector
+    scale: FloatVector
+    weight: FloatVector
+    bias: float
+    risk: float
+    plain_risk: float
+
+    def log_odds(self, features: FloatMatrix) -> FloatVector:
+        """Log-odds that the best label is right."""
+        values: FloatVector = (features - self.mean) / self.scale @ self.weight
+        return values + self.bias
+
+
+def confidence_features(
+    scores: Scores, class_sizes: IntVector, lengths: FloatVector
+) -> FloatMatrix:
+    """What a learned confidence looks at, (n_documents, 7).
+
+    Log-odds of the best class, plain, on a log scale and per root of the length; its
+    lead over the second class and the second's over the third; entropy; length;
+    the number of training documents of the best class.
+    """
+    log_proba = scores.matrix
+    certainty = np.clip(scores.certainty, -_MOST, _MOST)
+    falling = np.sort(np.maximum(log_proba, -_MOST), axis=1)[:, ::-1]
+    second = falling[:, min(1, falling.shape[1] - 1)]
+    third = falling[:, min(2, falling.shape[1] - 1)]
+    entropy = special.entr(np.exp(log_proba)).sum(axis=1)
+    columns = [
+        certainty,
+        np.sign(certainty) * np.log1p(np.abs(certainty)),
+        certainty / np.sqrt(lengths + 1),
+        second - third,
+        np.log(entropy + 1e-6),
+        np.log1p(lengths),
+        np.log1p(np.asarray(class_sizes)[scores.choice]),
+    ]
+    return np.column_stack(columns).astype(np.float64)
+
+
+def mean_risk(certainty: FloatVector, correct: BoolVector) -> float:
+    """Mean error of the k most certain answers over all k; ties in mean order.
+
+    Examples
+    --------
+    >>> mean_risk(np.array([3.0, 2.0, 1.0]), np.array([True, True, False]))
+    0.1111111111111111
+
+    """
+    values, tie = np.unique(-certainty, return_inverse=True)
+    size = np.bincount(tie)
+    wrong = np.bincount(tie, weights=~correct) / size  # spread evenly over a tie
+    errors = np.cumsum(np.repeat(wrong, size))
+    assert len(values) == len(size)
+    return float(np.mean(errors / np.arange(1, len(errors) + 1)))
+
+
+def learn_confidence(
+    features: FloatMatrix,
+    certainty: FloatVector,
+    correct: BoolVector,
+    *,
+    n_folds: int = 5,
+    seed: int = 0,
+) -> LearnedConfidence | None:
+    """A learned confidence where it was measured to help, else None.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_documents, n_features)
+        Of training documents, each scored by a model without it.
+    certainty : ndarray of shape (n_documents,)
+        Their log-odds, to be beaten.
+    correct : ndarray of bool of shape (n_documents,)
+        Whether the best label was right.
+    n_folds, seed : int
+        Of the measurement: in each fold the confidence is learned from the others. It
+        helps if the mean risk over all coverages falls by 5 % and more.
+
+    """
+    right = np.asarray(correct, dtype=bool)
+    if min(right.sum(), (~right).sum()) < _FEWEST:
+        return None
+    learned = np.empty(len(right))
+    for train, held in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(
+        features, right
+    ):
+        model = _fitted(features[train], right[train])
+        learned[held] = model.log_odds(features[held])
+    risk, plain = mean_risk(learned, right), mean_risk(certainty, right)
+    if risk > _USEFUL * plain:
+        return None
+    return _fitted(features, right, risk, plain)
+
+
+def _fitted(
+    features: FloatMatrix, right: BoolVector, risk: float = 0.0, plain: float = 0.0
+) -> LearnedConfidence:
+    mean, scale = features.mean(axis=0), features.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    model = LogisticRegression(C=0.1, max_iter=1000)
+    model.fit((features - mean) / scale, right)
+    return LearnedConfidence(
+        mean, scale, model.coef_[0], float(model.intercept_[0]), risk, plain
+    )
