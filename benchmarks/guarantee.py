@@ -449,18 +449,19 @@ def tables(results: Any) -> str:
         f"{100 * r['hindsight']:.1f} |"
         for r in results["promised"]
     ]
-    lines += [
-        "",
-        "| real documents | n | promised, % | broken, % | coverage, % | "
-        "in hindsight, % |",
-        "|---|--:|--:|--:|--:|--:|",
-    ]
-    lines += [
-        f"| {r['setting']} | {r['n']:,} | {100 * r['max_error']:g} | "
-        f"{_noise(r['broken'], r['repeats'])} | {100 * r['coverage']:.1f} | "
-        f"{100 * r['hindsight']:.1f} |"
-        for r in results["corpora"]
-    ]
+    if results["corpora"]:
+        lines += [
+            "",
+            "| real documents | n | promised, % | broken, % | coverage, % | "
+            "in hindsight, % |",
+            "|---|--:|--:|--:|--:|--:|",
+        ]
+        lines += [
+            f"| {r['setting']} | {r['n']:,} | {100 * r['max_error']:g} | "
+            f"{_noise(r['broken'], r['repeats'])} | {100 * r['coverage']:.1f} | "
+            f"{100 * r['hindsight']:.1f} |"
+            for r in results["corpora"]
+        ]
     lines += [
         "",
         "| not promised | n | broken, % | coverage, % |",
