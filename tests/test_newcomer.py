@@ -14,6 +14,7 @@ QUICK = [
     "docs/how-to/from-scikit-learn.md",
     "docs/how-to/mail.md",
     "docs/how-to/multi-label.md",
+    "docs/how-to/wrong-labels.md",
 ]
 LONG = [
     "docs/quickstart.md",
