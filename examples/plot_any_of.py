@@ -1,5 +1,5 @@
 """
-Several labels a document
+Several labels per document
 =========================
 
 A docstring may be about sparse matrices *and* about solving equations. With label

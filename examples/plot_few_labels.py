@@ -31,7 +31,7 @@ more = (*sizes, 50, 100)
 
 
 def accuracy(model, n, pooled):
-    """Accuracy on the test part with n labels a class."""
+    """Accuracy on the test part with n labels per class."""
     labelled, rest = labelled_per_class(labels[train], n, random_state=0)
     pool = texts[train[rest]] if pooled else None
     model.fit(texts[train[labelled]], labels[train[labelled]], unlabelled=pool)
@@ -64,7 +64,7 @@ print(few.explain(texts[test[:1]], top=8)[0])
 figure, axis = plt.subplots(figsize=(5, 3.2))
 axis.plot(sizes, with_pool, "o-", label="with the pool")
 axis.plot(more, without, "s--", label="labelled documents only")
-axis.set(xlabel="labels a class", ylabel="accuracy", xscale="log")
+axis.set(xlabel="labels per class", ylabel="accuracy", xscale="log")
 axis.set_xticks(more, [str(n) for n in more])
 axis.legend()
 figure.tight_layout()

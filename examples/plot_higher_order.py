@@ -71,7 +71,7 @@ fig, ax = plt.subplots(figsize=(5.5, 3.5))
 for name, values in accuracy.items():
     ax.plot(shots, values, marker="o", label=name)
     print(f"{name:>30}", " ".join(f"{v:.3f}" for v in values))
-ax.set(xlabel="labelled documents a class", ylabel="accuracy", xticks=shots)
+ax.set(xlabel="labelled documents per class", ylabel="accuracy", xticks=shots)
 ax.legend(fontsize=8)
 fig.tight_layout()
 

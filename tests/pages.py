@@ -89,6 +89,8 @@ class Shell:
 
     def run(self, text):
         """Run one block in order; the last service is left running for what follows."""
+        if text.startswith("pip "):
+            return
         waiting = []
         for line in text.replace("\\\n", " ").splitlines():
             if _SERVICE.match(line):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import quick_start
 from tests.pages import ROOT, Shell, blocks, bring, run_python
 
 QUICK = [
@@ -17,7 +18,6 @@ QUICK = [
     "docs/how-to/wrong-labels.md",
 ]
 LONG = [
-    "docs/quickstart.md",
     "docs/how-to/few-labels.md",
     "docs/how-to/from-setfit.md",
     "docs/how-to/trust.md",
@@ -35,6 +35,12 @@ def test_python_of_a_page_runs(page, tmp_path, monkeypatch):
 def test_python_of_a_long_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_python(page)
+
+
+def test_the_quick_start_prints_what_it_shows(tmp_path):
+    for block, output in quick_start.run(tmp_path):
+        shown = quick_start.plain(block["output"])
+        assert shown == quick_start.plain(output), block["code"]
 
 
 @pytest.fixture(scope="module")
