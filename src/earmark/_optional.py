@@ -13,6 +13,7 @@ _EXTRAS = {
     "dask": "dask",
     "distributed": "dask",
     "matplotlib": "plot",
+    "openpyxl": "excel",
     "pooch": "data",
     "prometheus_client": "serve",
     "pydantic": "serve",

@@ -11,7 +11,7 @@ from earmark import TextClassifier
 from earmark.apps.card import CardFacts, sections, to_html, to_markdown
 from earmark.apps.cli.main import app
 from earmark.documents import Documents
-from earmark.documents._fingerprint import fingerprint
+from earmark.documents.document import fingerprint
 
 ROWS = [
     ("the cat sat on the mat", "animal"),

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from earmark.documents import _cache
+from earmark.documents import _corpus_files as _cache
 
 
 def test_folder_follows_the_environment(monkeypatch, tmp_path):
@@ -24,12 +24,12 @@ def test_folder_follows_the_environment(monkeypatch, tmp_path):
 
 def test_failed_write_leaves_the_old_file_and_no_other(monkeypatch, tmp_path):
     path = tmp_path / "deep" / "file"
-    assert _cache.write_whole(path, b"old")
+    assert _cache.write_to_cache(path, b"old")
 
     def fail(descriptor):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "fsync", fail)
-    assert not _cache.write_whole(path, b"new")
+    assert not _cache.write_to_cache(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(path.parent.iterdir()) == [path]

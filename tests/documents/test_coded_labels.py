@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from earmark.documents._coded_labels import CodedLabels
+from earmark.documents.parts import CodedLabels
 
 
 def test_values_come_back_and_names_are_sorted():

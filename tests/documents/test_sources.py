@@ -183,7 +183,7 @@ def test_unknown_suffix_lists_the_known_ones_and_format_overrides(tmp_path):
     assert read_documents(path, format="csv").texts == ["a"]
     other = tmp_path / "data.json"
     other.write_text("[]")
-    with pytest.raises(DataError, match="one object a line: then give format='jsonl'"):
+    with pytest.raises(DataError, match="expected data rows, got none"):
         read_documents(other)
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from earmark.text.mail import replace_numbers_and_addresses, split_mail
+from earmark.text.mail import split_mail
+from earmark.text.preparation import TextPreparation
 
 
 @pytest.mark.parametrize(
@@ -35,4 +36,5 @@ def test_headers_are_split_from_the_body(mail, subject, body):
     ],
 )
 def test_numbers_and_addresses_become_tokens(text, expected):
-    assert replace_numbers_and_addresses(text) == expected
+    kinds = ("number", "address")
+    assert TextPreparation(substitutions=kinds, lowercase=False)(text) == expected

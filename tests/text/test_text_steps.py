@@ -3,27 +3,16 @@
 import pytest
 from sklearn.feature_extraction import text as sklearn_text
 
-from earmark.text import normalize
+from earmark.text import tokens
 from earmark.text.regions import split_reply, split_title
 from earmark.text.scripts import unspaced_share
-from earmark.text.stopwords import stop_word_set
-from earmark.text.tokens import words_of_least_length
+from earmark.text.tokens import stop_word_set, words_of_least_length
 
 
 @pytest.mark.parametrize("text", ["", "plain", "Café №5 ﬁ ½", "e\u0301", "Σ\ud800"])
 def test_accents_go_as_in_scikit_learn(text):
     for name in ("strip_accents_unicode", "strip_accents_ascii"):
-        assert getattr(normalize, name)(text) == getattr(sklearn_text, name)(text)
-
-
-def test_forms_and_folding_make_spellings_alike():
-    nfc = normalize.to_form("NFC")
-    assert nfc("e\u0301") == "é"
-    assert normalize.to_form("NFKD")("ﬁ") == "fi"
-    tidy = normalize.chain(normalize.fold_case, nfc, normalize.strip_accents_unicode)
-    assert tidy("STRASSE É") == tidy("Straße é") == "strasse e"
-    with pytest.raises(ValueError, match="NFC, NFD, NFKC, NFKD, got 'NFX'"):
-        normalize.to_form("NFX")
+        assert getattr(tokens, name)(text) == getattr(sklearn_text, name)(text)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from earmark.distributed.executor import MergeTree, Regions, merge_tree, merged
-from earmark.documents._coded_labels import CodedLabels
-from earmark.documents.parts import Batch, Part
+from earmark.documents.parts import Batch, CodedLabels, Part
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.features.fused import packed_by_class

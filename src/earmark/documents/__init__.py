@@ -8,11 +8,10 @@ arrays (``official``, ``stratified_split``, ``nested_subsets``,
 """
 
 from earmark.documents._corpus_files import corpus_names
-from earmark.documents.corpora import load_corpus, load_term_matrix
+from earmark.documents.corpora import fetch_corpus, load_corpus, load_term_matrix
 from earmark.documents.docstrings import docstring_corpus
 from earmark.documents.document import Documents
-from earmark.documents.fetch import fetch_corpus
-from earmark.documents.order import warn_if_sorted
+from earmark.documents.labels import merged_labels, similar_labels, warn_if_sorted
 from earmark.documents.readers import iter_documents, read_documents
 from earmark.documents.splits import (
     labelled_per_class,
@@ -31,9 +30,11 @@ __all__ = [
     "labelled_per_class",
     "load_corpus",
     "load_term_matrix",
+    "merged_labels",
     "nested_subsets",
     "official",
     "read_documents",
+    "similar_labels",
     "stratified_split",
     "support_corpus",
     "warn_if_sorted",

@@ -168,7 +168,12 @@ def _label_set(value: object, separator: str) -> list[str] | None:
 
 
 def _split(text: str, separator: str) -> list[Any]:
-    """A cell with several labels: a JSON list, or labels with a separator."""
+    """A cell with several labels: a JSON list, or labels with a separator.
+
+    The separator alone, like ``[]``, says that none of the labels applies.
+    """
+    if text.strip() == separator:
+        return []
     if text.lstrip().startswith("["):
         try:
             value = json.loads(text)

@@ -11,9 +11,8 @@ from itertools import chain, islice
 
 from earmark.documents._cells import Table
 from earmark.documents._columns import Request
-from earmark.documents._options import ReadOptions
 from earmark.documents._places import fault
-from earmark.documents._streams import TextSource
+from earmark.documents._streams import ReadOptions, TextSource
 from earmark.exceptions import DataError
 
 __all__ = ["csv_tables"]
@@ -21,6 +20,7 @@ __all__ = ["csv_tables"]
 # Rows between two looks at the size of the batch.
 _AT_ONCE = 64
 _BREAK = re.compile(r"\r\n|\r|\n")
+_SEP = re.compile(r"sep=(.)", re.IGNORECASE)
 
 _limit_lock = threading.Lock()
 _limit_users = 0
@@ -55,8 +55,14 @@ def csv_tables(
     lines: Iterable[str] = source.lines
     if delimiter is None:
         first = _first_line(source) if options.names is None else []
-        delimiter = _delimiter_of(first[-1] if first else "", options.quote)
-        lines = chain(first, source.lines)
+        stated = _SEP.fullmatch(first[-1].strip("\r\n")) if first else None
+        # Excel's own line that says what separates the fields is no data.
+        delimiter = (
+            stated[1]
+            if stated
+            else _delimiter_of(first[-1] if first else "", options.quote)
+        )
+        lines = chain(["\n" for _ in first] if stated else first, source.lines)
     rows = _Rows(source, lines, options, delimiter)
     names = list(options.names) if options.names is not None else rows.header()
     plan = request.resolve(names, names, source.name)

@@ -1,4 +1,4 @@
-"""A folder with one sub-folder per label, one document a file."""
+"""A folder with one sub-folder per label, one document or mail per file."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from earmark.documents._columns import Request
-from earmark.documents._options import ReadOptions
 from earmark.documents._places import fault
-from earmark.documents._streams import decode, unreadable
+from earmark.documents._streams import ReadOptions, decode, unreadable
 from earmark.documents.document import Documents
+from earmark.documents.mail import is_maildir, mail_record
 
-__all__ = ["folder_documents", "visible"]
+__all__ = ["folder_documents", "label_folders", "visible"]
+
+_TEXT = "*.txt"
+_MAIL = ".eml"
 
 
 def visible(folder: Path) -> list[Path]:
@@ -59,7 +62,7 @@ def _batches(
     batch: list[tuple[Path, str | None, str]] = []
     first_row = 1
     for path, label in files:
-        text = decode(_content(path), str(path), options.codec)
+        text = _document(path, options.codec)
         batch.append((path, label, text))
         size += len(text)
         if len(batch) == options.batch_size or size > options.batch_bytes:
@@ -70,12 +73,34 @@ def _batches(
         yield _documents(folder, request, batch, first_row)
 
 
-def _content(path: Path) -> bytes:
-    """The bytes of one document."""
+def _document(path: Path, codec: str) -> str:
+    """The text of one file; a mail is decoded, with its subject as only header."""
     try:
-        return path.read_bytes()
+        data = path.read_bytes()
     except OSError as error:
         raise unreadable(path, error) from error
+    if path.suffix.lower() == _MAIL or is_maildir(path.parent.parent):
+        return str(mail_record(data)["text"])
+    return decode(data, str(path), codec)
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    """The documents of a folder, which may be a Maildir."""
+    if is_maildir(folder):
+        parts = [*visible(folder / "cur"), *visible(folder / "new")]
+        return [path for path in parts if path.is_file()]
+    return [path for path in visible(folder) if path.is_file() and _fits(path, pattern)]
+
+
+def _fits(path: Path, pattern: str) -> bool:
+    return path.match(pattern) or (pattern == _TEXT and path.suffix.lower() == _MAIL)
+
+
+def label_folders(folder: Path, pattern: str) -> list[Path]:
+    """The sub-folders that hold documents."""
+    if is_maildir(folder):
+        return []
+    return [sub for sub in visible(folder) if sub.is_dir() and _files(sub, pattern)]
 
 
 def _documents(
@@ -101,16 +126,12 @@ def _labelled_files(
     folder: Path, request: Request, pattern: str
 ) -> Iterator[tuple[Path, str | None]]:
     """Files with their label; files without sub-folders are unlabelled."""
-    entries = visible(folder)
-    found = False
-    for sub in (entry for entry in entries if entry.is_dir()):
-        for path in visible(sub):
-            if path.is_file() and path.match(pattern):
-                found = True
-                yield path, sub.name
-    if found:
+    labelled = label_folders(folder, pattern)
+    for sub in labelled:
+        yield from ((path, sub.name) for path in _files(sub, pattern))
+    if labelled:
         return
-    loose = [path for path in entries if path.is_file() and path.match(pattern)]
+    loose = _files(folder, pattern)
     if not loose:
         raise fault(
             str(folder),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from earmark.documents._folder import visible
-from earmark.documents._options import Format, ReadOptions
+from earmark.documents._folder import label_folders, visible
 from earmark.documents._places import fault, listed, near
-from earmark.documents._streams import STDIN
-from earmark.exceptions import DataError
+from earmark.documents._streams import STDIN, Format, ReadOptions, open_bytes
+from earmark.documents.mail import is_maildir
+from earmark.exceptions import DataError, EarmarkWarning
 
 __all__ = ["Source", "find_sources"]
 
@@ -19,9 +20,16 @@ _SUFFIXES: dict[str, Format] = {
     ".tsv": "tsv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xlsx": "xlsx",
+    ".ft": "fasttext",
+    ".mbox": "mbox",
+    ".eml": "eml",
 }
+# Formats that are read as they lie on the disk.
+_WHOLE = ("parquet", "xlsx")
 _COMPRESSED = (".gz", ".zst")
 
 
@@ -34,7 +42,7 @@ class Source:
 
     def without_rows(self) -> DataError:
         """The error for a source in which no data row was found."""
-        header = self.format in ("csv", "tsv", "parquet")
+        header = self.format in ("csv", "tsv", "parquet", "xlsx")
         came = "the columns but no row" if header else "none: the file is empty"
         return fault(
             "stdin" if self.path is None else str(self.path),
@@ -47,7 +55,7 @@ def find_sources(
 ) -> list[Source] | None:
     """The files to read, or None for a folder of text files."""
     if os.fspath(path) == STDIN:
-        if options.format is None or options.format == "parquet":
+        if options.format is None or options.format in _WHOLE:
             raise fault(
                 "stdin",
                 f"expected the format of the data, got {options.format!r}; give "
@@ -72,25 +80,36 @@ def _format_by_suffix(path: Path) -> Format | None:
 
 def _format(path: Path, options: ReadOptions) -> Format:
     """The format of one file, stated or by its suffix."""
-    found = options.format or _format_by_suffix(path)
-    if found is None:
-        hint = (
-            " A .json file must hold one object a line: then give format='jsonl'."
-            if ".json" in path.suffixes
-            else ""
-        )
+    kind = options.format or _format_by_suffix(path) or _format_by_content(path)
+    if kind is None:
+        hint = ""
+        if path.suffix.lower() == ".xls":
+            hint = " Save an old Excel file as .xlsx."
         raise fault(
             str(path),
             f"expected a file ending in {listed(_SUFFIXES)} (text formats also with "
             f".gz or .zst); rename it or give format= (--format).{hint}",
         )
-    if found == "parquet" and path.suffix.lower() in _COMPRESSED:
+    if kind in _WHOLE and path.suffix.lower() in _COMPRESSED:
+        name = "a Parquet" if kind == "parquet" else "an Excel"
         raise fault(
             str(path),
-            "expected a Parquet file as it is, got a compressed one; decompress it "
-            "first (Parquet compresses inside the file).",
+            f"expected {name} file as it is, got a compressed one; decompress it "
+            f"first ({kind} compresses inside the file).",
         )
-    return found
+    return kind
+
+
+def _format_by_content(path: Path) -> Format | None:
+    """FastText's files and mailboxes often have no suffix of their own."""
+    try:
+        with open_bytes(path) as stream:
+            start = stream.read(9)
+    except OSError:
+        return None
+    if start == b"__label__":
+        return "fasttext"
+    return "mbox" if start.startswith(b"From ") else None
 
 
 def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
@@ -99,9 +118,18 @@ def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
     by_format: dict[Format, list[Path]] = {}
     for path in files:
         kind = _format_by_suffix(path)
-        if kind is not None and options.format in (None, kind):
+        if kind is not None and kind != "eml" and options.format in (None, kind):
             by_format.setdefault(kind, []).append(path)
-    if not by_format:
+    if not by_format or is_maildir(folder):
+        return None
+    if options.format is None and len(label_folders(folder, options.pattern)) > 1:
+        stray = listed(path.name for paths in by_format.values() for path in paths)
+        warnings.warn(
+            f"{folder}: {stray} beside the sub-folders of labels is not read; to read "
+            "it instead, give its own path.",
+            EarmarkWarning,
+            stacklevel=2,
+        )
         return None
     if len(by_format) > 1:
         raise fault(

@@ -1,4 +1,4 @@
-"""From a file or stdin to lines of text, with exact places for bad bytes."""
+"""How a file is read, and its lines of text with exact places for bad bytes."""
 
 from __future__ import annotations
 
@@ -7,27 +7,71 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
+from earmark._checks import require_integer, require_one_of
 from earmark._optional import require
 from earmark.documents._places import fault
 from earmark.exceptions import DataError
 
 __all__ = [
+    "FORMATS",
     "STDIN",
+    "Format",
+    "ReadOptions",
     "TextSource",
     "decode",
+    "open_bytes",
     "open_text",
     "text_encoding",
     "unreadable",
 ]
 
 STDIN = "-"
+AUTO = "auto"
+Format: TypeAlias = Literal[
+    "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "fasttext", "mbox", "eml"
+]
+FORMATS: tuple[Format, ...] = get_args(Format)
 # Larger than the default of 8 kB: fewer calls a gigabyte, still small memory.
 _CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Checked options of one reading, the same for every part of a directory."""
+
+    format: Format | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    quote: str | None = '"'
+    names: Sequence[str] | None = None
+    pattern: str = "*.txt"
+    field_limit: int = 1 << 24
+    batch_size: int = 4096
+    batch_bytes: int = 1 << 24
+
+    def __post_init__(self) -> None:
+        require_one_of(self, "format", (None, *FORMATS))
+        require_integer(self, "field_limit", low=1)
+        require_integer(self, "batch_size", low=1)
+        require_integer(self, "batch_bytes", low=1)
+        for name in ("delimiter", "quote"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, str) or len(value) != 1):
+                raise ValueError(
+                    f"ReadOptions.{name} must be one character or None, got {value!r}."
+                )
+        text_encoding(self.encoding)
+
+    @property
+    def codec(self) -> str:
+        """The encoding to decode with."""
+        return text_encoding(self.encoding)
 
 
 class _CountedBytes(io.BufferedIOBase):
@@ -124,6 +168,8 @@ def text_encoding(encoding: str | None) -> str:
     """The codec to use: UTF-8 unless stated; a byte-order mark is taken off."""
     if encoding is None:
         return "utf-8-sig"
+    if encoding == AUTO:
+        return AUTO
     try:
         codec = codecs.lookup(encoding)
         "".encode(encoding)
@@ -142,6 +188,8 @@ def _is_wide(encoding: str) -> bool:
 
 def decode(data: bytes, name: str, encoding: str) -> str:
     """A whole small file as text."""
+    if encoding == AUTO:
+        encoding = _found_encoding(iter([data]))
     try:
         if b"\0" in data and not _is_wide(encoding):
             at = data.index(b"\0")
@@ -151,6 +199,35 @@ def decode(data: bytes, name: str, encoding: str) -> str:
         raise bad_bytes(name, encoding, error, error.start, 0) from error
 
 
+def _found_encoding(chunks: Iterator[bytes]) -> str:
+    """The encoding of one file: by its byte-order mark, else UTF-8 if it can be."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    first = True
+    for chunk in chunks:
+        if first and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return "utf-16"
+        first = False
+        try:
+            decoder.decode(chunk)
+        except UnicodeDecodeError as error:
+            return _likely(error)
+    return "utf-8-sig"
+
+
+def _encoding_of(path: Path | None, encoding: str) -> str:
+    """The encoding as it was stated, or that of this file."""
+    if encoding != AUTO:
+        return encoding
+    if path is None:
+        raise fault(
+            "stdin",
+            "encoding='auto' reads a file twice, and stdin can be read only once; "
+            "give its encoding (--encoding).",
+        )
+    with open_bytes(path) as stream:
+        return _found_encoding(iter(lambda: stream.read(_CHUNK), b""))
+
+
 @contextmanager
 def open_text(
     path: Path | None, encoding: str, newline: str | None
@@ -158,11 +235,13 @@ def open_text(
     """Lines of ``path`` (None: stdin), decompressed by its last suffix."""
     if path is None:
         # read1 gives what a slow pipe has, instead of waiting for a full chunk.
+        encoding = _encoding_of(path, encoding)
         stdin: Any = sys.stdin.buffer
         yield TextSource(stdin.read1, "stdin", encoding, newline)
         return
     try:
-        opened = _open_bytes(path)
+        encoding = _encoding_of(path, encoding)
+        opened = open_bytes(path)
     except OSError as error:
         raise unreadable(path, error) from error
     with opened as stream:
@@ -175,7 +254,7 @@ def unreadable(path: Path, error: OSError) -> DataError:
     return fault(str(path), f"it cannot be opened ({reason}); check its permissions.")
 
 
-def _open_bytes(path: Path) -> Any:
+def open_bytes(path: Path) -> Any:
     """A byte stream of the decompressed file."""
     suffix = path.suffix.lower()
     if suffix == ".zst":

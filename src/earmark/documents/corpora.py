@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -9,14 +10,19 @@ from typing import Any, Literal
 import numpy as np
 
 from earmark._optional import require
-from earmark.documents._catalogue import CORPORA, Corpus
-from earmark.documents._corpus_files import find_corpus, find_file
+from earmark.documents._catalogue import CORPORA, SHA256, Corpus
+from earmark.documents._corpus_files import (
+    advice,
+    fetched_folder,
+    find_corpus,
+    find_file,
+)
 from earmark.documents._places import listed
 from earmark.documents.document import Documents, Texts
 from earmark.exceptions import DataError
 from earmark.typing import SparseMatrix
 
-__all__ = ["load_corpus", "load_term_matrix"]
+__all__ = ["fetch_corpus", "load_corpus", "load_term_matrix"]
 
 
 def load_corpus(
@@ -175,3 +181,52 @@ def _read(path: Path) -> dict[str, list[Any]]:
     except (arrow.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read ({error}); get it again.") from error
     return {name: table.column(name).to_pylist() for name in table.column_names}
+
+
+def fetch_corpus(name: str, *, url: str | None = None) -> list[Path]:
+    """Download the files of a corpus and check them; needs ``earmark[data]``.
+
+    The corpora have no common public home, so none is built in: the address of a
+    folder that serves the files must be given.
+
+    Parameters
+    ----------
+    name : str
+        One of ``corpus_names()``.
+    url : str, default=None
+        Address of the folder; None takes ``EARMARK_DATA_URL``.
+
+    Returns
+    -------
+    paths : list of Path
+        The files in the cache folder, where ``load_corpus`` finds them. A file
+        that is there already and has the right checksum is not fetched again.
+
+    Examples
+    --------
+    >>> from earmark.documents import fetch_corpus
+    >>> paths = fetch_corpus("sms", url="https://example.org/data")  # doctest: +SKIP
+
+    """
+    name, corpus = find_corpus(name)
+    base = url or os.environ.get("EARMARK_DATA_URL")
+    if not base:
+        raise DataError(
+            f"corpus {name!r}: expected the address of a folder with its files, got "
+            f"none; give url= or set EARMARK_DATA_URL. {advice(name, corpus)}"
+        )
+    pooch = require("pooch", f"download the corpus {name!r}")
+    paths = []
+    for file in corpus.files:
+        address = f"{base.rstrip('/')}/{file}"
+        try:
+            fetched = pooch.retrieve(
+                address, f"sha256:{SHA256[file]}", fname=file, path=fetched_folder()
+            )
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"corpus {name!r}: expected the published {file} at {address}, "
+                f"got: {error}; check the address."
+            ) from error
+        paths.append(Path(fetched))
+    return paths

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,12 +14,18 @@ from earmark.documents._cells import IdRegister, Table, to_documents
 from earmark.documents._columns import Request
 from earmark.documents._csv import csv_tables
 from earmark.documents._folder import folder_documents
-from earmark.documents._jsonl import jsonl_tables
-from earmark.documents._options import Format, ReadOptions
-from earmark.documents._parquet import parquet_tables
+from earmark.documents._places import fault
+from earmark.documents._records import (
+    excel_tables,
+    fasttext_tables,
+    json_tables,
+    mail_tables,
+    parquet_tables,
+)
 from earmark.documents._sources import Source, find_sources
-from earmark.documents._streams import open_text
+from earmark.documents._streams import Format, ReadOptions, open_bytes, open_text
 from earmark.documents.document import Documents, concatenate
+from earmark.documents.labels import merged_labels, warn_about_labels
 
 __all__ = ["iter_documents", "read_documents", "source_tables"]
 
@@ -41,14 +50,20 @@ def read_documents(
     pattern: str = "*.txt",
     field_limit: int = 1 << 24,
     batch_size: int = 4096,
+    merge_labels: bool = False,
 ) -> Documents:
     r"""Read all documents of a file or folder.
 
-    Formats go by the suffix: .csv, .tsv, .jsonl (.ndjson), .parquet (.pq), the
-    text formats also with .gz or .zst behind. A directory is either parts of one
-    of these formats (read in the order of their names) or one sub-folder per
-    label with text files. "-" is stdin. Parquet and .zst need pyarrow
-    (``pip install 'earmark[io]'``).
+    Formats go by the suffix: .csv, .tsv, .jsonl (.ndjson), .json (an array or
+    lines), .parquet (.pq), .xlsx (the first sheet), .ft (fastText), .mbox and .eml
+    (mail); the text formats also with .gz or .zst behind. A directory is a Maildir,
+    or one sub-folder per label with text files or mails (.eml), or parts of one of
+    these formats (read in the order of their names). "-" is stdin. Parquet and .zst
+    need pyarrow (``pip install 'earmark[io]'``), Excel openpyxl (``earmark[excel]``).
+
+    A mail is decoded. Its columns are text (subject and body as a plain mail, which
+    ``regions="email"`` of a classifier takes apart), subject, body, from, to and
+    date. The name of a nested JSON field is its path, as in ``text="body.text"``.
 
     Whatever is wrong with the data raises ``DataError``, which names the file,
     the data row (from 1, without the header), the line and the column.
@@ -75,18 +90,22 @@ def read_documents(
         Further columns to bring along in ``columns``.
     multi_label : bool, default=False
         Labels are sets: lists in JSON and Parquet; in a CSV cell a JSON list or
-        labels between ``separator``. An empty list is a document with no label
-        that applies, an empty cell one that is unlabelled.
+        labels between ``separator``. An empty list, or a cell with the separator
+        alone, is a document to which no label applies; an empty cell is one that
+        is unlabelled.
     separator : str, default="|"
         What stands between the labels of a cell.
     allow_unlabelled : bool, default=False
         Read a missing or blank label as None instead of refusing the row.
     null_text : {"error", "empty"}, default="error"
         What a null in a text column is. An empty string is always a legal text.
-    format : {"csv", "tsv", "jsonl", "parquet"}, default=None
-        Overrides the suffix; needed for stdin.
+    format : str, default=None
+        "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "fasttext", "mbox" or
+        "eml": overrides the suffix; needed for stdin.
     encoding : str, default=None
-        Encoding of text files. None is UTF-8, with or without byte-order mark.
+        Encoding of text files. None is UTF-8, with or without byte-order mark;
+        "auto" looks at each file: UTF-16 by its mark, UTF-8 if it can be, else
+        Windows-1252 or Latin-1.
     delimiter : str, default=None
         Between CSV fields. None is a tab for .tsv; for .csv a comma, or if the
         header has none, the semicolon, tab or bar that it has instead.
@@ -100,6 +119,9 @@ def read_documents(
         Longest CSV field in characters; stops a quote that is never closed.
     batch_size : int, default=4096
         Rows read and checked together.
+    merge_labels : bool, default=False
+        Take labels that differ only by case or blanks as one, in the spelling
+        that most documents have. Otherwise they are pointed out by a warning.
 
     Returns
     -------
@@ -130,28 +152,13 @@ def read_documents(
     >>> folder.cleanup()
 
     """
-    batches = iter_documents(
-        path,
-        text,
-        label,
-        regions,
-        id=id,
-        keep=keep,
-        multi_label=multi_label,
-        separator=separator,
-        allow_unlabelled=allow_unlabelled,
-        null_text=null_text,
-        format=format,
-        encoding=encoding,
-        delimiter=delimiter,
-        quote=quote,
-        names=names,
-        pattern=pattern,
-        field_limit=field_limit,
-        batch_size=batch_size,
-        unique_ids=True,
-    )
-    return concatenate(batches, os.fspath(path))
+    options = {k: v for k, v in locals().items() if k not in ("path", "merge_labels")}
+    batches = iter_documents(path, **options, unique_ids=True)
+    documents = concatenate(batches, os.fspath(path))
+    if merge_labels:
+        return replace(documents, labels=merged_labels(documents.labels))
+    warn_about_labels(documents)
+    return documents
 
 
 def iter_documents(
@@ -268,14 +275,35 @@ def source_tables(
     source: Source, request: Request, options: ReadOptions
 ) -> Iterator[Table]:
     """Raw batches of one file by its format."""
-    if source.format == "parquet":
-        assert source.path is not None
-        yield from parquet_tables(source.path, request, options)
-    elif source.format == "jsonl":
-        with open_text(source.path, options.codec, None) as stream:
-            yield from jsonl_tables(stream, request, options)
+    path, kind = source.path, source.format
+    if kind in ("parquet", "xlsx"):
+        assert path is not None
+        whole = parquet_tables if kind == "parquet" else excel_tables
+        yield from whole(path, request, options)
+    elif kind in ("mbox", "eml"):
+        yield from _mail_tables(path, request, options)
+    elif kind in ("jsonl", "json", "fasttext"):
+        tables = fasttext_tables if kind == "fasttext" else json_tables
+        with open_text(path, options.codec, None) as stream:
+            yield from tables(stream, request, options)
     else:
-        delimiter = options.delimiter or ("\t" if source.format == "tsv" else None)
+        delimiter = options.delimiter or ("\t" if kind == "tsv" else None)
         # newline="" leaves the line breaks inside quoted fields as they are.
-        with open_text(source.path, options.codec, "") as stream:
+        with open_text(path, options.codec, "") as stream:
             yield from csv_tables(stream, request, options, delimiter)
+
+
+def _mail_tables(
+    path: Path | None, request: Request, options: ReadOptions
+) -> Iterator[Table]:
+    """The mails of a mailbox file, or one mail."""
+    if path is None:
+        yield from mail_tables(sys.stdin.buffer, "stdin", request, options)
+        return
+    try:
+        with open_bytes(path) as stream:
+            yield from mail_tables(stream, str(path), request, options)
+    except (OSError, EOFError, zlib.error) as error:
+        raise fault(
+            str(path), f"the mails cannot be read ({error}); get the file again."
+        ) from error

@@ -18,12 +18,12 @@ from earmark.kernels.text import LONGEST_NGRAM, Documents, Scan
 from earmark.text.containers import as_list, as_texts
 from earmark.text.preparation import TextPreparation
 from earmark.text.scripts import unspaced_share
-from earmark.text.stopwords import stop_word_set
 from earmark.text.tokens import (
     WORD_PATTERN,
     make_analyzer,
     make_preprocessor,
     make_tokenizer,
+    stop_word_set,
     words_of_least_length,
 )
 from earmark.typing import DocumentsLike

@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator
 
 from earmark._optional import require
 from earmark.text.mail import ADDRESS, NUMBER
-from earmark.text.stopwords import stop_word_set
-from earmark.text.tokens import make_preprocessor
+from earmark.text.tokens import make_preprocessor, stop_word_set
 
 __all__ = ["SUBSTITUTIONS", "TextPreparation"]
 

@@ -1,19 +1,27 @@
-"""Analyzers as plain callables: a document in, its list of terms out."""
+"""Analyzers as plain callables: a document in, its list of terms out.
+
+And what they are made of: accents, token patterns, stop words.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
 from earmark.kernels.text_plain import char_ngrams, char_ngrams_in_words, word_ngrams
-from earmark.text.normalize import strip_accents_ascii, strip_accents_unicode
 
 __all__ = [
     "WORD_PATTERN",
     "make_analyzer",
     "make_preprocessor",
     "make_tokenizer",
+    "stop_word_set",
+    "strip_accents_ascii",
+    "strip_accents_unicode",
     "words_of_least_length",
 ]
 
@@ -113,3 +121,56 @@ def make_analyzer(
         return word_ngrams(list(words), min_n, max_n)
 
     return analyze
+
+
+def strip_accents_unicode(text: str) -> str:
+    """Decompose (NFKD) and drop combining marks; ASCII stays as it is.
+
+    Examples
+    --------
+    >>> strip_accents_unicode("café №5")
+    'cafe No5'
+
+    """
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+
+def strip_accents_ascii(text: str) -> str:
+    """Decompose (NFKD) and drop whatever is not ASCII.
+
+    Examples
+    --------
+    >>> strip_accents_ascii("café Σ")
+    'cafe '
+
+    """
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text)
+    return decomposed.encode("ascii", "ignore").decode("ascii")
+
+
+def stop_word_set(stop_words: str | Iterable[str] | None) -> frozenset[str] | None:
+    """The words to leave out, or None; ``"english"`` is scikit-learn's list of 318.
+
+    Examples
+    --------
+    >>> "whereupon" in stop_word_set("english")
+    True
+    >>> sorted(stop_word_set(["and", "or"]))
+    ['and', 'or']
+
+    """
+    if stop_words is None:
+        return None
+    if isinstance(stop_words, str):
+        if stop_words == "english":
+            return frozenset(ENGLISH_STOP_WORDS)
+        raise ValueError(
+            f"stop_words must be 'english', a list of words or None, "
+            f"got {stop_words!r}; give the words themselves for other languages."
+        )
+    return frozenset(stop_words)

@@ -41,7 +41,7 @@ DATA_HELP = (
 
 def _encoding(name: str | None) -> str | None:
     try:
-        if name is not None:
+        if name is not None and name != "auto":
             codecs.lookup(name)
     except LookupError:
         raise typer.BadParameter(
@@ -81,7 +81,7 @@ Encoding = Annotated[
         "--encoding",
         metavar="NAME",
         callback=_encoding,
-        help="Encoding of a text file; utf-8 if not given.",
+        help="Encoding of text files; utf-8 if not given, auto looks at each.",
     ),
 ]
 MaxError = Annotated[
@@ -103,8 +103,14 @@ MinCoverage = Annotated[
     ),
 ]
 Format = Annotated[
-    Literal["csv", "tsv", "jsonl", "parquet"] | None,
-    typer.Option("--format", metavar="NAME", help="csv, tsv or jsonl, for stdin (-)."),
+    Literal["csv", "tsv", "jsonl", "json", "parquet", "xlsx", "fasttext", "mbox", "eml"]
+    | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="csv, tsv, jsonl, json, xlsx, fasttext or mbox: for stdin (-), or if "
+        "the name does not say it.",
+    ),
 ]
 NoQuotes = Annotated[
     bool,

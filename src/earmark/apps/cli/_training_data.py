@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earmark.documents import Documents
-from earmark.documents._fingerprint import fingerprint
+from earmark.documents.document import fingerprint
 
 if TYPE_CHECKING:
     from earmark.distributed.job import Job

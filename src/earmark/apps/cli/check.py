@@ -53,7 +53,7 @@ def run(
     from earmark.apps.cli._console import status
     from earmark.apps.cli._labels import ask_about_labels
     from earmark.documents import read_documents
-    from earmark.documents._fingerprint import fingerprint
+    from earmark.documents.document import fingerprint
     from earmark.evaluation import check_documents
 
     def read(path: str) -> Documents:
@@ -152,7 +152,7 @@ def _print(
     documents: Documents, findings: list[Finding], suspects: Suspects | None
 ) -> None:
     from earmark.apps.cli._console import say
-    from earmark.documents._fingerprint import fingerprint
+    from earmark.documents.document import fingerprint
 
     n_labels = len({label for label in documents.labels or () if label is not None})
     say(f"{len(documents):,} documents, {n_labels} labels")

@@ -33,6 +33,7 @@ _EXTRAS = {
     "serve": "starlette",
     "dask": "distributed",
     "data": "pooch",
+    "excel": "openpyxl",
 }
 
 

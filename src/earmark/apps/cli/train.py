@@ -109,6 +109,12 @@ def run(
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
+    merge_labels: Annotated[
+        bool,
+        typer.Option(
+            "--merge-labels", help="Labels that differ by case or blanks are one."
+        ),
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a classifier from labelled documents and save it."""
@@ -147,7 +153,12 @@ def run(
         typer.echo(json.dumps(facts) if as_json else _told_of_parts(facts))
         return
     how |= {"null_text": "empty", **options.column_list(text)}
-    labels = {"label": label, "multi_label": multi_label, "allow_unlabelled": True}
+    labels = {
+        "label": label,
+        "multi_label": multi_label,
+        "allow_unlabelled": True,
+        "merge_labels": merge_labels,
+    }
     documents, pool, held_out = _read(data, unlabelled, calibration, how, labels)
     if not multi_label:
         ask_about_labels(documents, label)

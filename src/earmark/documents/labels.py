@@ -1,0 +1,163 @@
+"""What a look at the labels alone shows: order, spellings, too many of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from earmark.documents._places import listed
+from earmark.documents.document import Documents
+from earmark.exceptions import EarmarkWarning
+from earmark.typing import LabelsLike
+
+__all__ = ["merged_labels", "similar_labels", "warn_about_labels", "warn_if_sorted"]
+
+# Below this many expected changes a short run of equal labels is no sign.
+_FEWEST_EXPECTED = 8.0
+_SHARE = 0.25
+# Fewer documents may have their label as text by chance.
+_FEWEST = 10
+
+
+def warn_if_sorted(
+    labels: Iterable[Any], *, what: str = "the documents", stacklevel: int = 2
+) -> bool:
+    """Warn when equal labels stand together far more than chance would have it.
+
+    Call it before anything that depends on order: learning in one pass, taking
+    the first documents as a sample, cutting into consecutive parts.
+
+    Parameters
+    ----------
+    labels : iterable
+        Labels in the order of the documents; None (unlabelled) is passed over.
+    what : str, default="the documents"
+        Subject of the message.
+    stacklevel : int, default=2
+        As in ``warnings.warn``.
+
+    Returns
+    -------
+    warned : bool
+        Whether an ``EarmarkWarning`` was given.
+
+    Examples
+    --------
+    >>> warn_if_sorted(["spam", "ham"] * 20)
+    False
+
+    """
+    keys = [
+        tuple(label) if isinstance(label, list) else label
+        for label in labels
+        if label is not None
+    ]
+    n_labels = len(keys)
+    if n_labels < 2:
+        return False
+    changes = sum(a != b for a, b in pairwise(keys))
+    # In random order two neighbours differ with probability 1 - sum n_c(n_c-1)/n(n-1).
+    same = sum(count * (count - 1) for count in Counter(keys).values())
+    expected = (n_labels - 1) - same / n_labels
+    if expected < _FEWEST_EXPECTED or changes > _SHARE * expected:
+        return False
+    warnings.warn(
+        f"{what} look sorted by label: {changes} changes of label in {n_labels} "
+        f"documents, about {expected:.0f} expected in random order. Shuffle them, "
+        f"or the result depends on the order.",
+        EarmarkWarning,
+        stacklevel=stacklevel,
+    )
+    return True
+
+
+def similar_labels(labels: Iterable[LabelsLike]) -> list[list[str]]:
+    """Labels that differ only by case or blanks: groups, the most frequent first.
+
+    Parameters
+    ----------
+    labels : iterable
+        Labels of documents; sets of labels count each of them, None is passed over.
+
+    Returns
+    -------
+    groups : list of list of str
+        Each of at least two spellings.
+
+    Examples
+    --------
+    >>> similar_labels(["pos", "Pos ", "pos", "neg"])
+    [['pos', 'Pos ']]
+
+    """
+    counts = Counter(label for label in _each(labels) if isinstance(label, str))
+    groups: dict[str, list[str]] = {}
+    for label in sorted(counts, key=lambda name: (-counts[name], name)):
+        groups.setdefault(_key(label), []).append(label)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def merged_labels(labels: Sequence[LabelsLike] | None) -> list[Any] | None:
+    """The labels with each group of ``similar_labels`` in its most frequent spelling.
+
+    Examples
+    --------
+    >>> merged_labels(["pos", "Pos ", "pos", None])
+    ['pos', 'pos', 'pos', None]
+
+    """
+    if labels is None:
+        return None
+    best = {
+        spelling: group[0].strip()
+        for group in similar_labels(labels)
+        for spelling in group
+    }
+
+    def merged(label: Any) -> Any:
+        if isinstance(label, list | tuple):
+            return list(dict.fromkeys(best.get(one, one) for one in label))
+        return best.get(label, label)
+
+    return [merged(label) for label in labels]
+
+
+def warn_about_labels(documents: Documents) -> None:
+    """Point out spellings that look alike, and a text column that is the labels."""
+    if documents.labels is None:
+        return
+    source = documents.source or "the documents"
+    groups = similar_labels(documents.labels)
+    if groups:
+        warnings.warn(
+            f"{source}: the labels {listed(groups[0])} differ only by case or blanks "
+            f"and are taken as {len(groups[0])}; merge_labels=True (--merge-labels) "
+            "takes them as one.",
+            EarmarkWarning,
+            stacklevel=3,
+        )
+    texts = documents.texts
+    columns = texts if isinstance(texts, dict) else {"text": texts}
+    for name, column in columns.items():
+        if len(documents) >= _FEWEST and list(column) == list(documents.labels):
+            warnings.warn(
+                f"{source}: the text column {name!r} holds the labels themselves, so "
+                "every answer would look right; name another column with text=.",
+                EarmarkWarning,
+                stacklevel=3,
+            )
+
+
+def _each(labels: Iterable[LabelsLike]) -> Iterable[Any]:
+    for label in labels:
+        if isinstance(label, list | tuple | set | frozenset):
+            yield from label
+        elif label is not None:
+            yield label
+
+
+def _key(label: str) -> str:
+    return " ".join(label.casefold().split())
