@@ -20,6 +20,7 @@ QUICK = [
 LONG = [
     "docs/how-to/few-labels.md",
     "docs/how-to/from-setfit.md",
+    "docs/how-to/documents-from-elsewhere.md",
     "docs/how-to/trust.md",
 ]
 

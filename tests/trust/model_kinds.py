@@ -67,6 +67,9 @@ def _other_kinds() -> dict[str, Callable[[], TextClassifier]]:
             "multinomial", max_error=0.2, calibration=held_out
         ),
         "svm, promise": lambda: fit("svm", max_error=0.2, calibration=held_out),
+        "multinomial, novelty": lambda: fit(
+            "multinomial", max_novelty=0.2, max_error=0.2, calibration=held_out
+        ),
         "svm, several labels": lambda: fit("svm", y=several),
         "multinomial, several labels": lambda: fit("multinomial", y=several),
         "hybrid, regions": lambda: fit("hybrid", X=regions),
@@ -89,7 +92,14 @@ def _other_kinds() -> dict[str, Callable[[], TextClassifier]]:
     }
 
 
-_OPTIONS = ("max_error", "regions", "features", "encoder", "random_state")
+_OPTIONS = (
+    "max_error",
+    "max_novelty",
+    "regions",
+    "features",
+    "encoder",
+    "random_state",
+)
 
 
 def kinds() -> Iterator[tuple[str, Callable[[], TextClassifier]]]:

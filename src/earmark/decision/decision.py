@@ -36,7 +36,10 @@ class Decision:
         One-of: the probability (or margin) of the best label, also where the
         decision was to abstain. Any-of: that of the least certain label decision.
     novelty : ndarray of shape (n_documents,) or None
-        How unlike the training documents each document is; None if not measured.
+        p-value that the document is like the training documents: the smaller, the
+        more foreign. None if not measured.
+    max_novelty : float or None
+        Documents with a ``novelty`` of this or less are foreign, and not answered.
     best : ndarray of shape (n_documents,) or None
         The answer that would have been given without abstaining.
     certainty : ndarray or None
@@ -62,6 +65,7 @@ class Decision:
     abstained: BoolVector
     confidence: FloatVector
     novelty: FloatVector | None = None
+    max_novelty: float | None = None
     best: Labels | None = None
     certainty: FloatMatrix | None = None
 
@@ -78,6 +82,20 @@ class Decision:
         """Share of documents (any-of: of label decisions) that were decided."""
         return float(1 - self.abstained.mean()) if self.abstained.size else float("nan")
 
+    @property
+    def foreign(self) -> BoolVector:
+        """Documents called unlike the training documents."""
+        if self.novelty is None or self.max_novelty is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(self.novelty <= self.max_novelty)
+
+    def with_novelty(
+        self, novelty: FloatVector, max_novelty: float | None = None
+    ) -> Decision:
+        """The same with p-values; foreign documents are not answered."""
+        told = replace(self, novelty=novelty, max_novelty=max_novelty)
+        return told if max_novelty is None else told._without_foreign()
+
     def take(self, rows: IntVector | slice) -> Decision:
         """The same for some of the documents."""
         return replace(
@@ -93,19 +111,14 @@ class Decision:
 
     def at(self, thresholds: Sequence[Threshold]) -> Decision:
         """The same documents decided at other thresholds; none answers them all."""
-        assert self.certainty is not None
-        assert self.best is not None
-        if self.any_of:
-            return _any_of_at(self, thresholds)
-        if not thresholds:
-            abstained = np.zeros(len(self), dtype=bool)
-            return replace(self, labels=self.best, abstained=abstained)
-        cut = np.array([threshold.value for threshold in thresholds])
-        if len(cut) > 1:  # one per predicted class
-            cut = cut[self.scores.argmax(axis=1)]
-        abstained = self.certainty < cut
-        labels = self.best.astype(object)
-        labels[abstained] = None
+        decide = _any_of_at if self.any_of else _one_of_at
+        decided = decide(self, thresholds)
+        return decided if self.max_novelty is None else decided._without_foreign()
+
+    def _without_foreign(self) -> Decision:
+        labels, abstained = self.labels.astype(object), self.abstained.copy()
+        labels[self.foreign] = None
+        abstained[self.foreign] = True
         return replace(self, labels=labels, abstained=abstained)
 
 
@@ -147,11 +160,28 @@ def any_of_decision(
     return everything.at(thresholds) if thresholds else everything
 
 
+def _one_of_at(decision: Decision, thresholds: Sequence[Threshold]) -> Decision:
+    assert decision.certainty is not None
+    assert decision.best is not None
+    if not thresholds:
+        abstained = np.zeros(len(decision), dtype=bool)
+        return replace(decision, labels=decision.best, abstained=abstained)
+    cut = np.array([threshold.value for threshold in thresholds])
+    if len(cut) > 1:  # one per predicted class
+        cut = cut[decision.scores.argmax(axis=1)]
+    abstained = decision.certainty < cut
+    labels = decision.best.astype(object)
+    labels[abstained] = None
+    return replace(decision, labels=labels, abstained=abstained)
+
+
 def _any_of_at(decision: Decision, thresholds: Sequence[Threshold]) -> Decision:
     margins = decision.certainty
     assert margins is not None
     if not thresholds:
-        return any_of_decision(margins, decision.scores, decision.classes)
+        abstained = np.zeros(margins.shape, dtype=bool)
+        labels = _label_tuples(margins >= 0, decision.classes)
+        return replace(decision, labels=labels, abstained=abstained)
     cut = np.array([threshold.value for threshold in thresholds])
     abstained = np.abs(margins) < cut
     labels = _label_tuples((margins >= 0) & ~abstained, decision.classes)

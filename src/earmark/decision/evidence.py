@@ -81,8 +81,12 @@ class Evidence:
         Whether ``certainty`` is log-odds.
     about_labels : bool, default=False
         Whether each label is decided on by itself.
+    novelty : ndarray of shape (n_answers,), optional
+        p-value that the document is like the training documents.
 
     """
+
+    novelty: FloatVector | None = None
 
     def __init__(
         self,
@@ -93,6 +97,7 @@ class Evidence:
         n_groups: int = 1,
         probabilistic: bool = True,
         about_labels: bool = False,
+        novelty: FloatVector | None = None,
     ) -> None:
         self.certainty = certainty
         self.correct = correct
@@ -101,6 +106,7 @@ class Evidence:
         self.n_groups = n_groups
         self.probabilistic = probabilistic
         self.about_labels = about_labels
+        self.novelty = novelty
 
     def __len__(self) -> int:
         return len(self.correct)
@@ -114,6 +120,24 @@ class Evidence:
     def confidence(self) -> FloatVector:
         """What people read: probabilities of the best label, or margins."""
         return special.expit(self.certainty) if self.probabilistic else self.certainty
+
+    def among_ordinary(self, max_novelty: float | None) -> Evidence:
+        """The evidence if documents with so small a p-value are never answered.
+
+        What is answered is then chosen as it will be for new documents.
+        """
+        if max_novelty is None or self.novelty is None:
+            return self
+        ordinary = self.novelty > max_novelty
+        return Evidence(
+            np.where(ordinary, self.certainty, -np.inf),
+            self.correct & ordinary,
+            self.held_out,
+            self.group,
+            self.n_groups,
+            self.probabilistic,
+            self.about_labels,
+        )
 
     def thresholds(
         self, max_error: float, confidence: float, min_coverage: Coverages = None

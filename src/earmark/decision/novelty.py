@@ -27,8 +27,10 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["NoveltyDetector", "smallest_p_value"]
+__all__ = ["USUAL_LEVEL", "NoveltyDetector", "smallest_p_value"]
 
+# p-value up to which a document is called foreign if nothing else is said.
+USUAL_LEVEL = 0.05
 # Chosen on development draws from the training parts of three corpora.
 _N_NEIGHBORS = 5
 _NEIGHBOR_WEIGHT = 2.0
@@ -130,8 +132,7 @@ class NoveltyDetector(BaseEstimator):
             exactly; without them training documents do, left out in folds.
 
         """
-        require_integer(self, "max_documents", low=1)
-        require_integer(self, "n_folds", low=2)
+        self._check_parameters()
         texts = list(X)
         if not texts:
             raise DataError("NoveltyDetector.fit: X holds no document; give some.")
@@ -170,7 +171,30 @@ class NoveltyDetector(BaseEstimator):
         n_below = np.searchsorted(self.calibration_, familiarity, side="right")
         return np.asarray((1.0 + n_below) / (1.0 + len(self.calibration_)))  # NV2
 
+    def words(self, level: float | None = None) -> str:
+        """What the p-values rest on, and what is called foreign, in plain words."""
+        check_is_fitted(self)
+        n_remembered, n_calibration = self.counts_.shape[0], len(self.calibration_)
+        lines = (
+            f"novelty: compared with {n_remembered:,} training documents, calibrated "
+            f"on {n_calibration:,}"
+        )
+        if level is None:
+            return lines
+        least = smallest_p_value(n_calibration)
+        if least > level:
+            n_needed = int(np.ceil(1.0 / level)) - 1
+            return (
+                f"{lines}; no document can be called foreign at {level:g}: that takes "
+                f"{n_needed:,} documents to calibrate on"
+            )
+        return f"{lines}; at most {100 * level:g} % of ordinary ones are called foreign"
+
     # -- private -------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        require_integer(self, "max_documents", low=1)
+        require_integer(self, "n_folds", low=2)
 
     def _counter(self) -> HashedCounter:
         return HashedCounter(
@@ -193,6 +217,7 @@ class NoveltyDetector(BaseEstimator):
             ),
             shape=(len(texts), len(self.terms_)),
         )
+        self.counts_.sort_indices()
         return _logs(self.counts_)
 
     def _familiarity(self, X: Sequence[str]) -> FloatVector:

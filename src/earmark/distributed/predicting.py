@@ -34,6 +34,8 @@ class SentModel:
         Abstain at this error rate.
     loaded : TextClassifier or None
         The same classifier, if it is in this process already.
+    max_novelty : float or None
+        Abstain on documents with so small a p-value.
 
     """
 
@@ -42,9 +44,11 @@ class SentModel:
         path: str | os.PathLike[str],
         max_error: float | None = None,
         loaded: Any = None,
+        max_novelty: float | None = None,
     ) -> None:
         self.path = os.path.abspath(path)
         self.max_error = max_error
+        self.max_novelty = max_novelty
         self._loaded = loaded
 
     def __getstate__(self) -> dict[str, Any]:
@@ -56,6 +60,8 @@ class SentModel:
             self._loaded = load(self.path)
             if self.max_error is not None:
                 self._loaded.set_params(max_error=self.max_error)
+            if self.max_novelty is not None:
+                self._loaded.set_params(max_novelty=self.max_novelty)
         return self._loaded
 
 
@@ -190,9 +196,11 @@ class PredictTask:
         classifier = self.model.classifier()
         many = classifier.is_multi_label_
         kind = arrow.list_(arrow.string()) if many else arrow.string()
-        schema = arrow.schema(
-            [("row", arrow.int64()), ("label", kind), ("confidence", arrow.float64())]
-        )
+        fields = [("row", arrow.int64()), ("label", kind)]
+        fields.append(("confidence", arrow.float64()))
+        if classifier.novelty_ is not None:
+            fields.append(("novelty", arrow.float64()))
+        schema = arrow.schema(fields)
         documents = abstained = 0
         with (
             whole_file(target) as temporary,
@@ -205,6 +213,8 @@ class PredictTask:
                     labels = [_written(label, many) for label in labels]
                 rows = np.arange(batch.first_row, batch.first_row + len(batch))
                 columns = [rows, labels, decision.confidence]
+                if decision.novelty is not None:
+                    columns.append(decision.novelty)
                 writer.write_table(
                     arrow.table(
                         [
@@ -241,6 +251,8 @@ def predict_parts(
         "max_error": model.max_error,
         "columns": repr(parts[0].request),
     }
+    if model.max_novelty is not None:
+        settings["max_novelty"] = model.max_novelty
     folder = ResultFolder(
         Path(os.path.abspath(out)), settings, parts, "earmark predict"
     )

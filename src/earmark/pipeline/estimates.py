@@ -28,15 +28,23 @@ _MOST_SCORES = 10_000_000
 
 
 def calibration_evidence(
-    engine: Engine, training: RegionTexts, texts: RegionTexts, labels: Labels
+    engine: Engine,
+    training: RegionTexts,
+    texts: RegionTexts,
+    labels: Labels,
+    novelty: Callable[[RegionTexts], FloatVector] | None = None,
 ) -> Evidence:
     """Evidence from documents that took no part in fitting.
 
     Near-duplicates of training documents and of each other count once: they are not
-    independent.
+    independent. ``novelty`` gives the p-values of documents.
     """
     rows = calibration_rows(training, texts)
-    return _judged(engine, take(texts, rows), labels[rows], engine.classes_, True)
+    judged = take(texts, rows)
+    evidence = _judged(engine, judged, labels[rows], engine.classes_, True)
+    if novelty is not None:
+        evidence.novelty = np.repeat(novelty(judged), len(evidence) // len(rows))
+    return evidence
 
 
 def left_out_evidence(

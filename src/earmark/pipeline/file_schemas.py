@@ -717,6 +717,14 @@ def _groups_of_answers(state: Mapping[str, Any], scope: Scope, place: Place) -> 
         raise ModelFormatError(f"{place}.group must be below n_groups")
 
 
+def _sorted_for_search(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+    """Terms and calibration figures are looked up by bisection."""
+    if (np.diff(state["terms_"]) <= 0).any():
+        raise ModelFormatError(f"{place}.terms_ must rise")
+    if (np.diff(state["calibration_"]) < 0).any():
+        raise ModelFormatError(f"{place}.calibration_ must not fall")
+
+
 def _decision_schemas() -> dict[str, Schema]:
     evidence: dict[str, Rule] = {
         "about_labels": flag,
@@ -728,7 +736,27 @@ def _decision_schemas() -> dict[str, Schema]:
         "probabilistic": flag,
     }
     return {
-        "Evidence": Schema(fitted=evidence, ties=_groups_of_answers),
+        "Evidence": Schema(
+            fitted=evidence,
+            optional={"novelty": optional(array("f", "n_answers", low=0, high=1))},
+            ties=_groups_of_answers,
+        ),
+        "NoveltyDetector": _model(
+            decision.NoveltyDetector,
+            parameters={
+                "analyzer": text("word", "char", "char_wb"),
+                "ngram_range": _ngram_range,
+                "random_state": whole(),
+            },
+            fitted={
+                "terms_": array("i", "n_terms", low=0, high=2**31 - 1),
+                "counts_": csr("u", "n_documents", "n_terms", low=1, high=255),
+                "dual_": array("f", "n_documents", "n_columns"),
+                "prior_": array("f", "n_columns"),
+                "calibration_": array("f", None),
+            },
+            ties=_sorted_for_search,
+        ),
         "TemperatureCalibrator": Schema(
             kind=decision.TemperatureCalibrator,
             fitted={"n_classes_": size("n_classes"), "temperature_": number(above=0)},
@@ -841,6 +869,7 @@ def _pipeline_schemas() -> dict[str, Schema]:
                 "model_name_": text(),
                 "reasons_": words(),
             },
+            optional={"novelty_": optional(instance("NoveltyDetector", fitted=True))},
             ties=_promise_with_evidence,
         ),
         "CountEngine": Schema(

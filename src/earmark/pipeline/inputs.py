@@ -18,6 +18,7 @@ __all__ = [
     "RegionTexts",
     "as_region_texts",
     "fitting_features",
+    "joined",
     "n_distinct",
     "n_documents",
     "take",
@@ -41,6 +42,11 @@ def n_distinct(texts: RegionTexts) -> int:
     """Number of different documents that are not blank."""
     rows = zip(*texts.values(), strict=True)
     return len({row for row in rows if any(part.strip() for part in row)})
+
+
+def joined(texts: RegionTexts) -> list[str]:
+    """One text per document, its regions on lines of their own."""
+    return ["\n".join(row) for row in zip(*texts.values(), strict=True)]
 
 
 def take(texts: RegionTexts, rows: IntVector) -> RegionTexts:

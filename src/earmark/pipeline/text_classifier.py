@@ -19,7 +19,9 @@ from earmark.decision.guarantee import (
     checked_coverages,
     several_words,
 )
+from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
 from earmark.evaluation import Report
+from earmark.evaluation.report.foreign import ForeignDocuments
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.models.hierarchical import HiddenNodes
 from earmark.models.registry import BuildOptions
@@ -33,6 +35,7 @@ from earmark.pipeline.inputs import (
     RegionTexts,
     as_region_texts,
     fitting_features,
+    joined,
     n_documents,
     take,
     with_regions,
@@ -88,6 +91,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     min_coverage : float or sequence of float in [0, 1], optional
         Smallest shares of documents worth answering, 0.1, 0.25 and 0.5 by default.
         Choose before looking at the labels of the calibration documents.
+    max_novelty : float in (0, 1), default=None
+        Abstain on documents unlike the training documents, so that at most this
+        share of ordinary documents is called foreign. ``decide`` then has p-values.
     class_weight : None, "balanced" or dict, default=None
         Factor on the documents of each class.
     random_state : int or None, default=None
@@ -103,6 +109,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         Labels, sorted; the column order of every score matrix.
     model_name_ : str
         The model that was chosen.
+    novelty_ : NoveltyDetector or None
+        What tells documents from elsewhere, if ``max_novelty`` was set.
 
     Examples
     --------
@@ -117,11 +125,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     engine_: Engine
     classes_: Labels
     evidence_: Evidence | None
+    novelty_: NoveltyDetector | None = None
     model_name_: str
     reasons_: list[str]
     _transient = ("_promised",)
     # Parameters of the promise, and the promise: found once, not for each text.
-    _promised: tuple[tuple[float, float, Coverages], Promise] | None = None
+    _promised: tuple[tuple[object, ...], Promise] | None = None
 
     def __init__(
         self,
@@ -134,6 +143,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         max_error: float | None = None,
         confidence: float = 0.95,
         min_coverage: Coverages = None,
+        max_novelty: float | None = None,
         class_weight: Any = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -147,6 +157,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.max_error = max_error
         self.confidence = confidence
         self.min_coverage = min_coverage
+        self.max_novelty = max_novelty
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -204,11 +215,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if self.encoder is not None:
             told.append(told_of_encoder(plan.engine))
         self._adopt(plan.engine, plan.name, [*plan.reasons, *told])
+        if self.max_novelty is not None:
+            self._learn_ordinary(labelled, target.labels, pool)
         if calibration is not None:
             pair = self._pair(calibration, "calibration", texts)
             assert pair is not None
             warn_of_new_labels(pair[1], self.classes_, "calibration")
-            self._rest_on(calibration_evidence(self.engine_, labelled, *pair))
+            novelty = None if self.novelty_ is None else self._novelty
+            self._rest_on(calibration_evidence(self.engine_, labelled, *pair, novelty))
         elif self.max_error is not None:
             self._measure(features, labelled, target, weight, pool)
         return self
@@ -237,6 +251,38 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         pool = self._pool(texts, target, unlabelled)
         self._measure(features, take(texts, target.labelled), target, weight, pool)
         return self
+
+    def measure_novelty(
+        self, X: DocumentsLike, y: LabelsLike, *, unlabelled: DocumentsLike = None
+    ) -> Self:
+        """Learn what ordinary documents look like, from those it was fitted on.
+
+        ``fit`` does so when ``max_novelty`` is set. ``decide`` then has p-values.
+        """
+        check_is_fitted(self)
+        texts = self._texts(X)
+        target = as_target(y, n_documents(texts), self.multi_label)
+        pool = self._pool(texts, target, unlabelled)
+        self._learn_ordinary(take(texts, target.labelled), target.labels, pool)
+        return self
+
+    def _learn_ordinary(
+        self, texts: RegionTexts, labels: Labels, pool: RegionTexts
+    ) -> None:
+        """Labelled documents, and the pool under the labels that the model gives."""
+        known: list[Any] = labels.tolist()
+        if n_documents(pool):
+            best = self.engine_.decide(pool).best
+            assert best is not None
+            known += best.tolist()
+        everything: RegionTexts = {n: [*texts[n], *pool[n]] for n in texts}
+        features = fitting_features(None, everything) or {}
+        detector = NoveltyDetector(**features, n_jobs=self.n_jobs)
+        self.novelty_ = detector.fit(joined(everything), known)
+
+    def _novelty(self, texts: RegionTexts) -> FloatVector:
+        assert self.novelty_ is not None
+        return self.novelty_.p_values(joined(texts))
 
     def _measure(
         self,
@@ -278,6 +324,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             self._adopt(engine, model_name(name), ["updated document by document"])
         else:
             self.engine_.partial_fit(texts, target.labels, classes)
+            self.novelty_ = None
             self._rest_on(None)
         return self
 
@@ -287,15 +334,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
         self.engine_.forget(texts, target.labels)
+        self.novelty_ = None
         self._rest_on(None)
         return self
 
     # -- answering -------------------------------------------------------------
 
     def predict(self, X: Any) -> Labels:
-        """The label of each document; None where ``max_error`` makes it abstain.
+        """The label of each document; None where it abstains.
 
-        With several labels a document, an object array of tuples.
+        ``max_error`` and ``max_novelty`` make it abstain. With several labels a
+        document, an object array of tuples.
         """
         labels: Labels = self.decide(X).labels
         return labels
@@ -445,15 +494,19 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         one_of = not target.multi_label
         decision = self._decide(texts)
         threshold = self.threshold_ if self.thresholds_ else None
-        shown = ["\n".join(row) for row in zip(*texts.values(), strict=True)]
         return Report.from_predictions(
             target.labels,
             decision.labels,
             proba=decision.scores if one_of else None,
             classes=self.classes_ if one_of else None,
-            texts=shown,
+            texts=joined(texts),
             threshold=threshold if isinstance(threshold, float) else None,
             top_terms=self.telling_terms(),
+            foreign=None
+            if decision.novelty is None
+            else ForeignDocuments.from_p_values(
+                decision.novelty, self.max_novelty or USUAL_LEVEL
+            ),
             **parts,
         )
 
@@ -523,6 +576,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             )
         elif self.thresholds_:
             lines.append(several_words(self.thresholds_))
+        if self.novelty_ is not None:
+            lines.append(self.novelty_.words(self.max_novelty))
         table = getattr(getattr(self.engine_, "model_", None), "region_table", None)
         if table is not None and len(self.engine_.region_names) > 1:
             lines.append(table(self.engine_.region_names))
@@ -563,10 +618,19 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return take(texts, target.labelled), target.labels
 
     def _decide(self, texts: RegionTexts) -> Decision:
+        self._check_promise()
         decision = self.engine_.decide(texts)
+        if self.novelty_ is not None:
+            novelty = self._novelty(texts)
+            decision = decision.with_novelty(novelty, self.max_novelty)
+        elif self.max_novelty is not None:
+            raise DataError(
+                "max_novelty needs to know the training documents: fit with "
+                "max_novelty set (earmark train --novelty), or call measure_novelty "
+                "with them; what was known is gone after partial_fit and forget."
+            )
         if self.max_error is None:
             return decision
-        self._check_promise()
         if self.evidence_ is None:
             raise DataError(
                 "max_error needs to know how accurate the answers are: fit with "
@@ -585,14 +649,22 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             )
         require_in_range(self, "confidence", low=0, high=0.999999, open_low=True)
         checked_coverages(self.min_coverage, "TextClassifier.")
+        if self.max_novelty is not None:
+            hint = "a share of ordinary documents, such as 0.05"
+            require_in_range(
+                self, "max_novelty", low=0, high=0.999, open_low=True, hint=hint
+            )
 
     def _promise(self) -> Promise:
         """What ``max_error`` comes to, as long as it is not set anew."""
         if self.max_error is None or self.evidence_ is None:
             return Promise()
-        key = (self.max_error, self.confidence, self.min_coverage)
+        covered = self.min_coverage
+        key = (self.max_error, self.confidence, covered, self.max_novelty)
         if self._promised is None or self._promised[0] != key:
-            self._promised = (key, self.evidence_.promise(*key))
+            evidence = self.evidence_.among_ordinary(self.max_novelty)
+            promise = evidence.promise(self.max_error, self.confidence, covered)
+            self._promised = (key, promise)
         return self._promised[1]
 
     def _options(self) -> BuildOptions:
@@ -609,6 +681,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = engine.classes_
         self.model_name_ = name
         self.reasons_ = reasons
+        self.novelty_ = None
         self._rest_on(None)
 
     def _rest_on(self, evidence: Evidence | None) -> None:

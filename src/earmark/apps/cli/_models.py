@@ -27,9 +27,9 @@ class StoredFacts:
 
 
 def load_for(
-    path: Path, max_error: float | None = None
+    path: Path, max_error: float | None = None, max_novelty: float | None = None
 ) -> tuple[TextClassifier, StoredFacts]:
-    """The classifier in a file, abstaining at ``max_error`` if one is asked for."""
+    """The classifier in a file, abstaining at the shares that are asked for."""
     from earmark.pipeline.files import load_with_info
 
     if not path.exists():
@@ -41,6 +41,13 @@ def load_for(
     facts = StoredFacts(columns.get("text"), columns.get("label"), info.fingerprint)
     if max_error is not None:
         classifier.set_params(max_error=max_error)
+    if max_novelty is not None:
+        if classifier.novelty_ is None:
+            raise DataError(
+                f"{path}: the model cannot tell documents from elsewhere; train it "
+                "with --novelty."
+            )
+        classifier.set_params(max_novelty=max_novelty)
     return classifier, facts
 
 

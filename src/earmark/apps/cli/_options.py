@@ -22,6 +22,7 @@ __all__ = [
     "MinCoverage",
     "Model",
     "NoQuotes",
+    "Novelty",
     "TextColumns",
     "column_list",
     "labelled_rows",
@@ -50,7 +51,7 @@ def _encoding(name: str | None) -> str | None:
     return name
 
 
-def _max_error(share: float | None) -> float | None:
+def _share(share: float | None) -> float | None:
     if share is not None and not 0 < share < 1:
         raise typer.BadParameter(
             f"expected a share between 0 and 1, such as 0.05; got {share:g}."
@@ -89,7 +90,7 @@ MaxError = Annotated[
     typer.Option(
         "--max-error",
         metavar="SHARE",
-        callback=_max_error,
+        callback=_share,
         help="Abstain so that at most this share of the answers is wrong.",
     ),
 ]
@@ -100,6 +101,16 @@ MinCoverage = Annotated[
         metavar="SHARE[,SHARE...]",
         help="Smallest shares of documents worth answering, where the test of "
         "--max-error starts; 0.1,0.25,0.5 if not given.",
+    ),
+]
+Novelty = Annotated[
+    float | None,
+    typer.Option(
+        "--novelty",
+        metavar="SHARE",
+        callback=_share,
+        help="Give no answer for documents unlike the training documents; at most this "
+        "share of ordinary ones is taken for such.",
     ),
 ]
 Format = Annotated[

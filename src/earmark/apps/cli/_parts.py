@@ -82,6 +82,7 @@ def predict_in_parts(
     out: str,
     text: str | None,
     max_error: float | None,
+    max_novelty: float | None,
     dask: str | None,
     skip_bad: bool,
     how: dict[str, Any],
@@ -93,12 +94,12 @@ def predict_in_parts(
     from earmark.distributed.fitting import as_parts, trained_columns
     from earmark.distributed.predicting import SentModel, predict_parts
 
-    classifier, stored = load_for(model, max_error)
+    classifier, stored = load_for(model, max_error, max_novelty)
     columns = part_columns(text) or trained_columns(classifier, stored.text)
     parts = as_parts(data, columns, False, **how)
     with _place(dask) as client, counting("labelled") as advance:
         report = predict_parts(
-            SentModel(model, max_error, classifier),
+            SentModel(model, max_error, classifier, max_novelty),
             parts,
             out,
             executor=None if client is None else DaskExecutor(client),

@@ -8,11 +8,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from earmark.apps.cli import _options as options
+
+if TYPE_CHECKING:
+    from earmark.pipeline import TextClassifier
 from earmark.whole_files import whole_file
 
 __all__ = ["HELP", "NAME", "run"]
@@ -20,12 +23,15 @@ __all__ = ["HELP", "NAME", "run"]
 NAME = "predict"
 HELP = """Label documents; memory stays constant however many there are.
 
-Writes one row a document: row number (or id), label, confidence. The label is
-empty where the model abstains. The output file appears when all is done.
+Writes one row a document: row number (or id), label, confidence; novelty, a p-value
+that the document is like the training documents, if the model was trained with
+--novelty. The label is empty where the model abstains. The output file appears when
+all is done.
 
   earmark predict model.earmark new.csv --out labels.csv
   cat new.jsonl | earmark predict model.earmark - --format jsonl
   earmark predict model.earmark new.csv --max-error 0.05 --explain
+  earmark predict model.earmark new.csv --novelty 0.01
   earmark predict model.earmark parts/ --by-part --out labels/
   earmark predict model.earmark parts/ --dask local:4 --out labels/
 """
@@ -46,6 +52,7 @@ def run(
         typer.Option("--id", metavar="COL", help="Column to copy beside the label."),
     ] = None,
     max_error: options.MaxError = None,
+    novelty: options.Novelty = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Add the words behind each label.")
     ] = False,
@@ -77,7 +84,7 @@ def run(
         options.refuse_with_parts({"--explain": explain, "--id": id_column})
         folder = f"{data.rstrip('/')}.labels" if out == "-" else out
         told = predict_in_parts(
-            model, data, folder, text, max_error, dask, skip_bad, how
+            model, data, folder, text, max_error, novelty, dask, skip_bad, how
         )
         typer.echo(json.dumps(told) if as_json else told_of_labels(told))
         return
@@ -87,17 +94,28 @@ def run(
     if out != "-":
         _require_kind(out, as_json)
         options.require_output(Path(out), data, model, streams=True)
-    classifier, stored = load_for(model, max_error)
+    classifier, stored = load_for(model, max_error, novelty)
     batches = read_batches(classifier, stored, data, text, id=id_column, **how)
     lines = as_json or out.lower().endswith((".jsonl", ".ndjson"))
-    n_open = 0
+    n_open = n_foreign = 0
     with _output(out) as file, counting("labelled") as advance:
         writer = _JsonLines(file) if lines else _Csv(file)
         for batch in batches:
             decision = classifier.decide(batch.texts)
-            n_open += int(decision.abstained.sum())
+            n_foreign += int(decision.foreign.sum())
+            n_open += int(decision.abstained[~decision.foreign].sum())
             writer.write(_records(classifier, batch, decision, explain))
             advance(len(batch))
+    _tell_unanswered(classifier, n_open, n_foreign)
+
+
+def _tell_unanswered(classifier: TextClassifier, n_open: int, n_foreign: int) -> None:
+    if n_foreign:
+        typer.echo(
+            f"{n_foreign:,} documents are unlike the training documents (novelty of "
+            f"{classifier.max_novelty:g} or less) and have no answer.",
+            err=True,
+        )
     if n_open:
         from earmark.decision.guarantee import several_words
 
@@ -140,6 +158,8 @@ def _records(
         zip(names, decision.labels.tolist(), decision.confidence.tolist(), strict=True)
     ):
         record = {key: name, "label": label, "confidence": round(confidence, 6)}
+        if decision.novelty is not None:
+            record["novelty"] = round(float(decision.novelty[i]), 6)
         if reasons is not None:
             record["explanation"] = [
                 [t.term if t.region is None else f"{t.region}:{t.term}", t.contribution]

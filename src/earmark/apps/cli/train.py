@@ -63,6 +63,7 @@ def run(
         ),
     ] = None,
     min_coverage: options.MinCoverage = None,
+    novelty: options.Novelty = None,
     class_weight: Annotated[
         Literal["balanced"] | None,
         typer.Option(metavar="balanced", help="Weigh classes equally."),
@@ -132,6 +133,7 @@ def run(
         multi_label=multi_label or "auto",
         max_error=max_error,
         min_coverage=options.share_list(min_coverage),
+        max_novelty=novelty,
         class_weight=class_weight,
         random_state=seed,
         n_jobs=jobs,
@@ -145,6 +147,7 @@ def run(
                 "--unlabelled": unlabelled,
                 "--calibration": calibration,
                 "--max-error": max_error,
+                "--novelty": novelty,
             }
         )
         facts = train_in_parts(

@@ -125,6 +125,7 @@ def document_data(session: Session, document: int, why: str) -> dict[str, Any]:
         "row": documents.rows[document] if documents.rows else document + 1,
         "id": None if documents.ids is None else str(documents.ids[document]),
         "why": why,
+        "unlike": view.is_unlike_known("\n".join(parts.values())),
         "hidden": hidden,
         "given": None if answer is None else list(answer),
         "how": None if entry is None else entry.how,

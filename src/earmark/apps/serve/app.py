@@ -92,6 +92,7 @@ class _Service:
             observe=self.metrics.observe,
         )
         self.metrics.watch_in_flight(lambda: self.guard.in_flight)
+        self.metrics.watch_recent(lambda: self.holder.served.model.recent)
 
     def _application(self) -> Starlette:
         app = Starlette(
@@ -137,6 +138,7 @@ class _Service:
         except TimeoutError:
             raise Refusal(503, "slow", f"no answer within {seconds:g} s.") from None
         self.metrics.documents.inc(len(results))
+        served.model.recent.add(results)
         n_abstained = sum(result["abstained"] for result in results)
         if n_abstained:
             self.metrics.abstained.inc(n_abstained)
@@ -158,6 +160,7 @@ class _Service:
                 "can_explain": model.can_explain,
                 "can_abstain": model.can_abstain,
                 "max_error": classifier.max_error,
+                "max_novelty": classifier.max_novelty,
                 "summary": classifier.summary(),
                 "loaded_at": round(served.loaded_at, 3),
                 "earmark": __version__,

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from earmark._optional import require
+import numpy as np
 
-__all__ = ["Metrics"]
+from earmark._optional import require
+from earmark.typing import FloatVector, JsonObject
+
+__all__ = ["Metrics", "Recent"]
+
+# Documents that the shares and distances are about.
+_N_RECENT = 1_000
 
 
 class Metrics:
@@ -46,11 +53,27 @@ class Metrics:
             made.Counter, "model_reloads", "Replaced model files.", ("result",)
         )
         self._in_flight = make(made.Gauge, "in_flight", "Requests at work now.")
+        self._novel_share = make(
+            made.Gauge,
+            "novel_share",
+            "Share of the last 1,000 documents that are unlike the training documents.",
+        )
+        self._confidence_drift = make(
+            made.Gauge,
+            "confidence_drift",
+            "Kolmogorov-Smirnov distance of the last 1,000 confidences from those of "
+            "documents that the model was calibrated on.",
+        )
         self._known: dict[tuple[str, int], Any] = {}
 
     def watch_in_flight(self, count: Callable[[], float]) -> None:
         """Where to look up the number of requests at work."""
         self._in_flight.set_function(count)
+
+    def watch_recent(self, recent: Callable[[], Recent]) -> None:
+        """Where to look up the latest answers of the model that serves."""
+        self._novel_share.set_function(lambda: recent().novel_share)
+        self._confidence_drift.set_function(lambda: recent().confidence_drift)
 
     def observe(self, path: str, status: int, seconds: float) -> None:
         """Count one request."""
@@ -64,3 +87,49 @@ class Metrics:
         """All of it in Prometheus' text format."""
         shown: bytes = self._made.generate_latest(self._registry)
         return shown
+
+
+class Recent:
+    """The latest answers of one model, beside what it was calibrated on.
+
+    Parameters
+    ----------
+    calibration : ndarray or None
+        Confidences of documents that the model had not seen.
+    max_novelty : float
+        Documents with a p-value of this or less are foreign.
+
+    """
+
+    def __init__(self, calibration: FloatVector | None, max_novelty: float) -> None:
+        self._calibration = None if calibration is None else np.sort(calibration)
+        self._max_novelty = max_novelty
+        self._confidence: deque[float] = deque(maxlen=_N_RECENT)
+        self._novelty: deque[float] = deque(maxlen=_N_RECENT)
+
+    def add(self, results: Iterable[JsonObject]) -> None:
+        """Take down the confidence, and the p-value, of each answer."""
+        for result in results:
+            if result["confidence"] is not None:
+                self._confidence.append(result["confidence"])
+            if "novelty" in result:
+                self._novelty.append(result["novelty"])
+
+    @property
+    def novel_share(self) -> float:
+        """Share of foreign documents; NaN before the first, or without p-values."""
+        if not self._novelty:
+            return float("nan")
+        return float(np.mean(np.asarray(self._novelty) <= self._max_novelty))
+
+    @property
+    def confidence_drift(self) -> float:
+        """Largest distance of the two distributions; NaN where one is missing."""
+        known, new = self._calibration, np.sort(np.asarray(self._confidence))
+        if known is None or not len(known) or not len(new):
+            return float("nan")
+        places = np.concatenate([known, new])
+        below = np.searchsorted(known, places, side="right") / len(known)
+        return float(
+            np.abs(below - np.searchsorted(new, places, side="right") / len(new)).max()
+        )

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from earmark.apps.serve.metrics import Recent
 from earmark.apps.web.replies import finite
 from earmark.decision import Decision, Threshold
+from earmark.decision.novelty import USUAL_LEVEL
 from earmark.exceptions import DataError, EarmarkError
 from earmark.pipeline import TextClassifier
 
@@ -53,6 +55,8 @@ class ServedModel:
         Whether plain texts are enough.
     can_explain, can_abstain : bool
         What this model can do.
+    recent : Recent
+        Its latest answers, for the metrics.
     seconds_per_call, seconds_per_character : float
         Measured at loading; decides what is worth a thread.
 
@@ -69,6 +73,9 @@ class ServedModel:
         self._keys = [label_key(label) for label in self.labels]
         self.any_of = classifier.is_multi_label_
         self.can_abstain = not self.any_of and classifier.evidence_ is not None
+        evidence = None if self.any_of else classifier.evidence_
+        calibration = None if evidence is None else evidence.confidence
+        self.recent = Recent(calibration, classifier.max_novelty or USUAL_LEVEL)
         self._thresholds = lru_cache(maxsize=256)(self._thresholds_at)
         self._verify()
 
@@ -115,6 +122,9 @@ class ServedModel:
                     decided.labels.tolist(), decided.confidence, strict=True
                 )
             ]
+            if decided.novelty is not None:
+                for result, p in zip(results, decided.novelty.tolist(), strict=True):
+                    result["novelty"] = p
             self._add_scores(job, results, decided.scores)
             if job.explain:
                 self._add_explanations(results, self._documents(job.texts))
@@ -145,7 +155,8 @@ class ServedModel:
     def _thresholds_at(self, max_error: float) -> list[Threshold]:
         classifier = self.classifier
         assert classifier.evidence_ is not None
-        return classifier.evidence_.thresholds(
+        evidence = classifier.evidence_.among_ordinary(classifier.max_novelty)
+        return evidence.thresholds(
             max_error, classifier.confidence, classifier.min_coverage
         )
 
@@ -153,7 +164,8 @@ class ServedModel:
         """Answer once, to see that it works, what it can do, and how fast."""
         sample = Job({name: [_SAMPLE] for name in self.regions}, top_k=1)
         (result,) = self.classify([sample])
-        if set(result[0]) != {"label", "confidence", "abstained", "scores"}:
+        expected = {"label", "confidence", "abstained", "scores"}
+        if set(result[0]) - {"novelty"} != expected:
             raise DataError("the model does not answer as it should.")
         self.can_explain = True
         try:

@@ -105,7 +105,7 @@ def cell_members(
 
 
 _MAX_CLASSES = 40  # rows of the confusion matrix
-_MAX_ERRORS = 50  # suspected label errors listed
+_MAX_ERRORS = 50  # suspected label errors, and foreign documents, listed
 _MAX_TERMS = 15
 
 
@@ -140,6 +140,7 @@ def render_page(report: Report) -> str:
         terms=_terms(report),
         nodes=_nodes(report),
         label_errors=_label_errors(report),
+        foreign=_foreign(report),
         percent=percent,
         n_label_errors=len(report.label_errors or ()),
     )
@@ -296,6 +297,20 @@ def _nodes(report: Report) -> list[tuple[str, list[Label]]]:
     return [
         (str(label), [(percent(share), _weighted(terms)) for share, terms in nodes])
         for label, nodes in entries.items()
+    ]
+
+
+def _foreign(report: Report) -> list[JsonObject]:
+    if report.foreign is None:
+        return []
+    listed = zip(report.foreign.documents, report.foreign.p_values, strict=True)
+    return [
+        {
+            "index": int(document),
+            "p_value": f"{p_value:.2g}",
+            "text": "" if report.texts is None else cut(report.texts[document], 240),
+        }
+        for document, p_value in list(listed)[:_MAX_ERRORS]
     ]
 
 

@@ -26,6 +26,7 @@ from earmark.evaluation.labels import (
     is_multi_label,
 )
 from earmark.evaluation.reliability import Reliability, reliability
+from earmark.evaluation.report.foreign import ForeignDocuments
 from earmark.evaluation.report.page import render_page
 from earmark.evaluation.report.terminal import render_terminal
 from earmark.evaluation.report.words import summary_sentences
@@ -78,6 +79,7 @@ class Report:
     top_terms: Mapping[Label, Terms] | None = None
     hidden_nodes: Mapping[Label, Sequence[tuple[float, Terms]]] | None = None
     label_errors: Sequence[SuspectedLabelError] | None = None
+    foreign: ForeignDocuments | None = None
     learning_curve: Any = None
     findings: Sequence[Label] | None = None
     timing: Mapping[str, Any] | None = None
@@ -121,6 +123,7 @@ class Report:
             ``top_terms``: dict label -> list of (term, weight);
             ``hidden_nodes``: dict label -> list of (share, list of (term, weight));
             ``label_errors``: from ``suspected_label_errors``;
+            ``foreign``: documents unlike the training documents;
             ``learning_curve``: from ``learning_curve``;
             ``findings``: from ``check_documents``;
             ``timing`` and ``fingerprint``: dict of name -> value;
@@ -181,6 +184,8 @@ class Report:
                 content[name] = getattr(self, name).to_dict()
         if self.threshold is not None:
             content["threshold"] = self.threshold
+        if self.foreign is not None:
+            content["foreign"] = self.foreign.to_dict()
         if self.learning_curve is not None:
             content["learning_curve"] = self.learning_curve.to_dict()
         for name in ("label_errors", "findings"):

@@ -10,7 +10,7 @@ from earmark.evaluation.significance import wilson_interval
 if TYPE_CHECKING:
     from earmark.evaluation.report.report import Report
 
-__all__ = ["TARGETS", "percent", "summary_sentences"]
+__all__ = ["TARGETS", "count_of", "percent", "summary_sentences"]
 
 TARGETS = (0.9, 0.95, 0.99)
 
@@ -33,6 +33,8 @@ def summary_sentences(report: Report) -> list[str]:
         sentences.append(_calibration(report))
     if report.confusion is not None:
         sentences += _confusions(report)
+    if report.foreign is not None:
+        sentences.append(report.foreign.sentence)
     if report.label_errors:
         sentences.append(
             f"Labels more probably wrong than right: {len(report.label_errors):,}; "
@@ -47,7 +49,9 @@ def summary_sentences(report: Report) -> list[str]:
 def _one_of(report: Report) -> list[str]:
     matrix = report.confusion
     assert matrix is not None
-    head = f"{_count(matrix.n_documents, 'document')} in {len(matrix.classes)} classes"
+    head = (
+        f"{count_of(matrix.n_documents, 'document')} in {len(matrix.classes)} classes"
+    )
     if matrix.n_answered == 0:
         return [f"{head}: none was answered, the classifier abstained on all of them."]
     low, high = wilson_interval(matrix.n_correct, matrix.n_answered)
@@ -72,7 +76,7 @@ def _one_of(report: Report) -> list[str]:
 def _any_of(report: Report) -> list[str]:
     scores = report.multi_label
     assert scores is not None
-    head = f"{_count(scores.n_documents, 'document')}, {len(scores.classes)} labels"
+    head = f"{count_of(scores.n_documents, 'document')}, {len(scores.classes)} labels"
     answered = ""
     if scores.n_answered < scores.n_documents:
         answered = f"{percent(scores.coverage)} of the documents were answered; "
@@ -159,7 +163,7 @@ def _confusions(report: Report) -> list[str]:
     if len(seen) > 2 and matrix.n_answered and weak.f1 < 1:
         sentences.append(
             f"The class with the lowest F1 is {_name(weak.label)} ({weak.f1:.2f}: "
-            f"{percent(weak.recall)} of its {_count(weak.support, 'document')} are "
+            f"{percent(weak.recall)} of its {count_of(weak.support, 'document')} are "
             f"found, {percent(weak.precision)} of the answers are right)."
         )
     return sentences
@@ -169,5 +173,6 @@ def _name(label: object) -> str:
     return f"“{label}”"
 
 
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
+    """2, "document" -> "2 documents"."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

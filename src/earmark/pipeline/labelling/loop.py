@@ -10,10 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Collection as Container
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from earmark.decision.novelty import (
+    USUAL_LEVEL,
+    NoveltyDetector,
+    smallest_p_value,
+)
 from earmark.pipeline.labelling.collection import Collection
 from earmark.pipeline.labelling.learners import make_learner
 from earmark.pipeline.labelling.view import View, make_view
@@ -26,6 +31,8 @@ _COLD_START = 8
 # Every so many picks one goes to what is least like all that was answered.
 _DIVERSE_EVERY = 10
 _CANDIDATES = 300
+# Documents that others are compared with, so that a view is made at once.
+_MOST_COMPARED = 300
 
 
 @dataclass(frozen=True)
@@ -149,7 +156,7 @@ class LabellingLoop:
         classes = sorted({label for given in lessons.values() for label in given})
         enough = len(classes) > (0 if self.any_of else 1)
         fitted = self._learner.fit(lessons, classes) if enough else None
-        return make_view(
+        view = make_view(
             self.view,
             classes,
             fitted,
@@ -160,6 +167,15 @@ class LabellingLoop:
             self.confidence,
             len(lessons),
         )
+        return replace(view, known=self._known(lessons))
+
+    def _known(self, lessons: dict[int, tuple[str, ...]]) -> NoveltyDetector | None:
+        """What tells documents unlike the lessons, once they are enough to tell."""
+        if smallest_p_value(len(lessons)) > USUAL_LEVEL:
+            return None
+        texts = [self.collection.texts[document] for document in lessons]
+        detector = NoveltyDetector(max_documents=_MOST_COMPARED)
+        return detector.fit(texts, list(lessons.values()))
 
     def left_out(
         self, lessons: dict[int, tuple[str, ...]]

@@ -14,6 +14,7 @@ from scipy import special
 
 from earmark.decision.evidence import Evidence
 from earmark.decision.guarantee import Threshold
+from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
 from earmark.decision.scores import Scores, log_odds
 from earmark.evaluation.significance import exact_interval
 from earmark.pipeline.labelling.learners import Answers, Fitted
@@ -64,6 +65,8 @@ class View:
         The state whose guesses the promise speaks of: this one or an earlier one.
     n_looks, next_look : int
         Looks at the promise so far, and the number of checks of the next one.
+    known : NoveltyDetector or None
+        Tells documents unlike these; None while they are too few to tell.
 
     """
 
@@ -79,6 +82,13 @@ class View:
     granted: View | None = None
     n_looks: int = 0
     next_look: int = 0
+    known: NoveltyDetector | None = None
+
+    def is_unlike_known(self, text: str) -> bool:
+        """Whether a text is unlike all that was learned from."""
+        if self.known is None:
+            return False
+        return bool(self.known.p_values([text])[0] <= USUAL_LEVEL)
 
     def guesses(self, documents: IntVector) -> list[tuple[str, ...]]:
         """The labels that the model would give."""

@@ -64,7 +64,7 @@ function showDocument(data) {
   paper.scrollTop = 0;
   $("document-name").textContent = data.id === null ? `Row ${data.row}` : data.id;
   $("why").hidden = false;
-  $("why").textContent = WHY[data.why] || data.why;
+  $("why").textContent = (WHY[data.why] || data.why) + (data.unlike ? "; unlike anything so far" : "");
   $("why").classList.toggle("warm", data.why === "check");
   $("given").hidden = data.given === null && data.how === null;
   $("given").textContent = data.given === null ? "skipped" : `${data.how === "bulk" ? "accepted" : "answered"}: ${data.given.join(", ") || "no label"}`;

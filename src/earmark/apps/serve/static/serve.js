@@ -67,7 +67,8 @@ function termTable(explanation) {
 function show(result, texts) {
   const label = Array.isArray(result.label) ? result.label.join(", ") || "no label" : result.label;
   $("label").textContent = result.abstained ? "I don't know" : String(label);
-  $("sure").textContent = `${percent(result.confidence, 1)} sure`;
+  const foreign = "novelty" in result && result.novelty <= (model.max_novelty || 0.05);
+  $("sure").textContent = `${percent(result.confidence, 1)} sure${foreign ? "; unlike the training documents" : ""}`;
   $("scores").replaceChildren(scoreBars(Object.entries(result.scores)));
   $("why").hidden = !result.explanation;
   if (result.explanation) {
