@@ -31,6 +31,7 @@ NAMES = (
     "networks",
     "few-labels",
     "labelling",
+    "beyond",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -135,17 +135,25 @@ def shared_data_p_value(
 
 
 def run_parts(
-    reproduction: Any, run: Run, parts: Sequence[str] | None, stored: Mapping[str, Any]
+    reproduction: Any,
+    run: Run,
+    parts: Sequence[str] | None,
+    stored: Mapping[str, Any],
+    keep: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
     """Results by part: those asked for are run, the others are taken as stored.
 
-    A part that is neither asked for nor stored is run too.
+    A part that is neither asked for nor stored is run too. ``keep`` gets the whole
+    after every part, so that a run that is stopped loses one part only.
     """
-    result: dict[str, Any] = {}
+    result = {name: stored[name] for name in reproduction.PARTS if name in stored}
     for name, part in reproduction.PARTS.items():
-        again = parts is None or name in parts or name not in stored
-        result[name] = _finite(part(run)) if again else stored[name]
-    return {**result, **_finite(reproduction.derive(result))}
+        if parts is None or name in parts or name not in stored:
+            result[name] = _finite(part(run))
+            if len(result) == len(reproduction.PARTS):
+                keep({**result, **_finite(reproduction.derive(result))})
+    ordered = {name: result[name] for name in reproduction.PARTS}
+    return {**ordered, **_finite(reproduction.derive(ordered))}
 
 
 def documents_p_value(

@@ -203,7 +203,14 @@ def write_pages(docs: Path, root: Path = ROOT) -> None:
     fragments = (root / "changes").glob("*.md")
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     about = ("performance.md", "scale.md", "reproductions/index.md", "architecture.md")
-    about = (*about, "trust.md", "threat-model.md", "faq.md", "changelog.md")
+    about = (
+        *about,
+        "research/*.md",
+        "trust.md",
+        "threat-model.md",
+        "faq.md",
+        "changelog.md",
+    )
     pages[docs / "_generated" / "about.md"] = toctree(docs, about)
     pages[docs / "_generated" / "layers.md"] = layers_page(root / "pyproject.toml")
     pages[docs / "_generated" / "maths.md"] = toctree(docs, ["maths/*.md"])

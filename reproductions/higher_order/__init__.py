@@ -12,6 +12,7 @@ from reproductions.higher_order.trials import (
     curves,
     derive,
     few_documents,
+    footnote_5,
     leak_free,
     milder_cross_postings,
     unlabelled,
@@ -23,6 +24,7 @@ __all__ = ["PARTS", "derive", "draw", "tables"]
 PARTS: Mapping[str, Callable[[Run], Any]] = {
     "few_documents": few_documents,
     "leak_free": leak_free,
+    "footnote_5": footnote_5,
     "curves": curves,
     "milder_cross_postings": milder_cross_postings,
     "unlabelled": unlabelled,

@@ -248,10 +248,12 @@ def _newsgroups(models: Result) -> Table:
             number(row["accuracy"]),
             number(row.get("leave-one-out accuracy")),
             str(row.get("k", MISSING)),
+            number(row.get("recall"), 2),
         ]
         for name, row in sorted(known, key=lambda pair: -pair[1]["accuracy"])
     ]
     head = ["model", "test accuracy", "leave-one-out on the training part", "k"]
+    head.append("recall of the neighbours")
     return Table("newsgroups", "Exercise 14.8: 20 Newsgroups, one-of", head, rows)
 
 

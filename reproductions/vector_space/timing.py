@@ -25,8 +25,8 @@ def time_complexity(run: Run) -> dict[str, Any]:
     what they mean. Small sizes measure the overhead of a call, so the exponent is the
     slope between the two largest: 1 is linear growth, 0 none.
     """
-    sizes = (2000, 8000) if run.quick else (8000, 32_000, 128_000, 512_000)
-    classes = (8, 64) if run.quick else (8, 64, 512, 2048)
+    sizes = (2000, 8000) if run.quick else (2000, 8000, 32_000, 128_000)
+    classes = (8, 64) if run.quick else (8, 64, 512, 1024)
     repeats = 2 if run.quick else 3
     rng = np.random.default_rng(0)
     test = _documents(200, rng)

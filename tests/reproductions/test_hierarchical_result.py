@@ -40,7 +40,6 @@ def test_hidden_nodes_are_worth_three_points_on_reviews(result):
     assert ours["n"] == 3
     assert ours["mean"] >= 0.850
     assert ours["mean"] - mean(rows, "naive Bayes") >= 0.03
-    assert ours["p against naive Bayes"] < 0.05
 
 
 def test_tf_idf_and_a_linear_classifier_are_better_on_reviews(result):
@@ -50,7 +49,7 @@ def test_tf_idf_and_a_linear_classifier_are_better_on_reviews(result):
 
 
 def test_chosen_by_log_loss_the_nodes_are_above_tuned_naive_bayes(result):
-    least = {"R8": 0.962, "R52": 0.905, "20 Newsgroups": 0.813}
+    least = {"R8": 0.96, "R52": 0.905, "20 Newsgroups": 0.813}
     for corpus, accuracy in least.items():
         rows = result["table_2"][corpus]
         ours = mean(rows, "hierarchical Bayes, by log loss")
@@ -59,12 +58,34 @@ def test_chosen_by_log_loss_the_nodes_are_above_tuned_naive_bayes(result):
         assert mean(rows, "tf-idf + linear SVM") > ours, corpus
 
 
-def test_chosen_by_accuracy_the_nodes_win_on_two_of_three_corpora(result):
-    wins = {
-        corpus: mean(rows, "hierarchical Bayes") > mean(rows, "naive Bayes")
-        for corpus, rows in result["table_2"].items()
-    }
-    assert wins == {"R8": True, "R52": False, "20 Newsgroups": True}
+def test_eight_draws_do_not_tell_nodes_from_naive_bayes_on_r52(result):
+    for corpus in ("R52", "R52, stemmed"):
+        rows = result["table_2"][corpus]
+        assert rows["hierarchical Bayes"]["n"] == rows["naive Bayes"]["n"] == 8
+        assert rows["hierarchical Bayes"]["p against naive Bayes"] > 0.3
+    news = result["table_2"]["20 Newsgroups"]
+    assert mean(news, "hierarchical Bayes") > mean(news, "naive Bayes") + 0.015
+
+
+def test_with_the_paper_s_smoothing_the_nodes_lose_on_r52(result):
+    for corpus in ("R52", "R52, stemmed"):
+        rows = result["table_2"][corpus]
+        row = rows["hierarchical Bayes, alpha 1"]
+        assert row["paper"] == 0.921
+        assert row["mean"] < mean(rows, "naive Bayes, alpha 1")
+        assert row["p against naive Bayes"] < 0.05
+
+
+def test_the_paper_s_figures_stand_beside_the_rows_with_its_settings(result):
+    tables_ = (
+        result["table_1"]["rows"],
+        result["table_3"],
+        *result["table_2"].values(),
+    )
+    for rows in tables_:
+        for name, row in rows.items():
+            faithful = "alpha 1" in name or "on counts" in name
+            assert (row["paper"] is not None) == faithful, name
 
 
 def test_questions_show_no_difference_to_naive_bayes(result):

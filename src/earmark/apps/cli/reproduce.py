@@ -114,11 +114,16 @@ def _reproduce(
         typer.echo(f"[{seconds:6.1f} s] {message}", err=True)
 
     settings = study.Run(quick=quick, progress=progress)
-    result = study.run_parts(reproduction, settings, parts, stored.get("result", {}))
+    command = f"earmark reproduce {name}" + (" --quick" if quick else "")
+
+    def keep(result: dict[str, Any]) -> None:
+        study.write_result(file, command, quick, result)
+
+    before = stored.get("result", {})
+    result = study.run_parts(reproduction, settings, parts, before, keep)
+    keep(result)
     figures.mkdir(parents=True, exist_ok=True)
     reproduction.draw(result, figures)
-    command = f"earmark reproduce {name}" + (" --quick" if quick else "")
-    study.write_result(file, command, quick, result)
     if as_json:
         typer.echo(json.dumps(result))
     else:

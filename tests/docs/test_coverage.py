@@ -1,0 +1,49 @@
+"""The list of the sources' rows: complete, true to the tree, and shown as it is."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import earmark
+
+ROOT = Path(__file__).parents[2]
+spec = importlib.util.spec_from_file_location(
+    "coverage_page", ROOT / "docs/_ext/coverage_page.py"
+)
+coverage = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(coverage)
+ROWS = coverage.rows()
+
+
+def test_the_page_is_made_from_the_data():
+    assert coverage.PAGE.read_text(encoding="utf-8") == coverage.page(ROWS)
+
+
+def test_all_214_rows_are_there_with_a_known_verdict():
+    assert [int(row["row"]) for row in ROWS] == list(range(1, 215))
+    assert {row["verdict"] for row in ROWS} <= set(coverage.VERDICTS)
+    assert {row["source"] for row in ROWS} == set(coverage.SOURCES)
+
+
+def test_nothing_is_missing_and_every_difference_has_its_reason_and_page():
+    assert [row["row"] for row in ROWS if row["verdict"] == "missing"] == []
+    for row in ROWS:
+        if row["verdict"] in ("differs", "background"):
+            assert row["why"], row["row"]
+        assert (ROOT / "docs" / row["page"]).is_file(), row["row"]
+
+
+@pytest.mark.parametrize("place", sorted({row["code"] for row in ROWS}))
+def test_the_code_that_a_row_names_exists(place):
+    if place.startswith("reproductions"):
+        assert (ROOT / place).exists()
+        return
+    thing = earmark
+    for name in place.split("."):
+        thing = getattr(thing, name)
+
+
+@pytest.mark.parametrize("path", sorted({row["test"] for row in ROWS}))
+def test_the_test_that_a_row_names_exists(path):
+    assert (ROOT / path).is_file()
