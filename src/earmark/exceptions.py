@@ -10,6 +10,7 @@ __all__ = [
     "MissingDependencyError",
     "ModelFormatError",
     "NotSupportedError",
+    "UnavailableError",
 ]
 
 
@@ -31,6 +32,10 @@ class ModelFormatError(EarmarkError, ValueError):
 
 class NotSupportedError(EarmarkError, TypeError):
     """The model cannot do this by its nature, such as forgetting a document."""
+
+
+class UnavailableError(NotSupportedError, AttributeError):
+    """A method that this model has not got: ``hasattr`` says so, and this says why."""
 
 
 class MissingDependencyError(EarmarkError, ImportError):

@@ -6,14 +6,27 @@ Everything that holds documents out goes through here, so that a rule about fold
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from scipy import sparse
 
-from earmark.typing import DocumentsLike, IntVector, Labels
+from earmark.typing import (
+    ArrayLike,
+    DocumentsLike,
+    IntVector,
+    Labels,
+    RandomStateLike,
+)
 
-__all__ = ["n_rows", "nested_order", "stratified_folds", "stratified_split", "take"]
+__all__ = [
+    "n_rows",
+    "nested_order",
+    "seed_from",
+    "stratified_folds",
+    "stratified_split",
+    "take",
+]
 
 
 def n_rows(X: DocumentsLike) -> int:
@@ -44,8 +57,25 @@ def take(X: DocumentsLike, rows: IntVector) -> DocumentsLike:
     return [X[row] for row in rows.tolist()]
 
 
+def seed_from(random_state: RandomStateLike) -> int | None:
+    """A seed: the number or None as it is, or the next draw of a generator."""
+    if random_state is None or isinstance(random_state, int | np.integer):
+        return None if random_state is None else int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    raise ValueError(
+        "random_state must be None, a whole number, a RandomState or a Generator, got "
+        f"{random_state!r}."
+    )
+
+
 def stratified_folds(
-    strata: Labels, n_folds: int, seed: int | None, groups: IntVector | None = None
+    strata: Labels,
+    n_folds: int | Iterable[tuple[ArrayLike, ArrayLike]],
+    seed: int | None,
+    groups: IntVector | None = None,
 ) -> Iterator[tuple[IntVector, IntVector]]:
     """Training and held-out rows; every row is held out once.
 
@@ -56,8 +86,9 @@ def stratified_folds(
     ----------
     strata : ndarray of shape (n_rows,)
         The label of each row, or whatever is to be spread evenly.
-    n_folds : int
-        Folds that turn out empty are left out.
+    n_folds : int or iterable of (train, held out)
+        Folds that turn out empty are left out. Splits that are given are taken as
+        they are.
     seed : int or None
         Of the shuffling.
     groups : ndarray of int of shape (n_rows,), optional
@@ -71,6 +102,10 @@ def stratified_folds(
     [[0, 2], [1, 3]]
 
     """
+    if not isinstance(n_folds, int | np.integer):
+        for train, held in n_folds:
+            yield np.asarray(train), np.asarray(held)
+        return
     first, member = _first_rows(len(strata), groups)
     labels = strata[first]
     rng = np.random.default_rng(seed)
@@ -81,9 +116,9 @@ def stratified_folds(
         fold[places] = (next_fold + np.arange(len(places))) % n_folds
         next_fold = (next_fold + len(places)) % n_folds
     for number in range(n_folds):
-        held = fold[member] == number
-        if held.any():
-            yield np.flatnonzero(~held), np.flatnonzero(held)
+        inside = fold[member] == number
+        if inside.any():
+            yield np.flatnonzero(~inside), np.flatnonzero(inside)
 
 
 def stratified_split(

@@ -146,7 +146,7 @@ def test_a_warning_is_one_line_said_once(data, tmp_path):
         [*command, "--model", "higher-order", "-o", out],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
-    lines = done.stderr.splitlines()
+    lines = [x for x in done.stderr.splitlines() if "near-duplicates" not in x]
     assert [line[:35] for line in lines] == ["warning: 1 class(es) have no second"]
 
 
@@ -386,3 +386,40 @@ def test_lines_are_wrapped_between_words_on_a_terminal_only():
     assert narrow.split() == line.split()
     assert all(len(row) <= 40 or "x" * 70 in row for row in narrow.splitlines())
     assert all(row.startswith("  ") for row in narrow.splitlines()[1:])
+
+
+def test_max_error_never_switches_abstaining_off(data, tmp_path):
+    model = tmp_path / "m.earmark"
+    options = ("--label", "kind", "--model", "multinomial")
+    run("train", data, *options, "--max-error", "0.001", "--out", model)
+    assert "documents without an answer" in run("predict", model, data)[2]
+    status, rows, told = run("predict", model, data, "--max-error", "never")
+    assert status == 0
+    assert "without an answer" not in told
+    assert all(row.split(",")[1] for row in rows.splitlines())
+    stays = ("--keep", "animal,vehicle", "--max-error", "never", "--out")
+    assert "kept 12 of 12" in run("filter", model, data, *stays, tmp_path / "all")[1]
+    run("train", data, *options, "--max-error", "never", "--out", model)
+    assert earmark.load(model).max_error is None
+
+
+def test_evaluate_says_what_would_have_been_answered(data, tmp_path):
+    model = tmp_path / "m.earmark"
+    options = ("--label", "kind", "--model", "multinomial")
+    run("train", data, *options, "--max-error", "0.001", "--out", model)
+    told = run("evaluate", model, data, "--label", "kind")[1]
+    assert "Without abstaining, 100.0 % of all documents" in " ".join(told.split())
+    told = run("evaluate", model, data, "--label", "kind", "--max-error", "never")[1]
+    assert "Without abstaining" not in told
+
+
+def test_train_warns_of_copies(data, tmp_path):
+    twice = tmp_path / "twice.csv"
+    lines = data.read_text().splitlines()
+    twice.write_text("\n".join([*lines, *lines[1:]]))
+    options = ("--label", "kind", "--model", "multinomial")
+    out = ("--out", tmp_path / "m.earmark")
+    status, told, warned = run("train", twice, *options, *out)
+    assert status == 0
+    assert "20 labelled documents are near-duplicates of others" in warned
+    assert "on 4 left-out training documents" in told

@@ -50,9 +50,9 @@ def test_answers_keep_the_promise_on_new_documents(rng, train):
 def test_calibration_documents_take_no_part_in_fitting(rng, train):
     X, y = train
     given = AbstainingClassifier(GaussianNB()).fit(X, y, calibration=blobs(rng, 100))
-    assert_array_equal(given.base_.theta_, GaussianNB().fit(X, y).theta_)
+    assert_array_equal(given.estimator_.theta_, GaussianNB().fit(X, y).theta_)
     split = AbstainingClassifier(GaussianNB(), calibration_size=0.25).fit(X, y)
-    assert split.base_.class_count_.sum() == pytest.approx(225, abs=3)
+    assert split.estimator_.class_count_.sum() == pytest.approx(225, abs=3)
     assert split.thresholds_[0].n_documents == pytest.approx(75, abs=3)
 
 
@@ -99,7 +99,7 @@ def test_near_duplicate_texts_stay_on_one_side_of_the_split():
             labels.append("even" if number % 2 == 0 else "odd")
     base = make_pipeline(CountVectorizer(), MultinomialNB())
     model = AbstainingClassifier(base).fit(texts, labels)
-    n_fit = int(model.base_[-1].class_count_.sum())
+    n_fit = int(model.estimator_[-1].class_count_.sum())
     n_held = model.thresholds_[0].n_documents
     assert n_fit + 2 * n_held == 160
 

@@ -12,7 +12,8 @@ from earmark.decision import (
     PlattCalibrator,
     TemperatureCalibrator,
 )
-from earmark.decision.calibration import _log_odds, _normalized
+from earmark.decision.calibration import _normalized
+from earmark.decision.scores import class_log_odds
 from earmark.evaluation import accuracy_coverage, reliability
 from earmark.exceptions import DataError
 
@@ -85,8 +86,8 @@ def test_platt_softens_targets_by_their_number():
     assert_allclose(found.offset_[0], special.logit(mean), rtol=1e-4)
 
 
-def test_log_odds_do_not_lose_what_is_beyond_one():
-    odds = _log_odds(np.array([[0.0, -60.0, -61.0]]))
+def testclass_log_odds_do_not_lose_what_is_beyond_one():
+    odds = class_log_odds(np.array([[0.0, -60.0, -61.0]]))
     others = special.logsumexp([-60.0, -61.0])
     assert_allclose(odds[0, 0], -others)
     assert_allclose(odds[0, 1], -60.0, rtol=1e-12)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from earmark import TextClassifier
-from earmark.pipeline import estimates, plan
+from earmark.pipeline import choice, estimates
 from earmark.pipeline.choice import Trial, best_trial, candidates
 
 
@@ -46,7 +46,7 @@ def test_the_best_of_several_challengers_is_taken():
 def test_with_very_many_classes_only_what_is_quick_is_fitted(monkeypatch):
     texts = [f"word{i} and more" for i in range(30)]
     labels = [f"class {i // 2}" for i in range(30)]
-    monkeypatch.setattr(plan, "_MOST_SCORES", 400)
+    monkeypatch.setattr(choice, "_MOST_SCORES", 400)
     fitted = TextClassifier(random_state=0).fit(texts, labels)
     assert fitted.model_name_ == "complement"
     assert "so many classes" in fitted.summary()

@@ -73,7 +73,7 @@ def test_auto_uses_a_pool_above_the_guard_and_says_so(corpus, fitted):
     X, y, _, X_test, y_test = corpus
     alone = TextClassifier("auto").fit(X, y)
     assert fitted.model_name_ == "semi-supervised"
-    assert "691 unlabelled documents help" in fitted.summary()
+    assert "691 unlabelled documents are used" in fitted.summary()
     assert "softmax 0." in fitted.summary()
     gain = np.mean(fitted.predict(X_test) == y_test) - np.mean(
         alone.predict(X_test) == y_test
@@ -238,7 +238,7 @@ def test_a_pool_too_small_for_a_given_estimator_is_told(corpus):
     X, y, pool, *_ = corpus
     small = TextClassifier(SemiSupervisedClassifier(min_pool=50))
     assert (
-        "60 unlabelled documents help"
+        "60 unlabelled documents are used"
         in small.fit(X, y, unlabelled=pool[:60]).summary()
     )
     told = small.fit(X, y, unlabelled=pool[:40]).summary()

@@ -84,7 +84,7 @@ def test_unlabelled_texts_are_used_only_when_the_model_is_set_to():
     pool = ["the goalie shoots", "goalie and puck", "shuttle orbit", "probe in orbit"]
     asked = TextClassifier(HigherOrderNaiveBayes(unlabelled_weight=0.5))
     asked.fit(TEXTS, LABELS, unlabelled=pool)
-    assert "4 unlabelled documents help" in asked.summary()
+    assert "4 unlabelled documents are used" in asked.summary()
     X = asked.engine_.matrix({"text": TEXTS})
     by_hand = HigherOrderNaiveBayes(unlabelled_weight=0.5)
     by_hand.fit(X, LABELS, unlabelled=asked.engine_.matrix({"text": pool}))

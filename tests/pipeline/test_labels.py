@@ -17,13 +17,15 @@ INDICATORS = np.array([[1, 0, 1], [0, 1, 0]])
 @pytest.mark.parametrize(
     "y", [INDICATORS, INDICATORS.astype(bool), sparse.csr_array(INDICATORS)]
 )
-def test_a_matrix_of_indicators_is_refused(y):
+def test_a_matrix_of_indicators_names_its_columns(y):
     for multi_label in ("auto", True):
-        with pytest.raises(DataError, match=r"2 x 3 indicators; give a list of labels"):
-            as_target(y, 2, multi_label)
+        target = as_target(y, 2, multi_label)
+        assert target.labels.tolist() == [(0, 2), (1,)]
+        assert target.n_columns == 3
     frame = pd.DataFrame(INDICATORS, columns=list("abc"))
-    with pytest.raises(DataError, match="indicators"):
-        as_target(frame, 2)
+    assert as_target(frame, 2).labels.tolist() == [(0, 2), (1,)]
+    with pytest.raises(DataError, match="expected one label"):
+        as_target(y.toarray() if sparse.issparse(y) else y, 2, False)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -9,10 +10,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from earmark._checks import require_in_range, require_integer, require_one_of
+from earmark._checks import require_in_range, require_one_of
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.decision import Decision, any_of_decision, one_of_decision
 from earmark.decision.evidence import (
@@ -44,11 +46,19 @@ from earmark.decision.scores import (
     log_probabilities,
     read_scores,
 )
-from earmark.decision.wrapping import copy_tags, listed, require_labels
+from earmark.decision.wrapping import (
+    FitParams,
+    copy_tags,
+    listed,
+    require_folds,
+    require_labels,
+    router_of,
+    use_new_name,
+)
 from earmark.evaluation.duplicates import texts_of
 from earmark.evaluation.labels import as_labels, index_of, is_multi_label, label_sets
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.folds import stratified_folds, take
+from earmark.folds import seed_from, stratified_folds, take
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,
@@ -58,6 +68,7 @@ from earmark.typing import (
     IntVector,
     Labels,
     LabelsLike,
+    RandomStateLike,
     WeightsLike,
 )
 
@@ -70,7 +81,7 @@ def _base_has(name: str) -> Any:
     """Offer a method only if the base classifier has it."""
 
     def check(self: AbstainingClassifier) -> bool:
-        getattr(getattr(self, "base_", self.base), name)
+        getattr(getattr(self, "estimator_", self.estimator), name)
         return True
 
     return available_if(check)
@@ -87,7 +98,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    base : classifier
+    estimator : classifier
         With ``predict_proba`` or ``decision_function``. A copy is fitted.
     max_error : float in (0, 1) or None, default=0.05
         Largest share of wrong answers; None never abstains.
@@ -111,17 +122,20 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     learn_confidence : bool, default=False
         Learn from the training documents, each left out, how likely the best label is
         right (from its log-odds, margin, entropy, length, class size), and rank by
-        that where it was measured to help. For one label a document and a base with
-        probabilities; a base without ``leave_one_out`` is fitted ``cv`` times more.
-    cv : int, default=5
+        that where it was measured to help. For one label per document and an
+        estimator with probabilities; one without ``leave_one_out`` is fitted ``cv``
+        times more.
+    cv : int or iterable of (train, test), default=5
         Folds for "cross_validated" and ``learn_confidence``.
-    random_state : int, default=0
+    random_state : int, RandomState, Generator or None, default=0
         For the split and the folds.
+    base : classifier
+        The name of ``estimator`` before version 0.2; deprecated.
 
     Attributes
     ----------
-    base_ : classifier
-        The fitted base.
+    estimator_ : classifier
+        The fitted estimator.
     classes_ : ndarray of shape (n_classes,)
         Labels.
     threshold_ : float or ndarray of shape (n_classes,)
@@ -158,9 +172,12 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     """
 
+    # Needed while fitting only.
+    _transient = ("_fit_params",)
+
     def __init__(
         self,
-        base: Any,
+        estimator: Estimator = None,
         *,
         max_error: float | None = 0.05,
         confidence: float = 0.95,
@@ -170,10 +187,11 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         calibration_size: float = 0.3,
         min_coverage: Coverages = None,
         learn_confidence: bool = False,
-        cv: int = 5,
-        random_state: int = 0,
+        cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5,
+        random_state: RandomStateLike = 0,
+        base: Estimator = "deprecated",
     ) -> None:
-        self.base = base
+        self.estimator = estimator
         self.max_error = max_error
         self.confidence = confidence
         self.per_class = per_class
@@ -184,6 +202,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.learn_confidence = learn_confidence
         self.cv = cv
         self.random_state = random_state
+        self.base = base
 
     def fit(
         self,
@@ -191,6 +210,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         y: ArrayLike,
         *,
         calibration: tuple[Any, ArrayLike] | None = None,
+        sample_weight: WeightsLike = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit the base and choose the thresholds.
 
@@ -201,10 +222,17 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         calibration : tuple (X, y), optional
             Labelled documents that are used for the thresholds only. Those that
             nearly repeat a training document or each other are left out.
+        sample_weight : array-like of shape (n_documents,), optional
+            Passed on to the estimator.
+        **fit_params : dict
+            Passed on to the estimator's ``fit``; with metadata routing switched on,
+            what it has asked for.
 
         """
+        use_new_name(self)
         self._check_parameters()
-        require_labels(self, X, y)
+        self._fit_params = FitParams(self, X, sample_weight, fit_params)
+        require_labels(self, X, y, sample_weight)
         if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         self.any_of_ = is_multi_label(y)
@@ -227,14 +255,19 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             known = take(listed(calibration[1]), rows)
             self._calibrate(take(calibration[0], rows), known)
         elif self.method == "split":
-            rng = np.random.default_rng(self.random_state)
+            rng = np.random.default_rng(seed_from(self.random_state))
             train, rows = split_rows(X, strata(y), self.calibration_size, rng)
-            self._fit_base(take(X, train), take(listed(y), train))
-            self._learn_confidence(take(X, train), take(listed(y), train))
+            self._fit_base(take(X, train), take(listed(y), train), train)
+            self._learn_confidence(take(X, train), take(listed(y), train), train)
             self._calibrate(take(X, rows), take(listed(y), rows))
         else:
             self._estimate(X, y)
         return self
+
+    @property
+    def base_(self) -> Estimator:
+        """The fitted estimator under its name before version 0.2; deprecated."""
+        return self.estimator_
 
     def predict(self, X: Any) -> Labels:
         """The label of each document, None where it abstains.
@@ -244,11 +277,11 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not self._abstains():
-            labels: Labels = self.base_.predict(X)
+            labels: Labels = self.estimator_.predict(X)
             return labels
         made = self.decide(X)
-        if self.any_of_ and self.base_.input_ == "indicator":
-            return np.where(made.abstained, np.nan, self.base_.predict(X))
+        if self.any_of_ and self.estimator_.input_ == "indicator":
+            return np.where(made.abstained, np.nan, self.estimator_.predict(X))
         return made.labels
 
     def decide(self, X: Any) -> Decision:
@@ -260,14 +293,14 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> FloatMatrix:
         """Probabilities of the base, also where it abstains."""
         check_is_fitted(self)
-        proba: FloatMatrix = self.base_.predict_proba(X)
+        proba: FloatMatrix = self.estimator_.predict_proba(X)
         return proba
 
     @_base_has("decision_function")
     def decision_function(self, X: Any) -> FloatMatrix:
         """Scores of the base."""
         check_is_fitted(self)
-        scores: FloatMatrix = self.base_.decision_function(X)
+        scores: FloatMatrix = self.estimator_.decision_function(X)
         return scores
 
     def score(
@@ -310,7 +343,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         require_in_range(self, "calibration_size", low=0.0, high=0.99, open_low=True)
         checked_coverages(self.min_coverage, "AbstainingClassifier.")
         require_one_of(self, "method", _METHODS)
-        require_integer(self, "cv", low=2)
+        require_folds(self)
 
     def _abstains(self) -> bool:
         return self.max_error is not None or self.cost is not None
@@ -325,44 +358,44 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.estimated_error_ = promise.estimated_error
         self.n_missing_ = promise.n_missing
 
-    def _fit_base(self, X: Any, y: Any) -> None:
-        self.base_ = self._fitted(X, y)
-        self.classes_ = self.base_.classes_
-        if hasattr(self.base_, "n_features_in_"):
-            self.n_features_in_ = self.base_.n_features_in_
+    def _fit_base(self, X: Any, y: Any, rows: IntVector | None = None) -> None:
+        self.estimator_ = self._fitted(X, y, rows)
+        self.classes_ = self.estimator_.classes_
+        if hasattr(self.estimator_, "n_features_in_"):
+            self.n_features_in_ = self.estimator_.n_features_in_
 
-    def _fitted(self, X: Any, y: Any) -> Any:
-        base = clone(self.base)
-        if self.any_of_ and not isinstance(base, AnyOfClassifier):
-            base = AnyOfClassifier(base)
-        return base.fit(X, y)
+    def _fitted(self, X: Any, y: Any, rows: IntVector | None = None) -> Estimator:
+        estimator = clone(self.estimator)
+        if self.any_of_ and not isinstance(estimator, AnyOfClassifier):
+            estimator = AnyOfClassifier(estimator)
+        return estimator.fit(X, y, **self._fit_params.of(rows))
 
     def _calibrate(self, X: DocumentsLike, y: LabelsLike) -> None:
         """Guaranteed thresholds from documents that took no part in fitting (AB1)."""
-        self._rest_on(self._evidence(self.base_, X, y, held_out=True))
+        self._rest_on(self._evidence(self.estimator_, X, y, held_out=True))
 
     def _estimate(self, X: DocumentsLike, y: LabelsLike) -> None:
         """Estimated thresholds: every document is fitted on, and scored without."""
         self._fit_base(X, y)
         labels = listed(y)
         exact = self.method == "leave_one_out"
-        if exact and (self.any_of_ or not hasattr(self.base_, "leave_one_out")):
+        if exact and (self.any_of_ or not hasattr(self.estimator_, "leave_one_out")):
             raise NotSupportedError(
-                f"{type(self.base_).__name__} has no leave_one_out; use "
+                f"{type(self.estimator_).__name__} has no leave_one_out; use "
                 "method='cross_validated' or 'split'."
             )
 
         def left_out(rows: IntVector) -> Evidence:
             known = take(labels, rows)
-            log_proba = np.asarray(self.base_.leave_one_out(take(X, rows), known))
+            log_proba = np.asarray(self.estimator_.leave_one_out(take(X, rows), known))
             scores = Scores.from_log_proba(log_proba)
-            return self._one_of_evidence(self.base_, scores, known)
+            return self._one_of_evidence(self.estimator_, scores, known)
 
         def without(train: IntVector, held: IntVector) -> Evidence | None:
             known = take(labels, train)
             if not self.any_of_ and len(set(as_labels(known))) < 2:
                 return None
-            model = self._fitted(take(X, train), known)
+            model = self._fitted(take(X, train), known, train)
             return self._evidence(model, take(X, held), take(labels, held))
 
         self._rest_on(
@@ -372,7 +405,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 without,
                 left_out if exact else None,
                 n_folds=self.cv,
-                seed=self.random_state,
+                seed=seed_from(self.random_state) or 0,
             )
         )
 
@@ -416,20 +449,22 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         certainty = self.learned_confidence_.log_odds(features)
         return replace(scores, certainty=certainty)
 
-    def _learn_confidence(self, X: DocumentsLike, y: LabelsLike) -> None:
+    def _learn_confidence(
+        self, X: DocumentsLike, y: LabelsLike, rows: IntVector | None = None
+    ) -> None:
         """From training documents only, each judged without itself."""
         if not self.learn_confidence or self.any_of_:
             return
-        if not has_probabilities(self.base_):
+        if not has_probabilities(self.estimator_):
             raise NotSupportedError(
-                f"learn_confidence needs probabilities; {type(self.base_).__name__} "
-                "has no predict_proba."
+                "learn_confidence needs probabilities; "
+                f"{type(self.estimator_).__name__} has no predict_proba."
             )
         labels = listed(y)
         classes = as_labels(self.classes_)
         truth = index_of(as_labels(labels), classes)
         self.class_sizes_ = np.bincount(truth, minlength=len(classes))
-        log_proba = self._unseen_log_proba(X, labels)
+        log_proba = self._unseen_log_proba(X, labels, rows)
         known = log_proba.max(axis=1) > -np.inf
         scores = Scores.from_log_proba(log_proba[known])
         lengths = _lengths(X)[known]
@@ -437,33 +472,37 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             confidence_features(scores, self.class_sizes_, lengths),
             scores.certainty,
             scores.choice == truth[known],
-            seed=self.random_state,
+            seed=seed_from(self.random_state) or 0,
         )
 
-    def _unseen_log_proba(self, X: DocumentsLike, labels: LabelsLike) -> FloatMatrix:
+    def _unseen_log_proba(
+        self, X: DocumentsLike, labels: LabelsLike, rows: IntVector | None
+    ) -> FloatMatrix:
         """Log-probabilities of training documents by a model without them."""
-        if hasattr(self.base_, "leave_one_out"):
-            return np.asarray(self.base_.leave_one_out(X, labels), dtype=np.float64)
+        if hasattr(self.estimator_, "leave_one_out"):
+            return np.asarray(
+                self.estimator_.leave_one_out(X, labels), dtype=np.float64
+            )
         classes = as_labels(self.classes_)
         log_proba = np.full((len(as_labels(labels)), len(classes)), -np.inf)
         copies = group_copies(X).group
-        for train, held in stratified_folds(
-            strata(labels), self.cv, self.random_state, copies
-        ):
-            model = self._fitted(take(X, train), take(labels, train))
+        seed = seed_from(self.random_state)
+        for train, held in stratified_folds(strata(labels), self.cv, seed, copies):
+            known = train if rows is None else rows[train]
+            model = self._fitted(take(X, train), take(labels, train), known)
             columns = index_of(as_labels(model.classes_), classes)
             seen = log_probabilities(model, take(X, held))
             log_proba[np.ix_(held, columns)] = seen
         return log_proba
 
     def _decide_one_of(self, X: DocumentsLike) -> Decision:
-        scores = self._scores(self.base_, X)
+        scores = self._scores(self.estimator_, X)
         if self.cost is None:
             return one_of_decision(scores, self.classes_, self.thresholds_)
         if not scores.probabilistic:
             raise NotSupportedError(
-                f"a cost matrix needs probabilities; {type(self.base_).__name__} has "
-                "no predict_proba."
+                "a cost matrix needs probabilities; "
+                f"{type(self.estimator_).__name__} has no predict_proba."
             )
         decision = one_of_decision(scores, self.classes_)
         choice = cheapest(scores.readable, self.cost_)
@@ -473,16 +512,24 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _decide_any_of(self, X: DocumentsLike) -> Decision:
         return any_of_decision(
-            self.base_.decision_function(X),
-            self.base_.predict_proba(X),
+            self.estimator_.decision_function(X),
+            self.estimator_.predict_proba(X),
             self.classes_,
             self.thresholds_,
         )
 
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What is passed on to the estimator."""
+        return router_of(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {k: v for k, v in state.items() if k not in self._transient}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if self.base is not None:
-            copy_tags(tags, get_tags(self.base))
+        if self.estimator is not None:
+            copy_tags(tags, get_tags(self.estimator))
         return tags
 
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from earmark._checks import require_in_range, require_integer, require_one_of
+from earmark._checks import require_in_range, require_one_of
 from earmark.decision.decision import Decision, any_of_decision, object_array
 from earmark.decision.evidence import group_copies
 from earmark.decision.scores import Scores, read_scores
-from earmark.decision.wrapping import copy_tags, require_labels
+from earmark.decision.wrapping import (
+    FitParams,
+    copy_tags,
+    require_folds,
+    require_labels,
+    router_of,
+    use_new_name,
+)
 from earmark.evaluation.duplicates import DuplicateGroups
 from earmark.evaluation.labels import (
     class_list,
@@ -25,8 +34,17 @@ from earmark.evaluation.labels import (
     plain,
 )
 from earmark.exceptions import DataError
-from earmark.folds import n_rows, stratified_folds, take
-from earmark.typing import ArrayLike, BoolVector, FloatMatrix, FloatVector, Labels
+from earmark.folds import n_rows, seed_from, stratified_folds, take
+from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    Estimator,
+    FloatMatrix,
+    FloatVector,
+    Labels,
+    RandomStateLike,
+    WeightsLike,
+)
 
 __all__ = ["AnyOfClassifier", "best_cut"]
 
@@ -39,7 +57,7 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    base : classifier
+    estimator : classifier
         Fitted once per label on "has it" against "has it not".
     metric : {"f1", "precision"}, default="f1"
         Tune each threshold for the F1 of its label, or for the most answers at
@@ -49,10 +67,12 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     scores : {"auto", "leave_one_out", "cross_validated", "none"}, default="auto"
         Where tuning scores come from. "auto": exact leave-one-out if the base has
         it, else cross-validation. "none" keeps the natural threshold, P >= 1/2.
-    cv : int, default=5
+    cv : int or iterable of (train, test), default=5
         Folds of the cross-validation.
-    random_state : int, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Shuffles the folds.
+    base : classifier
+        The name of ``estimator`` before version 0.2; deprecated.
 
     Attributes
     ----------
@@ -80,29 +100,43 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        base: Any,
+        estimator: Estimator = None,
         *,
         metric: str = "f1",
         precision_floor: float = 0.9,
         scores: str = "auto",
-        cv: int = 5,
-        random_state: int = 0,
+        cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5,
+        random_state: RandomStateLike = 0,
+        base: Estimator = "deprecated",
     ) -> None:
-        self.base = base
+        self.estimator = estimator
         self.metric = metric
         self.precision_floor = precision_floor
         self.scores = scores
         self.cv = cv
         self.random_state = random_state
+        self.base = base
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Fit one classifier per label and tune its threshold."""
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        sample_weight: WeightsLike = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Fit one classifier per label and tune its threshold.
+
+        ``sample_weight`` and other keywords are passed on to the estimator's ``fit``.
+        """
+        use_new_name(self)
+        params = FitParams(self, X, sample_weight, fit_params)
         require_one_of(self, "metric", ("f1", "precision"))
         require_in_range(self, "precision_floor", low=0.0, high=1.0, open_low=True)
         ways = ("auto", "leave_one_out", "cross_validated", "none")
         require_one_of(self, "scores", ways)
-        require_integer(self, "cv", low=2)
-        require_labels(self, X, y)
+        require_folds(self)
+        require_labels(self, X, y, sample_weight)
         truth = self._read_labels(y)
         self.estimators_: list[Any] = []
         self.threshold_ = np.zeros(len(self.classes_))
@@ -112,9 +146,10 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if positive.all():
                 self.estimators_.append(None)
                 continue
-            self.estimators_.append(clone(self.base).fit(X, positive.astype(np.int64)))
+            target = positive.astype(np.int64)
+            self.estimators_.append(clone(self.estimator).fit(X, target, **params.of()))
             self.threshold_[column] = self._tuned(
-                X, positive, self.estimators_[-1], copies
+                X, positive, self.estimators_[-1], copies, params
             )
         for fitted in self.estimators_:
             if hasattr(fitted, "n_features_in_"):
@@ -196,7 +231,12 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return truth
 
     def _tuned(
-        self, X: Any, positive: BoolVector, fitted: Any, copies: DuplicateGroups
+        self,
+        X: Any,
+        positive: BoolVector,
+        fitted: Estimator,
+        copies: DuplicateGroups,
+        params: FitParams,
     ) -> float:
         n_positive = int(positive.sum())
         enough = min(n_positive, len(positive) - n_positive) >= 2
@@ -208,25 +248,30 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             exact = hasattr(fitted, "leave_one_out") and not copies.share
             way = "leave_one_out" if exact else "cross_validated"
         if way == "leave_one_out":
-            log_p = fitted.leave_one_out(X, positive.astype(np.int64))
+            weight = params.of().get("sample_weight")
+            extra = {} if weight is None else {"sample_weight": weight}
+            log_p = fitted.leave_one_out(X, positive.astype(np.int64), **extra)
             scores = _signed(Scores.from_log_proba(np.asarray(log_p)))
         else:
-            scores = self._held_out(X, positive, copies)
+            scores = self._held_out(X, positive, copies, params)
         floor = self.precision_floor if self.metric == "precision" else None
         return best_cut(scores, positive, floor)
 
     def _held_out(
-        self, X: Any, positive: BoolVector, copies: DuplicateGroups
+        self,
+        X: Any,
+        positive: BoolVector,
+        copies: DuplicateGroups,
+        params: FitParams,
     ) -> FloatVector:
         target = positive.astype(np.int64)
-        n_folds = min(self.cv, int(np.bincount(target).min()))
         scores = np.full(len(target), -np.inf)
-        for train, held in stratified_folds(
-            target, n_folds, self.random_state, copies.group
-        ):
+        seed = seed_from(self.random_state)
+        for train, held in stratified_folds(target, self.cv, seed, copies.group):
             if target[train].min() == target[train].max():
                 continue  # all copies of one document: nothing to learn it from
-            model = clone(self.base).fit(take(X, train), target[train])
+            known = params.of(train)
+            model = clone(self.estimator).fit(take(X, train), target[train], **known)
             scores[held] = _signed(read_scores(model, take(X, held)))
         return scores
 
@@ -253,11 +298,15 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             [tuple(names[c] for c in np.flatnonzero(row)) for row in given]
         )
 
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What is passed on to the estimator."""
+        return router_of(self)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
-        if self.base is not None:
-            copy_tags(tags, get_tags(self.base))
+        if self.estimator is not None:
+            copy_tags(tags, get_tags(self.estimator))
         return tags
 
 

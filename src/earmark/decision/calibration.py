@@ -13,6 +13,7 @@ from scipy import optimize, special
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from earmark.decision.scores import class_log_odds
 from earmark.evaluation.labels import check_equal_length
 from earmark.exceptions import DataError
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector, IntVector
@@ -92,7 +93,7 @@ class PlattCalibrator(BaseEstimator):
     def fit(self, log_scores: ArrayLike, y_index: ArrayLike) -> Self:
         """Fit one curve per class."""
         scores, index = _checked(log_scores, y_index)
-        odds = _log_odds(scores)
+        odds = class_log_odds(scores)
         fitted = [_logistic(odds[:, c], index == c) for c in range(scores.shape[1])]
         self.slope_ = np.array([slope for slope, _ in fitted])
         self.offset_ = np.array([offset for _, offset in fitted])
@@ -101,7 +102,7 @@ class PlattCalibrator(BaseEstimator):
     def transform(self, log_scores: ArrayLike) -> FloatMatrix:
         """Log probabilities, (n_documents, n_classes)."""
         check_is_fitted(self)
-        odds = _log_odds(_columns(log_scores, len(self.slope_)))
+        odds = class_log_odds(_columns(log_scores, len(self.slope_)))
         return _normalized(special.log_expit(self.slope_ * odds + self.offset_))
 
 
@@ -128,7 +129,7 @@ class IsotonicCalibrator(BaseEstimator):
     def fit(self, log_scores: ArrayLike, y_index: ArrayLike) -> Self:
         """Fit one rising curve per class."""
         scores, index = _checked(log_scores, y_index)
-        odds = _log_odds(scores)
+        odds = class_log_odds(scores)
         margin = 1 / (len(scores) + 2)
         self.knots_: list[FloatVector] = []
         self.values_: list[FloatVector] = []
@@ -144,7 +145,7 @@ class IsotonicCalibrator(BaseEstimator):
     def transform(self, log_scores: ArrayLike) -> FloatMatrix:
         """Log probabilities, (n_documents, n_classes)."""
         check_is_fitted(self)
-        odds = _log_odds(_columns(log_scores, len(self.knots_)))
+        odds = class_log_odds(_columns(log_scores, len(self.knots_)))
         columns = [
             np.interp(odds[:, c], knots, values)
             for c, (knots, values) in enumerate(
@@ -196,20 +197,6 @@ def _columns(log_scores: ArrayLike, n_classes: int) -> FloatMatrix:
 def _normalized(log_p: FloatMatrix) -> FloatMatrix:
     result: FloatMatrix = log_p - special.logsumexp(log_p, axis=1, keepdims=True)
     return result
-
-
-def _log_odds(log_scores: FloatMatrix) -> FloatMatrix:
-    """Log P(c) - log P(not c) of normalised scores, without 1 - P."""
-    log_p = _normalized(log_scores)
-    rows, best = np.arange(len(log_p)), log_p.argmax(axis=1)
-    others = log_p.copy()
-    others[rows, best] = -np.inf
-    # log(1 - P) = log(-expm1(log P)), but for the best class P may round to 1.
-    with np.errstate(divide="ignore"):
-        rest = np.log(-np.expm1(log_p))
-    rest[rows, best] = special.logsumexp(others, axis=1)
-    odds: FloatMatrix = log_p - rest
-    return odds
 
 
 def _logistic(odds: FloatVector, positive: Any) -> tuple[float, float]:

@@ -8,7 +8,7 @@ sides: a document is no evidence about its own copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,12 +33,12 @@ from earmark.evaluation.labels import as_labels, index_of, is_multi_label, label
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_folds, stratified_split
 from earmark.typing import (
+    ArrayLike,
     BoolVector,
     DocumentsLike,
     FloatMatrix,
     FloatVector,
     IntVector,
-    JsonObject,
     Labels,
     LabelsLike,
 )
@@ -83,6 +83,8 @@ class Evidence:
         Whether each label is decided on by itself.
     novelty : ndarray of shape (n_answers,), optional
         p-value that the document is like the training documents.
+    n_copies : int, default=0
+        Documents left out because they nearly repeat another.
 
     """
 
@@ -98,6 +100,7 @@ class Evidence:
         probabilistic: bool = True,
         about_labels: bool = False,
         novelty: FloatVector | None = None,
+        n_copies: int = 0,
     ) -> None:
         self.certainty = certainty
         self.correct = correct
@@ -107,6 +110,7 @@ class Evidence:
         self.probabilistic = probabilistic
         self.about_labels = about_labels
         self.novelty = novelty
+        self.n_copies = n_copies
 
     def __len__(self) -> int:
         return len(self.correct)
@@ -177,26 +181,6 @@ class Evidence:
             values = np.where(np.isposinf(values), np.inf, special.expit(values))
         value = float(values[0]) if self.group is None else values
         return Promise(tuple(thresholds), max_error, value)
-
-    def __earmark_state__(self) -> JsonObject:
-        return vars(self)
-
-    def __earmark_restore__(self, state: JsonObject) -> None:
-        if "certainty" not in state:  # a file that holds probabilities
-            label = state["label"]
-            known = state["confidence"]
-            with np.errstate(divide="ignore"):
-                certainty = known if label is not None else special.logit(known)
-            state = {
-                "certainty": certainty,
-                "correct": state["correct"],
-                "held_out": state["held_out"],
-                "group": label,
-                "n_groups": state["n_labels"],
-                "probabilistic": True,
-                "about_labels": label is not None,
-            }
-        self.__dict__.update(state)
 
 
 @dataclass(frozen=True)
@@ -320,7 +304,8 @@ def training_evidence(
     without: Callable[[IntVector, IntVector], Evidence | None],
     left_out: Callable[[IntVector], Evidence] | None = None,
     *,
-    n_folds: int = 5,
+    leaves_groups_out: bool = False,
+    n_folds: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5,
     seed: int = 0,
 ) -> Evidence:
     """An estimate from the training documents, each judged without itself.
@@ -338,6 +323,8 @@ def training_evidence(
     left_out : callable, optional
         ``left_out(rows)`` judges rows by exact leave-one-out. It serves documents
         without copies; folds serve the others.
+    leaves_groups_out : bool, default=False
+        Whether ``left_out`` leaves copies out together; it then serves all.
     n_folds, seed : int
         Of the folds.
 
@@ -347,7 +334,8 @@ def training_evidence(
     judged[first] = True
     parts: list[Evidence] = []
     if left_out is not None:
-        alone = first[np.bincount(groups.group)[groups.group[first]] == 1]
+        size = np.bincount(groups.group)[groups.group[first]]
+        alone = first if leaves_groups_out else first[size == 1]
         if len(alone):
             parts.append(left_out(alone))
         judged[alone] = False
@@ -357,7 +345,9 @@ def training_evidence(
             if len(held):
                 evidence = without(train, held)
                 parts.append(_all_wrong(len(held)) if evidence is None else evidence)
-    return _joined(parts)
+    evidence = _joined(parts)
+    evidence.n_copies = len(groups.group) - groups.n_groups
+    return evidence
 
 
 def _all_wrong(n: int) -> Evidence:
@@ -388,15 +378,16 @@ def strata(y: LabelsLike) -> Labels:
     return np.unique(np.array(keys), return_inverse=True)[1].astype(np.int64)
 
 
-def group_copies(X: DocumentsLike) -> DuplicateGroups:
+def group_copies(X: DocumentsLike, *, whole: bool = False) -> DuplicateGroups:
     """Near-duplicates among texts; equal rows of a matrix.
 
-    Very many texts are compared as a whole, but for case and spaces.
+    Very many texts, and all if ``whole`` is set, are compared as a whole, but for
+    case and spaces.
     """
     texts = texts_of(X)
     if texts is None:
         return group_equal_rows(X)
-    if len(texts) <= _MOST_COMPARED:
+    if len(texts) <= _MOST_COMPARED and not whole:
         return group_near_duplicates(texts)
     seen: dict[str, int] = {}
     keys = (" ".join(text.lower().split()) for text in texts)

@@ -26,6 +26,7 @@ __all__ = [
     "Ranking",
     "Scores",
     "as_columns",
+    "class_log_odds",
     "has_probabilities",
     "log_odds",
     "log_probabilities",
@@ -92,6 +93,17 @@ def log_odds(log_proba: ArrayLike) -> FloatVector:
     values = np.asarray(log_proba, dtype=np.float64)
     with np.errstate(divide="ignore"):
         odds: FloatVector = values - np.log(-np.expm1(values))
+    return odds
+
+
+def class_log_odds(log_scores: FloatMatrix) -> FloatMatrix:
+    """Log P(c) - log P(not c) for every class, of scores that need not sum to 1."""
+    total = special.logsumexp(log_scores, axis=1, keepdims=True)
+    log_p: FloatMatrix = log_scores - total
+    rows, best = np.arange(len(log_p)), log_p.argmax(axis=1)
+    odds = log_odds(log_p)
+    # For the best class P may round to 1.
+    odds[rows, best] = Scores.from_log_proba(log_p).certainty
     return odds
 
 

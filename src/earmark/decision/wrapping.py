@@ -2,24 +2,142 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from functools import update_wrapper
+from types import MethodType
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.utils import assert_all_finite
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 from sklearn.utils.multiclass import check_classification_targets
 
+from earmark._checks import require_integer
 from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
     is_multi_label,
 )
 from earmark.exceptions import DataError
-from earmark.folds import n_rows
+from earmark.folds import n_rows, take
+from earmark.typing import (
+    DocumentsLike,
+    Estimator,
+    FloatVector,
+    IntVector,
+    Labels,
+    LabelsLike,
+    WeightsLike,
+)
 
-__all__ = ["copy_tags", "listed", "require_labels"]
+__all__ = [
+    "FitParams",
+    "copy_tags",
+    "listed",
+    "offered_if",
+    "require_folds",
+    "require_labels",
+    "router_of",
+    "use_new_name",
+]
 
 
-def require_labels(owner: object, X: Any, y: Any) -> None:
+class offered_if:  # noqa: N801 - a decorator
+    """Offer a method only where ``check(self)`` does not raise UnavailableError.
+
+    As scikit-learn's ``available_if``, but the error that a caller sees says why.
+    """
+
+    def __init__(self, check: Callable[[Any], None]) -> None:
+        self._check = check
+
+    def __call__(self, method: Callable[..., Any]) -> offered_if:
+        """Take the method."""
+        self._method = method
+        update_wrapper(self, method)
+        return self
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self._method
+        self._check(instance)
+        return MethodType(self._method, instance)
+
+
+class FitParams:
+    """Keywords of ``fit`` that go to the wrapped estimator, for any rows.
+
+    With metadata routing it gets what it asked for; without, all that was given.
+    """
+
+    def __init__(
+        self,
+        owner: Estimator,
+        X: DocumentsLike,
+        sample_weight: WeightsLike,
+        params: dict[str, Any],
+    ) -> None:
+        if sample_weight is not None:
+            params = {**params, "sample_weight": np.asarray(sample_weight)}
+        if params and get_config()["enable_metadata_routing"]:
+            params = process_routing(owner, "fit", **params).estimator.fit
+        self._params = params
+        self._n_rows = n_rows(X)
+
+    def of(self, rows: IntVector | None = None) -> dict[str, Any]:
+        """What belongs to each document is cut to the rows; the rest stays whole."""
+        if rows is None:
+            return dict(self._params)
+        return {
+            name: take(value, rows) if self._is_by_row(value) else value
+            for name, value in self._params.items()
+        }
+
+    def _is_by_row(self, value: object) -> bool:
+        sized = hasattr(value, "shape") or hasattr(value, "__len__")
+        return sized and not isinstance(value, str) and n_rows(value) == self._n_rows
+
+
+def router_of(owner: Estimator) -> MetadataRouter:
+    """Keywords of ``fit`` go to the ``fit`` of the wrapped estimator."""
+    mapping = MethodMapping().add(caller="fit", callee="fit")
+    return MetadataRouter(owner=type(owner).__name__).add(
+        estimator=owner.estimator, method_mapping=mapping
+    )
+
+
+def use_new_name(owner: Estimator) -> None:
+    """``base`` is called ``estimator`` now."""
+    if isinstance(owner.base, str) and owner.base == "deprecated":
+        if owner.estimator is None:
+            raise TypeError(
+                f"{type(owner).__name__}.estimator must be a classifier, got None."
+            )
+        return
+    warnings.warn(
+        f"{type(owner).__name__}(base=...) is called estimator now; the old name goes "
+        "in version 0.3.",
+        FutureWarning,
+        stacklevel=3,
+    )
+    owner.set_params(estimator=owner.base, base="deprecated")
+
+
+def require_folds(owner: Estimator) -> None:
+    """Raise unless ``cv`` is a number of folds or a series of splits."""
+    if isinstance(owner.cv, str) or not hasattr(owner.cv, "__iter__"):
+        require_integer(owner, "cv", low=2)
+
+
+def require_labels(
+    owner: object, X: DocumentsLike, y: LabelsLike, sample_weight: WeightsLike = None
+) -> None:
     """Raise unless there is a label for each document, and something to learn from."""
     name = type(owner).__name__
     if y is None:
@@ -40,6 +158,25 @@ def require_labels(owner: object, X: Any, y: Any) -> None:
         if values.dtype.kind == "f":
             assert_all_finite(values, input_name="y")
             check_classification_targets(values)
+        if sample_weight is not None:
+            _require_weighted(name, values, np.asarray(sample_weight, dtype=float))
+
+
+def _require_weighted(name: str, y: Labels, weight: FloatVector) -> None:
+    """Raise unless the weights leave something to tell apart."""
+    if weight.shape != (len(y),):
+        raise DataError(
+            f"{name}: sample_weight must have the shape ({len(y)},), one weight per "
+            f"document, got {weight.shape}."
+        )
+    if not (weight > 0).any():
+        raise DataError(f"{name}: sample_weight is zero for every document.")
+    left = np.unique(y[weight > 0])
+    if len(left) < 2 <= len(np.unique(y)):
+        raise DataError(
+            f"{name} needs at least 2 classes, but sample_weight is above 0 for the "
+            f"class {left.tolist()!r} only."
+        )
 
 
 def listed(y: Any) -> Any:

@@ -22,8 +22,8 @@ from earmark.exceptions import NotSupportedError
 from earmark.models import SemiSupervisedNaiveBayes
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.build import build_engine
+from earmark.pipeline.choice import model_name, unused_pool
 from earmark.pipeline.files import load_with_info
-from earmark.pipeline.plan import model_name, unused_pool
 from earmark.typing import Estimator
 
 __all__ = ["as_parts", "fit", "fitting", "predict", "trained_columns"]

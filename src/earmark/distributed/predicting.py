@@ -30,8 +30,8 @@ class SentModel:
     ----------
     path : path
         The model file, which every worker must see.
-    max_error : float or None
-        Abstain at this error rate.
+    max_error : float, "never" or None
+        Abstain at this error rate, never, or (None) as the model was trained to.
     loaded : TextClassifier or None
         The same classifier, if it is in this process already.
     max_novelty : float or None
@@ -42,7 +42,7 @@ class SentModel:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        max_error: float | None = None,
+        max_error: float | str | None = None,
         loaded: Any = None,
         max_novelty: float | None = None,
     ) -> None:
@@ -59,7 +59,8 @@ class SentModel:
         if self._loaded is None:
             self._loaded = load(self.path)
             if self.max_error is not None:
-                self._loaded.set_params(max_error=self.max_error)
+                rate = None if self.max_error == "never" else self.max_error
+                self._loaded.set_params(max_error=rate)
             if self.max_novelty is not None:
                 self._loaded.set_params(max_novelty=self.max_novelty)
         return self._loaded

@@ -12,7 +12,7 @@ from earmark.exceptions import NotSupportedError
 from earmark.models._base import ScoreParts
 from earmark.pipeline.inputs import RegionTexts
 from earmark.pipeline.matrix_engine import MatrixEngine, score_parts
-from earmark.typing import FloatMatrix, Labels
+from earmark.typing import FloatMatrix
 
 __all__ = ["AnyOfEngine"]
 
@@ -63,14 +63,15 @@ class AnyOfEngine(MatrixEngine):
         """Refused silently: each label has a model of its own."""
         return None
 
-    def leave_one_out(
-        self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
-    ) -> FloatMatrix:
-        """Refused: labels are decided on one by one."""
-        raise NotSupportedError(
-            "leave_one_out is for one label a document; with several, use "
-            "cross-validation."
-        )
+    def refusals(self) -> dict[str, str]:
+        """Nothing is learned or left out one by one."""
+        why = "is for one label a document; with several, fit again or cross-validate."
+        names = ("partial_fit", "forget", "leave_one_out")
+        return {name: f"{name} {why}" for name in names}
+
+    def decision_scores(self, texts: RegionTexts) -> FloatMatrix:
+        """Score of each label over its threshold: yes from 0 on."""
+        return self.scores(texts)
 
     def _label_parts(self, c: int, X: Any) -> list[ScoreParts]:
         model = self.model_.estimators_[c]

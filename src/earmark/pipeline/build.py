@@ -11,7 +11,7 @@ from earmark.decision.any_of import AnyOfClassifier
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.models import SemiSupervisedClassifier
 from earmark.models.naive_bayes.count_model import CountNaiveBayes
-from earmark.models.registry import BuildOptions, ModelSpec, get_spec, wanted_features
+from earmark.models.registry import BuildOptions, get_spec, wanted_features
 from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.matrix_engine import MatrixEngine
@@ -47,12 +47,10 @@ def build_engine(
     )
 
 
-def region_features(
-    spec: ModelSpec, features: Any, options: BuildOptions
-) -> RegionFeatures:
-    """What a named model is fed: counts or tf-idf of each region."""
+def region_features(kind: str, features: Any, options: BuildOptions) -> RegionFeatures:
+    """What a model is fed: "counts" or "tfidf" of each region."""
     counter = make_counter(features, options.n_jobs)
-    return _region_features(counter, spec.features, features, None)
+    return _region_features(counter, kind, features, None)
 
 
 def _any_of_engine(

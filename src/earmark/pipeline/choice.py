@@ -1,21 +1,40 @@
-"""Choose among supervised models by cross-validation on one counted matrix."""
+"""Which model: from the data to a model name and the reasons for it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
+from earmark.decision.evidence import group_copies
 from earmark.models.registry import MODELS, BuildOptions
-from earmark.pipeline.build import region_features
-from earmark.pipeline.inputs import RegionTexts, take
-from earmark.pipeline.matrix_engine import cross_scores
-from earmark.typing import BoolVector, IntVector, Labels
+from earmark.models.semi_supervised import (
+    MIN_POOL,
+    MIN_POOL_RATIO,
+    SemiSupervisedClassifier,
+    pool_is_useful,
+)
+from earmark.models.semi_supervised.classifier import check_parameters
+from earmark.pipeline.build import Engine, build_engine, region_features
+from earmark.pipeline.inputs import RegionTexts, n_distinct, n_documents, take
+from earmark.pipeline.labels import Target
+from earmark.pipeline.matrix_engine import MatrixEngine, cross_scores
+from earmark.pipeline.region_features import RegionFeatures
+from earmark.pipeline.semi_engine import SemiEngine
+from earmark.typing import BoolVector, IntVector, Labels, SparseMatrix
 
-__all__ = ["Trial", "are_few", "best_trial", "candidates", "try_models"]
+__all__ = ["Choice", "Data", "choose", "model_name", "unused_pool", "with_pool"]
 
+_SEMI = "semi-supervised"
+# From so many labels a class on, whether the pool helps is left to the labels.
+_MANY_LABELS = 50
+# Labelled documents times classes, beyond which fitting weights takes minutes.
+_MOST_SCORES = 5_000_000
+_QUICK = "complement"
+_MANY_CLASSES = "so many classes that nothing else is quick; name a model to have it"
 # The better of these is taken; in order of preference if they are equal.
 _LINEAR = ("softmax", "svm")
 # Each of these must be better by more than the standard error of its lead.
@@ -25,6 +44,117 @@ _CHALLENGERS = ("blended-svm", "complement", "hybrid")
 _FEW_LABELS = 10
 # More documents than this tell nothing new, only later.
 _MOST_DOCUMENTS = 4000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine, its name, and why it was chosen."""
+
+    engine: Engine
+    name: str
+    reasons: list[str]
+    is_fitted: bool = False
+    counted: tuple[RegionFeatures, SparseMatrix] | None = None
+    """Features and rows of the labelled texts, where they were counted already."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """What there is to choose by, and how engines are built."""
+
+    features: Any
+    options: BuildOptions
+    texts: RegionTexts
+    target: Target
+    pool: RegionTexts
+    weight: Any | None = None
+
+    @property
+    def n_pool(self) -> int:
+        """Unlabelled documents."""
+        return n_documents(self.pool)
+
+    def labels_per_class(self) -> float:
+        """Labelled documents for each class, in the mean."""
+        return len(self.target.labels) / len(np.unique(self.target.labels))
+
+    def build(self, model: Any) -> Engine:
+        """An unfitted engine."""
+        several = self.target.multi_label
+        return build_engine(model, self.features, self.options, several)
+
+
+def model_name(model: Any) -> str:
+    """How a model is called in summaries: its name, or its class."""
+    return model if isinstance(model, str) else type(model).__name__
+
+
+def choose(model: Any, data: Data) -> Choice:
+    """The engine for the model asked for, or the choice of ``model="auto"``."""
+    n_pool, labels = data.n_pool, data.target.labels
+    if data.target.multi_label:
+        name = "svm" if model == "auto" else model
+        why = "the default for several labels a document"
+        reasons = [why if model == "auto" else "chosen by you", *unused_pool(n_pool)]
+        return Choice(data.build(name), model_name(name), reasons)
+    useful, left_out = _pool_serves(model, data)
+    if model == _SEMI and not useful:
+        model = "auto"  # below the guard the pool is ignored
+        left_out = left_out or ["no unlabelled documents were given"]
+        left_out.append(f"so {_SEMI} learning, asked for, is the same as none")
+    if model != "auto":
+        return _named(model, data, left_out)
+    if len(labels) * len(np.unique(labels)) > _MOST_SCORES:
+        reasons = [_MANY_CLASSES, *unused_pool(n_pool)]
+        return Choice(data.build(_QUICK), _QUICK, reasons)
+    if useful and data.labels_per_class() < _MANY_LABELS:
+        # A choice by few labels is worse than no choice; what the first model
+        # scores without the pool is for the reader.
+        alone = f"without them, {Trials(data, _LINEAR[:1]).words}"
+        return Choice(data.build(_SEMI), _SEMI, [*_used(n_pool), alone])
+    trials = Trials(data)
+    if not useful:
+        return trials.choice([trials.words, *left_out])
+    return _with_pool(trials, data)
+
+
+def _named(model: Any, data: Data, left_out: list[str]) -> Choice:
+    engine = data.build(model)
+    told = unused_pool(data.n_pool)
+    if isinstance(engine, SemiEngine):
+        told = left_out or _used(data.n_pool)
+    elif isinstance(engine, MatrixEngine) and engine.uses_pool:
+        told = _used(data.n_pool)
+    return Choice(engine, model_name(model), ["chosen by you", *told])
+
+
+def _with_pool(trials: Trials, data: Data) -> Choice:
+    """Many labels tell whether the pool helps: both ways are tried."""
+    engine = data.build(_SEMI)
+    assert isinstance(engine, SemiEngine)
+    engine.fit(data.texts, data.target.labels, data.weight, data.pool)
+    right = engine.left_out_right(data.target.labels)
+    reasons = [*_used(data.n_pool), f"without them, {trials.words}"]
+    if right is None:
+        return Choice(engine, _SEMI, reasons, is_fitted=True)
+    accuracy = float(right.mean())
+    error = np.sqrt(accuracy * (1.0 - accuracy) / len(right))
+    best = max(trial.accuracy for trial in trials.trials)
+    told = with_pool(right)
+    if best > accuracy + error:
+        unused = f"so the {data.n_pool:,} unlabelled documents are left out"
+        return trials.choice([trials.words, told, unused])
+    if accuracy > best:
+        reasons[0] = f"{data.n_pool:,} unlabelled documents help"
+    return Choice(engine, _SEMI, [*reasons, told], is_fitted=True)
+
+
+def with_pool(right: BoolVector) -> str:
+    """How many of the labelled documents, held out in turn, were answered rightly."""
+    return f"with the pool, likewise: {_SEMI} {right.mean():.3f}"
+
+
+# -- supervised models, by cross-validation ----------------------------------------
 
 
 @dataclass(frozen=True)
@@ -41,6 +171,77 @@ class Trial:
         return float(self.right.mean())
 
 
+@dataclass
+class Trials:
+    """Every candidate, cross-validated on the same folds of the labelled documents.
+
+    Texts are counted once; vocabulary and document frequencies are those of all
+    labelled documents. Near-duplicates are held out together and count once.
+    """
+
+    data: Data
+    names: Sequence[str] | None = None
+    """What to try; None: all that suit the data."""
+    trials: list[Trial] = field(init=False)
+
+    def __post_init__(self) -> None:
+        y = self.data.target.labels
+        rows = _sample(len(y))
+        self._is_whole = len(rows) == len(y)
+        self._counts: Any = None
+        self._counted: dict[str, tuple[RegionFeatures, SparseMatrix]] = {}
+        y, texts = y[rows], take(self.data.texts, rows)
+        copies = group_copies(texts)
+        n_folds = 5 if len(y) <= 1000 and self.names is None else 3
+        self.trials = []
+        for name in self.names or candidates(len(texts), y):
+            features, X = self._rows(MODELS[name].features, texts)
+            estimator = MODELS[name].build(self.data.options)
+            takes = has_fit_parameter(estimator, "blocks")
+            more = {"blocks": features.blocks_} if takes else {}
+            scores = cross_scores(
+                estimator,
+                X,
+                y,
+                n_folds=n_folds,
+                random_state=0,
+                copies=copies.group,
+                **more,
+            )
+            right = np.unique(y)[scores.argmax(axis=1)] == y
+            self.trials.append(Trial(name, right[copies.first]))
+
+    def _rows(
+        self, kind: str, texts: RegionTexts
+    ) -> tuple[RegionFeatures, SparseMatrix]:
+        """The matrix that a model is fed: counts, or counts that are weighted."""
+        if kind not in self._counted:
+            data = self.data
+            features = region_features(kind, data.features, data.options)
+            if self._counts is None:
+                self._counts = features.count(texts)
+            X = features.fit_transform(texts, self._counts)
+            self._counted[kind] = (features, X)
+        return self._counted[kind]
+
+    @property
+    def words(self) -> str:
+        """What each model scored."""
+        listed = ", ".join(f"{t.name} {t.accuracy:.3f}" for t in self.trials)
+        few = are_few(self.data.target.labels)
+        caution = " (so few that it says little)" if few else ""
+        return f"cross-validated on the labelled documents{caution}: {listed}"
+
+    def choice(self, reasons: list[str]) -> Choice:
+        """The best in cross-validation, by rules that hold with few labels too."""
+        best = best_trial(self.trials)
+        counted = self._counted[MODELS[best.name].features] if self._is_whole else None
+        engine = self.data.build(best.name)
+        if not isinstance(engine, MatrixEngine) or engine.features.shared:
+            counted = None
+        return Choice(engine, best.name, reasons, counted=counted)
+
+
 def are_few(y: Labels) -> bool:
     """Whether the labels are too few to tell much about a model."""
     return len(y) < _FEW_LABELS * len(np.unique(y))
@@ -54,40 +255,14 @@ def candidates(n_regions: int, y: Labels) -> list[str]:
     return [name for name in names if name != "hybrid" or n_regions > 1]
 
 
-def try_models(
-    features: Any, options: BuildOptions, texts: RegionTexts, y: Labels
-) -> list[Trial]:
-    """Cross-validate every candidate on the same folds of the labelled documents.
-
-    Texts are counted once; vocabulary and document frequencies are those of all
-    labelled documents.
-    """
-    rows = _sample(y)
-    y, texts = y[rows], take(texts, rows)
-    n_folds = 5 if len(y) <= 1000 else 3
-    matrices: dict[str, Any] = {}
-    trials = []
-    for name in candidates(len(texts), y):
-        spec = MODELS[name]
-        if spec.features not in matrices:
-            made = region_features(spec, features, options)
-            matrices[spec.features] = (made.fit_transform(texts), made.blocks_)
-        X, blocks = matrices[spec.features]
-        estimator = spec.build(options)
-        more = {"blocks": blocks} if has_fit_parameter(estimator, "blocks") else {}
-        scores = cross_scores(estimator, X, y, n_folds=n_folds, random_state=0, **more)
-        trials.append(Trial(name, np.unique(y)[scores.argmax(axis=1)] == y))
-    return trials
-
-
-def _sample(y: Labels) -> IntVector:
-    if len(y) <= _MOST_DOCUMENTS:
-        return np.arange(len(y))
+def _sample(n: int) -> IntVector:
+    if n <= _MOST_DOCUMENTS:
+        return np.arange(n)
     rng = np.random.default_rng(0)
-    return np.sort(rng.choice(len(y), _MOST_DOCUMENTS, replace=False))
+    return np.sort(rng.choice(n, _MOST_DOCUMENTS, replace=False))
 
 
-def best_trial(trials: list[Trial]) -> Trial:
+def best_trial(trials: Sequence[Trial]) -> Trial:
     """The better linear model, unless a challenger clearly leads."""
     linear = [trial for trial in trials if trial.name in _LINEAR]
     best = max(linear, key=lambda trial: trial.accuracy)
@@ -101,3 +276,37 @@ def _leads(challenger: Trial, holder: Trial) -> bool:
     """Whether the challenger leads by more than the standard error of its lead."""
     gap = challenger.right.astype(float) - holder.right.astype(float)
     return bool(gap.mean() > gap.std() / np.sqrt(len(gap)))
+
+
+# -- the pool ------------------------------------------------------------------------
+
+
+def _used(n_pool: int) -> list[str]:
+    return [f"{n_pool:,} unlabelled documents are used"] if n_pool else []
+
+
+def unused_pool(n_pool: int) -> list[str]:
+    """What to say of unlabelled documents that a model makes no use of."""
+    if not n_pool:
+        return []
+    return [f"{n_pool:,} unlabelled documents were not used by this model"]
+
+
+def _pool_serves(model: Any, data: Data) -> tuple[bool, list[str]]:
+    """Whether the pool is large enough to be used, and if not, what to say."""
+    min_pool, min_ratio = MIN_POOL, MIN_POOL_RATIO
+    if isinstance(model, SemiSupervisedClassifier):
+        check_parameters(model)
+        min_pool, min_ratio = model.min_pool, model.min_pool_ratio
+    n_pool = data.n_pool
+    n_different = n_distinct(data.pool) if n_pool else 0
+    n_labelled = len(data.target.labels)
+    if pool_is_useful(n_labelled, n_different, min_pool, min_ratio):
+        return True, []
+    if not n_pool:
+        return False, []
+    same = "" if n_different == n_pool else f" ({n_different:,} different ones)"
+    return False, [
+        f"{n_pool:,} unlabelled documents{same} were not used: they help from "
+        f"{min_pool} on, and if there are {min_ratio:g} for each labelled one"
+    ]

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from earmark.decision.decision import Decision, one_of_decision
-from earmark.decision.scores import Scores
+from earmark.decision.scores import Scores, class_log_odds
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import WordCounter
 from earmark.features.fused import KnownTerms
@@ -97,9 +97,9 @@ class CountEngine:
         sample_weight: Any | None = None,
         pool: RegionTexts | None = None,
         validation: Any | None = None,
-        calibrate: bool = True,
+        counted: Any | None = None,
     ) -> Self:
-        """Learn afresh; unlabelled and validation texts have no part in it."""
+        """Learn afresh from the texts; the rest has no part in it."""
         self.estimator._check_parameters()
         self.regions_ = list(texts)
         classes = np.unique(y)
@@ -206,6 +206,15 @@ class CountEngine:
         """Log posteriors, (n_documents, n_classes)."""
         return log_normalize(self.scores(texts))
 
+    def decision_scores(self, texts: RegionTexts) -> FloatMatrix:
+        """Log-odds of each class: joint likelihoods would grow with the text."""
+        scores = self.scores(texts)
+        return class_log_odds(scores) if len(self.classes_) > 2 else scores
+
+    def refusals(self) -> dict[str, str]:
+        """None: these models can do it all."""
+        return {}
+
     def decide(self, texts: RegionTexts) -> Decision:
         """The likeliest label of each document."""
         scores = Scores.from_log_proba(self.log_probabilities(texts))
@@ -222,6 +231,12 @@ class CountEngine:
             f"{type(self.estimator).__name__} has no paths to show; "
             "model='higher-order' has."
         )
+
+    def left_out_right(self, y: Labels) -> None:
+        """None: no document is held out in fitting."""
+
+    def keep_rows(self, rows: IntVector) -> None:
+        """Nothing to remember: these models do not name training documents."""
 
     def leave_one_out(
         self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None

@@ -68,7 +68,13 @@ def left_out_evidence(
         return _judged(other, take(texts, held), labels[held], engine.classes_)
 
     left_out = _left_out(engine, texts, labels, weight)
-    return training_evidence(group_copies(texts), strata(labels), without, left_out)
+    return training_evidence(
+        group_copies(texts),
+        strata(labels),
+        without,
+        left_out,
+        leaves_groups_out=isinstance(engine, SemiEngine),
+    )
 
 
 def _judged(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
 from itertools import pairwise
 from operator import methodcaller
@@ -725,6 +726,10 @@ def _sorted_for_search(state: Mapping[str, Any], scope: Scope, place: Place) -> 
         raise ModelFormatError(f"{place}.calibration_ must not fall")
 
 
+def _threshold_fields() -> list[str]:
+    return [one.name for one in fields(decision.Threshold)]
+
+
 def _decision_schemas() -> dict[str, Schema]:
     evidence: dict[str, Rule] = {
         "about_labels": flag,
@@ -732,6 +737,7 @@ def _decision_schemas() -> dict[str, Schema]:
         "correct": array("b", "n_answers"),
         "group": optional(array("i", "n_answers", low=0)),
         "held_out": flag,
+        "n_copies": whole(0),
         "n_groups": whole(1),
         "probabilistic": flag,
     }
@@ -757,6 +763,17 @@ def _decision_schemas() -> dict[str, Schema]:
             },
             ties=_sorted_for_search,
         ),
+        "LearnedConfidence": Schema(
+            fitted={
+                "bias": number(),
+                "mean": array("f", "n_figures"),
+                "plain_risk": number(),
+                "risk": number(),
+                "scale": array("f", "n_figures"),
+                "weight": array("f", "n_figures"),
+            }
+        ),
+        "Threshold": Schema(fitted=dict.fromkeys(_threshold_fields(), anything_plain)),
         "TemperatureCalibrator": Schema(
             kind=decision.TemperatureCalibrator,
             fitted={"n_classes_": size("n_classes"), "temperature_": number(above=0)},
@@ -770,7 +787,7 @@ def _decision_schemas() -> dict[str, Schema]:
         ),
         "AnyOfClassifier": Schema(
             kind=decision.AnyOfClassifier,
-            parameters={"base": either(_TEMPLATE, instance())},
+            parameters={"estimator": either(_TEMPLATE, instance())},
             fitted={
                 "classes_": _CLASSES,
                 "estimators_": sequence(
@@ -789,14 +806,13 @@ def _decision_schemas() -> dict[str, Schema]:
             kind=decision.AbstainingClassifier,
             check=methodcaller("_check_parameters"),
             parameters={
-                "base": either(_TEMPLATE, instance()),
+                "estimator": either(_TEMPLATE, instance()),
                 "cost": anything_plain,
             },
             fitted={
                 "any_of_": flag,
-                "base_": _FITTED,
                 "classes_": _CLASSES,
-                "probabilistic_": flag,
+                "estimator_": _FITTED,
             },
             optional={
                 "n_features_in_": size("n_features"),
@@ -805,9 +821,11 @@ def _decision_schemas() -> dict[str, Schema]:
                 "estimated_error_": optional(number(0, 1)),
                 "guaranteed_error_": optional(number(0, 1)),
                 "n_missing_": optional(whole()),
-                "raw_threshold_": array("f", None, finite=False),
+                "class_sizes_": array("i", "n_classes", low=0),
+                "evidence_": optional(instance("Evidence")),
+                "learned_confidence_": optional(instance("LearnedConfidence")),
                 "threshold_": anything_plain,
-                "thresholds_": anything_plain,
+                "thresholds_": sequence(instance("Threshold")),
             },
         ),
     }
@@ -869,7 +887,11 @@ def _pipeline_schemas() -> dict[str, Schema]:
                 "model_name_": text(),
                 "reasons_": words(),
             },
-            optional={"novelty_": optional(instance("NoveltyDetector", fitted=True))},
+            optional={
+                "n_columns_": optional(whole(1)),
+                "novelty_": optional(instance("NoveltyDetector", fitted=True)),
+                "seed_": optional(whole(0)),
+            },
             ties=_promise_with_evidence,
         ),
         "CountEngine": Schema(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from earmark import decision, features, models, statistics
 from earmark.decision.evidence import Evidence
+from earmark.decision.learned_confidence import LearnedConfidence
 from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.models.hybrid.statistics import RegionStatistics
 from earmark.models.semi_supervised.features import RecipeFeatures
@@ -41,6 +42,7 @@ __all__ = ["class_table", "load", "load_with_info", "save_classifier"]
 _INTERNAL = (
     AnyOfEngine,
     Evidence,
+    LearnedConfidence,
     CountEngine,
     MatrixEngine,
     LinearStudent,

@@ -6,10 +6,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.text.containers import as_list, is_missing
-from earmark.typing import IntVector, Labels
+from earmark.typing import IntVector, Labels, LabelsLike
 
 __all__ = ["Target", "as_target", "warn_of_new_labels"]
 
@@ -25,11 +27,18 @@ class Target:
         One label each; for any-of an object array of tuples.
     multi_label : bool
         Whether each document has a list of labels.
+    n_columns : int or None
+        Width of the 0/1 matrix that y was, else None.
 
     """
 
     def __init__(
-        self, labelled: IntVector, labels: Labels, n: int, multi: bool
+        self,
+        labelled: IntVector,
+        labels: Labels,
+        n: int,
+        multi: bool,
+        n_columns: int | None = None,
     ) -> None:
         self.labelled = labelled
         missing = np.ones(n, dtype=np.bool_)
@@ -37,14 +46,23 @@ class Target:
         self.unlabelled = np.flatnonzero(missing)
         self.labels = labels
         self.multi_label = multi
+        self.n_columns = n_columns
 
 
 def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
     """Check labels against the number of documents and sort out the missing ones.
 
     None (or NaN, or pandas' NA) marks an unlabelled document; -1 is a label like any
-    other.
+    other. A matrix of 0 and 1 as scikit-learn has it stands for the numbers of its
+    columns.
     """
+    if multi_label is not False:
+        matrix = _indicators(y)
+        if matrix is not None:
+            lists = [np.flatnonzero(row).tolist() for row in matrix]
+            target = as_target(lists, n_documents, True)
+            target.n_columns = matrix.shape[1]
+            return target
     y = _one_column(y)
     values: Any = y if _is_plain_array(y) else _as_list(y)
     if len(values) != n_documents:
@@ -92,19 +110,23 @@ def _may_be_special(values: Any) -> bool:
     return set(map(type, values)) not in ({str}, {int}, {bool})
 
 
-def _one_column(y: Any) -> Any:
-    """A single column of two dimensions as one; a matrix of 0 and 1 is refused."""
+def _indicators(y: LabelsLike) -> NDArray[Any] | None:
+    """The matrix of 0 and 1 that y is, or None."""
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) != 2 or shape[1] < 2:
+        return None
+    dense = np.asarray(y.toarray() if sparse.issparse(y) else y)
+    numeric = dense.dtype.kind in "biuf"
+    return dense if numeric and np.isin(dense, (0, 1)).all() else None
+
+
+def _one_column(y: LabelsLike) -> LabelsLike:
+    """A single column of two dimensions as one."""
     shape: tuple[int, ...] = getattr(y, "shape", ())
     if len(shape) != 2:
         return y
     if shape[1] == 1:
         return np.asarray(y)[:, 0]
-    is_sparse = hasattr(y, "tocsr")
-    if is_sparse or np.isin(np.asarray(y), (0, 1)).all():
-        raise DataError(
-            f"y must hold labels, got a matrix of {shape[0]} x {shape[1]} indicators; "
-            "give a list of labels for each document, such as [['a', 'b'], ['b']]."
-        )
     return y if isinstance(y, np.ndarray) else np.asarray(y)
 
 

@@ -14,9 +14,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import Decision, one_of_decision
+from earmark.decision.evidence import group_copies
 from earmark.decision.scores import (
     Scores,
     as_columns,
+    class_log_odds,
     has_probabilities,
     log_probabilities,
 )
@@ -30,10 +32,18 @@ from earmark.models._base import (
     ScoreParts,
     linear_parts,
 )
+from earmark.models.base import LogitClassifier, RankingClassifier
 from earmark.pipeline.fused_scores import FusedScorer, fused_scorer
 from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.region_features import RegionFeatures
-from earmark.typing import FloatMatrix, IntVector, Labels, MatrixLike, SparseMatrix
+from earmark.typing import (
+    BoolVector,
+    FloatMatrix,
+    IntVector,
+    Labels,
+    MatrixLike,
+    SparseMatrix,
+)
 
 __all__ = ["MatrixEngine", "class_scores", "cross_scores", "score_parts"]
 
@@ -163,7 +173,7 @@ class MatrixEngine:
     @property
     def leaves_one_out(self) -> bool:
         """Whether the fitted model has an exact leave-one-out."""
-        return hasattr(self.model_, "leave_one_out")
+        return hasattr(self.estimator, "leave_one_out")
 
     def fit(
         self,
@@ -172,15 +182,17 @@ class MatrixEngine:
         sample_weight: Any | None = None,
         pool: RegionTexts | None = None,
         validation: Any | None = None,
-        calibrate: bool = True,
+        counted: tuple[RegionFeatures, SparseMatrix] | None = None,
     ) -> Self:
-        """Learn afresh.
+        """Learn afresh; ``counted`` are the features and rows of ``texts``, if known.
 
         Texts of ``pool`` go to an estimator that asks for them (``uses_pool``), and
-        ``validation`` to one whose ``fit`` takes it; without ``calibrate`` an
-        estimator that has no probabilities gets none, which is quicker.
+        ``validation`` to one whose ``fit`` takes it.
         """
-        X = self._fitted_features(texts, pool)
+        if counted is None:
+            X = self._fitted_features(texts, pool)
+        else:
+            self.features, X = counted
         if X.shape[1] == 0:
             raise DataError(
                 "no term is left to learn from: the documents are empty or hold only "
@@ -209,8 +221,9 @@ class MatrixEngine:
         vars(self).pop("rows_", None)
         self.classes_ = np.asarray(self.model_.classes_)
         self.calibrator_ = None
-        if calibrate and not has_probabilities(self.model_):
-            self.calibrator_ = self._calibrated(model, X, y, sample_weight)
+        if not has_probabilities(self.model_):
+            copies = group_copies(texts, whole=True).group
+            self.calibrator_ = self._calibrated(model, X, y, sample_weight, copies)
         return self
 
     def _fitted_features(
@@ -232,30 +245,41 @@ class MatrixEngine:
         return factor if sample_weight is None else factor * np.asarray(sample_weight)
 
     def _calibrated(
-        self, model: Any, X: SparseMatrix, y: Labels, sample_weight: Any | None
+        self,
+        model: Any,
+        X: SparseMatrix,
+        y: Labels,
+        sample_weight: Any | None,
+        copies: IntVector,
     ) -> TemperatureCalibrator:
         """Probabilities for a model that has none: cross-fitted scores, one scale."""
         scores = cross_scores(
-            model, X, y, random_state=self.random_state, sample_weight=sample_weight
+            model,
+            X,
+            y,
+            random_state=self.random_state,
+            sample_weight=sample_weight,
+            copies=copies,
         )
         y_index = np.searchsorted(self.classes_, y)
         return TemperatureCalibrator().fit(scores, y_index)
 
-    def partial_fit(self, texts: RegionTexts, y: Labels, classes: Any | None) -> Self:
-        """Refused: vocabulary and weights depend on all documents."""
-        raise NotSupportedError(
-            f"{type(self.estimator).__name__} cannot learn documents one by one; "
-            "fit it again on all, or use model='multinomial', 'bernoulli' or "
-            "'complement', which update exactly."
-        )
-
-    def forget(self, texts: RegionTexts, y: Labels) -> Self:
-        """Refused: the documents' influence cannot be taken out exactly."""
-        raise NotSupportedError(
-            f"{type(self.estimator).__name__} cannot forget documents exactly; fit it "
-            "again without them, or use model='multinomial', 'bernoulli' or "
-            "'complement'."
-        )
+    def refusals(self) -> dict[str, str]:
+        """Methods that this model has not got, and what to do instead."""
+        name = type(self.estimator).__name__
+        refused = {
+            "partial_fit": f"{name} cannot learn documents one by one; fit it again on "
+            "all, or use model='multinomial', 'bernoulli' or 'complement', which "
+            "update exactly.",
+            "forget": f"{name} cannot forget documents exactly; fit it again without "
+            "them, or use model='multinomial', 'bernoulli' or 'complement'.",
+        }
+        if not self.leaves_one_out:
+            refused["leave_one_out"] = (
+                f"{name} has no closed-form leave-one-out; use cross-validation, or a "
+                "count model."
+            )
+        return refused
 
     def matrix(self, texts: RegionTexts) -> SparseMatrix:
         """The feature matrix of some texts."""
@@ -270,6 +294,14 @@ class MatrixEngine:
         if scorer is not None:
             return scorer.scores(texts)
         return class_scores(self.model_, self.matrix(texts))
+
+    def decision_scores(self, texts: RegionTexts) -> FloatMatrix:
+        """Scores of the size of log-odds; as they are where they are margins."""
+        joint = isinstance(self.model_, LogitClassifier)
+        is_margin = isinstance(self.model_, RankingClassifier)
+        if joint and len(self.classes_) > 2 and not is_margin:
+            return class_log_odds(self.log_probabilities(texts))
+        return self.scores(texts)
 
     def _scorer(self) -> FusedScorer | None:
         """What sums up scores while reading, made at first use; None if not linear."""
@@ -322,15 +354,14 @@ class MatrixEngine:
         assert self.rows_ is not None
         return path._replace(documents=tuple(self.rows_[list(path.documents)].tolist()))
 
+    def left_out_right(self, y: Labels) -> BoolVector | None:
+        """Whether documents held out in fitting were answered rightly; None: none."""
+        return None
+
     def leave_one_out(
         self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
     ) -> FloatMatrix:
         """Log posteriors of training documents, each as if not trained on."""
-        if not self.leaves_one_out:
-            raise NotSupportedError(
-                f"{type(self.model_).__name__} has no closed-form leave-one-out; "
-                "use cross-validation, or a count model."
-            )
         given = () if sample_weight is None else (sample_weight,)
         return np.asarray(self.model_.leave_one_out(self.matrix(texts), y, *given))
 
@@ -350,3 +381,6 @@ class MatrixEngine:
     def describe(self, column: int) -> tuple[str, str | None]:
         """Term and region of a column."""
         return self.features.describe(column)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in self._transient}

@@ -76,19 +76,15 @@ class RegionFeatures(BaseEstimator):
         self.weighting = weighting
         self.shared = shared
 
-    def fit_transform(self, texts: RegionTexts, unlabelled: Any = None) -> SparseMatrix:
-        """Learn vocabularies and weights; the matrix of ``texts``.
+    def fit_transform(self, texts: RegionTexts, counts: Any = None) -> SparseMatrix:
+        """Learn vocabularies and weights; the matrix of the texts.
 
-        Vocabulary and document frequencies are learned from ``texts`` and the
-        ``unlabelled`` texts together.
+        ``counts`` is what ``count`` gives for them, if that is known already.
         """
         self.regions_ = list(texts)
-        n_labelled = len(next(iter(texts.values())))
-        columns = {
-            region: column if unlabelled is None else [*column, *unlabelled[region]]
-            for region, column in texts.items()
-        }
-        self.counters_, parts = self._counted(columns)
+        counters, parts = self.count(texts) if counts is None else counts
+        self.counters_: list[Any] = counters
+        parts = list(parts)
         # A region without a term has nothing to weigh.
         self.weightings_ = [
             clone(self.weighting) if self.weighting is not None and p.shape[1] else None
@@ -96,12 +92,12 @@ class RegionFeatures(BaseEstimator):
         ]
         for i, weighting in enumerate(self.weightings_):
             if weighting is not None:
-                counts = canonical_rows(parts[i])  # once for both
-                parts[i] = weighting.fit(counts).transform(counts)
+                rows = canonical_rows(parts[i])  # once for both
+                parts[i] = weighting.fit(rows).transform(rows)
         self.widths_ = [int(part.shape[1]) for part in parts]
-        return _side_by_side([part[:n_labelled] for part in parts])
+        return _side_by_side(parts)
 
-    def _counted(self, columns: RegionTexts) -> tuple[list[Any], list[SparseMatrix]]:
+    def count(self, columns: RegionTexts) -> tuple[list[Any], list[SparseMatrix]]:
         """Fitted counters and counts; a region without any text gets no column."""
         if self.shared:
             counter = clone(self.counter)

@@ -7,12 +7,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
+from earmark.decision.evidence import group_copies
 from earmark.exceptions import DataError
 from earmark.models.semi_supervised import SemiSupervisedClassifier
 from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.semi_features import SemiFeatures
-from earmark.typing import FloatMatrix, IntVector, Labels
+from earmark.typing import BoolVector, FloatMatrix, IntVector, Labels
 
 __all__ = ["SemiEngine", "told_of_encoder"]
 
@@ -42,7 +43,7 @@ class SemiEngine(MatrixEngine):
         sample_weight: Any | None = None,
         pool: RegionTexts | None = None,
         validation: Any | None = None,
-        calibrate: bool = True,
+        counted: Any | None = None,
     ) -> Self:
         """Learn afresh from labelled texts and a pool; ``validation`` has no part."""
         pool = {name: [] for name in texts} if pool is None else pool
@@ -55,8 +56,6 @@ class SemiEngine(MatrixEngine):
         labels = np.full(X.shape[0], None, dtype=object)
         labels[: n_documents(texts)] = y
         model: SemiSupervisedClassifier = clone(self.estimator)
-        if not calibrate:
-            model.set_params(calibration_folds=0)
         weight = self._weighted(y, sample_weight)
         if weight is not None:  # the pool is weighted by the model
             weight = np.concatenate([weight, np.ones(X.shape[0] - len(y))])
@@ -66,6 +65,7 @@ class SemiEngine(MatrixEngine):
             weight,
             kinds=self.features.kinds_,
             terms=self.features.terms_,
+            copies=group_copies(texts).group,
         )
         self.classes_ = self.model_.classes_
         self.calibrator_ = None
@@ -82,6 +82,14 @@ class SemiEngine(MatrixEngine):
         """Labelled documents held out in turn, and their log probabilities."""
         left_out: tuple[IntVector, FloatMatrix] | None = self.model_.left_out_
         return left_out
+
+    def left_out_right(self, y: Labels) -> BoolVector | None:
+        """Whether each of those was answered rightly."""
+        if self.left_out is None:
+            return None
+        rows, log_proba = self.left_out
+        right: BoolVector = self.classes_[log_proba.argmax(axis=1)] == y[rows]
+        return right
 
     def term_weights(self) -> FloatMatrix | None:
         """Weight of each word and phrase for each class in the student on words."""

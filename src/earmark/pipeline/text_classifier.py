@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from operator import index
 from typing import Any, Self
 
@@ -20,12 +21,16 @@ from earmark.decision.guarantee import (
     several_words,
 )
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
+from earmark.decision.wrapping import offered_if
 from earmark.evaluation import Report
 from earmark.evaluation.report.foreign import ForeignDocuments
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError, NotSupportedError, UnavailableError
+from earmark.folds import seed_from
 from earmark.models.hierarchical import HiddenNodes
 from earmark.models.registry import BuildOptions
 from earmark.pipeline.build import Engine, build_engine
+from earmark.pipeline.choice import Data, choose, model_name, with_pool
+from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.encoding import require_encoder
 from earmark.pipeline.estimates import calibration_evidence, left_out_evidence
 from earmark.pipeline.explanation import Explanation, explain_documents, in_region
@@ -41,7 +46,6 @@ from earmark.pipeline.inputs import (
     with_regions,
 )
 from earmark.pipeline.labels import Target, as_target, warn_of_new_labels
-from earmark.pipeline.plan import make_plan, model_name
 from earmark.pipeline.semi_engine import told_of_encoder
 from earmark.statistics.inputs import checked_weights
 from earmark.typing import (
@@ -52,12 +56,24 @@ from earmark.typing import (
     JsonObject,
     Labels,
     LabelsLike,
+    RandomStateLike,
     WeightsLike,
 )
 
 __all__ = ["TextClassifier"]
 
 _BY_CHARACTERS = "text without spaces: characters and pairs of them are counted"
+
+
+def _offered(name: str) -> offered_if:
+    """Offer a method only where the model can do it."""
+
+    def check(classifier: TextClassifier) -> None:
+        refusal = classifier._refusals().get(name)
+        if refusal is not None:
+            raise UnavailableError(refusal)
+
+    return offered_if(check)
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):
@@ -96,8 +112,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         share of ordinary documents is called foreign. ``decide`` then has p-values.
     class_weight : None, "balanced" or dict, default=None
         Factor on the documents of each class.
-    random_state : int or None, default=None
-        Seed of whatever is random in the model.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of whatever is random in the model, or where to draw it from.
     n_jobs : int or None, default=None
         Threads for counting; never changes the result.
     verbose : int, default=0
@@ -111,6 +127,22 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         The model that was chosen.
     novelty_ : NoveltyDetector or None
         What tells documents from elsewhere, if ``max_novelty`` was set.
+    reasons_ : list of str
+        Why it was chosen, and what was used.
+    is_multi_label_ : bool
+        Whether a document may have several labels.
+    region_names_ : list of str or None
+        The regions the model was trained on; None for a single text.
+    evidence_ : Evidence or None
+        Answers to documents that the model had not seen; None if not measured.
+    thresholds_, threshold_, coverage_, guaranteed_error_, estimated_error_, n_missing_
+        What ``max_error`` comes to, as in ``AbstainingClassifier``.
+    n_columns_ : int or None
+        Width of y, if it was a matrix of 0 and 1.
+    seed_ : int or None
+        What ``random_state`` came to.
+    engine_ : object
+        The fitted model with its features.
 
     Examples
     --------
@@ -128,6 +160,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     novelty_: NoveltyDetector | None = None
     model_name_: str
     reasons_: list[str]
+    seed_: int | None = None
+    n_columns_: int | None = None
     _transient = ("_promised",)
     # Parameters of the promise, and the promise: found once, not for each text.
     _promised: tuple[tuple[object, ...], Promise] | None = None
@@ -145,7 +179,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         min_coverage: Coverages = None,
         max_novelty: float | None = None,
         class_weight: Any = None,
-        random_state: int | None = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -196,25 +230,34 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         """
         self._check_promise()
+        self.seed_ = seed_from(self.random_state)
         require_encoder(self.encoder)
         texts = self._texts(X, new=True)
         target = as_target(y, n_documents(texts), self.multi_label)
         _require_two_classes(target)
+        self.n_columns_ = target.n_columns
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         labelled = take(texts, target.labelled)
         pool = self._pool(texts, target, unlabelled)
-        options = self._options()
         features = fitting_features(self.features, texts)
-        plan = make_plan(self.model, features, options, labelled, target, pool, weight)
-        held_out = self._pair(validation, "validation", texts)
-        if not plan.is_fitted:
-            plan.engine.fit(labelled, target.labels, weight, pool, held_out)
-        if len(target.unlabelled) and hasattr(plan.engine, "keep_rows"):
-            plan.engine.keep_rows(target.labelled)
-        told = [] if features is self.features else [_BY_CHARACTERS]
+        options = self._options()
+        choice = choose(
+            self.model, Data(features, options, labelled, target, pool, weight)
+        )
+        engine = choice.engine
+        told = list(choice.reasons)
+        if not choice.is_fitted:
+            held_out = self._pair(validation, "validation", texts)
+            engine.fit(labelled, target.labels, weight, pool, held_out, choice.counted)
+            right = engine.left_out_right(target.labels)
+            told += [] if right is None else [with_pool(right)]
+        if len(target.unlabelled):
+            engine.keep_rows(target.labelled)
+        if features is not self.features:
+            told.append(_BY_CHARACTERS)
         if self.encoder is not None:
-            told.append(told_of_encoder(plan.engine))
-        self._adopt(plan.engine, plan.name, [*plan.reasons, *told])
+            told.append(told_of_encoder(engine))
+        self._adopt(engine, choice.name, told)
         if self.max_novelty is not None:
             self._learn_ordinary(labelled, target.labels, pool)
         if calibration is not None:
@@ -303,6 +346,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         )
         self._rest_on(evidence)
 
+    @_offered("partial_fit")
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn more documents, exactly, for the models that can.
 
@@ -320,19 +364,23 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             name = "multinomial" if self.model == "auto" else self.model
             features = fitting_features(self.features, texts)
             engine = build_engine(name, features, self._options())
+            assert isinstance(engine, CountEngine)
             engine.partial_fit(texts, target.labels, classes)
             self._adopt(engine, model_name(name), ["updated document by document"])
         else:
+            assert isinstance(self.engine_, CountEngine)
             self.engine_.partial_fit(texts, target.labels, classes)
             self.novelty_ = None
             self._rest_on(None)
         return self
 
+    @_offered("forget")
     def forget(self, X: Any, y: Any) -> Self:
         """Unlearn documents exactly, for the models that can."""
         check_is_fitted(self)
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
+        assert isinstance(self.engine_, CountEngine)
         self.engine_.forget(texts, target.labels)
         self.novelty_ = None
         self._rest_on(None)
@@ -344,10 +392,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """The label of each document; None where it abstains.
 
         ``max_error`` and ``max_novelty`` make it abstain. With several labels a
-        document, an object array of tuples.
+        document, an object array of tuples; if ``fit`` got a matrix of 0 and 1, such
+        a matrix, with NaN where it abstains.
         """
-        labels: Labels = self.decide(X).labels
-        return labels
+        decision = self.decide(X)
+        if self.n_columns_ is None:
+            return decision.labels
+        return _indicator_matrix(decision, self.n_columns_)
 
     def decide(self, X: Any) -> Decision:
         """Labels, confidences, probabilities and abstentions in one value."""
@@ -364,11 +415,16 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return self.engine_.log_probabilities(self._texts(X))
 
     def decision_function(self, X: Any) -> FloatMatrix:
-        """The model's own scores; for two classes, the margin of ``classes_[1]``."""
-        check_is_fitted(self)
-        scores = self.engine_.scores(self._texts(X))
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        """Score of each class: log-odds, or margins where there are only those.
 
+        For two classes one score a document, that of ``classes_[1]``.
+        """
+        check_is_fitted(self)
+        scores = self.engine_.decision_scores(self._texts(X))
+        two = scores.shape[1] == 2 and not self.is_multi_label_
+        return scores[:, 1] - scores[:, 0] if two else scores
+
+    @_offered("leave_one_out")
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> FloatMatrix:
         """Log posteriors of training documents, each as if not trained on.
 
@@ -567,7 +623,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             n = len(self.evidence_) // (self.evidence_.n_groups if each else 1)
             lines.append(
                 f"accuracy {self.evidence_.accuracy:.3f} on {n:,} {kind} "
-                f"documents{each}"
+                f"documents{each}{_copies(self.evidence_.n_copies)}"
             )
         if self.max_error is not None and self.evidence_ is None:
             lines.append(
@@ -667,10 +723,32 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             self._promised = (key, promise)
         return self._promised[1]
 
+    def _refusals(self) -> dict[str, str]:
+        if hasattr(self, "engine_"):
+            return self.engine_.refusals()
+        if self.model == "auto":  # learns one by one as multinomial does
+            return {"leave_one_out": "model='auto' must be fitted first."}
+        try:
+            return build_engine(self.model, None, self._options()).refusals()
+        except (TypeError, ValueError) as error:
+            names = ("partial_fit", "forget", "leave_one_out")
+            return dict.fromkeys(names, str(error))
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; ``features__ngram_range=(1, 2)`` sets one of ``features``."""
+        nested = {k: v for k, v in parameters.items() if k.startswith("features__")}
+        features = parameters.get("features", self.features)
+        if nested and (features is None or isinstance(features, Mapping)):
+            rest = {k: v for k, v in parameters.items() if k not in nested}
+            named = {k.removeprefix("features__"): v for k, v in nested.items()}
+            parameters = {**rest, "features": {**(features or {}), **named}}
+        super().set_params(**parameters)
+        return self
+
     def _options(self) -> BuildOptions:
         return BuildOptions(
             class_weight=self.class_weight,
-            random_state=self.random_state,
+            random_state=self.seed_,
             n_jobs=self.n_jobs,
             encoder=self.encoder,
             verbose=self.verbose,
@@ -688,10 +766,15 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.evidence_ = evidence
         self._promised = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {k: v for k, v in state.items() if k not in self._transient}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
+        tags.classifier_tags.multi_label = True
         return tags
 
 
@@ -700,6 +783,26 @@ def _labelled_weights(sample_weight: Any, target: Target, n_texts: int) -> Any:
         return None
     weight = checked_weights(sample_weight, n_texts)
     return None if weight is None else weight[target.labelled]
+
+
+def _indicator_matrix(decision: Decision, n_columns: int) -> Labels:
+    """Label decisions as a matrix of 0 and 1; NaN: undecided."""
+    assert decision.certainty is not None
+    columns = decision.classes.astype(np.int64)
+    matrix: Labels = np.zeros((len(decision), n_columns), dtype=np.int64)
+    matrix[:, columns] = decision.certainty >= 0
+    if not decision.abstained.any():
+        return matrix
+    gaps = matrix.astype(np.float64)
+    gaps[:, columns] = np.where(decision.abstained, np.nan, gaps[:, columns])
+    return gaps
+
+
+def _copies(n: int) -> str:
+    """What to say of near-duplicates that are no evidence of their own."""
+    if not n:
+        return ""
+    return f"; {n:,} near-duplicates of others are left out of this figure"
 
 
 def _require_two_classes(target: Target) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from earmark.apps.cli._options import column_list
+from earmark.apps.cli._options import column_list, error_rate
 from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -27,9 +27,11 @@ class StoredFacts:
 
 
 def load_for(
-    path: Path, max_error: float | None = None, max_novelty: float | None = None
+    path: Path,
+    max_error: float | str | None = None,
+    max_novelty: float | None = None,
 ) -> tuple[TextClassifier, StoredFacts]:
-    """The classifier in a file, abstaining at the shares that are asked for."""
+    """The classifier in a file, abstaining as asked for, or as it was trained."""
     from earmark.pipeline.files import load_with_info
 
     if not path.exists():
@@ -40,7 +42,7 @@ def load_for(
     columns = info.metadata.get("columns", {})
     facts = StoredFacts(columns.get("text"), columns.get("label"), info.fingerprint)
     if max_error is not None:
-        classifier.set_params(max_error=max_error)
+        classifier.set_params(max_error=error_rate(max_error))
     if max_novelty is not None:
         if classifier.novelty_ is None:
             raise DataError(

@@ -12,6 +12,7 @@ import typer
 from earmark.exceptions import DataError
 
 __all__ = [
+    "NEVER",
     "AsJson",
     "Dask",
     "Data",
@@ -25,6 +26,7 @@ __all__ = [
     "Novelty",
     "TextColumns",
     "column_list",
+    "error_rate",
     "labelled_rows",
     "reading",
     "refuse_with_parts",
@@ -51,12 +53,35 @@ def _encoding(name: str | None) -> str | None:
     return name
 
 
+NEVER = "never"
+
+
 def _share(share: float | None) -> float | None:
     if share is not None and not 0 < share < 1:
         raise typer.BadParameter(
             f"expected a share between 0 and 1, such as 0.05; got {share:g}."
         )
     return share
+
+
+def _max_error(share: str | float) -> float | str:
+    """A share of wrong answers, or that abstaining is switched off."""
+    if str(share).lower() == NEVER:
+        return NEVER
+    try:
+        number = float(share)
+    except ValueError:
+        number = float("nan")
+    if not 0 < number < 1:
+        raise typer.BadParameter(
+            f"expected a share between 0 and 1, such as 0.05, or {NEVER}; got {share}."
+        )
+    return number
+
+
+def error_rate(given: float | str | None) -> float | None:
+    """``--max-error`` as TextClassifier takes it: None for a model that answers all."""
+    return given if isinstance(given, float) else None
 
 
 Data = Annotated[
@@ -86,12 +111,13 @@ Encoding = Annotated[
     ),
 ]
 MaxError = Annotated[
-    float | None,
+    Any,
     typer.Option(
         "--max-error",
-        metavar="SHARE",
-        callback=_share,
-        help="Abstain so that at most this share of the answers is wrong.",
+        metavar="SHARE|never",
+        parser=_max_error,
+        help="Abstain so that at most this share of the answers is wrong; never: "
+        "answer every document.",
     ),
 ]
 MinCoverage = Annotated[

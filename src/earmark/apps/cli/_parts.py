@@ -81,7 +81,7 @@ def predict_in_parts(
     data: str,
     out: str,
     text: str | None,
-    max_error: float | None,
+    max_error: float | str | None,
     max_novelty: float | None,
     dask: str | None,
     skip_bad: bool,
@@ -114,7 +114,7 @@ def evaluate_in_parts(
     data: str,
     text: str | None,
     label: str | None,
-    max_error: float | None,
+    max_error: float | str | None,
     dask: str,
     how: dict[str, Any],
 ) -> Any:

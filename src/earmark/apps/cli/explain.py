@@ -46,6 +46,12 @@ def run(
     names = None if classifier.regions == "email" else classifier.region_names_
     texts = [document] if names is None else _by_region(document, names)
     (explanation,) = classifier.explain(texts, top=top, paths=paths)
+    if classifier.thresholds_ and classifier.decide(texts).labels[0] is None:
+        typer.echo(
+            f"note: with max_error {classifier.max_error:g} this document gets no "
+            "answer; shown is the label that is likeliest.",
+            err=True,
+        )
     typer.echo(
         json.dumps(explanation.to_dict(), ensure_ascii=False)
         if as_json

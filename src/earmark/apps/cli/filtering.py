@@ -41,6 +41,7 @@ def run(
         Literal["document", "paragraph"],
         typer.Option(help="Judge documents, or paragraphs between empty lines."),
     ] = "document",
+    max_error: options.MaxError = None,
     text: Annotated[
         str | None, typer.Option("--text", metavar="COL", help="Column with the text.")
     ] = None,
@@ -60,7 +61,7 @@ def run(
     from earmark.exceptions import DataError
     from earmark.pipeline.text_filter import TextFilter
 
-    classifier, stored = load_for(model)
+    classifier, stored = load_for(model, max_error)
     if text is None:
         text = stored.text
     if classifier.region_names_ is not None or "," in (text or ""):
@@ -70,6 +71,7 @@ def run(
         )
     labels = [label.strip() for label in keep.split(",") if label.strip()]
     chosen = TextFilter(classifier, labels, min_confidence)
+    error = "" if max_error is None else f" {max_error}"
     with counting("judged") as advance:
         report = filter_parts(
             chosen,
@@ -77,7 +79,7 @@ def run(
             out,
             text=text,
             unit=unit,
-            fingerprint=stored.fingerprint,
+            fingerprint=f"{stored.fingerprint}{error}",
             progress=advance,
             skip_bad=skip_bad,
             **options.reading(encoding, format, no_quotes),

@@ -131,7 +131,7 @@ def run(
         regions="email" if email else None,
         features=options.text_options(stem, substitute, hashed, ngrams),
         multi_label=multi_label or "auto",
-        max_error=max_error,
+        max_error=options.error_rate(max_error),
         min_coverage=options.share_list(min_coverage),
         max_novelty=novelty,
         class_weight=class_weight,
@@ -146,7 +146,7 @@ def run(
             {
                 "--unlabelled": unlabelled,
                 "--calibration": calibration,
-                "--max-error": max_error,
+                "--max-error": options.error_rate(max_error),
                 "--novelty": novelty,
             }
         )
@@ -208,7 +208,7 @@ def _learn(
     pool: Any,
     held_out: Documents | None,
 ) -> None:
-    """Fit, and estimate how right the answers are if nothing else tells."""
+    """Fit, and estimate the accuracy if nothing else tells."""
     with status(f"learning from {len(documents):,} documents"):
         try:
             classifier.fit(
@@ -220,8 +220,17 @@ def _learn(
         except DataError as error:
             raise DataError(f"{documents.source}: {error}") from error
     if classifier.evidence_ is None and not classifier.is_multi_label_:
-        with status("estimating how right it is"):
-            classifier.measure_confidence(documents.texts, documents.labels)
+        with status("estimating its accuracy"):
+            classifier.measure_confidence(
+                documents.texts, documents.labels, unlabelled=pool
+            )
+    evidence = classifier.evidence_
+    if evidence is not None and evidence.n_copies:
+        typer.echo(
+            f"warning: {evidence.n_copies:,} labelled documents are near-duplicates of "
+            "others; each counts once in the estimates. `earmark check` lists them.",
+            err=True,
+        )
 
 
 def _told_of_parts(facts: dict[str, Any]) -> str:

@@ -108,7 +108,8 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
 def fit_model(session: Session) -> TextClassifier:
     """A classifier of all answers; the random checks calibrate its promise.
 
-    The checks take no part in fitting, so ``max_error`` keeps its guarantee.
+    It answers every document unless it is asked to abstain. The checks take no part
+    in fitting, so ``max_error`` keeps its guarantee then.
     """
     loop, documents = session.loop, session.documents
     lessons, checks = loop.lessons(), loop.checks()
@@ -128,7 +129,6 @@ def fit_model(session: Session) -> TextClassifier:
     def fitted(calibration: Any) -> TextClassifier:
         model = TextClassifier(
             multi_label=any_of,
-            max_error=None if calibration is None else loop.max_error,
             confidence=loop.confidence,
             random_state=0,
         )
@@ -154,7 +154,7 @@ def _report(session: Session) -> bytes:
     checks = session.loop.checks()
     if not checks:
         raise Refusal(409, "too_early", "the report needs answered random checks.")
-    model = fit_model(session).set_params(max_error=None)
+    model = fit_model(session)
     any_of = session.loop.any_of
     labels = [list(given) if any_of else given[0] for given in checks.values()]
     report = model.report(session.documents.take(checks).texts, labels)

@@ -118,6 +118,11 @@ def _coverage(report: Report) -> list[str]:
             f"answer {percent(share)} of the documents{right}."
         )
     full = float(curve.accuracy[-1]) if len(curve.accuracy) else 0.0
+    if abstains:
+        sentences.append(
+            f"Without abstaining, {percent(full)} of all documents would be answered "
+            "rightly."
+        )
     target = next((t for t in (0.95, 0.99) if t > full), None)
     if target is not None:
         share = curve.coverage_at(target)

@@ -303,6 +303,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         *,
         kinds: ArrayLike | None = None,
         terms: Sequence[str] | None = None,
+        copies: IntVector | None = None,
     ) -> Self:
         """Learn from counts X and labels y, None where a document has no label.
 
@@ -321,6 +322,9 @@ class SemiSupervisedClassifier(LogitClassifier):
         terms : sequence of str, default=None
             The term of each column; needed by the view "subword", which is left out
             without it.
+        copies : array-like of int of shape (n_labelled,), default=None
+            Group of each labelled document; the documents of a group, copies of each
+            other, are held out together.
 
         """
         check_parameters(self)
@@ -339,7 +343,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         if not self.used_pool_:
             return self._fit_labelled(rows[labelled], y_index, weight, kind)
         everything = rows[np.concatenate([labelled, pool])]
-        return self._fit_pool(everything, y_index, weight, kind, terms)
+        return self._fit_pool(everything, y_index, weight, kind, terms, copies)
 
     def _fit_labelled(
         self, X: Matrix, y: IntVector, weight: FloatVector, kinds: IntVector
@@ -363,6 +367,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         weight: FloatVector,
         kinds: IntVector,
         terms: Sequence[str] | None,
+        copies: IntVector | None,
     ) -> Self:
         """The recipe; the labelled documents are the first rows of X (SS3)."""
         n_tokens = X[:, np.flatnonzero(kinds == WORD)].sum()
@@ -377,7 +382,9 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.student_weights_ = learned.student_weights
         self.encoder_share_ = learned.encoder_share
         self.class_share_ = learned.class_share
-        self.scale_ = self._calibrated(material, y, recipe, learned, weight, seed)
+        self.scale_ = self._calibrated(
+            material, y, recipe, learned, weight, seed, copies
+        )
         return self
 
     def _learned(
@@ -419,6 +426,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         learned: Learned,
         weight: FloatVector,
         seed: int,
+        copies: IntVector | None,
     ) -> float:
         """Scale of the scores, from labelled documents held out in turn.
 
@@ -442,7 +450,9 @@ class SemiSupervisedClassifier(LogitClassifier):
                 prior_offset(again.class_share, self.prior_correction),
             )
 
-        rows, scores = cross_fitted(y, score_without, self.calibration_folds, seed)
+        rows, scores = cross_fitted(
+            y, score_without, self.calibration_folds, seed, copies
+        )
         drawn = np.bincount(y[rows], minlength=len(self.classes_)) / max(len(rows), 1)
         class_weight = learned.class_share[y[rows]] / drawn[y[rows]]
         scale = fit_scale(scores, y[rows], class_weight)

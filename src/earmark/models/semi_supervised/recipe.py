@@ -48,24 +48,33 @@ __all__ = [
 _PRIOR_STRENGTH = 2.0
 
 
+def _places(groups: IntVector) -> IntVector:
+    """Numbers of the groups in the order in which they come."""
+    _, first, number = np.unique(groups, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[number]
+
+
 def cross_fitted(
     y: IntVector,
     score_without: Callable[[IntVector, IntVector], FloatMatrix],
     n_folds: int,
     seed: int,
+    groups: IntVector | None = None,
 ) -> tuple[IntVector, FloatMatrix]:
     """Scores of labelled documents by students that never saw their labels.
 
     ``score_without(kept, held_out)`` learns from the kept labels and scores the
     documents held out. A class keeps at least one label: classes with a single
-    one are never held out. Returns the documents that were scored, and scores.
+    one are never held out. Documents of one of the ``groups`` (copies) are held out
+    together. Returns the documents that were scored, and scores.
     """
     rng = np.random.default_rng(seed)
     fold = np.full(len(y), -1)
     for c in np.unique(y):
         rows = rng.permutation(np.flatnonzero(y == c))
-        if len(rows) > 1:
-            fold[rows] = (np.arange(len(rows)) + c) % n_folds
+        place = _places(rows if groups is None else groups[rows])
+        if place.any():
+            fold[rows] = (place + c) % n_folds
             if (fold[rows] == fold[rows[0]]).all():
                 fold[rows[0]] = -1
     done, scores = [], []
