@@ -529,7 +529,7 @@ def _other_models() -> dict[str, Schema]:
                 "n_hidden_": array("i", "n_classes", low=1),
                 "n_iter_": whole(),
                 "responsibilities_": array("f", None, None, nan=True),
-                "restart_scores_": array("f", "n_classes", None, nan=True),
+                "restart_scores_": array("f", None, None, finite=False, nan=True),
                 "trials_": anything_plain,
                 "validation_score_": anything_plain,
             },
@@ -937,7 +937,7 @@ def _pipeline_schemas() -> dict[str, Schema]:
             },
             fitted={
                 "kinds_": array("i", "n_features", low=0, high=8),
-                "phrases_": instance("WordCounter", n_terms="n_phrases"),
+                "phrases_": optional(instance("WordCounter", n_terms="n_phrases")),
                 "regions_": words("n_regions", unique=True),
                 "words_": instance("WordCounter", n_terms="n_words"),
             },

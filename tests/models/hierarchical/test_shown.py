@@ -10,8 +10,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 import earmark
 from earmark import TextClassifier
 from earmark.exceptions import NotSupportedError
-from earmark.models import HierarchicalBayes, _progress
+from earmark.models import HierarchicalBayes
 from earmark.models.hierarchical.description import telling_features, telling_terms
+from earmark.models.progress import FitProgress
 
 TEXTS = [
     "the striker scored a goal in the final match",
@@ -201,6 +202,6 @@ def test_scikit_learn_callbacks_see_the_fit_and_its_tasks(fitted):
 
 
 def test_without_callbacks_progress_is_silent():
-    with _progress.FitProgress(object(), 2, "work") as progress:
+    with FitProgress(object(), 2, "work") as progress:
         progress.task_done()
         progress.task_done()
