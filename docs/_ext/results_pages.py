@@ -139,6 +139,7 @@ def reproduction_page(path: Path, figures: Path) -> str:
             about,
             f"Made by `{stored['command']}` with {versions}.{kind} "
             f"This page is written from `reproductions/results/{path.name}`.",
+            *([stored["remarks"]] if "remarks" in stored else []),
             "## Tables",
             body,
             *(["## Figures", *pictures] if pictures else []),

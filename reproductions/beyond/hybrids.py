@@ -95,13 +95,9 @@ def summary(rows: Sequence[Mapping[str, Any]], base: str) -> dict[str, Any]:
 
 
 def _hybrid(part: Part, **options: Any) -> HybridBayes:
-    settings: dict[str, Any] = {
-        "alpha": _ALPHA,
-        "vocabulary": "shared",
-        "blocks": part.blocks,
-        **options,
-    }
-    return HybridBayes(**settings)
+    """The hybrid of subject and body, fitted on the labelled documents."""
+    model = HybridBayes(alpha=_ALPHA, vocabulary="shared", **options)
+    return model.fit(part.regions, part.y, blocks=part.blocks)
 
 
 def _error(model: Any, X: Matrix, y: Any) -> float:
@@ -117,7 +113,7 @@ def unlabelled_hybrid(run: Run) -> list[dict[str, Any]]:
 
 
 def _with_pool(train: Part, test: Part, pool: Part) -> dict[str, float]:
-    plain = _hybrid(train).fit(train.regions, train.y)
+    plain = _hybrid(train)
     model = _em_hybrid(train, pool)
     marked = np.concatenate([train.y.astype(object), np.full(len(pool.y), None)])
     both = sparse.vstack([train.whole, pool.whole], format="csr")
@@ -141,7 +137,7 @@ def _em_hybrid(train: Part, pool: Part) -> HybridBayes:
     fitted on the labelled documents alone, each left out exactly (HY3).
     """
     models = [
-        _hybrid(train).fit(train.regions, train.y),
+        _hybrid(train),
         *(_em(train, pool, weight) for weight in _POOL_WEIGHTS),
     ]
     own = np.searchsorted(models[0].classes_, train.y)
@@ -153,14 +149,16 @@ def _em_hybrid(train: Part, pool: Part) -> HybridBayes:
 
 
 def _em(train: Part, pool: Part, weight: float) -> HybridBayes:
-    model = _hybrid(train).fit(train.regions, train.y)
+    model = _hybrid(train)
     classes = model.classes_
     X = sparse.vstack([train.regions, *[pool.regions] * len(classes)], format="csr")
     y = np.concatenate([train.y, np.repeat(classes, len(pool.y))])
     for _ in range(_ROUNDS):
         shares = weight * model.predict_proba(pool.regions)
         mass = np.concatenate([np.ones(len(train.y)), shares.T.ravel()])
-        model = _hybrid(train).fit(X, y, sample_weight=np.maximum(mass, 1e-9))
+        model = HybridBayes(alpha=_ALPHA, vocabulary="shared").fit(
+            X, y, sample_weight=np.maximum(mass, 1e-9), blocks=train.blocks
+        )
         model.fit_weights(train.regions, train.y)
     return model
 
@@ -176,11 +174,15 @@ def chosen_by_evidence(run: Run) -> list[dict[str, Any]]:
 def _candidates(train: Part, test: Part, pool: Part) -> dict[str, float]:
     models: dict[str, tuple[Any, Matrix, Matrix]] = {
         "naive Bayes (no weight)": (
-            MultinomialNaiveBayes(alpha=_ALPHA),
+            MultinomialNaiveBayes(alpha=_ALPHA).fit(train.whole, train.y),
             train.whole,
             test.whole,
         ),
-        "hybrid R=1": (HybridBayes(alpha=_ALPHA), train.whole, test.whole),
+        "hybrid R=1": (
+            HybridBayes(alpha=_ALPHA).fit(train.whole, train.y),
+            train.whole,
+            test.whole,
+        ),
         "hybrid R=2": (_hybrid(train), train.regions, test.regions),
         "hybrid R=2, unnormalised": (
             _hybrid(train, normalize=False),
@@ -190,7 +192,6 @@ def _candidates(train: Part, test: Part, pool: Part) -> dict[str, float]:
     }
     errors, losses = {}, {}
     for name, (model, X, X_test) in models.items():
-        model.fit(X, train.y)
         own = np.searchsorted(model.classes_, train.y)
         left_out = model.leave_one_out(X, train.y)
         left_out = left_out - np.logaddexp.reduce(left_out, axis=1)[:, None]
@@ -226,11 +227,7 @@ def latent_hybrid(run: Run) -> list[dict[str, Any]]:
 
 
 def _latent(train: Part, test: Part, pool: Part) -> dict[str, float]:
-    errors = {
-        "hybrid": _error(
-            _hybrid(train).fit(train.regions, train.y), test.regions, test.y
-        )
-    }
+    errors = {"hybrid": _error(_hybrid(train), test.regions, test.y)}
     for nodes in (1, 2, 3):
         fitted, judged = _crossed(train, test, nodes)
         spread = np.maximum(fitted.std(axis=0), 1e-12)
