@@ -266,7 +266,8 @@ def _fitted(classifier: TextClassifier, job: Job) -> TextClassifier:
 
 def _engine_of(classifier: TextClassifier) -> Any:
     """The engine to fit, unfitted."""
-    return build_engine(classifier.model, classifier.features, classifier._options())
+    options = classifier._new_options()
+    return build_engine(classifier.model, classifier.features, options)
 
 
 def _refuse(estimator: Estimator) -> None:

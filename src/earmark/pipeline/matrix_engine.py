@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from inspect import signature
 from typing import Any, Self
@@ -22,7 +23,7 @@ from earmark.decision.scores import (
     has_probabilities,
     log_probabilities,
 )
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.folds import stratified_folds
 from earmark.kernels.logspace import log_normalize
 from earmark.models import SemiSupervisedNaiveBayes
@@ -106,7 +107,10 @@ def cross_scores(
             if sample_weight is None
             else {"sample_weight": np.asarray(sample_weight)[train]}
         )
-        model = clone(estimator).fit(X[train], y[train], **given, **more)
+        with warnings.catch_warnings():
+            # What a fold lacks is no news about the documents.
+            warnings.simplefilter("ignore", EarmarkWarning)
+            model = clone(estimator).fit(X[train], y[train], **given, **more)
         answer = class_scores(model, X[held])
         columns = np.searchsorted(classes, model.classes_)
         lowest = answer.min(axis=1, keepdims=True)

@@ -230,17 +230,15 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         """
         self._check_promise()
-        self.seed_ = seed_from(self.random_state)
         require_encoder(self.encoder)
         texts = self._texts(X, new=True)
         target = as_target(y, n_documents(texts), self.multi_label)
         _require_two_classes(target)
-        self.n_columns_ = target.n_columns
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         labelled = take(texts, target.labelled)
         pool = self._pool(texts, target, unlabelled)
         features = fitting_features(self.features, texts)
-        options = self._options()
+        options = self._new_options()
         choice = choose(
             self.model, Data(features, options, labelled, target, pool, weight)
         )
@@ -257,7 +255,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             told.append(_BY_CHARACTERS)
         if self.encoder is not None:
             told.append(told_of_encoder(engine))
-        self._adopt(engine, choice.name, told)
+        self._adopt(engine, choice.name, told, target.n_columns)
         if self.max_novelty is not None:
             self._learn_ordinary(labelled, target.labels, pool)
         if calibration is not None:
@@ -363,7 +361,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if not hasattr(self, "engine_"):
             name = "multinomial" if self.model == "auto" else self.model
             features = fitting_features(self.features, texts)
-            engine = build_engine(name, features, self._options())
+            engine = build_engine(name, features, self._new_options())
             assert isinstance(engine, CountEngine)
             engine.partial_fit(texts, target.labels, classes)
             self._adopt(engine, model_name(name), ["updated document by document"])
@@ -745,6 +743,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         super().set_params(**parameters)
         return self
 
+    def _new_options(self) -> BuildOptions:
+        """Options of a fit that begins: it draws its seed."""
+        self.seed_ = seed_from(self.random_state)
+        return self._options()
+
     def _options(self) -> BuildOptions:
         return BuildOptions(
             class_weight=self.class_weight,
@@ -754,8 +757,15 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             verbose=self.verbose,
         )
 
-    def _adopt(self, engine: Any, name: str, reasons: list[str]) -> None:
+    def _adopt(
+        self,
+        engine: Any,
+        name: str,
+        reasons: list[str],
+        n_columns: int | None = None,
+    ) -> None:
         self.engine_ = engine
+        self.n_columns_ = n_columns
         self.classes_ = engine.classes_
         self.model_name_ = name
         self.reasons_ = reasons
