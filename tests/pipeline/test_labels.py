@@ -7,7 +7,7 @@ from scipy import sparse
 
 from earmark import TextClassifier
 from earmark.exceptions import DataError, EarmarkWarning
-from earmark.pipeline.labels import as_target
+from earmark.pipeline.inputs import as_target
 
 TEXTS = ["good film", "good day", "bad film", "bad day"] * 3
 LABELS = ["pos", "pos", "neg", "neg"] * 3

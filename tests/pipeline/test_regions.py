@@ -9,7 +9,7 @@ import earmark
 from earmark import TextClassifier
 from earmark.exceptions import DataError
 from earmark.models import HybridBayes
-from earmark.pipeline.region_features import make_counter
+from earmark.pipeline.text_features import make_counter
 
 WORDS = {"sport": "goal ball team match", "trade": "price stock market shares"}
 

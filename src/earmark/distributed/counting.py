@@ -15,8 +15,8 @@ from earmark.features import HashedCounter
 from earmark.features.fused import packed_by_class
 from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.kernels.text import Documents
+from earmark.pipeline.count_engine import text_statistics
 from earmark.pipeline.inputs import RegionTexts, as_region_texts, take
-from earmark.pipeline.raw_counts import text_statistics
 from earmark.statistics import TermCounts
 from earmark.typing import Estimator, IntVector, Labels, SparseMatrix
 

@@ -21,8 +21,7 @@ from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import NotSupportedError
 from earmark.models import SemiSupervisedNaiveBayes
 from earmark.pipeline import TextClassifier
-from earmark.pipeline.build import build_engine
-from earmark.pipeline.choice import model_name, unused_pool
+from earmark.pipeline.choice import build_engine, model_name, unused_pool
 from earmark.pipeline.files import load_with_info
 from earmark.typing import Estimator
 

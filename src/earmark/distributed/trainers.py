@@ -37,7 +37,7 @@ from earmark.models.registry import MODELS
 from earmark.pipeline.count_engine import CountEngine, class_factors
 from earmark.pipeline.inputs import RegionTexts
 from earmark.pipeline.matrix_engine import MatrixEngine
-from earmark.pipeline.region_features import RegionFeatures
+from earmark.pipeline.text_features import RegionFeatures
 from earmark.statistics import TermCounts
 from earmark.typing import Estimator, IntVector, Labels
 

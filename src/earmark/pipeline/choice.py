@@ -1,16 +1,20 @@
-"""Which model: from the data to a model name and the reasons for it."""
+"""Which model: from the data to a model name and the reasons for it; name to engine."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
+from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.evidence import group_copies
-from earmark.models.registry import MODELS, BuildOptions
+from earmark.features import TfidfWeighting, WordCounter
+from earmark.models.naive_bayes.count_model import CountNaiveBayes
+from earmark.models.registry import MODELS, BuildOptions, get_spec, wanted_features
 from earmark.models.semi_supervised import (
     MIN_POOL,
     MIN_POOL_RATIO,
@@ -18,15 +22,120 @@ from earmark.models.semi_supervised import (
     pool_is_useful,
 )
 from earmark.models.semi_supervised.classifier import check_parameters
-from earmark.pipeline.build import Engine, build_engine, region_features
-from earmark.pipeline.inputs import RegionTexts, n_distinct, n_documents, take
-from earmark.pipeline.labels import Target
-from earmark.pipeline.matrix_engine import MatrixEngine, cross_scores
-from earmark.pipeline.region_features import RegionFeatures
-from earmark.pipeline.semi_engine import SemiEngine
+from earmark.pipeline.count_engine import CountEngine
+from earmark.pipeline.inputs import RegionTexts, Target, n_distinct, n_documents, take
+from earmark.pipeline.matrix_engine import (
+    AnyOfEngine,
+    MatrixEngine,
+    SemiEngine,
+    cross_scores,
+)
+from earmark.pipeline.text_features import RegionFeatures, SemiFeatures, make_counter
 from earmark.typing import BoolVector, IntVector, Labels, SparseMatrix
 
-__all__ = ["Choice", "Data", "choose", "model_name", "unused_pool", "with_pool"]
+__all__ = [
+    "Choice",
+    "Data",
+    "Engine",
+    "build_engine",
+    "choose",
+    "model_name",
+    "region_features",
+    "unused_pool",
+    "with_pool",
+]
+
+Engine: TypeAlias = CountEngine | MatrixEngine
+
+
+def build_engine(
+    model: Any, features: Any, options: BuildOptions, multi_label: bool = False
+) -> Engine:
+    """An unfitted engine for a model name or an estimator."""
+    counter = make_counter(features, options.n_jobs)
+    if multi_label:
+        return _any_of_engine(model, features, counter, options)
+    if not isinstance(model, str):
+        return _engine_of_estimator(model, features, counter, options)
+    spec = get_spec(model)
+    estimator = spec.build(options)
+    if isinstance(estimator, SemiSupervisedClassifier):
+        return _semi_engine(estimator, features, options)
+    if isinstance(estimator, CountNaiveBayes) and isinstance(counter, WordCounter):
+        return CountEngine(estimator, counter, options.class_weight)
+    return MatrixEngine(
+        _region_features(counter, spec.features, features, estimator),
+        estimator,
+        class_weight=None if "class_weight" in spec.passes else options.class_weight,
+        random_state=options.random_state,
+    )
+
+
+def region_features(kind: str, features: Any, options: BuildOptions) -> RegionFeatures:
+    """What a model is fed: "counts" or "tfidf" of each region."""
+    counter = make_counter(features, options.n_jobs)
+    return _region_features(counter, kind, features, None)
+
+
+def _any_of_engine(
+    model: Any, features: Any, counter: Any, options: BuildOptions
+) -> AnyOfEngine:
+    if isinstance(model, str):
+        spec = get_spec(model)
+        estimator, wanted = spec.build(options), spec.features
+    else:
+        estimator, wanted = model, wanted_features(model)
+    return AnyOfEngine(
+        _region_features(counter, wanted, features, estimator),
+        AnyOfClassifier(estimator, random_state=options.random_state or 0),
+        random_state=options.random_state,
+    )
+
+
+def _engine_of_estimator(
+    model: Any, features: Any, counter: Any, options: BuildOptions
+) -> Engine:
+    if not hasattr(model, "fit") or not is_classifier(model):
+        raise TypeError(
+            "TextClassifier.model must be a model name or a scikit-learn classifier, "
+            f"got {model!r}."
+        )
+    if isinstance(model, SemiSupervisedClassifier):
+        return _semi_engine(model, features, options)
+    if isinstance(model, CountNaiveBayes) and isinstance(counter, WordCounter):
+        return CountEngine(model, counter, options.class_weight)
+    return MatrixEngine(
+        _region_features(counter, wanted_features(model), features, model),
+        model,
+        class_weight=options.class_weight,
+        random_state=options.random_state,
+    )
+
+
+def _semi_engine(
+    estimator: SemiSupervisedClassifier, features: Any, options: BuildOptions
+) -> SemiEngine:
+    """Words of a single document carry nothing from text to text: two at least."""
+    if features is None or isinstance(features, Mapping):
+        features = {"min_df": estimator.min_df, **(features or {})}
+    counter = make_counter(features, options.n_jobs)
+    return SemiEngine(
+        SemiFeatures(counter, options.encoder),
+        estimator,
+        class_weight=options.class_weight,
+        random_state=options.random_state,
+    )
+
+
+def _region_features(
+    counter: Any, wanted: str, features: Any, estimator: Any
+) -> RegionFeatures:
+    """tf-idf for the models that want it, unless the user brings a vectorizer."""
+    own = hasattr(features, "fit_transform")
+    weighting = None if own or wanted != "tfidf" else TfidfWeighting()
+    shared = getattr(estimator, "vocabulary", None) == "shared"
+    return RegionFeatures(counter, weighting, shared)
+
 
 _SEMI = "semi-supervised"
 # From so many labels a class on, whether the pool helps is left to the labels.
@@ -299,12 +408,12 @@ def _pool_serves(model: Any, data: Data) -> tuple[bool, list[str]]:
         check_parameters(model)
         min_pool, min_ratio = model.min_pool, model.min_pool_ratio
     n_pool = data.n_pool
-    n_different = n_distinct(data.pool) if n_pool else 0
+    if not n_pool:
+        return False, []
+    n_different = n_distinct(data.pool)
     n_labelled = len(data.target.labels)
     if pool_is_useful(n_labelled, n_different, min_pool, min_ratio):
         return True, []
-    if not n_pool:
-        return False, []
     same = "" if n_different == n_pool else f" ({n_different:,} different ones)"
     return False, [
         f"{n_pool:,} unlabelled documents{same} were not used: they help from "

@@ -17,20 +17,66 @@ from earmark.decision.decision import Decision, one_of_decision
 from earmark.decision.scores import Scores, class_log_odds
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import WordCounter
-from earmark.features.fused import KnownTerms
+from earmark.features.fused import KnownTerms, count_by_class
+from earmark.features.vocabulary import prunes, term_mask
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.text import Documents
-from earmark.models._base import ScoreParts
+from earmark.models.protocols import ScoreParts
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
-from earmark.pipeline.raw_counts import (
-    fixed_counter,
-    kept_statistics,
-    text_statistics,
-)
 from earmark.statistics import ClassStatistics
+from earmark.statistics.inputs import label_positions
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
 
-__all__ = ["CountEngine", "class_factors"]
+__all__ = [
+    "CountEngine",
+    "class_factors",
+    "fixed_counter",
+    "kept_statistics",
+    "text_statistics",
+]
+
+
+def text_statistics(
+    counter: WordCounter,
+    texts: Documents,
+    y: Labels,
+    classes: Labels,
+    weight: Any | None,
+) -> ClassStatistics:
+    """Class statistics of raw texts, keyed by term and unpruned (CS1).
+
+    Unweighted documents go straight from tokens to sums, without a matrix.
+    """
+    if weight is None and not counter.binary:
+        y_index = label_positions(y, classes, len(texts))
+        terms, tokens, presence = count_by_class(counter, texts, y_index, len(classes))
+        docs = np.bincount(y_index, minlength=len(classes)).astype(np.int64)
+        return ClassStatistics.from_sums(classes, docs, tokens, presence, terms)
+    every = clone(counter).set_params(min_df=1, max_df=1.0, max_features=None)
+    X = every.fit_transform(texts)
+    terms = every.get_feature_names_out()
+    return ClassStatistics(classes, terms=terms).add(X, y, weight)
+
+
+def kept_statistics(
+    counter: WordCounter, statistics: ClassStatistics
+) -> ClassStatistics:
+    """The columns that the counter's limits on frequency leave."""
+    if not prunes(counter):
+        return statistics
+    totals = statistics.presence if counter.binary else statistics.tokens
+    mask = term_mask(
+        counter,
+        int(statistics.docs.sum()),
+        statistics.document_frequency(),
+        np.asarray(totals.sum(axis=0)).ravel(),
+    )
+    return statistics.select(np.flatnonzero(mask))
+
+
+def fixed_counter(counter: WordCounter, terms: Any) -> KnownTerms:
+    """The same counter on a vocabulary that is already known."""
+    return KnownTerms(counter, list(terms))
 
 
 def class_factors(
@@ -185,9 +231,9 @@ class CountEngine:
 
     def scores(self, texts: RegionTexts) -> FloatMatrix:
         """Class scores, tokens straight to sums where the model is linear (NB6)."""
-        rule = self.model_._linear_form()
+        rule = self.model_.linear_rule()
         if rule is None:
-            return np.asarray(self.model_._scores(self.matrix(texts)))
+            return np.asarray(self.model_.class_scores(self.matrix(texts)))
         n_texts = n_documents(texts)
         scores = np.tile(rule.offset, (n_texts, 1))
         start, none = 0, np.zeros(len(self.classes_))
@@ -200,7 +246,7 @@ class CountEngine:
             if column is not None and len(terms):
                 tf = "binary" if rule.binary else "raw"
                 scores += scorer.score(column, block, none, tf=tf)[0]
-        return np.asarray(self.model_._possible(scores))
+        return scores
 
     def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
         """Log posteriors, (n_documents, n_classes)."""
@@ -222,7 +268,7 @@ class CountEngine:
 
     def parts(self, texts: RegionTexts) -> list[ScoreParts]:
         """The scores of each document, taken apart."""
-        parts: list[ScoreParts] = self.model_._score_parts(self.matrix(texts))
+        parts: list[ScoreParts] = self.model_.score_parts(self.matrix(texts))
         return parts
 
     def paths(self, texts: RegionTexts, top: int) -> list[list[Any]]:
@@ -252,7 +298,7 @@ class CountEngine:
 
     def term_weights(self) -> FloatMatrix | None:
         """Weight of each term for each class (n_terms, n_classes)."""
-        weights: FloatMatrix = self.model_._weights
+        weights: FloatMatrix | None = self.model_.term_weights()
         return weights
 
     def describe(self, column: int) -> tuple[str, str | None]:

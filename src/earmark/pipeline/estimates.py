@@ -16,9 +16,9 @@ from earmark.decision.evidence import (
     training_evidence,
 )
 from earmark.decision.scores import Scores
-from earmark.pipeline.build import Engine
+from earmark.pipeline.choice import Engine
 from earmark.pipeline.inputs import RegionTexts, take
-from earmark.pipeline.semi_engine import SemiEngine
+from earmark.pipeline.matrix_engine import SemiEngine
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels
 
 __all__ = ["calibration_evidence", "left_out_evidence"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from earmark.models._base import ScoreParts
-from earmark.pipeline.build import Engine
+from earmark.models.protocols import ScoreParts
+from earmark.pipeline.choice import Engine
 from earmark.pipeline.inputs import RegionTexts
 
 __all__ = [

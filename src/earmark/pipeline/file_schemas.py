@@ -832,9 +832,7 @@ def _decision_schemas() -> dict[str, Schema]:
 
 
 def _pipeline_schemas() -> dict[str, Schema]:
-    from earmark.pipeline.any_of_engine import AnyOfEngine
-    from earmark.pipeline.matrix_engine import MatrixEngine
-    from earmark.pipeline.semi_engine import SemiEngine
+    from earmark.pipeline.matrix_engine import AnyOfEngine, MatrixEngine, SemiEngine
     from earmark.pipeline.text_classifier import TextClassifier
 
     def matrix(kind: type, engine_features: str) -> Schema:

@@ -22,13 +22,10 @@ from earmark.models.semi_supervised.views import (
     VectorView,
 )
 from earmark.persistence import ModelInfo, open_model, read_manifest, save_model
-from earmark.pipeline.any_of_engine import AnyOfEngine
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.file_schemas import schemas
-from earmark.pipeline.matrix_engine import MatrixEngine
-from earmark.pipeline.region_features import RegionFeatures
-from earmark.pipeline.semi_engine import SemiEngine
-from earmark.pipeline.semi_features import SemiFeatures
+from earmark.pipeline.matrix_engine import AnyOfEngine, MatrixEngine, SemiEngine
+from earmark.pipeline.text_features import RegionFeatures, SemiFeatures
 from earmark.text.preparation import TextPreparation
 from earmark.typing import JsonObject
 

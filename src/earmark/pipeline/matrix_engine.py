@@ -1,9 +1,9 @@
-"""Raw text -> sparse matrix -> any estimator."""
+"""Raw text -> one matrix -> any estimator: one label, several, or a pool to use."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from dataclasses import replace
 from inspect import signature
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
+from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import Decision, one_of_decision
 from earmark.decision.evidence import group_copies
@@ -27,18 +28,29 @@ from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.folds import stratified_folds
 from earmark.kernels.logspace import log_normalize
 from earmark.models import SemiSupervisedNaiveBayes
-from earmark.models._base import (
-    ClassScoresMixin,
+from earmark.models.base import (
+    LogitClassifier,
+    RankingClassifier,
+    ScoringClassifier,
+)
+from earmark.models.protocols import (
+    ExplainsScores,
+    LinearModel,
     LinearRule,
     ScoreParts,
     linear_parts,
 )
-from earmark.models.base import LogitClassifier, RankingClassifier
-from earmark.pipeline.fused_scores import FusedScorer, fused_scorer
+from earmark.models.semi_supervised import SemiSupervisedClassifier
 from earmark.pipeline.inputs import RegionTexts, n_documents
-from earmark.pipeline.region_features import RegionFeatures
+from earmark.pipeline.text_features import (
+    FusedScorer,
+    RegionFeatures,
+    SemiFeatures,
+    fused_scorer,
+)
 from earmark.typing import (
     BoolVector,
+    Estimator,
     FloatMatrix,
     IntVector,
     Labels,
@@ -46,36 +58,35 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["MatrixEngine", "class_scores", "cross_scores", "score_parts"]
+__all__ = [
+    "AnyOfEngine",
+    "MatrixEngine",
+    "SemiEngine",
+    "class_scores",
+    "cross_scores",
+    "score_parts",
+    "told_of_encoder",
+]
 
 
-def linear_form(estimator: Any) -> LinearRule | None:
+def linear_rule(estimator: Estimator) -> LinearRule | None:
     """How the class scores are linear in a row, or None where they are not."""
-    if hasattr(estimator, "_linear_form"):
-        rule: LinearRule | None = estimator._linear_form()
-        return rule
+    if isinstance(estimator, LinearModel):
+        return estimator.linear_rule()
     coef = getattr(estimator, "coef_", None)
     offset = getattr(estimator, "intercept_", None)
     if coef is None or offset is None:
         return None
-    return LinearRule.from_coef(coef, offset)
+    rule = LinearRule.from_coef(coef, offset)
+    if isinstance(estimator, LogisticRegression):
+        return replace(rule, log_posteriors=log_normalize)
+    return rule
 
 
-def posterior_rule(estimator: Any) -> Callable[[FloatMatrix], FloatMatrix] | None:
-    """From class scores to log-probabilities, or None where scores do not say."""
-    if hasattr(estimator, "_log_posteriors"):
-        rule: Callable[[FloatMatrix], FloatMatrix] = estimator._log_posteriors
-        return rule
-    is_logit = isinstance(estimator, LogisticRegression) or getattr(
-        estimator, "_scores_are_logits", False
-    )
-    return log_normalize if is_logit else None
-
-
-def class_scores(estimator: Any, X: MatrixLike) -> FloatMatrix:
+def class_scores(estimator: Estimator, X: MatrixLike) -> FloatMatrix:
     """The estimator's own scores, (n_samples, n_classes)."""
-    if isinstance(estimator, ClassScoresMixin):
-        return estimator._scores(X)
+    if isinstance(estimator, ScoringClassifier):
+        return estimator.class_scores(X)
     if hasattr(estimator, "decision_function"):
         return as_columns(estimator.decision_function(X))
     return log_probabilities(estimator, X)
@@ -121,10 +132,9 @@ def cross_scores(
 
 def score_parts(model: Any, X: SparseMatrix) -> list[ScoreParts]:
     """The scores of each document, taken apart, for a model that is a sum."""
-    if hasattr(model, "_score_parts"):
-        parts: list[ScoreParts] = model._score_parts(X)
-        return parts
-    form = linear_form(model)
+    if isinstance(model, ExplainsScores):
+        return model.score_parts(X)
+    form = linear_rule(model)
     if form is None:
         raise NotSupportedError(
             f"{type(model).__name__} is not a sum over terms, so it cannot be "
@@ -310,7 +320,7 @@ class MatrixEngine:
     def _scorer(self) -> FusedScorer | None:
         """What sums up scores while reading, made at first use; None if not linear."""
         if self._fused is None or self._fused[0] is not self.model_:
-            rule = linear_form(self.model_)
+            rule = linear_rule(self.model_)
             scorer = None if rule is None else fused_scorer(self.features, rule)
             self._fused = (self.model_, scorer)
         return self._fused[1]
@@ -319,9 +329,9 @@ class MatrixEngine:
         """Log class probabilities, calibrated where the model has none."""
         if self.calibrator_ is not None:
             return self.calibrator_.transform(self.scores(texts))
-        normalize, scorer = posterior_rule(self.model_), self._scorer()
-        if normalize is not None and scorer is not None:
-            return normalize(scorer.scores(texts))
+        scorer = self._scorer()
+        if scorer is not None and scorer.rule.log_posteriors is not None:
+            return scorer.rule.log_posteriors(scorer.scores(texts))
         return log_probabilities(self.model_, self.matrix(texts))
 
     def decide(self, texts: RegionTexts) -> Decision:
@@ -376,11 +386,10 @@ class MatrixEngine:
 
     def term_weights(self) -> FloatMatrix | None:
         """Weight of each term for each class (n_terms, n_classes), if there is one."""
-        if hasattr(self.model_, "_term_weights"):
-            weights: FloatMatrix = self.model_._term_weights()
-            return weights
-        form = linear_form(self.model_)
-        return None if form is None else form.weights
+        if isinstance(self.model_, ExplainsScores):
+            return self.model_.term_weights()
+        rule = linear_rule(self.model_)
+        return None if rule is None else rule.weights
 
     def describe(self, column: int) -> tuple[str, str | None]:
         """Term and region of a column."""
@@ -388,3 +397,164 @@ class MatrixEngine:
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k not in self._transient}
+
+
+class AnyOfEngine(MatrixEngine):
+    """A matrix engine whose estimator is an ``AnyOfClassifier``."""
+
+    multi_label = True
+    model_: AnyOfClassifier
+
+    @property
+    def leaves_one_out(self) -> bool:
+        """Never: labels are decided on one by one."""
+        return False
+
+    def decide(self, texts: RegionTexts) -> Decision:
+        """The labels of each document, each decided on by itself."""
+        return self.model_.decide(self.matrix(texts))
+
+    def scores(self, texts: RegionTexts) -> FloatMatrix:
+        """Score of each label over its threshold: yes from 0 on."""
+        return self.model_.decision_function(self.matrix(texts))
+
+    def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
+        """Log probability of each label by itself; rows do not sum to 1."""
+        proba = self.model_.predict_proba(self.matrix(texts))
+        return np.asarray(np.log(np.maximum(proba, 1e-300)))
+
+    def parts(self, texts: RegionTexts) -> list[ScoreParts]:
+        """Each label's score over its threshold, taken apart."""
+        X = self.matrix(texts)
+        columns = [self._label_parts(c, X) for c in range(len(self.classes_))]
+        found = []
+        for d in range(X.shape[0]):
+            one = [column[d] for column in columns]
+            where = one[0].columns
+            constants = {
+                "bias": np.array(
+                    [sum(_gap(v) for v in p.constants.values()) for p in one]
+                ),
+                "threshold": -self.model_.threshold_,
+            }
+            terms = np.stack([p.terms[:, 1] - p.terms[:, 0] for p in one], axis=1)
+            found.append(ScoreParts(where, terms, constants))
+        return found
+
+    def term_weights(self) -> FloatMatrix | None:
+        """Refused silently: each label has a model of its own."""
+        return None
+
+    def refusals(self) -> dict[str, str]:
+        """Nothing is learned or left out one by one."""
+        why = "is for one label a document; with several, fit again or cross-validate."
+        names = ("partial_fit", "forget", "leave_one_out")
+        return {name: f"{name} {why}" for name in names}
+
+    def decision_scores(self, texts: RegionTexts) -> FloatMatrix:
+        """Score of each label over its threshold: yes from 0 on."""
+        return self.scores(texts)
+
+    def _label_parts(self, c: int, X: Any) -> list[ScoreParts]:
+        model = self.model_.estimators_[c]
+        if model is None:
+            raise NotSupportedError(
+                f"label {self.classes_[c]!r} is on every training document, so no "
+                "word speaks for or against it."
+            )
+        return score_parts(model, X)
+
+
+def _gap(value: Any) -> float:
+    return float(value[1] - value[0])
+
+
+class SemiEngine(MatrixEngine):
+    """Words, phrases and vectors of all texts, and a model that uses the pool.
+
+    Parameters
+    ----------
+    features : SemiFeatures
+        Unfitted.
+    estimator : SemiSupervisedClassifier
+        Unfitted.
+    class_weight : None, "balanced" or dict
+        Turned into weights of the labelled documents.
+    random_state : int or None
+        Kept for the interface; the estimator has its own.
+
+    """
+
+    features: SemiFeatures
+
+    def fit(
+        self,
+        texts: RegionTexts,
+        y: Labels,
+        sample_weight: Any | None = None,
+        pool: RegionTexts | None = None,
+        validation: Any | None = None,
+        counted: Any | None = None,
+    ) -> Self:
+        """Learn afresh from labelled texts and a pool; ``validation`` has no part."""
+        pool = {name: [] for name in texts} if pool is None else pool
+        X = self.features.fit_transform(texts, pool)
+        if not np.any(self.features.kinds_ == 0):
+            raise DataError(
+                "no term is left to learn from: the documents are empty or hold only "
+                "stop words."
+            )
+        labels = np.full(X.shape[0], None, dtype=object)
+        labels[: n_documents(texts)] = y
+        model: SemiSupervisedClassifier = clone(self.estimator)
+        weight = self._weighted(y, sample_weight)
+        if weight is not None:  # the pool is weighted by the model
+            weight = np.concatenate([weight, np.ones(X.shape[0] - len(y))])
+        self.model_ = model.fit(
+            X,
+            labels,
+            weight,
+            kinds=self.features.kinds_,
+            terms=self.features.terms_,
+            copies=group_copies(texts).group,
+        )
+        self.classes_ = self.model_.classes_
+        self.calibrator_ = None
+        return self
+
+    @property
+    def encoder_share(self) -> float | None:
+        """What an encoder counts in the vote; None if it has none."""
+        share: float | None = self.model_.encoder_share_
+        return share
+
+    @property
+    def left_out(self) -> tuple[IntVector, FloatMatrix] | None:
+        """Labelled documents held out in turn, and their log probabilities."""
+        left_out: tuple[IntVector, FloatMatrix] | None = self.model_.left_out_
+        return left_out
+
+    def left_out_right(self, y: Labels) -> BoolVector | None:
+        """Whether each of those was answered rightly."""
+        if self.left_out is None:
+            return None
+        rows, log_proba = self.left_out
+        right: BoolVector = self.classes_[log_proba.argmax(axis=1)] == y[rows]
+        return right
+
+    def term_weights(self) -> FloatMatrix | None:
+        """Weight of each word and phrase for each class in the student on words."""
+        made = self.model_.features_
+        columns = np.concatenate([made.words_, made.phrases_])
+        weights = np.zeros((len(self.features.kinds_), len(self.classes_)))
+        student = self.model_.students_["words"].weights_
+        weights[columns[: len(student)]] = student
+        return weights
+
+
+def told_of_encoder(engine: Any) -> str:
+    """What the encoder that the user gave is worth, in words."""
+    share = engine.encoder_share if isinstance(engine, SemiEngine) else None
+    if share is None:
+        return "the encoder was not used: it is a view for semi-supervised learning"
+    return f"the encoder has {share:.0%} of the vote"

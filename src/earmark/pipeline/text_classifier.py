@@ -28,25 +28,33 @@ from earmark.exceptions import DataError, NotSupportedError, UnavailableError
 from earmark.folds import seed_from
 from earmark.models.hierarchical import HiddenNodes
 from earmark.models.registry import BuildOptions
-from earmark.pipeline.build import Engine, build_engine
-from earmark.pipeline.choice import Data, choose, model_name, with_pool
+from earmark.pipeline.choice import (
+    Data,
+    Engine,
+    build_engine,
+    choose,
+    model_name,
+    with_pool,
+)
 from earmark.pipeline.count_engine import CountEngine
-from earmark.pipeline.encoding import require_encoder
 from earmark.pipeline.estimates import calibration_evidence, left_out_evidence
 from earmark.pipeline.explanation import Explanation, explain_documents, in_region
 from earmark.pipeline.files import save_classifier
 from earmark.pipeline.inputs import (
     SINGLE,
     RegionTexts,
+    Target,
     as_region_texts,
+    as_target,
     fitting_features,
     joined,
     n_documents,
     take,
+    warn_of_new_labels,
     with_regions,
 )
-from earmark.pipeline.labels import Target, as_target, warn_of_new_labels
-from earmark.pipeline.semi_engine import told_of_encoder
+from earmark.pipeline.matrix_engine import told_of_encoder
+from earmark.pipeline.text_features import require_encoder
 from earmark.statistics.inputs import checked_weights
 from earmark.typing import (
     DocumentsLike,

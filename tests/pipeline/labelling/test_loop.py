@@ -6,8 +6,7 @@ import pytest
 from earmark.exceptions import DataError
 from earmark.models import ComplementNaiveBayes
 from earmark.pipeline.labelling import LabellingLoop
-from earmark.pipeline.labelling.collection import Collection
-from earmark.pipeline.labelling.learners import LEARNERS, make_learner
+from earmark.pipeline.labelling.learners import LEARNERS, Collection, make_learner
 
 TOPICS = {
     "cat": "cat purrs sleeps warm mat paws whiskers",

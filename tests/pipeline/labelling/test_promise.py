@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from earmark.pipeline.labelling.learners import Fitted
-from earmark.pipeline.labelling.view import make_view
+from earmark.pipeline.labelling.loop import make_view
 
 N_DOCUMENTS = 2000
 

@@ -137,6 +137,10 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
             return None
         return LinearRule(self._weights, self._offset, log_posteriors=log_normalize)
 
+    def term_weights(self) -> FloatMatrix:
+        """Weight of each term for each class, also where some are log 0."""
+        return self._weights
+
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""
         return linear_parts(

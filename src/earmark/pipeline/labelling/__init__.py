@@ -1,6 +1,5 @@
 """The loop of labelling: ask, learn, estimate, ask again. No web, no files."""
 
-from earmark.pipeline.labelling.loop import LabellingLoop, Pick
-from earmark.pipeline.labelling.view import View
+from earmark.pipeline.labelling.loop import LabellingLoop, Pick, View
 
 __all__ = ["LabellingLoop", "Pick", "View"]

@@ -1,32 +1,99 @@
 """Models that learn while one labels: from few documents, many times a minute.
 
-All of them are linear in the features, which is what lets the page show the words
-behind a guess.
+The documents are counted once. All models are linear in the features, which is what
+lets the page show the words behind a guess.
 """
 
 from __future__ import annotations
 
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from earmark.decision.calibration import TemperatureCalibrator
+from earmark.exceptions import DataError
+from earmark.features import TfidfWeighting, WordCounter
 from earmark.kernels.logspace import log_normalize
 from earmark.models import (
     ComplementNaiveBayes,
     MultinomialNaiveBayes,
     SoftmaxRegression,
 )
-from earmark.pipeline.labelling.collection import Collection
 from earmark.statistics import ClassStatistics
-from earmark.typing import FloatMatrix, FloatVector, SparseMatrix
+from earmark.text.tokens import WORD_PATTERN
+from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = ["LEARNERS", "Answers", "Fitted", "Learner", "make_learner"]
+__all__ = ["LEARNERS", "Answers", "Collection", "Fitted", "Learner", "make_learner"]
+
+# A word of one document tells nothing about the others; in a small collection every
+# word is kept, since little else is known.
+_SMALL = 200
+
+
+class Collection:
+    """Word counts and tf-idf rows of all documents.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        One a document.
+
+    Examples
+    --------
+    >>> made = Collection(["to be", "or not to be"])
+    >>> made.counts.toarray().tolist()
+    [[1, 0, 0, 1], [1, 1, 1, 1]]
+
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        if not len(texts):
+            raise DataError("there is no document to label.")
+        self.texts = list(texts)
+        self._counter = WordCounter(min_df=1 if len(self.texts) < _SMALL else 2)
+        try:
+            counts = self._counter.fit_transform(self.texts)
+        except ValueError as error:
+            raise DataError(f"no words to learn from: {error}") from None
+        self.counts: SparseMatrix = counts.tocsr()
+        self.n_documents, self.n_terms = self.counts.shape
+
+    @cached_property
+    def weights(self) -> SparseMatrix:
+        """Rows of unit length: 1 + log of the counts, times log of rarity."""
+        return TfidfWeighting(tf="sublinear").fit_transform(self.counts).tocsr()
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        return dict(self._counter.vocabulary_)
+
+    def similarity(self, rows: IntVector, to: IntVector) -> FloatVector:
+        """The largest cosine of each row with any document of ``to``."""
+        if not len(to):
+            return np.zeros(len(rows))
+        found = (self.weights[rows] @ self.weights[to].T).max(axis=1)
+        return np.asarray(found.toarray(), dtype=np.float64).ravel()
+
+    def spans(
+        self, text: str, term_weights: FloatVector, most: int = 2000
+    ) -> list[tuple[int, int, float]]:
+        """Where in a text the words stand that have a weight: (start, end, weight)."""
+        found = []
+        for word in re.finditer(WORD_PATTERN, text):
+            column = self._columns.get(word.group().lower())
+            if column is not None and term_weights[column]:
+                found.append((*word.span(), float(term_weights[column])))
+                if len(found) >= most:
+                    break
+        return found
+
 
 _N_FOLDS = 5
 # So many answers are enough to see how far the probabilities can be believed.
@@ -120,15 +187,16 @@ class CountLearner(Learner):
         seen = np.flatnonzero(self._statistics.document_frequency())
         model = self._model.finalise(self._statistics.select(seen))
         weights = np.zeros((self.collection.n_terms, len(names)))
-        weights[seen] = model._weights
-        scores = counts @ weights + model._offset
+        rule = model.linear_rule()
+        weights[seen] = rule.weights
+        scores = counts @ weights + rule.offset
         calibrator = self._calibrated(model, wanted, seen)
         log_proba = (
             log_normalize(scores)
             if calibrator is None
             else calibrator.transform(scores)
         )
-        return Fitted(names.tolist(), log_proba, weights, model._offset, counts)
+        return Fitted(names.tolist(), log_proba, weights, rule.offset, counts)
 
     def left_out(self, answers: Answers, classes: Sequence[str]) -> FloatMatrix:
         """Exact leave-one-out (NB8)."""

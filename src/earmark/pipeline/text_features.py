@@ -1,0 +1,403 @@
+"""What a document is: regions, words, phrases, vectors; side by side in one matrix."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+
+from earmark.exceptions import DataError
+from earmark.features import TfidfWeighting, WordCounter
+from earmark.features.fused import known_terms
+from earmark.kernels.rows import canonical_rows
+from earmark.models.protocols import LinearRule
+from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD
+from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
+from earmark.text.preparation import TextPreparation
+from earmark.typing import FloatMatrix, IntVector, SparseMatrix
+
+__all__ = [
+    "FusedScorer",
+    "RegionFeatures",
+    "SemiFeatures",
+    "encoded_texts",
+    "fused_scorer",
+    "make_counter",
+    "require_encoder",
+]
+
+
+def require_encoder(encoder: Any) -> None:
+    """Refuse what is no function; many encoders are objects with a method for it."""
+    method = callable(getattr(encoder, "encode", None))
+    # Calling a network of torch means a forward pass on tensors.
+    is_network = method and callable(getattr(encoder, "forward", None))
+    if encoder is None or (callable(encoder) and not is_network):
+        return
+    hint = "; give its method: encoder=model.encode" if method else ""
+    raise TypeError(
+        "TextClassifier.encoder must be a function from a list of texts to an array, "
+        f"got {type(encoder).__name__}{hint}."
+    )
+
+
+def encoded_texts(
+    encoder: Any, texts: list[str], n_dimensions: int | None = None
+) -> FloatMatrix:
+    """A row of finite numbers for each text.
+
+    ``n_dimensions`` is their number when the model was fitted; None while it is.
+    """
+    vectors = _as_numbers(encoder(texts))
+    if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
+        raise DataError(
+            f"TextClassifier.encoder must give an array with a row for each of "
+            f"the {len(texts)} texts, got shape {vectors.shape}."
+        )
+    if n_dimensions is not None and vectors.shape[1] != n_dimensions:
+        raise DataError(
+            f"TextClassifier.encoder must give {n_dimensions} numbers for each text, "
+            f"as when the model was fitted, got {vectors.shape[1]}: use the same "
+            "encoder."
+        )
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if len(bad):
+        raise DataError(
+            f"TextClassifier.encoder must give finite numbers, got NaN or "
+            f"infinity for text {bad[0]}: {texts[bad[0]]!r:.60}."
+        )
+    return vectors
+
+
+def _as_numbers(answer: Any) -> FloatMatrix:
+    try:
+        return np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            "TextClassifier.encoder must give an array of numbers, got "
+            f"{type(answer).__name__} that cannot be read as one ({error})."
+        ) from error
+
+
+def make_counter(features: Any, n_jobs: int | None) -> Any:
+    """The vectorizer that ``TextClassifier.features`` asks for, unfitted."""
+    if features is None:
+        return WordCounter(n_jobs=n_jobs)
+    if isinstance(features, Mapping):
+        return WordCounter(**{"n_jobs": n_jobs, **_prepared(dict(features))})
+    if not hasattr(features, "fit_transform") or not hasattr(features, "transform"):
+        raise TypeError(
+            "TextClassifier.features must be None, a dict of WordCounter parameters "
+            f"or a vectorizer with fit_transform and transform, got {features!r}."
+        )
+    return features
+
+
+def _prepared(options: dict[str, Any]) -> dict[str, Any]:
+    """WordCounter parameters; ``substitutions`` and ``stemmer`` become one step."""
+    named = {name: options.pop(name, None) for name in ("substitutions", "stemmer")}
+    if not any(named.values()):
+        return options
+    if options.get("preprocessor") is not None:
+        raise ValueError(
+            "TextClassifier.features must not have both a preprocessor and "
+            "substitutions or a stemmer; put them into the preprocessor."
+        )
+    shared = ("stop_words", "lowercase", "strip_accents")
+    given = {name: options[name] for name in shared if name in options}
+    named["substitutions"] = named["substitutions"] or ()
+    for done in ("lowercase", "strip_accents"):
+        options.pop(done, None)
+    step = TextPreparation(**named, **given)
+    return {**options, "preprocessor": step, "lowercase": False}
+
+
+class RegionFeatures(BaseEstimator):
+    """One vectorizer (and weighting) for each region, their columns side by side.
+
+    Parameters
+    ----------
+    counter : vectorizer
+        Copied for each region.
+    weighting : TfidfWeighting or None
+        Copied for each region and applied to its counts; None keeps counts.
+    shared : bool, default=False
+        Give every region the terms of all of them, in the same order.
+
+    """
+
+    def __init__(
+        self,
+        counter: Any,
+        weighting: TfidfWeighting | None = None,
+        shared: bool = False,
+    ) -> None:
+        self.counter = counter
+        self.weighting = weighting
+        self.shared = shared
+
+    def fit_transform(self, texts: RegionTexts, counts: Any = None) -> SparseMatrix:
+        """Learn vocabularies and weights; the matrix of the texts.
+
+        ``counts`` is what ``count`` gives for them, if that is known already.
+        """
+        self.regions_ = list(texts)
+        counters, parts = self.count(texts) if counts is None else counts
+        self.counters_: list[Any] = counters
+        parts = list(parts)
+        # A region without a term has nothing to weigh.
+        self.weightings_ = [
+            clone(self.weighting) if self.weighting is not None and p.shape[1] else None
+            for p in parts
+        ]
+        for i, weighting in enumerate(self.weightings_):
+            if weighting is not None:
+                rows = canonical_rows(parts[i])  # once for both
+                parts[i] = weighting.fit(rows).transform(rows)
+        self.widths_ = [int(part.shape[1]) for part in parts]
+        return _side_by_side(parts)
+
+    def count(self, columns: RegionTexts) -> tuple[list[Any], list[SparseMatrix]]:
+        """Fitted counters and counts; a region without any text gets no column."""
+        if self.shared:
+            counter = clone(self.counter)
+            counter.fit([text for column in columns.values() for text in column])
+            parts = [counter.transform(column) for column in columns.values()]
+            return [counter] * len(parts), parts
+        counters, parts = [], []
+        for column in columns.values():
+            silent = len(columns) > 1 and not any(text.strip() for text in column)
+            counter = None if silent else clone(self.counter)
+            counters.append(counter)
+            parts.append(
+                _no_columns(len(column))
+                if counter is None
+                else counter.fit_transform(column)
+            )
+        return counters, parts
+
+    def transform(self, texts: RegionTexts) -> SparseMatrix:
+        """The matrix of new texts; a region that is missing counts as empty."""
+        n_texts = len(next(iter(texts.values())))
+        parts = []
+        for region, counter, weighting in zip(
+            self.regions_, self.counters_, self.weightings_, strict=True
+        ):
+            column = texts.get(region, [""] * n_texts)
+            part = (
+                _no_columns(n_texts) if counter is None else counter.transform(column)
+            )
+            parts.append(part if weighting is None else weighting.transform(part))
+        return _side_by_side(parts)
+
+    @property
+    def blocks_(self) -> IntVector:
+        """Region number of each column."""
+        return np.repeat(np.arange(len(self.widths_)), self.widths_)
+
+    def describe(self, column: int) -> tuple[str, str | None]:
+        """Term and region of a column; the region is None when there is only one."""
+        starts = np.concatenate(([0], np.cumsum(self.widths_)))
+        i = bisect_right(starts.tolist(), column) - 1
+        names = self.counters_[i].get_feature_names_out()
+        region = self.regions_[i]
+        shown = None if self.regions_ == [SINGLE] else region
+        return str(names[column - int(starts[i])]), shown
+
+
+def _no_columns(n_texts: int) -> SparseMatrix:
+    return sparse.csr_array((n_texts, 0), dtype=np.int64)
+
+
+def _side_by_side(parts: list[SparseMatrix]) -> SparseMatrix:
+    return sparse.csr_array(
+        parts[0] if len(parts) == 1 else sparse.hstack(parts, format="csr")
+    )
+
+
+# Words put before and after each text, so that phrases know where it begins.
+_START, _END = "startoftext", "endoftext"
+_MOST_PHRASES = 20_000
+
+
+class SemiFeatures(BaseEstimator):
+    """Words, for short texts also phrases of two words, and an encoder's vectors.
+
+    Parameters
+    ----------
+    counter : vectorizer
+        Counts the words; the regions of a document are counted together.
+    encoder : callable or None
+        From a list of texts to an array with a row for each.
+
+    """
+
+    def __init__(self, counter: Any, encoder: Any = None) -> None:
+        self.counter = counter
+        self.encoder = encoder
+
+    def fit_transform(self, texts: RegionTexts, pool: RegionTexts) -> SparseMatrix:
+        """Learn the columns from all texts; labelled documents first, then the pool."""
+        self.regions_ = list(texts)
+        joined = [*self._joined(texts), *self._joined(pool)]
+        self.words_ = clone(self.counter)
+        words = self.words_.fit_transform(joined)
+        self.phrases_ = self._phrase_counter(words.sum() / max(len(joined), 1))
+        parts, kinds = [words], [WORD]
+        if self.phrases_ is not None:
+            parts.append(self.phrases_.fit_transform(_marked(joined)))
+            kinds.append(PHRASE)
+        if self.encoder is not None:
+            parts.append(sparse.csr_array(encoded_texts(self.encoder, joined)))
+            kinds.append(VECTOR)
+        self.kinds_ = np.repeat(kinds, [part.shape[1] for part in parts])
+        return _side_by_side(parts)
+
+    def transform(self, texts: RegionTexts) -> SparseMatrix:
+        """The same columns for new texts."""
+        joined = self._joined(texts)
+        parts = [self.words_.transform(joined)]
+        if self.phrases_ is not None:
+            parts.append(self.phrases_.transform(_marked(joined)))
+        if self.encoder is not None:
+            width = int(np.count_nonzero(self.kinds_ == VECTOR))
+            vectors = encoded_texts(self.encoder, joined, width)
+            parts.append(sparse.csr_array(vectors))
+        return _side_by_side(parts)
+
+    def _phrase_counter(self, n_tokens: float) -> WordCounter | None:
+        """Phrases for short texts, unless the user says what to count."""
+        counter = self.words_
+        plain = isinstance(counter, WordCounter) and counter.ngram_range == (1, 1)
+        if n_tokens >= SHORT_TEXT or not plain or counter.analyzer != "word":
+            return None
+        phrases: WordCounter = clone(counter)
+        phrases.set_params(ngram_range=(2, 2), min_df=2, max_features=_MOST_PHRASES)
+        return phrases
+
+    def _joined(self, texts: RegionTexts) -> list[str]:
+        """One text a document; a region that is missing counts as empty."""
+        if len(self.regions_) == 1 and self.regions_[0] in texts:
+            return list(texts[self.regions_[0]])
+        empty = [""] * n_documents(texts)
+        columns = [texts.get(region, empty) for region in self.regions_]
+        return ["\n".join(row) for row in zip(*columns, strict=True)]
+
+    @property
+    def terms_(self) -> Any:
+        """The term of each column; empty for the encoder's."""
+        names = list(self.words_.get_feature_names_out())
+        if self.phrases_ is not None:
+            names += list(self.phrases_.get_feature_names_out())
+        names += [""] * (len(self.kinds_) - len(names))
+        return np.asarray(names, dtype=object)
+
+    @property
+    def blocks_(self) -> IntVector:
+        """Kind of each column."""
+        return self.kinds_
+
+    def describe(self, column: int) -> tuple[str, str | None]:
+        """Term of a column; regions are not told apart."""
+        term = str(self.terms_[column])
+        if self.kinds_[column] == PHRASE:
+            term = term.replace(_START, "[start]").replace(_END, "[end]")
+        return term, None
+
+
+def _marked(texts: list[str]) -> list[str]:
+    return [f"{_START} {text} {_END}" for text in texts]
+
+
+# Variants of TfidfWeighting that the fused pass computes, by its names for them.
+_TF = {
+    "natural": "raw",
+    "boolean": "binary",
+    "sublinear": "sublinear",
+    "logarithm": "logarithm",
+}
+_NORM = {None: None, "cosine": "l2", "share": "l1"}
+
+
+def fused_scorer(features: RegionFeatures, rule: LinearRule) -> FusedScorer | None:
+    """A scorer for fitted features and a linear rule, or None where none can serve.
+
+    None for vectorizers and weightings that have no fused pass, and for rows that
+    are scaled as a whole but made of several regions.
+    """
+    if rule.unit and len(features.regions_) > 1:
+        return None
+    options = []
+    for counter, weighting in zip(
+        features.counters_, features.weightings_, strict=True
+    ):
+        option = {} if counter is None else _options(counter, weighting, rule)
+        if option is None:
+            return None
+        options.append(option)
+    return FusedScorer(features, rule, options)
+
+
+class FusedScorer:
+    """Linear scores of texts, region after region; made by ``fused_scorer``."""
+
+    def __init__(
+        self, features: RegionFeatures, rule: LinearRule, options: list[dict[str, Any]]
+    ) -> None:
+        self.rule = rule
+        ends = np.cumsum(features.widths_).tolist()
+        self._regions = [
+            (region, known_terms(counter), rule.weights[end - width : end], option)
+            for region, counter, width, end, option in zip(
+                features.regions_,
+                features.counters_,
+                features.widths_,
+                ends,
+                options,
+                strict=True,
+            )
+            if counter is not None
+        ]
+
+    def scores(self, texts: RegionTexts) -> FloatMatrix:
+        """Class scores (n_documents, n_classes); a missing region counts as empty."""
+        n_texts, rule = n_documents(texts), self.rule
+        total = np.tile(rule.offset, (n_texts, 1))
+        n_tokens = np.zeros(n_texts, dtype=np.int64)
+        nothing = np.zeros(len(rule.offset))
+        for region, terms, block, option in self._regions:
+            if region in texts:
+                part, known = terms.score(texts[region], block, nothing, **option)
+                total += part
+                n_tokens += known
+        if rule.empty is not None:
+            total[n_tokens == 0] = rule.empty
+        return total
+
+
+def _options(
+    counter: Any, weighting: TfidfWeighting | None, rule: LinearRule
+) -> dict[str, Any] | None:
+    """Arguments of ``score_texts``, if it can do what features and rule ask for."""
+    if not isinstance(counter, WordCounter):
+        return None
+    option: dict[str, Any] = {"tf": "raw", "idf": None, "norm": None}
+    if weighting is not None:
+        if weighting.tf not in _TF or weighting.norm not in _NORM:
+            return None
+        option["tf"], option["norm"] = _TF[weighting.tf], _NORM[weighting.norm]
+        if weighting.idf != "none":
+            option["idf"] = weighting.idf_
+        # A factor of zero makes a known term vanish from the row.
+        vanishes = option["idf"] is not None and not (option["idf"] > 0).all()
+        if rule.binary or (rule.empty is not None and vanishes):
+            return None
+    if rule.binary:
+        option["tf"] = "binary"
+    if rule.unit:
+        option["norm"] = "l2"
+    return option
