@@ -54,12 +54,12 @@ def learning_row(n: int = 3) -> dict[str, Any]:
     seconds = best_of(n, lambda: SemiSupervisedClassifier().fit(X, labels))
     return {
         "job": "20 Newsgroups, 5 labels a class, views to calibrated student",
-        "peer": "budget of 5 s and 400 MB",
-        "seconds": seconds,
+        "peer": None,
+        "cpu_seconds": seconds,
         "megabytes": megabytes,
-        "cpu_ratio": seconds / 5.0,
-        "memory_ratio": megabytes / 400.0,
-        "target": 1.0,
+        "cpu_ratio": None,
+        "memory_ratio": None,
+        "target": "<= 5 s, <= 400 MB",
         "met": seconds <= 5.0 and megabytes <= 400.0,
     }
 
@@ -75,16 +75,16 @@ def answering_row(n: int = 5) -> dict[str, Any]:
     vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2).fit(texts)
     linear = LogisticRegression(C=10.0, max_iter=300)
     linear.fit(vectorizer.transform(known), y[labelled])
-    ratio = best_of(n, lambda: ours.predict(test)) / best_of(
-        n, lambda: linear.predict(vectorizer.transform(test))
-    )
+    seconds = best_of(n, lambda: ours.predict(test))
+    peer_seconds = best_of(n, lambda: linear.predict(vectorizer.transform(test)))
+    ratio = peer_seconds / seconds
     return {
         "job": "20 Newsgroups, 7,532 test messages from text to label",
         "peer": "scikit-learn tf-idf + logistic regression",
         "cpu_ratio": ratio,
         "memory_ratio": None,
-        "target": 1.0,
-        "met": ratio <= 1.0,
+        "target": "at most its CPU",
+        "met": ratio >= 1.0,
     }
 
 

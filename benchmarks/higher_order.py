@@ -136,7 +136,7 @@ def newsgroups_second_order(repeats: int = 3) -> dict[str, Any]:
         raise AssertionError("the peer counts other paths")
     seconds = _cpu(lambda: _count_all(second_order_paths, two), repeats)
     memory = _extra_memory(lambda: _count_all(second_order_paths, two))
-    row["cpu_ratio"] = round(seconds / peer_seconds, 3)
+    row["cpu_ratio"] = round(peer_seconds / seconds, 1)
     row["memory_ratio"] = round(memory / peer_memory, 3)
     return row
 

@@ -64,14 +64,16 @@ def hybrid_fit(repeats: int = 3) -> dict[str, Any]:
 
     times = [(_cpu(ours) / len(ALPHAS), _cpu(peer)) for _ in range(repeats)]
     best_ours, best_peer = (min(column) for column in zip(*times, strict=True))
-    ratio = best_ours / best_peer
+    ratio = best_peer / best_ours
     return {
         "job": "fit HybridBayes on 20 Newsgroups counts, per alpha",
         "peer": "scikit-learn MultinomialNB, fit + predict_log_proba",
-        "cpu_ratio": round(ratio, 2),
+        "cpu_seconds": round(best_ours, 3),
+        "peer_cpu_seconds": round(best_peer, 3),
+        "cpu_ratio": round(ratio, 3),
         "memory_ratio": round(_memory(ours) / _memory(peer), 2),
-        "target": f"<= {TARGET}",
-        "met": ratio <= TARGET,
+        "target": f"at most {TARGET:g}x its CPU",
+        "met": best_ours <= TARGET * best_peer,
     }
 
 

@@ -66,6 +66,8 @@ def _private_import(
         if part.startswith("_") and place > 1 and here[:place] != tuple(parts[:place]):
             yield Place(path, node.lineno, f"from {node.module}")
             return
+    if here[: len(parts) - 1] == tuple(parts[:-1]) or here == tuple(parts):
+        return  # modules of one package share what they like
     for alias in node.names:
         if _is_private(alias.name) and alias.name != "_native":
             yield Place(path, node.lineno, f"{alias.name} from {node.module}")
@@ -84,8 +86,14 @@ def private_attributes() -> Iterator[Place]:
                 yield Place(path, node.lineno, ast.unparse(node))
 
 
+# The public methods of named tuples begin with an underscore.
+_NAMED_TUPLE = {"_asdict", "_replace", "_fields"}
+
+
 def _is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__")
+    return (
+        name.startswith("_") and not name.startswith("__") and name not in _NAMED_TUPLE
+    )
 
 
 def _own_names(tree: ast.Module) -> set[str]:

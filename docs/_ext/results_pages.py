@@ -71,7 +71,7 @@ def benchmark_page(path: Path) -> str:
             "against",
             "CPU s",
             "theirs",
-            "times less CPU",
+            "CPU",
             "memory",
             "target",
             "met",
@@ -96,11 +96,20 @@ def _benchmark_row(row: dict[str, Any]) -> list[str]:
         str(row.get("peer") or "–"),
         number(row.get("cpu_seconds")),
         number(row.get("peer_cpu_seconds")),
-        "–" if ratio is None else f"{ratio:.3g}×",
-        "–" if memory is None else f"{memory:.2g}×",
+        _compared(ratio),
+        _compared(None if not memory else 1 / memory),
         str(row.get("target") or "–"),
         number(row.get("met")),
     ]
+
+
+def _compared(times_less: float | None) -> str:
+    """How much less, or more, than the peer; a loss reads as a loss."""
+    if times_less is None:
+        return "–"
+    if times_less >= 1:
+        return f"{times_less:.3g}× less"
+    return f"**{1 / times_less:.3g}× more**"
 
 
 def _details(row: dict[str, Any]) -> str:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from itertools import chain, islice
 
 from earmark.documents._cells import Table
-from earmark.documents._columns import Request
 from earmark.documents._places import fault
 from earmark.documents._streams import ReadOptions, TextSource
+from earmark.documents.columns import Request
 from earmark.exceptions import DataError
 
 __all__ = ["csv_tables"]

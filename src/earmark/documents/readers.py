@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Literal
 
 from earmark.documents._cells import IdRegister, Table, to_documents
-from earmark.documents._columns import Request
 from earmark.documents._csv import csv_tables
 from earmark.documents._folder import folder_documents
 from earmark.documents._places import fault
@@ -24,6 +23,7 @@ from earmark.documents._records import (
 )
 from earmark.documents._sources import Source, find_sources
 from earmark.documents._streams import Format, ReadOptions, open_bytes, open_text
+from earmark.documents.columns import Request
 from earmark.documents.document import Documents, concatenate
 from earmark.documents.labels import merged_labels, warn_about_labels
 

@@ -284,7 +284,7 @@ def require_output(out: Path, *inputs: Path | str, streams: bool = False) -> Non
 
 def labelled_rows(documents: Any) -> list[int]:
     """Positions of the documents that have a label; an error if none has."""
-    from earmark.documents._columns import LABEL_NAMES
+    from earmark.documents.columns import LABEL_NAMES
 
     labels = documents.labels
     if labels is None:
