@@ -2,8 +2,8 @@
 Quick start: texts in, labels and reasons out
 =============================================
 
-The whole of earmark in one page: fit, ask how right it is, ask why, save. The texts are
-the docstrings of the installed Python packages; the label is the package.
+The whole of earmark in one page: fit, measure the accuracy, ask why, save. The texts
+are the docstrings of the installed Python packages; the label is the package.
 """
 
 import tempfile

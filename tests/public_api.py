@@ -1,4 +1,4 @@
-"""The public API as text: names and signatures, one a line.
+"""The public API as text: names and signatures, one per line.
 
     python tests/public_api.py > tests/public_api.txt
 

@@ -20,13 +20,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 _THINGS = (
     "labels|documents|words|texts|one|times|page|file|line|column|row|threshold|"
-    "model|process|thread|pass|entry|score|vector|bytes"
+    "model|process|thread|pass|entry|vector|bytes"
 )
 _EACH = "class|document|second|minute|method|label|file|part|page|line|model|word"
 
 # What to avoid, as a regular expression, and what to write instead.
 PHRASES: dict[str, str] = {
-    rf"\b({_THINGS}) a ({_EACH})\b": '"per", as in "labels per class"',
+    rf"\b({_THINGS}) a ({_EACH})\b(?! has)": '"per", as in "labels per class"',
     r"\bhow right (it|they|the answers?) (is|are)\b": "accuracy",
     r"\bwhatever is random\b": "random seed",
     r"\bbrings none\b": "does not include one",

@@ -1,4 +1,4 @@
-"""Write a file whole or not at all: temporary file, fsync, rename, fsync folder.
+"""Write a file atomically: temporary file, fsync, rename, fsync folder.
 
 A writer that is killed leaves its temporary file behind; the next one with the same
 target removes it. A live writer holds a lock on its temporary file, so that writers

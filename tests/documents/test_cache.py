@@ -1,4 +1,4 @@
-"""The cache folder follows the environment; files are written whole or not at all."""
+"""The cache folder follows the environment; files are written atomically."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Documents: one entry a document everywhere, picked and joined together."""
+"""Documents: one entry per document everywhere, picked and joined together."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Any number of labels a document: one yes/no decision per label (VS4)."""
+"""Any number of labels per document: one yes/no decision per label (VS4)."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Evidence:
     ----------
     certainty : ndarray of shape (n_answers,)
         Log-odds of the best label, or its margin over the second; for several
-        labels a document the distance of each label's score from its cut.
+        labels per document the distance of each label's score from its cut.
     correct : ndarray of bool of shape (n_answers,)
         Whether the answer is right.
     held_out : bool

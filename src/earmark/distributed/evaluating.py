@@ -24,7 +24,7 @@ class JudgeTask:
         self.model = model
 
     def __call__(self, part: Part) -> tuple[list[str], list[Any], FloatMatrix]:
-        """One entry a document in each."""
+        """One entry per document in each."""
         classifier = self.model.classifier()
         true: list[str] = []
         answers: list[Any] = []
@@ -51,7 +51,8 @@ def report_of_parts(
     classifier = model.classifier()
     if classifier.is_multi_label_:
         raise NotSupportedError(
-            "several labels a document are evaluated in memory only; leave out --dask."
+            "several labels per document are evaluated in memory only; leave out "
+            "--dask."
         )
     found = executor.gather("judged", JudgeTask(model), parts)
     true = [label for labels, _, _ in found for label in labels]

@@ -62,7 +62,7 @@ def filter_parts(
 
     Every part of the input becomes a part of the same name in ``out``, with all its
     columns: Parquet stays Parquet, other formats become JSON lines. A part is
-    written whole or not at all; one that is there already is not done again. With
+    written atomically; one that is there already is not done again. With
     ``skip_bad`` a part that cannot be read is left out, and the report says why.
     """
     parts = list_parts(dataset, text=text, label=False, keep="all", **how)

@@ -278,7 +278,7 @@ def _refuse(estimator: Estimator) -> None:
         )
     if estimator.multi_label is True:
         raise NotSupportedError(
-            "several labels a document are not fitted in parts; fit in memory."
+            "several labels per document are not fitted in parts; fit in memory."
         )
     if estimator.max_error is not None:
         raise NotSupportedError(

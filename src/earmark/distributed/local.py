@@ -33,7 +33,7 @@ class Progress:
 
     @property
     def pace(self) -> float:
-        """Documents a second."""
+        """Documents per second."""
         return self.documents / self.seconds if self.seconds > 0 else 0.0
 
 

@@ -33,7 +33,7 @@ def _table() -> Mapping[str, type]:
 
 
 class Store:
-    """A folder with the results of the parts done, each written whole or not at all.
+    """A folder with the results of the parts done, each written atomically.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ Texts: TypeAlias = list[str] | dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Documents:
-    """Texts with what is known about them, one entry a document everywhere.
+    """Texts with what is known about them, one entry per document everywhere.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Documents:
         for name, values in lists.items():
             if values is not None and len(values) != n_documents:
                 raise DataError(
-                    f"Documents.{name} must have one entry a document, "
+                    f"Documents.{name} must have one entry per document, "
                     f"got {len(values)} for {n_documents} documents."
                 )
 

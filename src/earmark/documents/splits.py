@@ -1,4 +1,4 @@
-"""Splits as index arrays: official, stratified, nested, few labels a class.
+"""Splits as index arrays: official, stratified, nested, few labels per class.
 
 Every function depends on the labels and ``random_state`` only. An unlabelled
 document (None) has no stratum: drop it first.
@@ -151,7 +151,7 @@ def nested_subsets(
 def labelled_per_class(
     y: Iterable[Any], n: int, random_state: Any = None
 ) -> tuple[IntVector, IntVector]:
-    """Indices of ``n`` labelled documents a class, and of the rest as a pool.
+    """Indices of ``n`` labelled documents per class, and of the rest as a pool.
 
     With the same seed a larger ``n`` keeps the documents of a smaller one. A class
     with fewer than ``n`` documents gives all it has.
@@ -161,7 +161,7 @@ def labelled_per_class(
     y : iterable
         Labels; a list of labels counts as one stratum.
     n : int
-        Labelled documents a class.
+        Labelled documents per class.
     random_state : int, RandomState or None, default=None
         Seed of the shuffle.
 

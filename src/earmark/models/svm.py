@@ -45,7 +45,7 @@ from earmark.typing import (
 
 __all__ = ["NBSVM", "BlendedSVM", "MarginClassifier", "margin_scores"]
 
-# So many columns for each entry make it worth while to find those that are used.
+# So many columns for each entry make it worthwhile to find those that are used.
 _MANY_TIMES = 4
 
 

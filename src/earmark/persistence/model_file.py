@@ -67,7 +67,7 @@ def save_model(
     *,
     allow_callables: bool = False,
 ) -> None:
-    """Write ``obj`` to one file, whole or not at all.
+    """Write ``obj`` to one file, atomically.
 
     The same object gives the same bytes: no time stamp, no counter.
 

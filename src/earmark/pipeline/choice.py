@@ -138,7 +138,7 @@ def _region_features(
 
 
 _SEMI = "semi-supervised"
-# From so many labels a class on, whether the pool helps is left to the labels.
+# From so many labels per class on, whether the pool helps is left to the labels.
 _MANY_LABELS = 50
 # Labelled documents times classes, beyond which fitting weights takes minutes.
 _MOST_SCORES = 5_000_000
@@ -148,7 +148,7 @@ _MANY_CLASSES = "so many classes that nothing else is quick; name a model to hav
 _LINEAR = ("softmax", "svm")
 # Each of these must be better by more than the standard error of its lead.
 _CHALLENGERS = ("blended-svm", "complement", "hybrid")
-# With fewer labels a class, folds that lack a label of a class mislead: models that
+# With fewer labels per class, folds that lack a label of a class mislead: models that
 # ignore how many documents a class has win there, and lose on new documents.
 _FEW_LABELS = 10
 # More documents than this tell nothing new, only later.
@@ -203,7 +203,7 @@ def choose(model: Any, data: Data) -> Choice:
     n_pool, labels = data.n_pool, data.target.labels
     if data.target.multi_label:
         name = "svm" if model == "auto" else model
-        why = "the default for several labels a document"
+        why = "the default for several labels per document"
         reasons = [why if model == "auto" else "chosen by you", *unused_pool(n_pool)]
         return Choice(data.build(name), model_name(name), reasons)
     useful, left_out = _pool_serves(model, data)

@@ -84,7 +84,7 @@ def save_classifier(
     *,
     allow_callables: bool = False,
 ) -> None:
-    """Write a fitted TextClassifier to one file, whole or not at all."""
+    """Write a fitted TextClassifier to one file, atomically."""
     facts = {
         "model": classifier.model_name_,
         "classes": [str(label) for label in classifier.classes_.tolist()],

@@ -276,7 +276,7 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
         row = present[is_list.index(True)]
         raise DataError(
             f"y, row {row}: expected one label, got the list {values[row]!r}; "
-            "set multi_label=True for several labels a document."
+            "set multi_label=True for several labels per document."
         )
     rows = np.asarray(present, dtype=np.int64)
     labels = _label_lists(given) if multi_label else _labels(given, present)

@@ -121,7 +121,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     class_weight : None, "balanced" or dict, default=None
         Factor on the documents of each class.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of whatever is random in the model, or where to draw it from.
+        Random seed of the model, or where to draw it from.
     n_jobs : int or None, default=None
         Threads for counting; never changes the result.
     verbose : int, default=0
@@ -423,7 +423,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> FloatMatrix:
         """Score of each class: log-odds, or margins where there are only those.
 
-        For two classes one score a document, that of ``classes_[1]``.
+        For two classes one score per document, that of ``classes_[1]``.
         """
         check_is_fitted(self)
         scores = self.engine_.decision_scores(self._texts(X))
@@ -460,7 +460,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         allow_callables: bool = False,
         metadata: JsonObject | None = None,
     ) -> None:
-        """Write the fitted classifier to one file, whole or not at all.
+        """Write the fitted classifier to one file, atomically.
 
         A file holds no code. A classifier with functions of yours in it, such as an
         encoder, is refused unless you allow to leave them out; ``load`` then asks
@@ -475,7 +475,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def thresholds_(self) -> list[Threshold]:
         """From which certainty on it answers; empty when it always does.
 
-        One threshold, or with several labels a document one for each label.
+        One threshold, or with several labels per document one for each label.
         ``summary()`` says in words what is promised.
         """
         return list(self._promise().thresholds)
@@ -484,7 +484,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def threshold_(self) -> float | FloatVector:
         """The confidence from which on it answers: 0 always, inf never.
 
-        With several labels a document an array: the distance of each label's score
+        With several labels per document an array: the distance of each label's score
         from its cut.
         """
         return self._promise().value
@@ -517,7 +517,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """The evidence behind each label; ``top`` limits what ``str()`` shows.
 
         Contributions add up to the label's score minus the runner-up's; with
-        several labels a document, to the likeliest label's score over its
+        several labels per document, to the likeliest label's score over its
         threshold. A higher-order model also shows up to ``paths`` chains of terms
         and training documents that lead from the document into the label's.
         """
@@ -529,7 +529,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy over all documents, as ``accuracy_score(y, predict(X))``.
 
-        An abstention is not right. With several labels a document all of them must
+        An abstention is not right. With several labels per document all of them must
         be right. Documents without a label in y are left out. ``report`` tells the
         answers given from the abstentions.
         """

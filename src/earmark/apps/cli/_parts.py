@@ -158,7 +158,7 @@ def _place(dask: str | None) -> Iterator[Any]:
 
 @contextmanager
 def show_progress() -> Iterator[Callable[[Any], None] | None]:
-    """Parts, documents a second and the time left, on a terminal."""
+    """Parts, documents per second and the time left, on a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

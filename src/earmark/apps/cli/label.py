@@ -40,7 +40,7 @@ def run(
         typer.Option(metavar="COL", help="Column with labels that are known already."),
     ] = None,
     multi_label: Annotated[
-        bool, typer.Option("--multi-label", help="Any number of labels a document.")
+        bool, typer.Option("--multi-label", help="Any number of labels per document.")
     ] = False,
     model: Annotated[
         str,
@@ -55,7 +55,7 @@ def run(
         float,
         typer.Option(min=0.0, max=0.9, help="Share of random documents kept apart."),
     ] = 0.2,
-    seed: Annotated[int, typer.Option(help="Seed of whatever is random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any.")] = 8001,
     export: Annotated[
         Path | None,

@@ -23,7 +23,7 @@ __all__ = ["HELP", "NAME", "run"]
 NAME = "predict"
 HELP = """Label documents; memory stays constant however many there are.
 
-Writes one row a document: row number (or id), label, confidence; novelty, a p-value
+Writes one row per document: row number (or id), label, confidence; novelty, a p-value
 that the document is like the training documents, if the model was trained with
 --novelty. The label is empty where the model abstains. The output file appears when
 all is done.

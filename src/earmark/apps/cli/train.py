@@ -24,7 +24,7 @@ NAME = "train"
 HELP = """Learn a classifier from labelled documents and save it.
 
 Rows without a label are used as unlabelled text. The model file is written
-whole or not at all.
+atomically.
 
   earmark train mails.csv --label topic
   earmark train mails.csv --label topic --text subject,body --model hybrid
@@ -47,7 +47,7 @@ def run(
     multi_label: Annotated[
         bool,
         typer.Option(
-            "--multi-label", help="Several labels a document, as a|b or lists."
+            "--multi-label", help="Several labels per document, as a|b or lists."
         ),
     ] = False,
     out: Annotated[
@@ -86,7 +86,7 @@ def run(
             metavar="KIND[,KIND]", help="One token for every number, address (mail)."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of whatever is random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Threads for counting.")] = 1,
     memory: Annotated[
         str | None,

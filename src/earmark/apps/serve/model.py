@@ -96,7 +96,7 @@ class ServedModel:
     def why_not_abstain(self) -> str:
         """A sentence for those who ask for max_error in vain."""
         if self.any_of:
-            return "not for models that give several labels a document."
+            return "not for models that give several labels per document."
         return "this model holds no evidence of how right its answers are."
 
     def classify(self, jobs: Sequence[Job]) -> list[list[dict[str, Any]]]:

@@ -189,7 +189,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         What learns from the labelled documents in each view.
     recipe : {"auto", "long", "short"}, default="auto"
         The settings for long or short texts; "auto" takes those for short texts
-        below a mean of 50 counted words a document. Short texts get more steps, a
+        below a mean of 50 counted words per document. Short texts get more steps, a
         second student on word vectors, and phrases where there are some.
     max_iter : int or None, default=None
         Steps of naive Bayes over the pool; None is 1 for long, 10 for short texts.

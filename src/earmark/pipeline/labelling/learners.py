@@ -1,4 +1,4 @@
-"""Models that learn while one labels: from few documents, many times a minute.
+"""Models that learn while one labels: from few documents, many times per minute.
 
 The documents are counted once. All models are linear in the features, which is what
 lets the page show the words behind a guess.
@@ -43,7 +43,7 @@ class Collection:
     Parameters
     ----------
     texts : sequence of str
-        One a document.
+        One per document.
 
     Examples
     --------
