@@ -1,6 +1,6 @@
 """
 Several labels per document
-=========================
+===========================
 
 A docstring may be about sparse matrices *and* about solving equations. With label
 lists instead of labels, ``TextClassifier`` makes one yes/no decision per label, each

@@ -376,7 +376,8 @@ def test_predict_says_how_many_documents_it_leaves_open(data, tmp_path):
     status, rows, told = run("predict", model, data)
     assert status == 0
     n_open = sum(row.split(",")[1] == "" for row in rows.splitlines())
-    assert (f"{n_open} documents without an answer" in told) == (n_open > 0)
+    word = "document" if n_open == 1 else "documents"
+    assert (f"{n_open} {word} without an answer" in told) == (n_open > 0)
 
 
 def test_lines_are_wrapped_between_words_on_a_terminal_only():

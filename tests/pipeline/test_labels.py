@@ -79,7 +79,9 @@ def test_labels_that_were_not_learned_are_pointed_out():
         model.report(TEXTS, [*LABELS[:-1], "neutral"])
     with pytest.warns(EarmarkWarning, match="calibration: .*neutral"):
         TextClassifier("complement", max_error=0.2).fit(
-            TEXTS, LABELS, calibration=(["so so film"], ["neutral"])
+            TEXTS,
+            LABELS,
+            calibration=(["so so film", "fine film"], ["neutral", LABELS[0]]),
         )
 
 

@@ -890,7 +890,6 @@ def _pipeline_schemas() -> dict[str, Schema]:
                 "novelty_": optional(instance("NoveltyDetector", fitted=True)),
                 "seed_": optional(whole(0)),
             },
-            ties=_promise_with_evidence,
         ),
         "CountEngine": Schema(
             parameters={
@@ -951,13 +950,6 @@ def _gives_probabilities(state: Mapping[str, Any], scope: Scope, place: Place) -
     )
     if state["calibrator_"] is None and not alone:
         raise ModelFormatError(f"{place}.calibrator_ is missing for its model")
-
-
-def _promise_with_evidence(
-    state: Mapping[str, Any], scope: Scope, place: Place
-) -> None:
-    if state["max_error"] is not None and state["evidence_"] is None:
-        raise ModelFormatError(f"{place}.max_error is set without evidence for it")
 
 
 def _named_statistics(state: Mapping[str, Any], scope: Scope, place: Place) -> None:

@@ -27,6 +27,7 @@ __all__ = [
     "joined",
     "n_distinct",
     "n_documents",
+    "require_same_kind",
     "take",
     "warn_of_new_labels",
     "with_regions",
@@ -348,17 +349,44 @@ def _label_lists(given: list[Any]) -> Labels:
     return lists
 
 
-def warn_of_new_labels(labels: Labels, classes: Labels, where: str) -> None:
-    """Labels that a model has not learned can only be answered wrongly: say so."""
-    given = labels.tolist()
-    if len(given) and isinstance(given[0], tuple):
-        given = [label for several in given for label in several]
-    new = sorted(map(str, set(given) - set(classes.tolist())))
+def require_same_kind(labels: Labels, target: Target, where: str) -> None:
+    """One label per document on both sides, or lists of labels on both."""
+    lists = len(labels) > 0 and isinstance(labels[0], tuple)
+    if lists and not target.multi_label:
+        raise DataError(
+            f"{where}[1] holds lists of labels, but y holds one label per document; "
+            "give single labels."
+        )
+
+
+def warn_of_new_labels(
+    labels: Labels, classes: Labels, where: str, *, required: bool = False
+) -> None:
+    """Labels that a model has not learned can only be answered wrongly: say so.
+
+    If some are ``required`` to be known and none is, that is an error.
+    """
+    names = labels.tolist()
+    if len(names) and isinstance(names[0], tuple):
+        names = [label for several in names for label in several]
+    known = set(classes.tolist())
+    new = sorted(map(str, set(names) - known))
     if new:
         listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
+        alike = {_folded(label) for label in known} & {_folded(n) for n in new}
+        hint = " Some differ only in case or blanks." if alike else ""
+        if required and not known & set(names):
+            raise DataError(
+                f"{where}: the model has learned none of its labels, {listed}; it "
+                f"knows {', '.join(map(str, list(classes)[:5]))}.{hint}"
+            )
         warnings.warn(
             f"{where}: the model has not learned the label(s) {listed}; documents with "
-            "them count as wrong.",
+            f"them count as wrong.{hint}",
             EarmarkWarning,
             stacklevel=3,
         )
+
+
+def _folded(label: object) -> str:
+    return " ".join(str(label).casefold().split())

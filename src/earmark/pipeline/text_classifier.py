@@ -49,6 +49,7 @@ from earmark.pipeline.inputs import (
     fitting_features,
     joined,
     n_documents,
+    require_same_kind,
     take,
     warn_of_new_labels,
     with_regions,
@@ -269,7 +270,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if calibration is not None:
             pair = self._pair(calibration, "calibration", texts)
             assert pair is not None
-            warn_of_new_labels(pair[1], self.classes_, "calibration")
+            require_same_kind(pair[1], target, "calibration")
+            warn_of_new_labels(pair[1], self.classes_, "calibration", required=True)
             novelty = None if self.novelty_ is None else self._novelty
             self._rest_on(calibration_evidence(self.engine_, labelled, *pair, novelty))
         elif self.max_error is not None:
@@ -467,6 +469,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         for them. ``metadata``, plain JSON data, is kept in the file's manifest.
         """
         check_is_fitted(self)
+        self._check_promise()
         save_classifier(self, path, metadata, allow_callables=allow_callables)
 
     # -- what is promised --------------------------------------------------------

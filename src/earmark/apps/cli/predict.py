@@ -103,7 +103,8 @@ def run(
         for batch in batches:
             decision = classifier.decide(batch.texts)
             n_foreign += int(decision.foreign.sum())
-            n_open += int(decision.abstained[~decision.foreign].sum())
+            open_ = [label is None for label in decision.labels]
+            n_open += sum(open_) - int(decision.foreign.sum())
             writer.write(_records(classifier, batch, decision, explain))
             advance(len(batch))
     _tell_unanswered(classifier, n_open, n_foreign)
@@ -112,15 +113,20 @@ def run(
 def _tell_unanswered(classifier: TextClassifier, n_open: int, n_foreign: int) -> None:
     if n_foreign:
         typer.echo(
-            f"{n_foreign:,} documents are unlike the training documents (novelty of "
-            f"{classifier.max_novelty:g} or less) and have no answer.",
+            f"{_documents(n_foreign)} {'is' if n_foreign == 1 else 'are'} unlike the "
+            f"training documents (novelty of {classifier.max_novelty:g} or less): no "
+            "answer.",
             err=True,
         )
     if n_open:
         from earmark.decision.guarantee import several_words
 
         why = several_words(classifier.thresholds_)
-        typer.echo(f"{n_open:,} documents without an answer. {why}", err=True)
+        typer.echo(f"{_documents(n_open)} without an answer. {why}", err=True)
+
+
+def _documents(number: int) -> str:
+    return f"{number:,} {'document' if number == 1 else 'documents'}"
 
 
 def _require_kind(out: str, as_json: bool) -> None:

@@ -218,7 +218,10 @@ def _learn(
                 calibration=held_out and (held_out.texts, held_out.labels),
             )
         except DataError as error:
-            raise DataError(f"{documents.source}: {error}") from error
+            source = documents.source
+            if held_out is not None and str(error).startswith("calibration"):
+                source = held_out.source
+            raise DataError(f"{source}: {error}") from error
     if classifier.evidence_ is None and not classifier.is_multi_label_:
         with status("estimating its accuracy"):
             classifier.measure_confidence(
