@@ -49,11 +49,21 @@ def answers(model, name, train, calibration, test):
     )
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("model", sorted(MODELS))
+CASES = [
+    pytest.param(
+        model,
+        setting,
+        marks=pytest.mark.slow
+        if model in SLOW and setting not in ("two classes", "short")
+        else (),
+    )
+    for model in sorted(MODELS)
+    for setting in SETTINGS
+]
+
+
+@pytest.mark.parametrize(("model", "setting"), CASES)
 def test_the_three_ways_to_abstain_answer_alike(model, setting, rng):
-    if model in SLOW and setting not in ("two classes", "short"):
-        setting = "two classes"
     options = SETTINGS[setting]
     train = documents(rng, 80, **options)
     calibration = documents(rng, 150, **options)
@@ -65,7 +75,7 @@ def test_the_three_ways_to_abstain_answer_alike(model, setting, rng):
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ["20newsgroups", "r8", "sms", "ag-news"])
-@pytest.mark.parametrize("model", ["multinomial", "softmax", "svm", "rocchio"])
+@pytest.mark.parametrize("model", sorted(MODELS))
 def test_the_three_ways_answer_alike_on_real_documents(model, name):
     from earmark.documents import load_corpus
 

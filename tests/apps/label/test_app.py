@@ -299,3 +299,18 @@ def test_the_confusion_page_says_how_many_were_picked(client):
     assert data["total"] == sum(map(sum, data["table"]))
     checks = sum(client.session.loop.is_check[d] for d in client.session.loop.answers)
     assert data["picked"] == data["total"] - checks
+
+
+def test_a_suspected_answer_that_is_kept_is_not_suspected_again(client):
+    answer_some(client, 60)
+    loop = client.session.loop
+    wrong = next(iter(loop.lessons()))
+    label = next(name for name in ("cat", "car", "tea") if name != truth(wrong))
+    post(client, "answer", key="wrong", document=wrong, labels=[label], how="browse")
+    assert client.session.wait()
+    suspects = post(client, "browse", show="suspects")["documents"]
+    assert [line["document"] for line in suspects] == [wrong]
+    post(client, "keep", document=wrong)
+    assert post(client, "browse", show="suspects")["documents"] == []
+    assert client.session.store.confirmed() == {wrong}
+    post(client, "keep", status=404, document=10**6)

@@ -26,7 +26,7 @@ __all__ = ["make_app"]
 
 _ACTIONS = (
     *("next", "answer", "undo", "release"),
-    *("label", "browse", "document", "accept"),
+    *("label", "browse", "document", "accept", "keep"),
 )
 _TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -107,6 +107,7 @@ class _Labelling:
             "browse": (_Browse, self.browse),
             "document": (_Document, self.document),
             "accept": (_Key, self.accept),
+            "keep": (_Document, self.keep),
         }
         posts = [
             Route(f"/api/{name}", _posted(*actions[name]), methods=["POST"])
@@ -174,6 +175,10 @@ class _Labelling:
     def accept(self, body: _Key) -> dict[str, Any]:
         n_accepted = self.session.accept(body.key, body.client)
         return {"accepted": n_accepted, "state": state_data(self.session)}
+
+    def keep(self, body: _Document) -> dict[str, Any]:
+        self.session.confirm(body.document)
+        return {}
 
     # -- pages and downloads -------------------------------------------------------
 

@@ -190,10 +190,16 @@ class Browser:
         if not known or self.session.loop.any_of:
             return np.zeros(0, dtype=np.int64), {}
         y = [answers[documents[i]][0] for i in known]
-        found = suspected_label_errors(y, log_proba[known], classes)
-        rows = [documents[known[s.index]] for s in found]
+        confirmed = self.session.store.confirmed()
+        suspects = suspected_label_errors(
+            y,
+            log_proba[known],
+            classes,
+            keep=[n for n, i in enumerate(known) if documents[i] in confirmed],
+        )
+        rows = [documents[known[s.index]] for s in suspects]
         notes = {
             row: f"{s.probability:.0%} likely wrong: others like it are {s.suggested}"
-            for row, s in zip(rows, found, strict=True)
+            for row, s in zip(rows, suspects, strict=True)
         }
         return np.asarray(rows, dtype=np.int64), notes

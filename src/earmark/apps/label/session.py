@@ -122,6 +122,12 @@ class Session:
                 self._leases[documents[0]] = (client, expires, "undone")
         return documents
 
+    def confirm(self, document: int) -> None:
+        """The suspected answer to a document is right."""
+        self._check_document(document)
+        with self._lock:
+            self.store.confirm(document)
+
     def add_label(self, name: str) -> None:
         """Make a new label."""
         name = " ".join(name.split())

@@ -108,6 +108,14 @@ class Store:
         """Store a fact."""
         self._run("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, json.dumps(value))
 
+    def confirmed(self) -> set[int]:
+        """Documents whose suspected answer somebody has called right."""
+        return set(self.fact("confirmed") or [])
+
+    def confirm(self, document: int) -> None:
+        """Remember that the answer to a document is right; it is not asked again."""
+        self.set_fact("confirmed", sorted({*self.confirmed(), document}))
+
     # -- labels ----------------------------------------------------------------
 
     def labels(self) -> list[str]:

@@ -32,7 +32,14 @@ function hit(line, open) {
     make("p", { className: "snippet", textContent: line.text || "(empty)" }),
     make("p", { className: "row" }, make("span", { className: "small soft", textContent: `row ${line.row}` }), ...chips));
   button.addEventListener("click", () => open(line.document));
-  return make("li", {}, button);
+  if (!line.note) return make("li", {}, button);
+  const keep = make("button", { className: "keep", textContent: "It is right: keep it" });
+  const item = make("li", {}, button, keep);
+  keep.addEventListener("click", async () => {
+    await post("keep", { document: line.document }, () => {});
+    item.remove();
+  });
+  return item;
 }
 
 export async function list(open, trouble) {
