@@ -13,6 +13,7 @@ import numpy as np
 from scipy import special
 
 from earmark.exceptions import DataError, NotSupportedError
+from earmark.kernels.logspace import logsumexp_rows
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,
@@ -67,7 +68,7 @@ class Scores:
             return cls(log_proba, True, choice, np.full(len(rows), np.inf))
         others = log_proba.copy()
         others[rows, choice] = -np.inf
-        rest: FloatVector = special.logsumexp(others, axis=1)
+        rest = logsumexp_rows(others)
         return cls(log_proba, True, choice, log_proba[rows, choice] - rest)
 
     @classmethod

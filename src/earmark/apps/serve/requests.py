@@ -56,8 +56,9 @@ class _Request(_Strict):
 
     @model_validator(mode="after")
     def _has_one_kind(self) -> _Request:
-        kinds = {"texts", "documents"} & set(type(self).model_fields)
-        if len(kinds & self.model_fields_set) != 1:
+        fields = self.model_fields_set
+        if ("texts" in fields) == ("documents" in fields):
+            kinds = {"texts", "documents"} & set(type(self).model_fields)
             raise ValueError(f"give {' or '.join(map(repr, sorted(kinds)))}.")
         return self
 
