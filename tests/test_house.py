@@ -9,11 +9,11 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 260,
-    "lines": 48_600,
+    "files": 280,
+    "lines": 51_500,
     "private imports": 0,
     "private attributes": 22,
-    "Any": 790,
+    "Any": 850,
     "hasattr/getattr": 122,
 }
 
