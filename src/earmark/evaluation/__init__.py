@@ -1,5 +1,11 @@
 """Evaluation: arrays or any estimator in, result objects out."""
 
+from earmark.evaluation.agreement import (
+    Agreement,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+)
 from earmark.evaluation.bias_variance import BiasVariance, bias_variance
 from earmark.evaluation.comparison import Comparison, compare_classifiers
 from earmark.evaluation.confusion import (
@@ -46,6 +52,7 @@ from earmark.evaluation.significance import (
 __all__ = [
     "AccuracyCoverage",
     "AccuracyCoverageDisplay",
+    "Agreement",
     "Averages",
     "BiasVariance",
     "BiasVarianceDisplay",
@@ -70,11 +77,14 @@ __all__ = [
     "bias_variance",
     "bootstrap_interval",
     "check_documents",
+    "cohen_kappa",
     "compare_classifiers",
     "corrected_resampled_t",
     "duplicates_across",
+    "fleiss_kappa",
     "group_near_duplicates",
     "holm",
+    "krippendorff_alpha",
     "learning_curve",
     "left_out_log_proba",
     "mcnemar_exact",
