@@ -76,6 +76,7 @@ def cohen_kappa(
     level : float, default=0.95
         Of the bootstrap interval.
     random_state : int, default=0
+        Seed of the resamples.
 
     References
     ----------
@@ -115,6 +116,7 @@ def fleiss_kappa(
     level : float, default=0.95
         Of the bootstrap interval.
     random_state : int, default=0
+        Seed of the resamples.
 
     References
     ----------
@@ -160,6 +162,7 @@ def krippendorff_alpha(
     level : float, default=0.95
         Of the bootstrap interval.
     random_state : int, default=0
+        Seed of the resamples.
 
     References
     ----------
