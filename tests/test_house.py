@@ -18,6 +18,10 @@ LIMITS = {
 }
 
 
+# What a user has to know: names, constructors, methods (tests/public_api.py).
+PUBLIC_LINES = 250
+
+
 @pytest.fixture(scope="module")
 def house():
     command = [sys.executable, str(ROOT / "tools" / "house.py")]
@@ -26,6 +30,11 @@ def house():
     names = [name for name in head.split("  ") if name.strip()]
     values = rows[-1].split()
     return dict(zip([name.strip() for name in names], values, strict=True))
+
+
+def test_the_door_does_not_widen():
+    snapshot = (ROOT / "tests" / "public_api.txt").read_text(encoding="utf-8")
+    assert len(snapshot.splitlines()) <= PUBLIC_LINES
 
 
 @pytest.mark.parametrize("measure", LIMITS)

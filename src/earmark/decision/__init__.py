@@ -16,7 +16,8 @@ from earmark.decision.guarantee import (
     smallest_sample,
 )
 from earmark.decision.novelty import NoveltyDetector
-from earmark.decision.scores import Ranking, rank
+from earmark.decision.scores import Ranking as Ranking
+from earmark.decision.scores import rank
 
 __all__ = [
     "AbstainingClassifier",
@@ -25,7 +26,6 @@ __all__ = [
     "IsotonicCalibrator",
     "NoveltyDetector",
     "PlattCalibrator",
-    "Ranking",
     "TemperatureCalibrator",
     "Threshold",
     "estimated_threshold",

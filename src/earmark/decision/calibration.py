@@ -6,6 +6,7 @@ posteriors, and the true column of each document; all return log probabilities.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,19 @@ __all__ = ["IsotonicCalibrator", "PlattCalibrator", "TemperatureCalibrator"]
 _LOWEST = -700.0  # log scores below are as good as impossible
 
 
-class TemperatureCalibrator(BaseEstimator):
+class Calibrator(BaseEstimator, ABC):
+    """What learns from scores and true columns how probable each class is."""
+
+    @abstractmethod
+    def fit(self, log_scores: ArrayLike, y_index: ArrayLike) -> Self:
+        """Learn from scores that did not see their own label."""
+
+    @abstractmethod
+    def transform(self, log_scores: ArrayLike) -> FloatMatrix:
+        """Log probabilities, (n_documents, n_classes)."""
+
+
+class TemperatureCalibrator(Calibrator):
     """One factor for all scores: P(c) proportional to exp(score_c / T).
 
     Changes no decision, so accuracy stays what it was. The factor minimises the
@@ -66,7 +79,7 @@ class TemperatureCalibrator(BaseEstimator):
         return _normalized(_columns(log_scores, self.n_classes_) / self.temperature_)
 
 
-class PlattCalibrator(BaseEstimator):
+class PlattCalibrator(Calibrator):
     """A logistic curve per class on its log-odds, then normalised over classes.
 
     Targets are pulled in from 0 and 1 as Platt proposed, so few documents do
@@ -106,7 +119,7 @@ class PlattCalibrator(BaseEstimator):
         return _normalized(special.log_expit(self.slope_ * odds + self.offset_))
 
 
-class IsotonicCalibrator(BaseEstimator):
+class IsotonicCalibrator(Calibrator):
     """A rising step curve per class on its log-odds, then normalised.
 
     Needs more documents than the other two (a few hundred per class).

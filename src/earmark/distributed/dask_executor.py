@@ -11,6 +11,7 @@ from typing import Any
 
 from earmark._optional import require
 from earmark.distributed.executor import (
+    Executor,
     Item,
     Merge,
     MergedBlock,
@@ -36,7 +37,7 @@ _LEAN = {
 }
 
 
-class DaskExecutor:
+class DaskExecutor(Executor):
     """Run the parts on the workers of a Dask cluster.
 
     A task that a lost worker had done, or had kept, is done again elsewhere from

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from earmark.distributed.counting import merge_bounded
-from earmark.distributed.executor import Item, Merge, Result, Task, merge_tree
+from earmark.distributed.executor import Executor, Item, Merge, Result, Task, merge_tree
 from earmark.distributed.store import Store
 from earmark.documents.parts import Part
 
@@ -37,7 +37,7 @@ class Progress:
         return self.documents / self.seconds if self.seconds > 0 else 0.0
 
 
-class LocalExecutor:
+class LocalExecutor(Executor):
     """Run the parts here, one after the other.
 
     Parameters

@@ -8,6 +8,7 @@ from typing import Any
 
 from earmark._optional import require
 from earmark.distributed.executor import (
+    Executor,
     Item,
     Merge,
     MergedBlock,
@@ -23,7 +24,7 @@ __all__ = ["SparkExecutor"]
 _SCHEMA = "number long, payload binary"
 
 
-class SparkExecutor:
+class SparkExecutor(Executor):
     """Run the parts on a Spark cluster.
 
     A thin door: the same tasks and merges as everywhere, pickled into a binary

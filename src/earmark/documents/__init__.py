@@ -11,7 +11,8 @@ from earmark.documents._corpus_files import corpus_names
 from earmark.documents.corpora import fetch_corpus, load_corpus, load_term_matrix
 from earmark.documents.docstrings import docstring_corpus
 from earmark.documents.document import Documents
-from earmark.documents.labels import merged_labels, similar_labels, warn_if_sorted
+from earmark.documents.labels import merged_labels, similar_labels
+from earmark.documents.labels import warn_if_sorted as warn_if_sorted
 from earmark.documents.readers import iter_documents, read_documents
 from earmark.documents.splits import (
     labelled_per_class,
@@ -37,5 +38,4 @@ __all__ = [
     "similar_labels",
     "stratified_split",
     "support_corpus",
-    "warn_if_sorted",
 ]

@@ -9,12 +9,20 @@ from earmark.evaluation.agreement import (
 from earmark.evaluation.bias_variance import BiasVariance, bias_variance
 from earmark.evaluation.comparison import Comparison, compare_classifiers
 from earmark.evaluation.confusion import (
-    Averages,
-    ClassScores,
-    ConfusedPair,
+    Averages as Averages,
+)
+from earmark.evaluation.confusion import (
+    ClassScores as ClassScores,
+)
+from earmark.evaluation.confusion import (
+    ConfusedPair as ConfusedPair,
+)
+from earmark.evaluation.confusion import (
     ConfusionMatrix,
-    MultiLabelScores,
     multi_label_scores,
+)
+from earmark.evaluation.confusion import (
+    MultiLabelScores as MultiLabelScores,
 )
 from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
 from earmark.evaluation.data_checks import Finding, check_documents
@@ -26,21 +34,28 @@ from earmark.evaluation.displays import (
     ReliabilityDisplay,
 )
 from earmark.evaluation.duplicates import (
-    DuplicateGroups,
+    DuplicateGroups as DuplicateGroups,
+)
+from earmark.evaluation.duplicates import (
     duplicates_across,
     group_near_duplicates,
 )
 from earmark.evaluation.label_errors import (
-    SuspectedLabelError,
+    SuspectedLabelError as SuspectedLabelError,
+)
+from earmark.evaluation.label_errors import (
     SuspectedLabelErrors,
     left_out_log_proba,
     suspected_label_errors,
 )
-from earmark.evaluation.learning_curve import LearningCurve, PowerLaw, learning_curve
+from earmark.evaluation.learning_curve import LearningCurve, learning_curve
+from earmark.evaluation.learning_curve import PowerLaw as PowerLaw
 from earmark.evaluation.reliability import Reliability, reliability
 from earmark.evaluation.report import Report
 from earmark.evaluation.significance import (
-    PairedTest,
+    PairedTest as PairedTest,
+)
+from earmark.evaluation.significance import (
     bootstrap_interval,
     corrected_resampled_t,
     holm,
@@ -53,25 +68,17 @@ __all__ = [
     "AccuracyCoverage",
     "AccuracyCoverageDisplay",
     "Agreement",
-    "Averages",
     "BiasVariance",
     "BiasVarianceDisplay",
-    "ClassScores",
     "Comparison",
-    "ConfusedPair",
     "ConfusionDisplay",
     "ConfusionMatrix",
-    "DuplicateGroups",
     "Finding",
     "LearningCurve",
     "LearningCurveDisplay",
-    "MultiLabelScores",
-    "PairedTest",
-    "PowerLaw",
     "Reliability",
     "ReliabilityDisplay",
     "Report",
-    "SuspectedLabelError",
     "SuspectedLabelErrors",
     "accuracy_coverage",
     "bias_variance",

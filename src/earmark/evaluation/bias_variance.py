@@ -18,7 +18,7 @@ For 0/1 loss with Q(c|d) the share of training sets that answer c (Kohavi-Wolper
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from earmark.evaluation.labels import (
     class_list,
     index_of,
 )
+from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, nested_order, take
 from earmark.typing import (
@@ -40,7 +41,6 @@ from earmark.typing import (
     DocumentsLike,
     Estimator,
     FloatMatrix,
-    JsonObject,
     Label,
     LabelsLike,
 )
@@ -51,7 +51,7 @@ Draw = Callable[[np.random.Generator], tuple[DocumentsLike, LabelsLike]]
 
 
 @dataclass(frozen=True)
-class BiasVariance:
+class BiasVariance(Result):
     """Bias and variance, means over the test documents.
 
     Attributes
@@ -81,10 +81,6 @@ class BiasVariance:
     proba_known: bool
     n_sets: int
     set_size: int
-
-    def to_dict(self) -> JsonObject:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         note = "" if self.proba_known else " (bias includes the noise of the labels)"

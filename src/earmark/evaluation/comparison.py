@@ -25,6 +25,7 @@ from earmark.evaluation.labels import (
 )
 from earmark.evaluation.reliability import reliability
 from earmark.evaluation.report.terminal import text_table
+from earmark.evaluation.result import Result
 from earmark.evaluation.significance import (
     PairedTest,
     bootstrap_splits,
@@ -116,7 +117,7 @@ class ComparedPair:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Result):
     """A comparison of classifiers; prints as a table.
 
     Attributes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from earmark.evaluation.labels import (
     index_of,
     label_sets,
 )
+from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject, Label
 
@@ -32,7 +33,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class ClassScores:
+class ClassScores(Result):
     """How well one class is found; rates without a denominator are 0."""
 
     label: Label
@@ -43,22 +44,14 @@ class ClassScores:
     predicted: int
     correct: int
 
-    def to_dict(self) -> JsonObject:
-        """Plain values for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class Averages:
+class Averages(Result):
     """Micro or macro averaged precision, recall and F1."""
 
     precision: float
     recall: float
     f1: float
-
-    def to_dict(self) -> dict[str, float]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def score_classes(
@@ -108,7 +101,7 @@ def _rates(correct: int, predicted: int, support: int) -> tuple[float, float, fl
 
 
 @dataclass(frozen=True)
-class ConfusedPair:
+class ConfusedPair(Result):
     """Documents of one class that were taken for another.
 
     ``examples`` are positions of such documents, the most confident first.
@@ -120,19 +113,9 @@ class ConfusedPair:
     share: float
     examples: tuple[int, ...]
 
-    def to_dict(self) -> JsonObject:
-        """Plain values for JSON."""
-        return {
-            "true": self.true,
-            "predicted": self.predicted,
-            "count": self.count,
-            "share": self.share,
-            "examples": list(self.examples),
-        }
-
 
 @dataclass(frozen=True, eq=False)
-class ConfusionMatrix:
+class ConfusionMatrix(Result):
     """Counts of documents by true and predicted class; build with from_predictions.
 
     Attributes
@@ -312,7 +295,7 @@ class ConfusionMatrix:
 
 
 @dataclass(frozen=True, eq=False)
-class MultiLabelScores:
+class MultiLabelScores(Result):
     """Scores of any-of predictions.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from earmark.evaluation.labels import as_labels, check_equal_length, check_true_labels
+from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject
 
@@ -15,7 +16,7 @@ __all__ = ["AccuracyCoverage", "accuracy_coverage"]
 
 
 @dataclass(frozen=True, eq=False)
-class AccuracyCoverage:
+class AccuracyCoverage(Result):
     """The accuracy/coverage curve of a set of predictions.
 
     One point per distinct confidence: the points are what a threshold can

@@ -17,6 +17,7 @@ from earmark.evaluation.labels import (
     is_multi_label,
     label_sets,
 )
+from earmark.evaluation.result import Result
 from earmark.typing import ArrayLike, JsonObject, Label
 
 __all__ = ["Finding", "check_documents"]
@@ -26,7 +27,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Result):
     """One thing found in the data.
 
     ``kind`` is a short name for programs, ``message`` a sentence for people,
@@ -40,10 +41,6 @@ class Finding:
 
     def __str__(self) -> str:
         return self.message
-
-    def to_dict(self) -> JsonObject:
-        """Plain values for JSON."""
-        return {"kind": self.kind, "message": self.message, "rows": list(self.rows)}
 
 
 def check_documents(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from earmark._optional import require
 from earmark.evaluation.bias_variance import BiasVariance, bias_variance
@@ -24,11 +27,33 @@ __all__ = [
 ]
 
 
-class _Display:
+class Display(ABC):
     """What the displays share: an axis to draw on, kept as ax_ and figure_."""
 
     ax_: Any
     figure_: Any
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Estimator,
+        X: DocumentsLike,
+        y: ArrayLike,
+        *,
+        ax: Axes = None,
+        **options: Any,
+    ) -> Self:
+        """Measure an estimator and draw the result."""
+        return cls._measured(estimator, X, y, **options).plot(ax)
+
+    @classmethod
+    @abstractmethod
+    def _measured(cls, estimator: Estimator, *data: Any, **options: Any) -> Self:
+        """The display of what an estimator does, not drawn."""
+
+    @abstractmethod
+    def plot(self, ax: Axes = None, **style: Any) -> Self:
+        """Draw on ``ax`` or on a new figure."""
 
     def _axes(self, ax: Axes) -> Any:
         pyplot = require("matplotlib.pyplot", "draw figures")
@@ -38,7 +63,8 @@ class _Display:
         return ax
 
 
-class AccuracyCoverageDisplay(_Display):
+@dataclass
+class AccuracyCoverageDisplay(Display):
     """Accuracy of the most confident answers against their share (HY5).
 
     Examples
@@ -51,16 +77,10 @@ class AccuracyCoverageDisplay(_Display):
 
     """
 
-    def __init__(
-        self,
-        curve: AccuracyCoverage,
-        *,
-        name: str | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.curve = curve
-        self.name = name
-        self.threshold = threshold
+    curve: AccuracyCoverage
+    _: KW_ONLY
+    name: str | None = None
+    threshold: float | None = None
 
     @classmethod
     def from_predictions(
@@ -78,20 +98,13 @@ class AccuracyCoverageDisplay(_Display):
         return cls(curve, name=name, threshold=threshold).plot(ax)
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Estimator,
-        X: DocumentsLike,
-        y: ArrayLike,
-        *,
-        ax: Axes = None,
-        **options: Any,
+    def _measured(
+        cls, estimator: Estimator, X: DocumentsLike, y: ArrayLike, **options: Any
     ) -> Self:
-        """Draw the curve of a fitted classifier with ``predict_proba``."""
         proba = np.asarray(estimator.predict_proba(X))
         answers = np.asarray(estimator.classes_)[proba.argmax(axis=1)]
         options.setdefault("name", type(estimator).__name__)
-        return cls.from_predictions(y, answers, proba.max(axis=1), ax=ax, **options)
+        return cls(accuracy_coverage(y, answers, proba.max(axis=1)), **options)
 
     def plot(self, ax: Axes = None, **style: Any) -> Self:
         """Draw on ``ax`` or on a new figure."""
@@ -107,7 +120,8 @@ class AccuracyCoverageDisplay(_Display):
         return self
 
 
-class ReliabilityDisplay(_Display):
+@dataclass
+class ReliabilityDisplay(Display):
     """Share of right answers against stated confidence (AB2).
 
     Examples
@@ -120,9 +134,9 @@ class ReliabilityDisplay(_Display):
 
     """
 
-    def __init__(self, figures: Reliability, *, name: str | None = None) -> None:
-        self.figures = figures
-        self.name = name
+    figures: Reliability
+    _: KW_ONLY
+    name: str | None = None
 
     @classmethod
     def from_predictions(
@@ -140,19 +154,12 @@ class ReliabilityDisplay(_Display):
         return cls(figures, name=name).plot(ax)
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Estimator,
-        X: DocumentsLike,
-        y: ArrayLike,
-        *,
-        ax: Axes = None,
-        **options: Any,
+    def _measured(
+        cls, estimator: Estimator, X: DocumentsLike, y: ArrayLike, **options: Any
     ) -> Self:
-        """Draw the diagram of a fitted classifier with ``predict_proba``."""
-        options.setdefault("name", type(estimator).__name__)
+        name = options.pop("name", type(estimator).__name__)
         proba = estimator.predict_proba(X)
-        return cls.from_predictions(y, proba, estimator.classes_, ax=ax, **options)
+        return cls(reliability(y, proba, estimator.classes_, **options), name=name)
 
     def plot(self, ax: Axes = None, **style: Any) -> Self:
         """Draw on ``ax`` or on a new figure; dots are larger where more answers lie."""
@@ -172,7 +179,8 @@ class ReliabilityDisplay(_Display):
         return self
 
 
-class ConfusionDisplay(_Display):
+@dataclass
+class ConfusionDisplay(Display):
     """The confusion matrix with its column of unanswered documents (VS5).
 
     Examples
@@ -183,8 +191,7 @@ class ConfusionDisplay(_Display):
 
     """
 
-    def __init__(self, matrix: ConfusionMatrix) -> None:
-        self.matrix = matrix
+    matrix: ConfusionMatrix
 
     @classmethod
     def from_predictions(
@@ -200,19 +207,12 @@ class ConfusionDisplay(_Display):
         return cls(matrix).plot(ax)
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Estimator,
-        X: DocumentsLike,
-        y: ArrayLike,
-        *,
-        ax: Axes = None,
-        **options: Any,
+    def _measured(
+        cls, estimator: Estimator, X: DocumentsLike, y: ArrayLike, **options: Any
     ) -> Self:
-        """Draw the matrix of a fitted classifier."""
-        return cls.from_predictions(y, estimator.predict(X), ax=ax, **options)
+        return cls(ConfusionMatrix.from_predictions(y, estimator.predict(X), **options))
 
-    def plot(self, ax: Axes = None, *, cmap: str = "Blues") -> Self:
+    def plot(self, ax: Axes = None, **style: Any) -> Self:
         """Draw on ``ax`` or on a new figure; shading is the share of the row."""
         axes = self._axes(ax)
         counts, columns = self.matrix.counts, [str(c) for c in self.matrix.classes]
@@ -220,7 +220,8 @@ class ConfusionDisplay(_Display):
             counts = np.column_stack([counts, self.matrix.abstained])
             columns = [*columns, "abstained"]
         share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        axes.imshow(share, cmap=cmap, vmin=0, vmax=1, aspect="auto")
+        style = {"cmap": "Blues"} | style
+        axes.imshow(share, vmin=0, vmax=1, aspect="auto", **style)
         if counts.size <= 900:
             for (row, column), count in np.ndenumerate(counts):
                 if count:
@@ -234,7 +235,8 @@ class ConfusionDisplay(_Display):
         return self
 
 
-class LearningCurveDisplay(_Display):
+@dataclass
+class LearningCurveDisplay(Display):
     """Accuracy against number of labels, with the fitted power law.
 
     Examples
@@ -247,23 +249,17 @@ class LearningCurveDisplay(_Display):
 
     """
 
-    def __init__(self, curve: LearningCurve, *, name: str | None = None) -> None:
-        self.curve = curve
-        self.name = name
+    curve: LearningCurve
+    _: KW_ONLY
+    name: str | None = None
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Estimator,
-        X: DocumentsLike,
-        y: ArrayLike,
-        *,
-        name: str | None = None,
-        ax: Axes = None,
-        **options: Any,
+    def _measured(
+        cls, estimator: Estimator, X: DocumentsLike, y: ArrayLike, **options: Any
     ) -> Self:
-        """Measure and draw the curve; options go to ``learning_curve``."""
-        return cls(learning_curve(estimator, X, y, **options), name=name).plot(ax)
+        """The curve; options go to ``learning_curve``."""
+        name = options.pop("name", None)
+        return cls(learning_curve(estimator, X, y, **options), name=name)
 
     def plot(self, ax: Axes = None, **style: Any) -> Self:
         """Draw on ``ax`` or on a new figure."""
@@ -280,7 +276,8 @@ class LearningCurveDisplay(_Display):
         return self
 
 
-class BiasVarianceDisplay(_Display):
+@dataclass
+class BiasVarianceDisplay(Display):
     """Bias and variance against the capacity of a learning method (VS6).
 
     Examples
@@ -298,14 +295,12 @@ class BiasVarianceDisplay(_Display):
 
     """
 
-    def __init__(
-        self, results: Mapping[Label, BiasVariance], *, name: str = "capacity"
-    ) -> None:
-        self.results = results
-        self.name = name
+    results: Mapping[Label, BiasVariance]
+    _: KW_ONLY
+    name: str = "capacity"
 
     @classmethod
-    def from_estimator(
+    def from_estimator(  # type: ignore[override]
         cls,
         estimator: Estimator,
         X: DocumentsLike,
@@ -319,18 +314,22 @@ class BiasVarianceDisplay(_Display):
         **options: Any,
     ) -> Self:
         """Measure and draw for each value of a parameter; see ``bias_variance``."""
-        from sklearn.base import clone
+        data = (X, y, X_test, y_test)
+        measured = cls._measured(estimator, *data, param_name, param_range, **options)
+        return measured.plot(ax)
 
+    @classmethod
+    def _measured(cls, estimator: Estimator, *data: Any, **options: Any) -> Self:
+        *sets, param_name, param_range = data
         results = {
             value: bias_variance(
-                clone(estimator).set_params(**{param_name: value}),
-                X, y, X_test, y_test, **options,
+                clone(estimator).set_params(**{param_name: value}), *sets, **options
             )
             for value in param_range
-        }  # fmt: skip
-        return cls(results, name=param_name).plot(ax)
+        }
+        return cls(results, name=param_name)
 
-    def plot(self, ax: Axes = None, *, loss: str = "squared") -> Self:
+    def plot(self, ax: Axes = None, *, loss: str = "squared") -> Self:  # type: ignore[override]
         """Draw on ``ax`` or on a new figure; ``loss``: "squared" or "zero_one"."""
         if loss not in ("squared", "zero_one"):
             raise ValueError(f"loss must be 'squared' or 'zero_one', got {loss!r}.")

@@ -39,6 +39,7 @@ from earmark.evaluation.labels import (
     check_true_labels,
     index_of,
 )
+from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.folds import stratified_folds, take
 from earmark.typing import (
@@ -71,7 +72,7 @@ _GRID = np.linspace(-3.5, 3.5, 9)  # of log-odds of rho, in standard deviations
 
 
 @dataclass(frozen=True)
-class SuspectedLabelError:
+class SuspectedLabelError(Result):
     """A document whose label is probably wrong.
 
     Attributes
@@ -102,13 +103,9 @@ class SuspectedLabelError:
 
     def to_dict(self) -> JsonObject:
         """Plain values for JSON, without the text."""
-        return {
-            "index": self.index,
-            "given": self.given,
-            "suggested": self.suggested,
-            "probability": self.probability,
-            "margin": self.margin,
-        }
+        content = super().to_dict()
+        del content["text"]
+        return content
 
 
 @dataclass(frozen=True, eq=False)

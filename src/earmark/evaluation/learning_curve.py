@@ -19,6 +19,7 @@ from earmark.evaluation.labels import (
     index_of,
 )
 from earmark.evaluation.report.terminal import text_table
+from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, nested_order, stratified_split, take
 from earmark.typing import (
@@ -115,7 +116,7 @@ _RESAMPLES = 300
 
 
 @dataclass(frozen=True, eq=False)
-class LearningCurve:
+class LearningCurve(Result):
     """A learning curve with its fitted power law.
 
     Attributes

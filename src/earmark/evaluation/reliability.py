@@ -16,6 +16,7 @@ from earmark.evaluation.labels import (
     is_multi_label,
     label_sets,
 )
+from earmark.evaluation.result import Result
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -30,7 +31,7 @@ __all__ = ["Reliability", "reliability"]
 
 
 @dataclass(frozen=True, eq=False)
-class Reliability:
+class Reliability(Result):
     """Calibration figures and the bins of a reliability diagram.
 
     Attributes
@@ -70,16 +71,9 @@ class Reliability:
     def to_dict(self) -> JsonObject:
         """Plain values for JSON; empty bins hold None."""
         filled = self.count > 0
-        return {
-            "edges": self.edges.tolist(),
+        return super().to_dict() | {
             "confidence": _or_none(self.confidence, filled),
             "accuracy": _or_none(self.accuracy, filled),
-            "count": self.count.tolist(),
-            "ece": self.ece,
-            "brier": self.brier,
-            "log_loss": self.log_loss,
-            "bias": self.bias,
-            "n_answers": self.n_answers,
         }
 
 

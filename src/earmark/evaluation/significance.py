@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from earmark.evaluation.labels import check_equal_length
+from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
-from earmark.typing import ArrayLike, FloatMatrix, FloatVector, JsonObject
+from earmark.typing import ArrayLike, FloatMatrix, FloatVector
 
 __all__ = [
     "PairedTest",
@@ -107,17 +108,13 @@ def bootstrap_splits(
 
 
 @dataclass(frozen=True)
-class PairedTest:
+class PairedTest(Result):
     """Result of a paired test: the mean difference and its two-sided p-value."""
 
     name: str
     difference: float
     p_value: float
     n: int
-
-    def to_dict(self) -> JsonObject:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def corrected_resampled_t(

@@ -15,7 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.models.base import ScoringClassifier
 from earmark.statistics.inputs import label_positions
-from earmark.typing import ArrayLike, IntVector, Labels, Matrix, MatrixLike
+from earmark.typing import (
+    ArrayLike,
+    FloatMatrix,
+    IntVector,
+    Labels,
+    Matrix,
+    MatrixLike,
+)
 
 __all__ = ["AdditiveClassifier"]
 
@@ -38,6 +45,12 @@ class AdditiveClassifier(ScoringClassifier):
     @abstractmethod
     def _derive(self) -> None:
         """Set the parameters from ``statistics_``."""
+
+    @abstractmethod
+    def leave_one_out(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> FloatMatrix:
+        """Log posteriors of learned documents, each as if it had not been learned."""
 
     def _check_parameters(self) -> None:
         """Raise for constructor parameters that make no sense."""

@@ -743,15 +743,15 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             names = ("partial_fit", "forget", "leave_one_out")
             return dict.fromkeys(names, str(error))
 
-    def set_params(self, **parameters: Any) -> Self:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters; ``features__ngram_range=(1, 2)`` sets one of ``features``."""
-        nested = {k: v for k, v in parameters.items() if k.startswith("features__")}
-        features = parameters.get("features", self.features)
+        nested = {k: v for k, v in params.items() if k.startswith("features__")}
+        features = params.get("features", self.features)
         if nested and (features is None or isinstance(features, Mapping)):
-            rest = {k: v for k, v in parameters.items() if k not in nested}
+            rest = {k: v for k, v in params.items() if k not in nested}
             named = {k.removeprefix("features__"): v for k, v in nested.items()}
-            parameters = {**rest, "features": {**(features or {}), **named}}
-        super().set_params(**parameters)
+            params = {**rest, "features": {**(features or {}), **named}}
+        super().set_params(**params)
         return self
 
     def _new_options(self) -> BuildOptions:

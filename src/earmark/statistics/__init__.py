@@ -3,13 +3,12 @@
 from earmark.statistics.class_moments import ClassMoments
 from earmark.statistics.class_statistics import ClassStatistics
 from earmark.statistics.path_counts import second_order_paths, third_order_paths
-from earmark.statistics.term_counts import TermCounts
+from earmark.statistics.term_counts import TermCounts as TermCounts
 from earmark.statistics.unit_vector_sums import UnitVectorSums
 
 __all__ = [
     "ClassMoments",
     "ClassStatistics",
-    "TermCounts",
     "UnitVectorSums",
     "second_order_paths",
     "third_order_paths",

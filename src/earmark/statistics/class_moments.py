@@ -9,7 +9,11 @@ from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import dense_blocks
-from earmark.statistics.inputs import checked_weights, label_positions
+from earmark.statistics.inputs import (
+    AdditiveStatistics,
+    checked_weights,
+    label_positions,
+)
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector, Labels, MatrixLike
 
 __all__ = ["ClassMoments", "merge_moments"]
@@ -38,7 +42,7 @@ def merge_moments(
     )
 
 
-class ClassMoments:
+class ClassMoments(AdditiveStatistics):
     """Weight, mean and centred sum of squares of each feature within each class.
 
     They merge by Chan's formula, never by raw sums of squares, and a document
@@ -130,13 +134,6 @@ class ClassMoments:
                 self.squares[row],
             )
         return float(weight[0, 0]), mean[0], squares[0]
-
-    def copy(self) -> ClassMoments:
-        """An independent copy."""
-        twin = ClassMoments(self.classes.copy(), self.n_features)
-        twin.docs, twin.mean = self.docs.copy(), self.mean.copy()
-        twin.squares = self.squares.copy()
-        return twin
 
     def _measured(
         self, rows: FloatMatrix, y: Labels, sample_weight: FloatVector | None

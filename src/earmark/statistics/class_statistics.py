@@ -10,6 +10,7 @@ from scipy import sparse
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, class_sums, presence, scale_rows
 from earmark.statistics.inputs import (
+    AdditiveStatistics,
     checked_weights,
     label_positions,
     whole,
@@ -37,7 +38,7 @@ Terms: TypeAlias = Any
 _LARGEST = 2.0**62
 
 
-class ClassStatistics:
+class ClassStatistics(AdditiveStatistics):
     """Documents, tokens and presences per class, and nothing about smoothing.
 
     The statistics form a commutative group (CS1): a document is learned by

@@ -1,17 +1,56 @@
-"""What a batch of documents must look like before it is counted."""
+"""What class sums share: what they can do, and what a batch must look like."""
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 import numpy as np
 
 from earmark.exceptions import DataError
-from earmark.typing import ArrayLike, IntVector, Labels, SparseMatrix
+from earmark.typing import ArrayLike, IntVector, Labels, MatrixLike, SparseMatrix
 
-__all__ = ["checked_weights", "label_positions", "whole", "whole_if_exact"]
+__all__ = [
+    "AdditiveStatistics",
+    "checked_weights",
+    "label_positions",
+    "whole",
+    "whole_if_exact",
+]
 
 _LARGEST_EXACT = float(2**53)
+
+
+class AdditiveStatistics(ABC):
+    """Sums over documents per class: they learn, forget and merge (CS)."""
+
+    classes: Labels
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of columns."""
+
+    @abstractmethod
+    def add(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn the documents X (n_samples, n_features) with labels y."""
+
+    @abstractmethod
+    def remove(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Forget documents learned before; more than was learned is a DataError."""
+
+    @abstractmethod
+    def merge(self, other: Self) -> Self:
+        """Add the sums of another shard."""
+
+    def copy(self) -> Self:
+        """An independent copy."""
+        return copy.deepcopy(self)
 
 
 def whole(values: Any) -> Any:

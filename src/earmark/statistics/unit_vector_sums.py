@@ -24,7 +24,12 @@ from earmark.statistics.class_statistics import (
     _same_entries,
     _union,
 )
-from earmark.statistics.inputs import checked_weights, label_positions, whole
+from earmark.statistics.inputs import (
+    AdditiveStatistics,
+    checked_weights,
+    label_positions,
+    whole,
+)
 from earmark.typing import ArrayLike, IntVector, Labels, MatrixLike, SparseMatrix
 
 __all__ = ["UnitVectorSums"]
@@ -33,7 +38,7 @@ __all__ = ["UnitVectorSums"]
 _ALWAYS_SAFE = 2.0**62 * UNIT
 
 
-class UnitVectorSums:
+class UnitVectorSums(AdditiveStatistics):
     """Weight of documents and sum of their unit vectors within each class.
 
     A document is scaled to unit length and each entry rounded to a multiple of
@@ -105,12 +110,6 @@ class UnitVectorSums:
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-    def copy(self) -> UnitVectorSums:
-        """An independent copy."""
-        twin = UnitVectorSums(self.classes.copy(), self.n_features, unit=self.unit)
-        twin._set(self.docs.copy(), self.signed.copy(), self.sums.copy())
-        return twin
 
     def add(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None

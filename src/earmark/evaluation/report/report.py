@@ -30,6 +30,7 @@ from earmark.evaluation.report.foreign import ForeignDocuments
 from earmark.evaluation.report.page import render_page
 from earmark.evaluation.report.terminal import render_terminal
 from earmark.evaluation.report.words import summary_sentences
+from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.typing import ArrayLike, DocumentsLike, Estimator, JsonObject, Label
 from earmark.whole_files import write_whole
@@ -40,7 +41,7 @@ Terms = Sequence[tuple[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Report(Result):
     """What a classifier got right, what it got wrong, and what to do about it.
 
     Build it with ``from_predictions`` or ``from_estimator``. ``str(report)`` is
