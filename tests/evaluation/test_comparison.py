@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 from benchmarks._memory import PeakMemory
 from earmark.evaluation import compare_classifiers
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +123,6 @@ def test_failing_classifier_is_named(counts):
 def test_unusable_input_is_refused(counts):
     with pytest.raises(DataError, match="at least one classifier"):
         compare_classifiers({}, *counts)
-    with pytest.raises(NotSupportedError, match="one label per document"):
-        compare_classifiers(models(), ["x", "y"], [["a"], ["b"]])
     with pytest.raises(ValueError, match="n_repeats must be >= 2"):
         compare_classifiers(models(), *counts, n_repeats=1)
     with pytest.raises(ValueError, match=r"test_size must be in \(0, 1\)"):

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from earmark.exceptions import DataError
 
-__all__ = ["Documents", "Texts", "concatenate", "fingerprint"]
+__all__ = ["Documents", "Texts", "concatenate", "fingerprint", "shifted_fingerprint"]
 
 _MODULUS = 1 << 256
 Texts: TypeAlias = list[str] | dict[str, list[str]]
@@ -169,6 +169,19 @@ def fingerprint(documents: Documents) -> str:
             digest.update(data)
         total += int.from_bytes(digest.digest(), "little")
     return f"{total % _MODULUS:064x}"
+
+
+def shifted_fingerprint(known: str, change: str, sign: int) -> str:
+    """A fingerprint after documents were added (sign 1) or taken away (-1).
+
+    Examples
+    --------
+    >>> one, two = (fingerprint(Documents([text])) for text in ("good", "bad"))
+    >>> shifted_fingerprint(one, two, 1) == fingerprint(Documents(["bad", "good"]))
+    True
+
+    """
+    return f"{(int(known, 16) + sign * int(change, 16)) % _MODULUS:064x}"
 
 
 def _label(label: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +14,14 @@ from earmark.documents.document import Documents
 from earmark.exceptions import EarmarkWarning
 from earmark.typing import LabelsLike
 
-__all__ = ["merged_labels", "similar_labels", "warn_about_labels", "warn_if_sorted"]
+__all__ = [
+    "each_label",
+    "merge_with",
+    "merged_labels",
+    "similar_labels",
+    "warn_about_labels",
+    "warn_if_sorted",
+]
 
 # Below this many expected changes a short run of equal labels is no sign.
 _FEWEST_EXPECTED = 8.0
@@ -93,15 +101,19 @@ def similar_labels(labels: Iterable[LabelsLike]) -> list[list[str]]:
     [['pos', 'Pos ']]
 
     """
-    counts = Counter(label for label in _each(labels) if isinstance(label, str))
+    counts = Counter(label for label in each_label(labels) if isinstance(label, str))
     groups: dict[str, list[str]] = {}
     for label in sorted(counts, key=lambda name: (-counts[name], name)):
         groups.setdefault(_key(label), []).append(label)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def merged_labels(labels: Sequence[LabelsLike] | None) -> list[Any] | None:
+def merged_labels(
+    labels: Sequence[LabelsLike] | None, known: Iterable[LabelsLike] = ()
+) -> list[Any] | None:
     """The labels with each group of ``similar_labels`` in its most frequent spelling.
+
+    Spellings that are ``known``, such as the classes of a model, come first.
 
     Examples
     --------
@@ -111,9 +123,11 @@ def merged_labels(labels: Sequence[LabelsLike] | None) -> list[Any] | None:
     """
     if labels is None:
         return None
+    named = (label for label in each_label(known) if isinstance(label, str))
+    fixed = {_key(label): label for label in named}
     best = {
-        spelling: group[0].strip()
-        for group in similar_labels(labels)
+        spelling: fixed.get(_key(spelling), group[0].strip())
+        for group in similar_labels([*labels, *fixed.values()])
         for spelling in group
     }
 
@@ -123,6 +137,11 @@ def merged_labels(labels: Sequence[LabelsLike] | None) -> list[Any] | None:
         return best.get(label, label)
 
     return [merged(label) for label in labels]
+
+
+def merge_with(documents: Documents, known: Iterable[LabelsLike]) -> Documents:
+    """The documents with their labels in the spelling of those that are known."""
+    return replace(documents, labels=merged_labels(documents.labels, known))
 
 
 def warn_about_labels(documents: Documents) -> None:
@@ -151,7 +170,8 @@ def warn_about_labels(documents: Documents) -> None:
             )
 
 
-def _each(labels: Iterable[LabelsLike]) -> Iterable[Any]:
+def each_label(labels: Iterable[LabelsLike]) -> Iterable[Any]:
+    """Every label, those of sets of labels one by one; None is passed over."""
     for label in labels:
         if isinstance(label, list | tuple | set | frozenset):
             yield from label

@@ -12,9 +12,13 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from earmark.evaluation.confusion import averages, score_classes
+from earmark.evaluation.confusion import (
+    averages,
+    multi_label_scores,
+    score_classes,
+)
 from earmark.evaluation.coverage import accuracy_coverage
-from earmark.evaluation.fresh import fresh
+from earmark.evaluation.fresh import fitted_with, fresh
 from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
@@ -22,6 +26,7 @@ from earmark.evaluation.labels import (
     class_list,
     index_of,
     is_multi_label,
+    label_sets,
 )
 from earmark.evaluation.reliability import reliability
 from earmark.evaluation.report.terminal import text_table
@@ -33,7 +38,7 @@ from earmark.evaluation.significance import (
     holm,
     mcnemar_exact,
 )
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_split, take
 from earmark.typing import (
     ArrayLike,
@@ -324,6 +329,7 @@ def compare_classifiers(
     y: ArrayLike,
     *,
     test: tuple[DocumentsLike, ArrayLike] | None = None,
+    unlabelled: DocumentsLike = None,
     n_repeats: int = 5,
     test_size: float = 0.3,
     target_accuracy: float = 0.95,
@@ -343,11 +349,15 @@ def compare_classifiers(
     X : list of str, matrix, frame or dict of columns
         The documents, as the estimators take them.
     y : array-like of shape (n_documents,)
-        One label per document.
+        One label per document, or for all documents a list of labels: an answer is
+        then right if all of them are.
     test : tuple (X_test, y_test), optional
         A fixed test set: every classifier is fitted once on (X, y), and pairs
         are tested by McNemar's exact test. Default: ``n_repeats`` stratified
         random splits and the corrected resampled t test.
+    unlabelled : like X, optional
+        Documents without labels, given to every classifier whose ``fit`` takes
+        ``unlabelled``.
     n_repeats, test_size : int and float, default=5 and 0.3
         Number of splits, and the share of documents tested in each.
     target_accuracy : float, default=0.95
@@ -395,8 +405,8 @@ def compare_classifiers(
     total = len(estimators) * (n_repeats if test is None else 1)
     results = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_trial)(
-            estimators[name], name, repeat, train, held_out, target_accuracy,
-            measure_memory, random_state + repeat,
+            estimators[name], name, repeat, train, held_out, unlabelled,
+            target_accuracy, measure_memory, random_state + repeat,
         )
         for repeat, (train, held_out) in enumerate(splits)
         for name in estimators
@@ -426,14 +436,15 @@ def _check(
         )
     if not estimators:
         raise DataError("estimators must hold at least one classifier, got none.")
-    if is_multi_label(y):
-        raise NotSupportedError(
-            "compare_classifiers takes one label per document, got label lists; "
-            "compare the micro F1 of multi_label_scores instead."
-        )
-    labels = as_labels(y)
+    labels = _labels(y)
     check_equal_length(X=np.empty(n_rows(X)), y=labels)
     check_true_labels(labels)
+    return labels
+
+
+def _labels(y: ArrayLike) -> list[Label]:
+    """One label per document, or a set of them."""
+    labels: list[Label] = label_sets(y) if is_multi_label(y) else as_labels(y)
     return labels
 
 
@@ -450,13 +461,14 @@ def _splits(
     """Per repeat: training documents and labels, test documents and labels."""
     target = _as_array(labels)
     if test is not None:
-        held_out = as_labels(test[1])
+        held_out = _labels(test[1])
         check_equal_length(X_test=np.empty(n_rows(test[0])), y_test=held_out)
         check_true_labels(held_out)
         yield (X, target), (test[0], held_out)
         return
-    classes = class_list(labels)
-    y_index = index_of(labels, classes)
+    several = isinstance(labels[0], frozenset)
+    classes = class_list([] if several else labels)
+    y_index = index_of(labels, classes)  # sets of labels are split at random
     rng = np.random.default_rng(random_state)
     for _ in range(n_repeats):
         train, rest = stratified_split(y_index, test_size, rng)
@@ -471,7 +483,8 @@ def _splits(
 
 def _as_array(labels: list[Label]) -> Any:
     """Labels as an array, without turning mixed types into text."""
-    if len({type(label) for label in labels}) > 1:
+    kinds = {type(label) for label in labels}
+    if len(kinds) > 1 or frozenset in kinds:
         array = np.empty(len(labels), dtype=object)
         array[:] = labels
         return array
@@ -484,21 +497,25 @@ def _trial(
     repeat: int,
     train: tuple[DocumentsLike, LabelsLike],
     held_out: tuple[DocumentsLike, list[Label]],
+    unlabelled: DocumentsLike,
     target_accuracy: float,
     measure_memory: MemoryMeter | None,
     seed: int,
 ) -> Trial:
     """Fit one classifier on one training set and judge it on the test part."""
     X_test, truth = held_out
+    several = isinstance(truth[0], frozenset)
     memory = _Unmeasured() if measure_memory is None else measure_memory()
     try:
         with memory:
             start = time.process_time()
-            model = fresh(estimator, seed).fit(*train)
+            model = fitted_with(fresh(estimator, seed), *train, unlabelled)
             fitted = time.process_time()
-            answers = as_labels(model.predict(X_test))
+            given = model.predict(X_test)
             predicted = time.process_time()
-        sure, log_loss = _confidence(model, X_test, truth)
+        answers = _labels(given) if several else as_labels(given)
+        nothing = (None, None)
+        sure, log_loss = nothing if several else _confidence(model, X_test, truth)
     except Exception as error:
         error.add_note(f"while comparing classifiers: {name!r}, repeat {repeat + 1}")
         raise
@@ -513,7 +530,11 @@ def _trial(
         name=name,
         repeat=repeat,
         correct=correct,
-        macro_f1=_macro_f1(truth, answers),
+        macro_f1=(
+            multi_label_scores(truth, answers).macro.f1
+            if several
+            else _macro_f1(truth, answers)
+        ),
         coverage=coverage,
         log_loss=log_loss,
         fit_seconds=fitted - start,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
-from earmark.typing import Estimator
+from earmark.typing import DocumentsLike, Estimator, LabelsLike
 
-__all__ = ["fresh"]
+__all__ = ["fitted_with", "fresh"]
 
 
 def fresh(estimator: Estimator, seed: int) -> Estimator:
@@ -23,3 +24,11 @@ def fresh(estimator: Estimator, seed: int) -> Estimator:
     if unset:
         copy.set_params(**unset)
     return copy
+
+
+def fitted_with(
+    estimator: Estimator, X: DocumentsLike, y: LabelsLike, unlabelled: DocumentsLike
+) -> Estimator:
+    """The estimator fitted, with unlabelled documents if there are any it can use."""
+    takes = unlabelled is not None and has_fit_parameter(estimator, "unlabelled")
+    return estimator.fit(X, y, **({"unlabelled": unlabelled} if takes else {}))

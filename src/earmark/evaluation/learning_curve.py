@@ -10,7 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from earmark.evaluation.fresh import fresh
+from earmark.evaluation.fresh import fitted_with, fresh
 from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
@@ -215,6 +215,7 @@ def learning_curve(
     X: DocumentsLike,
     y: ArrayLike,
     *,
+    unlabelled: DocumentsLike = None,
     sizes: ArrayLike | None = None,
     n_repeats: int = 5,
     test_size: float = 0.25,
@@ -237,6 +238,9 @@ def learning_curve(
         The labelled documents.
     y : array-like of shape (n_documents,)
         Their labels.
+    unlabelled : like X, optional
+        Documents without labels, the same for every size, for an estimator whose
+        ``fit`` takes ``unlabelled``.
     sizes : array-like of int, optional
         Training set sizes; default seven, in a geometric sequence.
     n_repeats, test_size : int and float, default=5 and 0.25
@@ -271,8 +275,8 @@ def learning_curve(
     check_true_labels(labels)
     y_index = index_of(labels, class_list(labels))
     steps = _sizes(sizes, y_index, test_size)
-    tasks = _tasks(estimator, X, np.asarray(y), y_index, steps, n_repeats, test_size,
-                   random_state)  # fmt: skip
+    tasks = _tasks(estimator, X, np.asarray(y), unlabelled, y_index, steps, n_repeats,
+                   test_size, random_state)  # fmt: skip
     results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
     total = n_repeats * len(steps)
     correct: list[BoolVector] = []
@@ -315,6 +319,7 @@ def _tasks(
     estimator: Estimator,
     X: DocumentsLike,
     y: LabelsLike,
+    unlabelled: DocumentsLike,
     y_index: IntVector,
     steps: IntVector,
     n_repeats: int,
@@ -328,20 +333,18 @@ def _tasks(
         test = take(X, held_out), y[held_out]
         for size in steps:
             rows = order[:size]
-            yield delayed(_judged)(
-                estimator, take(X, rows), y[rows], test, random_state + repeat
-            )
+            known = take(X, rows), y[rows], unlabelled
+            yield delayed(_judged)(estimator, known, test, random_state + repeat)
 
 
 def _judged(
     estimator: Estimator,
-    X: DocumentsLike,
-    y: LabelsLike,
+    train: tuple[DocumentsLike, LabelsLike, DocumentsLike],
     test: tuple[DocumentsLike, LabelsLike],
     seed: int,
 ) -> BoolVector:
-    """Which test documents are answered rightly after fitting on X, y."""
-    model = fresh(estimator, seed).fit(X, y)
+    """Which test documents are answered rightly after fitting."""
+    model = fitted_with(fresh(estimator, seed), *train)
     answers = as_labels(model.predict(test[0]))
     truth = as_labels(test[1])
     right = (t == a for t, a in zip(truth, answers, strict=True))

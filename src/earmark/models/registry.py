@@ -109,7 +109,7 @@ MODELS: Mapping[str, ModelSpec] = _named(
     ),
     ModelSpec(
         "rocchio",
-        "Rocchio: the class with the nearest prototype; exact updates, very quick",
+        "Rocchio: the class with the nearest prototype; very quick",
         "tfidf",
         "earmark.models.rocchio:RocchioClassifier",
         {"metric": "cosine"},

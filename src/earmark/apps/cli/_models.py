@@ -12,6 +12,7 @@ from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
     from earmark.pipeline import TextClassifier
+    from earmark.typing import JsonObject
 
 __all__ = ["StoredFacts", "load_for", "read_all", "read_batches"]
 
@@ -24,6 +25,7 @@ class StoredFacts:
     """The text columns of the training data, as they were named."""
     label: str | None
     fingerprint: str
+    metadata: JsonObject
 
 
 def load_for(
@@ -39,8 +41,10 @@ def load_for(
             f"{path}: no such model file; make one with: earmark train DATA --label COL"
         )
     classifier, info = load_with_info(path)
-    columns = info.metadata.get("columns", {})
-    facts = StoredFacts(columns.get("text"), columns.get("label"), info.fingerprint)
+    named = info.metadata.get("columns")
+    columns = named if isinstance(named, dict) else {}
+    text, label = columns.get("text"), columns.get("label")
+    facts = StoredFacts(text, label, info.fingerprint, info.metadata)
     if max_error is not None:
         classifier.set_params(max_error=error_rate(max_error))
     if max_novelty is not None:

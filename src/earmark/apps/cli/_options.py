@@ -5,14 +5,18 @@ from __future__ import annotations
 import codecs
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from earmark.exceptions import DataError
 
+if TYPE_CHECKING:
+    from earmark.documents import Documents
+
 __all__ = [
     "NEVER",
+    "Analyzer",
     "AsJson",
     "Dask",
     "Data",
@@ -20,13 +24,18 @@ __all__ = [
     "Format",
     "LabelColumn",
     "MaxError",
+    "MergeLabels",
     "MinCoverage",
     "Model",
+    "MultiLabel",
+    "Ngrams",
     "NoQuotes",
     "Novelty",
     "TextColumns",
+    "Unlabelled",
     "column_list",
     "error_rate",
+    "labelled_only",
     "labelled_rows",
     "reading",
     "refuse_with_parts",
@@ -54,6 +63,7 @@ def _encoding(name: str | None) -> str | None:
 
 
 NEVER = "never"
+_LONGEST = 10  # runs of more characters are single documents' own
 
 
 def _share(share: float | None) -> float | None:
@@ -77,6 +87,23 @@ def _max_error(share: str | float) -> float | str:
             f"expected a share between 0 and 1, such as 0.05, or {NEVER}; got {share}."
         )
     return number
+
+
+def _ngram_range(bounds: str | tuple[int, int]) -> tuple[int, int]:
+    """``3`` as (1, 3), ``2,4`` as (2, 4)."""
+    if isinstance(bounds, tuple):
+        return bounds
+    try:
+        numbers = [int(part) for part in bounds.split(",")]
+        low, high = numbers if len(numbers) > 1 else (1, *numbers)
+    except ValueError:
+        low, high = 0, 0
+    if not 1 <= low <= high <= _LONGEST:
+        raise typer.BadParameter(
+            f"expected a number from 1 to {_LONGEST}, or two of them such as 1,4; "
+            f"got {bounds}."
+        )
+    return low, high
 
 
 def error_rate(given: float | str | None) -> float | None:
@@ -155,6 +182,40 @@ NoQuotes = Annotated[
         "--no-quotes", help="Quotes in a csv or tsv file are ordinary characters."
     ),
 ]
+Unlabelled = Annotated[
+    str | None,
+    typer.Option(
+        "--unlabelled", metavar="DATA2", help="More documents, without labels."
+    ),
+]
+MultiLabel = Annotated[
+    bool,
+    typer.Option("--multi-label", help="Several labels per document, as a|b or lists."),
+]
+MergeLabels = Annotated[
+    bool,
+    typer.Option(
+        "--merge-labels", help="Labels that differ by case or blanks are one."
+    ),
+]
+Analyzer = Annotated[
+    Literal["word", "char", "char_wb"] | None,
+    typer.Option(
+        "--analyzer",
+        metavar="KIND",
+        help="Count words (word), runs of characters (char), or runs within words "
+        "(char_wb), which suit mixed languages, names and misspellings.",
+    ),
+]
+Ngrams = Annotated[
+    Any,
+    typer.Option(
+        "--ngrams",
+        metavar="N|FROM,TO",
+        parser=_ngram_range,
+        help="Count runs of up to N words, or of FROM to TO of what --analyzer says.",
+    ),
+]
 Dask = Annotated[
     str | None,
     typer.Option(
@@ -215,12 +276,17 @@ def text_options(
     stem: str | None,
     substitute: str | None,
     hashed: int | None = None,
-    ngrams: int = 1,
+    ngrams: tuple[int, int] | None = None,
+    analyzer: str | None = None,
 ) -> Any:
-    """``TextClassifier.features`` for --stem, --substitute, --hashed and --ngrams."""
+    """``TextClassifier.features`` for the options about words; None if none is set."""
     found: dict[str, Any] = {}
-    if ngrams > 1:
-        found["ngram_range"] = (1, ngrams)
+    if analyzer is not None:
+        found["analyzer"] = analyzer
+        if analyzer != "word" and ngrams is None:
+            ngrams = (1, 4)
+    if ngrams is not None:
+        found["ngram_range"] = ngrams
     if stem:
         found["stemmer"] = stem
     if substitute:
@@ -239,7 +305,7 @@ def text_options(
         return found or None
     if found:
         raise typer.BadParameter(
-            "--hashed does not go with --stem, --substitute or --ngrams."
+            "--hashed does not go with --stem, --substitute, --analyzer or --ngrams."
         )
     from earmark.features import HashedCounter
 
@@ -280,6 +346,15 @@ def require_output(out: Path, *inputs: Path | str, streams: bool = False) -> Non
         raise typer.BadParameter(f"the folder {folder} does not exist; create it.")
     if not os.access(folder, os.W_OK):
         raise typer.BadParameter(f"no permission to write into {folder.resolve()}.")
+
+
+def labelled_only(documents: Documents) -> tuple[Documents, Documents]:
+    """The documents that have a label, and those that have none."""
+    rows = labelled_rows(documents)
+    if len(rows) == len(documents):
+        return documents, documents.take([])
+    rest = sorted(set(range(len(documents))) - set(rows))
+    return documents.take(rows), documents.take(rest)
 
 
 def labelled_rows(documents: Any) -> list[int]:

@@ -1,18 +1,80 @@
-"""What a model was trained on, kept in its file for ``earmark card``."""
+"""Training data: read for the commands, and what a model file keeps about it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from earmark.documents import Documents
-from earmark.documents.document import fingerprint
+from earmark.apps.cli._console import status
+from earmark.apps.cli._labels import ask_about_labels
+from earmark.apps.cli._options import labelled_only
+from earmark.documents import Documents, read_documents
+from earmark.documents.document import (
+    Texts,
+    concatenate,
+    fingerprint,
+    shifted_fingerprint,
+)
 
 if TYPE_CHECKING:
     from earmark.distributed.job import Job
 
-__all__ = ["parts_data", "training_data"]
+__all__ = ["changed_data", "labelled_and_pool", "parts_data", "training_data"]
+
+
+def labelled_and_pool(
+    data: str,
+    unlabelled: str | None,
+    how: dict[str, Any],
+    *,
+    label: str | None,
+    multi_label: bool = False,
+    merge_labels: bool = False,
+) -> tuple[Documents, Texts | None]:
+    """Labelled documents, and the texts of those without a label, or None."""
+    how = {"null_text": "empty", **how}
+    with status(f"reading {data}"):
+        documents, rest = labelled_only(
+            read_documents(
+                data,
+                label=label,
+                allow_unlabelled=True,
+                multi_label=multi_label,
+                merge_labels=merge_labels,
+                **how,
+            )
+        )
+        pool = [rest] if len(rest) else []
+        if unlabelled is not None:
+            # --format is that of DATA.
+            how = {**how, "format": None, "label": False}
+            pool.append(read_documents(unlabelled, **how))
+    if not multi_label:
+        ask_about_labels(documents, label)
+    plain = [replace(one, labels=None, ids=None, columns={}) for one in pool]
+    return documents, concatenate(plain, "").texts if plain else None
+
+
+def changed_data(
+    known: dict[str, Any], documents: Documents, *, added: bool
+) -> dict[str, Any]:
+    """``training_data`` after documents were learned or forgotten, exactly."""
+    sign = 1 if added else -1
+    counts = Counter(known.get("classes", {}))
+    for label in documents.labels or ():
+        counts[str(label)] += sign
+    known = {
+        **known,
+        "labelled": known.get("labelled", 0) + sign * len(documents),
+        "classes": dict(sorted(counts.items())),
+    }
+    if "fingerprint" in known:
+        known["fingerprint"] = shifted_fingerprint(
+            known["fingerprint"], fingerprint(documents), sign
+        )
+    return known
 
 
 def parts_data(source: str, job: Job) -> dict[str, Any]:

@@ -25,7 +25,12 @@ are more probably wrong than right, judged by a model that never saw them.
 
   earmark check mails.csv --label topic
   earmark check train.csv --label topic --test test.csv
+  earmark check posts.csv --label tags --multi-label
 """
+
+
+# Labels with or without so few documents are not judged: chance would speak.
+_FEWEST = 3
 
 
 class Suspects(NamedTuple):
@@ -44,9 +49,11 @@ def run(
         typer.Option(metavar="DATA2", help="A test part to check for leaks."),
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="Suspected label errors shown.")] = 10,
+    multi_label: options.MultiLabel = False,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
+    merge_labels: options.MergeLabels = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Look for what usually goes wrong with labelled documents."""
@@ -54,6 +61,7 @@ def run(
     from earmark.apps.cli._labels import ask_about_labels
     from earmark.documents import read_documents
     from earmark.documents.document import fingerprint
+    from earmark.documents.labels import merge_with
     from earmark.evaluation import check_documents
 
     def read(path: str) -> Documents:
@@ -62,6 +70,8 @@ def run(
             label=label,
             null_text="empty",
             allow_unlabelled=True,
+            multi_label=multi_label,
+            merge_labels=merge_labels,
             **options.reading(encoding, format, no_quotes),
             **options.column_list(text),
         )
@@ -69,7 +79,10 @@ def run(
     with status(f"reading {data}"):
         documents = read(data)
         other = None if test is None else read(test)
-    ask_about_labels(documents, label)
+        if other is not None and merge_labels:
+            other = merge_with(other, documents.labels or ())
+    if not multi_label:
+        ask_about_labels(documents, label)
     with status(f"checking {len(documents):,} documents"):
         findings = check_documents(
             documents.joined(),
@@ -97,12 +110,7 @@ def run(
 
 def _suspects(documents: Documents, top: int) -> Suspects | None:
     """Labels that a model without the document contradicts, and how many are wrong."""
-    from earmark.evaluation import (
-        group_near_duplicates,
-        left_out_log_proba,
-        suspected_label_errors,
-    )
-    from earmark.pipeline import TextClassifier
+    from earmark.documents.labels import each_label
 
     texts = documents.joined()
     rows = [
@@ -111,15 +119,12 @@ def _suspects(documents: Documents, top: int) -> Suspects | None:
         if label is not None and texts[i].strip()
     ]
     labelled = documents.take(rows)
-    if not top or len(set(labelled.labels or ())) < 2:
+    several = any(isinstance(label, list) for label in labelled.labels or ())
+    names = sorted(set(each_label(labelled.labels or ())))
+    if not top or len(names) < (1 if several else 2):
         return None
-    classes, log_proba = left_out_log_proba(
-        TextClassifier("hybrid"),
-        labelled.texts,
-        labelled.labels,
-        groups=group_near_duplicates(labelled.joined()).group,
-    )
-    errors = suspected_label_errors(labelled.labels, log_proba, classes)
+    errors = _label_by_label(labelled, names) if several else _contradicted(labelled)
+    shown = labelled.joined()
     lines = [
         {
             "row": labelled.rows[one.index],
@@ -127,11 +132,66 @@ def _suspects(documents: Documents, top: int) -> Suspects | None:
             "suggested": one.suggested,
             "probability": round(one.probability, 3),
             "margin": round(one.margin, 3),
-            "text": labelled.joined()[one.index][:80].replace("\n", " "),
+            "text": shown[one.index][:80].replace("\n", " "),
         }
         for one in errors[:top]
     ]
     return Suspects(errors, lines)
+
+
+def _contradicted(labelled: Documents) -> SuspectedLabelErrors:
+    from earmark.evaluation import (
+        group_near_duplicates,
+        left_out_log_proba,
+        suspected_label_errors,
+    )
+    from earmark.pipeline import TextClassifier
+
+    classes, log_proba = left_out_log_proba(
+        TextClassifier("hybrid"),
+        labelled.texts,
+        labelled.labels,
+        groups=group_near_duplicates(labelled.joined()).group,
+    )
+    return suspected_label_errors(labelled.labels, log_proba, classes)
+
+
+def _label_by_label(labelled: Documents, names: list[str]) -> SuspectedLabelErrors:
+    """Whether each label is missing or too much; the texts are counted once."""
+    import numpy as np
+
+    from earmark.evaluation import (
+        SuspectedLabelErrors,
+        group_near_duplicates,
+        left_out_log_proba,
+        suspected_label_errors,
+    )
+    from earmark.features import WordCounter
+    from earmark.models import HybridBayes
+
+    counts = WordCounter().fit_transform(labelled.joined())
+    groups = group_near_duplicates(labelled.joined()).group
+    sets = labelled.labels or []
+    judged = []
+    for name in names:
+        has = [name if name in labels else f"not {name}" for labels in sets]
+        if min(has.count(name), len(has) - has.count(name)) < _FEWEST:
+            continue
+        classes, log_proba = left_out_log_proba(
+            HybridBayes(), counts, has, groups=groups
+        )
+        judged.append(suspected_label_errors(has, log_proba, classes))
+    every = [one for errors in judged for one in errors]
+    return SuspectedLabelErrors(
+        tuple(sorted(every, key=lambda one: (-one.probability, -one.margin))),
+        np.concatenate([np.zeros(0), *(errors.probability for errors in judged)]),
+        sum(errors.n_wrong for errors in judged),
+        (
+            sum(errors.interval[0] for errors in judged),
+            sum(errors.interval[1] for errors in judged),
+        ),
+        float(np.mean([errors.noise_rate for errors in judged] or [0.0])),
+    )
 
 
 def _as_json(suspects: Suspects | None) -> JsonObject:
@@ -153,8 +213,9 @@ def _print(
 ) -> None:
     from earmark.apps.cli._console import say
     from earmark.documents.document import fingerprint
+    from earmark.documents.labels import each_label
 
-    n_labels = len({label for label in documents.labels or () if label is not None})
+    n_labels = len(set(each_label(documents.labels or ())))
     say(f"{len(documents):,} documents, {n_labels} labels")
     say(f"fingerprint {fingerprint(documents)}")
     for finding in findings:

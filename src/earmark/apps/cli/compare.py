@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from earmark.apps.cli import _options as options
 
 if TYPE_CHECKING:
-    from earmark.documents import Documents
     from earmark.pipeline import TextClassifier
 
 __all__ = ["HELP", "NAME", "run"]
@@ -19,10 +18,13 @@ NAME = "compare"
 HELP = """Compare models on the same splits, with intervals and paired tests.
 
 tf-idf + linear SVM, tf-idf + logistic regression and Complement NB are always
-among them. Says "no difference shown" where there is none.
+among them. Says "no difference shown" where there is none. Documents without a
+label, in DATA or in --unlabelled, go to the models that use them.
 
   earmark compare mails.csv --label topic
+  earmark compare few.csv --label topic --unlabelled many.jsonl
   earmark compare mails.csv --label topic --models multinomial,hybrid --repeats 10
+  earmark compare phrases.csv --label language --analyzer char_wb --ngrams 1,4
 """
 
 _ALWAYS = "tf-idf + LR"
@@ -32,10 +34,17 @@ def run(
     data: options.Data,
     label: options.LabelColumn = None,
     text: options.TextColumns = None,
+    unlabelled: options.Unlabelled = None,
+    multi_label: options.MultiLabel = False,
     models: Annotated[
-        str,
-        typer.Option(metavar="NAME[,NAME...]", help="See `earmark info --models`."),
-    ] = "multinomial,hybrid",
+        str | None,
+        typer.Option(
+            metavar="NAME[,NAME...]",
+            help="See `earmark info --models`; auto,multinomial,hybrid if not given.",
+        ),
+    ] = None,
+    analyzer: options.Analyzer = None,
+    ngrams: options.Ngrams = None,
     repeats: Annotated[int, typer.Option(min=2, help="Number of random splits.")] = 5,
     test_size: Annotated[
         float, typer.Option(min=0.05, max=0.95, help="Share tested in each split.")
@@ -45,31 +54,30 @@ def run(
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
+    merge_labels: options.MergeLabels = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare models on the same splits, with intervals and paired tests."""
     from earmark.apps.cli._console import say, status
-    from earmark.apps.cli._labels import ask_about_labels
-    from earmark.documents import read_documents
+    from earmark.apps.cli._training_data import labelled_and_pool
     from earmark.evaluation import compare_classifiers
 
-    contenders = _contenders(models, seed)
-    with status(f"reading {data}"):
-        documents = read_documents(
-            data,
-            label=label,
-            null_text="empty",
-            allow_unlabelled=True,
-            **options.reading(encoding, format, no_quotes),
-            **options.column_list(text),
-        )
-    documents = _labelled(documents)
-    ask_about_labels(documents, label)
+    features = options.text_options(None, None, None, ngrams, analyzer)
+    contenders = _contenders(models, multi_label, features=features, random_state=seed)
+    documents, pool = labelled_and_pool(
+        data,
+        unlabelled,
+        options.column_list(text) | options.reading(encoding, format, no_quotes),
+        label=label,
+        multi_label=multi_label,
+        merge_labels=merge_labels,
+    )
     with status(f"fitting {len(contenders)} models {repeats} times"):
         comparison = compare_classifiers(
             contenders,
             documents.texts,
             documents.labels or [],
+            unlabelled=pool,
             n_repeats=repeats,
             test_size=test_size,
             n_jobs=jobs,
@@ -81,25 +89,20 @@ def run(
         say(comparison)
 
 
-def _labelled(documents: Documents) -> Documents:
-    """The documents that have a label; says so if some have none."""
-    rows = options.labelled_rows(documents)
-    if len(rows) < len(documents):
-        n_left_out = len(documents) - len(rows)
-        typer.echo(f"left out {n_left_out:,} documents without a label", err=True)
-    return documents.take(rows)
-
-
-def _contenders(models: str, seed: int) -> dict[str, TextClassifier]:
+def _contenders(
+    models: str | None, several: bool, **parameters: Any
+) -> dict[str, TextClassifier]:
     """The models asked for, and the baselines that belong in every table."""
     from earmark.models import SoftmaxRegression
     from earmark.pipeline import TextClassifier
 
-    names = [name.strip() for name in models.split(",") if name.strip()]
+    # With several labels per document auto is the SVM, which is there anyway.
+    usual = "multinomial,hybrid" if several else "auto,multinomial,hybrid"
+    names = [name.strip() for name in (models or usual).split(",") if name.strip()]
     options.require_models(*names)
     wanted = list(dict.fromkeys([*names, "svm", "complement"]))
-    contenders = {name: TextClassifier(name, random_state=seed) for name in wanted}
+    contenders = {name: TextClassifier(name, **parameters) for name in wanted}
     # The optimum of scikit-learn's LogisticRegression(C=10), many times faster.
     regression = SoftmaxRegression(solver="dual", C=10.0)
-    contenders[_ALWAYS] = TextClassifier(regression, random_state=seed)
+    contenders[_ALWAYS] = TextClassifier(regression, **parameters)
     return contenders

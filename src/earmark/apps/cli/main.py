@@ -23,12 +23,15 @@ from earmark.apps.cli import (
     explain,
     fetch,
     filtering,
+    forget,
     info,
     label,
+    learning_curve,
     predict,
     reproduce,
     serve,
     train,
+    update,
 )
 from earmark.exceptions import EarmarkError
 
@@ -78,6 +81,9 @@ for _command in (
     evaluate,
     compare,
     check,
+    learning_curve,
+    update,
+    forget,
     explain,
     info,
     label,

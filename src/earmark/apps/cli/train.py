@@ -29,6 +29,7 @@ atomically.
   earmark train mails.csv --label topic
   earmark train mails.csv --label topic --text subject,body --model hybrid
   earmark train few.csv --label topic --unlabelled many.jsonl
+  earmark train phrases.csv --label language --analyzer char_wb --ngrams 1,4
   earmark train parts/ --label topic --model multinomial --memory 2GB
 """
 
@@ -37,19 +38,11 @@ def run(
     data: options.Data,
     label: options.LabelColumn = None,
     text: options.TextColumns = None,
-    unlabelled: Annotated[
-        str | None,
-        typer.Option(metavar="DATA2", help="More documents, without labels."),
-    ] = None,
+    unlabelled: options.Unlabelled = None,
     model: Annotated[
         str, typer.Option(metavar="NAME", help="See `earmark info --models`.")
     ] = "auto",
-    multi_label: Annotated[
-        bool,
-        typer.Option(
-            "--multi-label", help="Several labels per document, as a|b or lists."
-        ),
-    ] = False,
+    multi_label: options.MultiLabel = False,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The model file.")
     ] = Path("model.earmark"),
@@ -76,10 +69,8 @@ def run(
         str | None,
         typer.Option(metavar="LANGUAGE", help="Count stems, such as of english."),
     ] = None,
-    ngrams: Annotated[
-        int,
-        typer.Option(min=1, max=5, help="Count runs of up to this many words."),
-    ] = 1,
+    analyzer: options.Analyzer = None,
+    ngrams: options.Ngrams = None,
     substitute: Annotated[
         str | None,
         typer.Option(
@@ -110,12 +101,7 @@ def run(
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
-    merge_labels: Annotated[
-        bool,
-        typer.Option(
-            "--merge-labels", help="Labels that differ by case or blanks are one."
-        ),
-    ] = False,
+    merge_labels: options.MergeLabels = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a classifier from labelled documents and save it."""
@@ -129,7 +115,7 @@ def run(
     classifier = TextClassifier(
         model,
         regions="email" if email else None,
-        features=options.text_options(stem, substitute, hashed, ngrams),
+        features=options.text_options(stem, substitute, hashed, ngrams, analyzer),
         multi_label=multi_label or "auto",
         max_error=options.error_rate(max_error),
         min_coverage=options.share_list(min_coverage),
@@ -188,6 +174,7 @@ def _read(
 ) -> tuple[Documents, Any, Documents | None]:
     """The documents, more texts without labels, and documents to calibrate with."""
     from earmark.documents import read_documents
+    from earmark.documents.labels import merge_with
 
     pool = held_out = None
     with status(f"reading {data}"):
@@ -198,6 +185,8 @@ def _read(
         if calibration is not None:
             held_out = read_documents(calibration, **labels, **how)
             options.labelled_rows(held_out)
+            if labels["merge_labels"]:
+                held_out = merge_with(held_out, documents.labels or ())
     options.labelled_rows(documents)
     return documents, pool, held_out
 

@@ -1,0 +1,130 @@
+"""``earmark learning-curve``: what more labels would buy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from earmark.apps.cli import _options as options
+
+if TYPE_CHECKING:
+    from earmark.evaluation import LearningCurve
+
+__all__ = ["HELP", "NAME", "run"]
+
+NAME = "learning-curve"
+HELP = """Measure accuracy against the number of labels: would more of them help?
+
+Fits the model on growing parts of the labelled documents, tests it on others, and
+says what more labels would buy. Documents without a label, in DATA or in
+--unlabelled, go to a model that uses them.
+
+  earmark learning-curve mails.csv --label topic
+  earmark learning-curve few.csv --label topic --unlabelled many.jsonl --chart c.svg
+"""
+
+
+def run(
+    data: options.Data,
+    label: options.LabelColumn = None,
+    text: options.TextColumns = None,
+    unlabelled: options.Unlabelled = None,
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="See `earmark info --models`.")
+    ] = "auto",
+    analyzer: options.Analyzer = None,
+    ngrams: options.Ngrams = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="N[,N...]", help="Numbers of labels; seven if not given."),
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=2, help="Curves to average.")] = 5,
+    chart: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw it: .svg, .png or .pdf."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same curve.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    encoding: options.Encoding = None,
+    format: options.Format = None,  # noqa: A002
+    no_quotes: options.NoQuotes = False,
+    merge_labels: options.MergeLabels = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Measure accuracy against the number of labels."""
+    from earmark.apps.cli._console import say, status
+    from earmark.apps.cli._training_data import labelled_and_pool
+    from earmark.evaluation import learning_curve
+    from earmark.pipeline import TextClassifier
+
+    options.require_models(model)
+    if chart is not None:
+        _require_chart(chart, data)
+    features = options.text_options(None, None, None, ngrams, analyzer)
+    classifier = TextClassifier(model, features=features, random_state=seed)
+    numbers = _numbers(sizes)
+    documents, pool = labelled_and_pool(
+        data,
+        unlabelled,
+        options.column_list(text) | options.reading(encoding, format, no_quotes),
+        label=label,
+        merge_labels=merge_labels,
+    )
+    with status(f"fitting {model} {repeats} times to each number of labels"):
+        curve = learning_curve(
+            classifier,
+            documents.texts,
+            documents.labels or [],
+            unlabelled=pool,
+            sizes=numbers,
+            n_repeats=repeats,
+            n_jobs=jobs,
+            random_state=seed,
+        )
+    if as_json:
+        typer.echo(json.dumps(curve.to_dict()))
+    else:
+        say(curve)
+    if chart is not None:
+        _draw(curve, model, chart)
+        typer.echo(f"wrote {chart}", err=True)
+
+
+def _numbers(sizes: str | None) -> list[int] | None:
+    if sizes is None:
+        return None
+    try:
+        return [int(part) for part in sizes.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f"expected whole numbers between commas, such as 50,100,200; got {sizes}.",
+            param_hint="--sizes",
+        ) from None
+
+
+def _require_chart(chart: Path, data: str) -> None:
+    from earmark._optional import require
+
+    options.require_output(chart, data)
+    if chart.suffix not in (".svg", ".png", ".pdf"):
+        raise typer.BadParameter(
+            f"expected a name that ends in .svg, .png or .pdf; got {chart.name}.",
+            param_hint="--chart",
+        )
+    require("matplotlib", "draw the curve")
+
+
+def _draw(curve: LearningCurve, name: str, path: Path) -> None:
+    """The curve as a picture; the whole file or none."""
+    from matplotlib.figure import Figure
+
+    from earmark.evaluation import LearningCurveDisplay
+    from earmark.whole_files import whole_file
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    LearningCurveDisplay(curve, name=name).plot(figure.subplots())
+    with whole_file(path) as temporary:
+        figure.savefig(temporary, format=path.suffix[1:])

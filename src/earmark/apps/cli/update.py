@@ -1,0 +1,188 @@
+"""``earmark update`` and ``earmark forget``: exact changes of a saved model."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from earmark.apps.cli import _options as options
+from earmark.exceptions import DataError, NotSupportedError
+
+if TYPE_CHECKING:
+    from earmark.documents import Documents
+    from earmark.pipeline import TextClassifier
+    from earmark.typing import JsonObject
+
+__all__ = ["HELP", "NAME", "change", "run"]
+
+NAME = "update"
+HELP = """Add labelled documents to a saved model, exactly.
+
+For multinomial, bernoulli and complement: the model is then the one that training
+on all documents at once gives. Rows without a label are left out. MODEL is replaced
+as a whole, or left alone if something is wrong.
+
+  earmark update model.earmark new.csv
+  earmark update model.earmark new.csv --out newer.earmark
+"""
+
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE", help="Write here, not over MODEL."),
+]
+AnswerAll = Annotated[
+    bool,
+    typer.Option(
+        "--answer-all",
+        help="Answer every document from now on; needed for a model that abstains, "
+        "because what it knew about that does not hold after a change.",
+    ),
+]
+
+
+def run(
+    model: options.Model,
+    data: options.Data,
+    label: options.LabelColumn = None,
+    text: options.TextColumns = None,
+    out: Out = None,
+    answer_all: AnswerAll = False,
+    encoding: options.Encoding = None,
+    format: options.Format = None,  # noqa: A002
+    no_quotes: options.NoQuotes = False,
+    merge_labels: options.MergeLabels = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Add labelled documents to a saved model, exactly."""
+    how = options.reading(encoding, format, no_quotes)
+    columns = (text, label, merge_labels)
+    change("partial_fit", model, data, columns, out, answer_all, how, as_json)
+
+
+def change(
+    method: str,
+    model: Path,
+    data: str,
+    columns: tuple[str | None, str | None, bool],
+    out: Path | None,
+    answer_all: bool,
+    how: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Learn or forget the documents of ``data``, save, and say what was done."""
+    from earmark.apps.cli._console import status
+    from earmark.apps.cli._models import load_for
+    from earmark.apps.cli._training_data import changed_data
+
+    added = method == "partial_fit"
+    target = model if out is None else out
+    options.require_output(target, data)
+    classifier, stored = load_for(model)
+    metadata = dict(stored.metadata)
+    _require_exact(classifier, method, model)
+    _stop_abstaining(classifier, model, answer_all)
+    with status(f"reading {data}"):
+        documents = _documents(classifier, stored, data, columns, how)
+    with status(f"{'adding' if added else 'forgetting'} {len(documents):,} documents"):
+        try:
+            learn = classifier.partial_fit if added else classifier.forget
+            learn(documents.texts, _as_classes(classifier, documents))
+        except DataError as error:
+            raise DataError(f"{documents.source}: {error}") from error
+    known = metadata.get("training_data")
+    if isinstance(known, dict):
+        metadata["training_data"] = changed_data(known, documents, added=added)
+    key = "updates" if added else "forgotten"
+    earlier = metadata.get(key)
+    record = _record(documents)
+    metadata[key] = [*(earlier if isinstance(earlier, list) else []), record]
+    metadata = {k: v for k, v in metadata.items() if k not in ("model", "classes")}
+    classifier.save(target, metadata=metadata)
+    facts = {
+        "model": classifier.model_name_,
+        "documents": len(documents),
+        "file": str(target),
+        "record": record,
+    }
+    done = "added to" if added else "forgotten by"
+    typer.echo(
+        json.dumps(facts)
+        if as_json
+        else f"{len(documents):,} documents {done} {target}, exactly"
+    )
+
+
+def _documents(
+    classifier: TextClassifier,
+    stored: Any,
+    data: str,
+    columns: tuple[str | None, str | None, bool],
+    how: dict[str, Any],
+) -> Documents:
+    """The labelled documents, under the labels of the model."""
+    from earmark.apps.cli._models import read_all
+    from earmark.documents.labels import merge_with
+
+    text, label, merge = columns
+    documents = read_all(
+        classifier, stored, data, text, label, merge_labels=merge, **how
+    )
+    if merge:
+        documents = merge_with(documents, classifier.classes_.tolist())
+    documents, rest = options.labelled_only(documents)
+    if len(rest):
+        typer.echo(f"left out {len(rest):,} documents without a label", err=True)
+    known = classifier.classes_.tolist()
+    new = sorted(set(documents.labels or ()) - set(map(str, known)))
+    if new:
+        raise DataError(
+            f"{documents.source}: the model has not learned the label(s) "
+            f"{', '.join(new[:5])}; it knows "
+            f"{', '.join(map(str, known[:5]))}. For new labels train "
+            "again on all documents."
+        )
+    return documents
+
+
+def _as_classes(classifier: TextClassifier, documents: Documents) -> list[Any]:
+    """Labels of a file are texts; those of a model may be numbers."""
+    by_name = {str(label): label for label in classifier.classes_.tolist()}
+    return [by_name[label] for label in documents.labels or ()]
+
+
+def _require_exact(classifier: TextClassifier, method: str, model: Path) -> None:
+    refusal = classifier.engine_.refusals().get(method)
+    if refusal is not None:
+        raise NotSupportedError(f"{model}: {refusal}")
+
+
+def _stop_abstaining(classifier: TextClassifier, model: Path, answer_all: bool) -> None:
+    """The evidence behind abstaining is that of the old model: out of date."""
+    abstains = classifier.max_error is not None or classifier.max_novelty is not None
+    if abstains and not answer_all:
+        raise NotSupportedError(
+            f"{model}: the model abstains, and what it knows about its errors does not "
+            "hold after a change; add --answer-all to have every document answered, "
+            "or train again on all documents."
+        )
+    classifier.set_params(max_error=None, max_novelty=None)
+
+
+def _record(documents: Documents) -> JsonObject:
+    """What was changed and when, without a word of the documents.
+
+    The hash is SHA-256 of the salt and the documents' fingerprint, which
+    ``earmark check`` prints: whoever has the documents can tell that it was these.
+    """
+    from earmark.documents.document import fingerprint
+
+    salt = secrets.token_hex(16)
+    digest = sha256(f"{salt}{fingerprint(documents)}".encode()).hexdigest()
+    moment = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"time": moment, "documents": len(documents), "salt": salt, "hash": digest}
