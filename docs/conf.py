@@ -1,6 +1,7 @@
 """Settings of the documentation: `make docs` builds it, offline, warnings as errors."""
 
 import sys
+import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -78,29 +79,33 @@ html_theme = "pydata_sphinx_theme"
 html_title = "earmark"
 html_static_path = ["_static"]
 html_css_files = ["earmark.css"]
-html_favicon = "_static/mark.svg"
-html_logo = "_static/mark.svg"
+html_favicon = html_logo = "../src/earmark/apps/web/static/mark.svg"
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "earmark"},
     "show_prev_next": True,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "navbar_align": "left",
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "monokai",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {
-    "index": [],
-    "quickstart": [],
-    "faq": [],
-    "changelog": [],
-    "performance": [],
+    page: []
+    for page in ("index", "install", "quickstart", "faq", "changelog", "performance")
 }
+# Links to the repository, as pyproject.toml names it.
+_urls = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"].get(
+    "urls", {}
+)
+html_theme_options["icon_links"] = [
+    {"name": name, "url": url, "icon": "fa-solid fa-code-branch"}
+    for name, url in _urls.items()
+]
 # Included pages begin with a second-level heading, below that of their host.
 suppress_warnings = ["config.cache", "myst.header"]

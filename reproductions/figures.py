@@ -8,7 +8,112 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["band", "panels", "pyplot", "save"]
+__all__ = ["CAPTIONS", "band", "panels", "pyplot", "save"]
+
+# Reproduction and figure -> what it shows, and what to see in it.
+CAPTIONS: Mapping[str, tuple[str, str]] = {
+    "beyond/overtaking": (
+        "Difference of accuracy between higher-order and plain naive Bayes by data set",
+        "Higher order gains where bars point right and loses where they point left.",
+    ),
+    "few-labels/gains": (
+        "Gain of earmark over logistic regression by corpus and labels per class",
+        "Unlabelled text helps on every corpus, and more with 5 labels per class than "
+        "with 20.",
+    ),
+    "few-labels/learning-curves": (
+        "Accuracy against labels per class, with and without unlabelled text",
+        "The gap is widest with the fewest labels and closes as labels become many.",
+    ),
+    "hierarchical/reviews": (
+        "Accuracy against the number of training reviews in three panels",
+        "Two nodes or more are better than one with at least 5,000 reviews; with 500 "
+        "or fewer there is no gain.",
+    ),
+    "hierarchical/shapes": (
+        "Five shapes in a square, above as points, below as learned",
+        "Above: the training points. Below: what ten Gaussian nodes per class learned.",
+    ),
+    "hierarchical/xor": (
+        "The four points of XOR and where three classifiers answer 1",
+        "Naive Bayes is indifferent everywhere, so its panel is empty; hidden nodes "
+        "learn the function.",
+    ),
+    "higher-order/figure-2": (
+        "Accuracy against the share of training documents on six data sets",
+        "Higher-order naive Bayes (HONB) is far above Bernoulli naive Bayes (NB) with "
+        "few documents; on citations NB overtakes it.",
+    ),
+    "higher-order/figure-3": (
+        "Higher-order against first-order log-ratios, one point per term",
+        "Words of one class only form groups far from the rest.",
+    ),
+    "higher-order/figure-4": (
+        "The same log-ratios after division by the root",
+        "Division by the root brings the middle group back within reach of an SVM.",
+    ),
+    "hybrid/figure-1": (
+        "Test error against training documents on six pairs of newsgroups",
+        "The hybrid with two regions (R=2) has the lowest error of the paper's "
+        "methods, or is within one point of it.",
+    ),
+    "hybrid/figure-2": (
+        "Accuracy of the most confident answers against coverage on six pairs",
+        "On the hardest pair (first panel) the normalised hybrid ranks its answers far "
+        "better than naive Bayes.",
+    ),
+    "hybrid/plug-in": (
+        "Log loss and calibration error of plug-in and leave-one-out weights",
+        "Weights fitted leave-one-out have the lower log loss at every size.",
+    ),
+    "hybrid/theorem-1": (
+        "Gap of the log-likelihoods against training documents for three vocabularies",
+        "The leave-one-out gap hardly depends on the vocabulary; the plug-in gap grows "
+        "with it.",
+    ),
+    "labelling/curves": (
+        "Accuracy against answers for picked and for random documents",
+        "Where picking pays, its curve rises faster; bands are 95 % intervals.",
+    ),
+    "networks/descent": (
+        "Paths of the weights over the error surface for three batch sizes",
+        "Single documents wander, small batches are nearly as direct as all documents "
+        "at once and cost far less per step.",
+    ),
+    "networks/learning-curves": (
+        "Test accuracy against training documents for five models",
+        "Naive Bayes leads with few documents, softmax regression and the perceptron "
+        "with many.",
+    ),
+    "vector-space/bias-variance": (
+        "Bias and variance against the capacity of nearest neighbours and Rocchio",
+        "Bias rises and variance falls as capacity falls; Rocchio is the dashed line.",
+    ),
+    "vector-space/hyperplanes": (
+        "Three lines in the plane, and the regions of the largest of three scores",
+        "Three lines leave regions that none or several classes claim; the largest "
+        "score assigns every point to one class.",
+    ),
+    "vector-space/projection": (
+        "Points on a half circle projected to a line, and four vectors",
+        "Projections keep the distances within small areas only (left). Three measures "
+        "of similarity give three different answers (right).",
+    ),
+    "vector-space/regions": (
+        "Decision regions of Rocchio, one and three nearest neighbours",
+        "Rocchio draws straight borders; neighbours follow the data.",
+    ),
+    "vector-space/separators": (
+        "Lines that separate two classes, and three classifiers on noisy data",
+        "Many lines separate two classes (left). A perfect fit follows the noise "
+        "(right).",
+    ),
+    "vector-space/shapes": (
+        "Two clusters and an enclave, classified by Rocchio and by nine neighbours",
+        "A single prototype per class cannot represent two clusters or an enclave; "
+        "neighbours can.",
+    ),
+}
 
 
 def pyplot() -> Any:

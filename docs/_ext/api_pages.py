@@ -1,7 +1,7 @@
-"""The API reference: one page a public module, made from its ``__all__``.
+"""The API reference: one page per public module, made from its ``__all__``.
 
-So the documented names are exactly the public ones. The command line's page is what
-``--help`` prints.
+So the documented names are exactly the public ones. The command line's page is made
+from the options of its commands.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 
 from sphinx.application import Sphinx
 from typer.main import get_command
-from typer.testing import CliRunner
 
 import earmark
 from earmark.apps.cli.main import app as command_line
@@ -69,27 +68,81 @@ def _page(title: str, about: str, groups: Any) -> str:
     return "\n".join(parts)
 
 
-def command_page() -> str:
-    """What ``earmark COMMAND --help`` prints, command by command."""
-    runner = CliRunner()
-    environment = {
-        "COLUMNS": "96",
-        "TERM": "dumb",
-        "NO_COLOR": "1",
-        "TERMINAL_WIDTH": "96",
-    }
-    commands = list(get_command(command_line).commands)
-    parts = [
+def index_page() -> str:
+    """Every public name with its first line, module by module."""
+    parts = []
+    for name in ("earmark", *(f"earmark.{module}" for module in public_modules())):
+        if name == "earmark":
+            names = [full for _, group in _TOP for full in group]
+        else:
+            names = [f"{name}.{n}" for n in importlib.import_module(name).__all__]
+        rows = [f"| {{py:obj}}`~{full}` | {_first_sentence(full)} |" for full in names]
+        head = ["", "| name | what it is |", "|---|---|", *rows, ""]
+        parts += [f"## [{name}](modules/{name.removeprefix('earmark.')})", *head]
+    return "\n".join(parts)
+
+
+def _first_sentence(full: str) -> str:
+    module, _, name = full.rpartition(".")
+    thing = getattr(importlib.import_module(module), name)
+    text = inspect.getdoc(thing) if callable(thing) else ""
+    line = (text or "A constant.").split("\n\n")[0].replace("\n", " ")
+    return line.replace("|", "\\|").replace("``", "`")
+
+
+def command_pages() -> dict[str, str]:
+    """An overview of the commands, and a page for each with its options in tables."""
+    commands = get_command(command_line).commands
+    overview = [
         "# Command line",
-        "What `earmark --help` and `earmark COMMAND --help` print.",
+        "Every command explains itself with `--help`. Exit status: 0 done, 1 the data "
+        "or the model is at fault, 2 wrong usage.",
+        "| command | what it does |\n|---|---|",
+        "```{toctree}\n:hidden:\n",
     ]
-    for arguments in ([], *([name] for name in commands)):
-        shown = runner.invoke(
-            command_line, [*arguments, "--help"], env=environment, prog_name="earmark"
-        )
-        text = "\n".join(line.rstrip() for line in shown.output.strip().splitlines())
-        parts += [f"## {' '.join(['earmark', *arguments])}", f"```text\n{text}\n```"]
+    for name, command in commands.items():
+        line = _about(command)[0].split(". ")[0].rstrip(".")
+        overview[2] += f"\n| [`earmark {name}`](earmark-{name}.md) | {line}. |"
+        overview[3] += f"\nearmark-{name}"
+    overview[3] += "\n```"
+    pages = {f"earmark-{name}.md": _command(name, c) for name, c in commands.items()}
+    return {"command-line.md": "\n\n".join(overview), **pages}
+
+
+def _command(name: str, command: Any) -> str:
+    about, examples = _about(command)
+    parts = [f"# earmark {name}", about]
+    if examples:
+        parts.append(f"```sh\n{examples}\n```")
+    panels: dict[str, list[str]] = {}
+    for option in command.params:
+        if option.name != "help":
+            panel = option.rich_help_panel or "Options"
+            panels.setdefault(panel, []).append(_option_row(option))
+    for panel, options in panels.items():
+        parts.append("\n".join([f"| {panel.lower()} | |", "|---|---|", *options]))
     return "\n\n".join(parts)
+
+
+def _about(command: Any) -> tuple[str, str]:
+    """The sentences of a command's help, and its examples."""
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    examples = [p for p in paragraphs if p.lstrip().startswith("earmark ")]
+    prose = [" ".join(p.split()) for p in paragraphs if p not in examples]
+    lines = (line.strip() for p in examples for line in p.splitlines())
+    return " ".join(prose), "\n".join(lines)
+
+
+def _option_row(option: Any) -> str:
+    names = ", ".join(f"`{name}`" for name in option.opts)
+    if option.param_type_name == "argument":
+        names = f"`{option.metavar or option.name.upper()}`"
+    elif not option.is_flag:
+        names = f"`{option.opts[0]} {option.metavar or 'N'}`"
+    default = option.default
+    plain = isinstance(default, str | int | float | Path) and default is not False
+    said = f" Default: {default}." if plain else ""
+    return f"| {names} | {option.help or ''}{said} |"
 
 
 def write_pages(docs: Path) -> None:
@@ -98,7 +151,9 @@ def write_pages(docs: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pages = {f"{name}.rst": module_page(name) for name in public_modules()}
     pages["earmark.rst"] = _page("earmark", earmark.__doc__ or "", _TOP)
-    pages["command-line.md"] = command_page()
+    pages |= command_pages()
+    pages["../../_generated/api.md"] = index_page()
+    (docs / "_generated").mkdir(exist_ok=True)
     for name, text in pages.items():
         target = folder / name
         if not target.exists() or target.read_text(encoding="utf-8") != text + "\n":

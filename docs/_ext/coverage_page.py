@@ -1,6 +1,4 @@
-"""docs/research/coverage.md from coverage.csv: every row of the five sources.
-
-    python docs/_ext/coverage_page.py
+"""Pages of coverage.csv: every row of the five sources, one page per source.
 
 A row says where an equation, table, figure, example, exercise or claim of a source is
 in the code, which test holds it, what came out, and the verdict: exact, close,
@@ -16,7 +14,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs" / "research" / "coverage.csv"
-PAGE = DATA.with_suffix(".md")
 SOURCES = {
     "000": "Carlos & Rakshit (2016): hierarchical Bayes",
     "001": "Exercise sheet on Bishop (2006): naive Bayes, softmax, backpropagation",
@@ -32,8 +29,8 @@ Equations, algorithms, tables, figures, examples, exercises and claims, one row 
 *close*: same sign and within a few points, or a detail of the protocol differs;
 *differs*: with the reason, which the linked page explains; *background*: what the
 source itself only cites, quotes or announces. Errata and differences in one list:
-[What did not come out as printed](printed.md). This page is made by
-`python docs/_ext/coverage_page.py` from `docs/research/coverage.csv`.
+[What did not come out as printed](printed.md). These pages are made from
+`docs/research/coverage.csv`.
 """
 
 
@@ -43,14 +40,19 @@ def rows(data: Path = DATA) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def page(every: list[dict[str, str]]) -> str:
-    """The whole page."""
-    parts = [_INTRO, _counts(every)]
+def pages(every: list[dict[str, str]]) -> dict[str, str]:
+    """The pages by file name: an overview, and one per source."""
+    names = {source: f"coverage-{source}" for source in SOURCES}
+    toctree = "\n".join(["```{toctree}", ":hidden:", "", *names.values(), "```"])
+    links = "\n".join(f"- [](coverage-{source}.md)" for source in SOURCES)
+    overview = (_INTRO, _counts(every), links, toctree)
+    written = {"coverage.md": "\n\n".join(overview)}
     for source, title in SOURCES.items():
         mine = [row for row in every if row["source"] == source]
-        head = ("#", "item", "code", "test", "what came out", "verdict")
-        parts.append(f"## {title}\n\n{_table(head, map(_cells, mine))}")
-    return "\n\n".join(parts) + "\n"
+        head = ("#", "item", "code and test", "what came out", "verdict")
+        text = f"# {title}\n\n{_table(head, map(_cells, mine))}"
+        written[f"{names[source]}.md"] = text
+    return written
 
 
 def _counts(every: list[dict[str, str]]) -> str:
@@ -68,15 +70,11 @@ def _cells(row: dict[str, str]) -> list[str]:
         verdict += f": {row['why']}"
     if row["verdict"] == "differs":
         verdict += f" ([page](../{row['page']}))"
-    code = f"`{row['code']}`"
-    return [row["row"], row["item"], code, f"`{row['test']}`", row["figure"], verdict]
+    where = f"`{row['code']}` `{row['test'].removeprefix('tests/')}`"
+    return [row["row"], row["item"], where, row["figure"], verdict]
 
 
 def _table(head: tuple[str, ...], lines: object) -> str:
     every = [list(head), ["---"] * len(head), *lines]  # type: ignore[misc]
     cells = ([cell.replace("|", "\\|") for cell in line] for line in every)
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(rows()), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""After the build: no page may load anything from the network."""
+"""After the build: names for screen readers, and nothing from the network."""
 
 from __future__ import annotations
 
@@ -19,12 +19,28 @@ _LOADED = re.compile(
     re.IGNORECASE,
 )
 
+# Switches of the theme and thumbnails of the gallery have no name of their own.
+_SWITCH = re.compile(r"<summary>(?=<span class=\"toctree-toggle\")")
+_THUMB = re.compile(
+    r'<a class="reference internal" (href="[^"]+")>'
+    r'(<span class="std std-ref">([^<]*)</span></a></p>)'
+)
+
+
+def named(page: str) -> str:
+    """The page with a name on every switch and thumbnail."""
+    page = _SWITCH.sub('<summary aria-label="Show the pages below">', page)
+    return _THUMB.sub(r'<a class="reference internal" \1 aria-label="\3">\2', page)
+
 
 def _check(app: Sphinx, error: Exception | None) -> None:
     if error is not None or app.builder.format != "html":
         return
     for page in sorted(Path(app.outdir).rglob("*.html")):
-        for found in _LOADED.findall(page.read_text(encoding="utf-8")):
+        text = page.read_text(encoding="utf-8")
+        if named(text) != text:
+            page.write_text(named(text), encoding="utf-8")
+        for found in _LOADED.findall(text):
             logger.warning("%s loads from the network: %s", page.name, found)
 
 

@@ -7,8 +7,10 @@ that git does not keep.
 from __future__ import annotations
 
 import ast
+import html
 import importlib.util
 import json
+import math
 import re
 import sys
 import tomllib
@@ -17,13 +19,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+
+import coverage_page  # noqa: E402
 
 import reproductions  # noqa: E402
+from reproductions.figures import CAPTIONS  # noqa: E402
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
+    from reproductions.tables import Table
+
+# So many tables are folded: their titles tell which to open.
+_MANY = 6
 _FIGURE = re.compile(
     r"!\[(?P<alt>[^\]]*)\]\((?P<file>(?:\.\./)?figures/(?P<name>[^/)]+)/[^)]+)\)"
 )
@@ -65,27 +74,60 @@ def benchmark_page(path: Path) -> str:
     """One stored run of the benchmarks as a section."""
     stored = json.loads(path.read_text(encoding="utf-8"))
     rows = stored.get("rows", [])
-    shown = table(
-        (
-            "job",
-            "against",
-            "CPU s",
-            "theirs",
-            "CPU",
-            "memory",
-            "target",
-            "met",
-        ),
-        (_benchmark_row(row) for row in rows),
-    )
+    head = ("job", "against", "CPU s", "theirs", "CPU", "memory", "target", "met")
+    shown = table(head, (_benchmark_row(row) for row in rows))
     details = [line for line in map(_details, rows) if line]
+    if details:
+        details = ["```{dropdown} All measurements", *details, "```"]
     load = stored.get("load_average")
     made = f"`{stored['command']}` on {stored.get('machine', 'an unknown machine')}"
     if load is not None:
         made += f", load average {load:.1f} when it ended"
     title = path.stem.replace("_", " ").capitalize()
-    parts = [f"## {title}", f"{made}.", shown, "\n".join(details)]
+    parts = [f"## {title}", shown, f"{made}.", "\n".join(details)]
     return "\n\n".join(part for part in parts if part)
+
+
+def benchmark_chart(paths: Iterable[Path]) -> str:
+    """Bars of all CPU ratios with a peer, the best first; losses point left."""
+    rows = [
+        row
+        for path in paths
+        for row in json.loads(path.read_text(encoding="utf-8"))["rows"]
+        if row.get("cpu_ratio") and row.get("peer")
+    ]
+    rows.sort(key=lambda row: -row["cpu_ratio"])
+    bars = []
+    for i, row in enumerate(rows):
+        length = round(70 * math.log10(row["cpu_ratio"]), 1)
+        x, kind = (400, "win") if length >= 0 else (400 + length, "loss")
+        y = 34 * i + 26
+        said = _compared(row["cpu_ratio"]).replace("*", "")
+        bars += [
+            f'<text class="job" x="8" y="{y + 4}">{_short(row["job"])}</text>',
+            f'<text class="peer" x="8" y="{y + 17}">against '
+            f"{_short(row['peer'])}</text>",
+            f'<rect class="{kind}" x="{x}" y="{y - 7}" width="{max(abs(length), 1)}" '
+            'height="16"/>',
+            f'<text class="value" x="{x + abs(length) + 6}" y="{y + 5}">{said}</text>',
+        ]
+    height = 34 * len(rows) + 24
+    return "\n".join(
+        [
+            "```{raw} html",
+            f'<svg class="bars" viewBox="0 0 680 {height}" role="img" aria-label="CPU '
+            'time against peers; the same figures are in the tables below">',
+            f'<line class="even" x1="400" x2="400" y1="8" y2="{height - 8}"/>',
+            *bars,
+            "</svg>",
+            "```",
+        ]
+    )
+
+
+def _short(text: str) -> str:
+    short = text if len(text) <= 60 else f"{text[:57]}..."
+    return html.escape(short)
 
 
 def _benchmark_row(row: dict[str, Any]) -> list[str]:
@@ -131,10 +173,8 @@ def reproduction_page(path: Path, figures: Path) -> str:
     name = path.stem
     module = reproductions.load(name)
     about = (module.__doc__ or "").strip()
-    body = "\n\n".join(
-        f"### {table.title}\n\n{table.markdown()}"
-        for table in module.tables(stored["result"])
-    )
+    tables = module.tables(stored["result"])
+    body = "\n\n".join(map(_folded if len(tables) > _MANY else _open, tables))
     versions = ", ".join(f"{k} {v}" for k, v in sorted(stored["versions"].items()))
     kind = (
         " This is the quick form, on fewer documents and draws."
@@ -156,20 +196,33 @@ def reproduction_page(path: Path, figures: Path) -> str:
     )
 
 
+def _open(table: Table) -> str:
+    return f"### {table.title}\n\n{table.markdown()}"
+
+
+def _folded(table: Table) -> str:
+    return f"````{{dropdown}} {table.title}\n{table.markdown()}\n````"
+
+
 def _figure(name: str, file: Path) -> str:
-    title = file.stem.replace("-", " ").replace("_", " ").capitalize()
+    alt, caption = CAPTIONS[f"{name}/{file.stem}"]
     source = f"../figures/{name}/{file.name}"
-    return f"```{{figure}} {source}\n:alt: {title}\n:width: 90%\n\n{title}\n```"
+    return f"```{{figure}} {source}\n:alt: {alt}\n\n{caption}\n```"
 
 
 def changes_page(changelog: str, fragments: Iterable[Path]) -> str:
-    """The changelog with the unreleased news first."""
-    files = sorted(fragments)
-    news = [f"- {' '.join(file.read_text(encoding='utf-8').split())}" for file in files]
+    """The changelog with the unreleased news first, by kind."""
+    news: dict[str, list[str]] = {"Added": [], "Changed": [], "Fixed": []}
+    for file in sorted(fragments):
+        text = " ".join(file.read_text(encoding="utf-8").split())
+        kind, colon, rest = text.partition(": ")
+        known = bool(colon) and kind in news
+        news[kind if known else "Added"].append(f"- {rest if known else text}")
     past = re.sub(r"\A# Changelog\s*", "", changelog)
     past = re.sub(r"Changes since the last release are [^\n]*\n?", "", past)
-    unreleased = "## Not yet released\n\n" + "\n".join(news) if news else ""
-    return "\n\n".join(part for part in (unreleased, past.strip()) if part)
+    groups = [f"### {kind}\n\n" + "\n".join(news[kind]) for kind in news if news[kind]]
+    unreleased = ["## Not yet released", *groups] if groups else []
+    return "\n\n".join(part for part in (*unreleased, past.strip()) if part)
 
 
 def layers_page(pyproject: Path) -> str:
@@ -208,23 +261,20 @@ def toctree(docs: Path, patterns: Iterable[str]) -> str:
 
 def write_pages(docs: Path, root: Path = ROOT) -> None:
     """Write all generated pages below ``docs``; unchanged files are left alone."""
-    measured = map(benchmark_page, stored_benchmarks(root))
-    pages = {docs / "_generated" / "benchmarks.md": "\n\n".join(measured)}
-    fragments = (root / "changes").glob("*.md")
+    stored = stored_benchmarks(root)
+    measured = (benchmark_chart(stored), *map(benchmark_page, stored))
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
-    about = ("performance.md", "scale.md", "reproductions/index.md", "architecture.md")
-    about = (
-        *about,
-        "research/*.md",
-        "trust.md",
-        "threat-model.md",
-        "faq.md",
-        "changelog.md",
-    )
-    pages[docs / "_generated" / "about.md"] = toctree(docs, about)
-    pages[docs / "_generated" / "layers.md"] = layers_page(root / "pyproject.toml")
-    pages[docs / "_generated" / "maths.md"] = toctree(docs, ["maths/*.md"])
-    pages[docs / "_generated" / "changes.md"] = changes_page(changelog, fragments)
+    fragments = (root / "changes").glob("*.md")
+    generated = {
+        "benchmarks": "\n\n".join(measured),
+        "results": toctree(docs, ["research/*-results.md"]),
+        "layers": layers_page(root / "pyproject.toml"),
+        "maths": toctree(docs, ["maths/*.md"]),
+        "changes": changes_page(changelog, fragments),
+    }
+    pages = {docs / "_generated" / f"{n}.md": text for n, text in generated.items()}
+    for name, text in coverage_page.pages(coverage_page.rows()).items():
+        pages[docs / "research" / name] = text
     for path in sorted((root / "reproductions" / "results").glob("*.json")):
         figures = root / "docs" / "figures" / path.stem
         pages[docs / "reproductions" / path.with_suffix(".md").name] = (

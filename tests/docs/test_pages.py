@@ -79,8 +79,34 @@ def test_no_stored_table_says_nan(stored):
 
 def test_news_come_before_the_past(tmp_path):
     (tmp_path / "one.md").write_text("A new\nthing.\n")
+    (tmp_path / "two.md").write_text("Fixed: A crash.\n")
     text = pages.changes_page("# Changelog\n\n## 0.1\n\nold", tmp_path.glob("*.md"))
-    assert text.index("A new thing.") < text.index("## 0.1")
+    assert text.index("A new thing.") < text.index("### Fixed\n\n- A crash.")
+    assert text.index("A crash.") < text.index("## 0.1")
+
+
+def test_every_figure_has_a_caption_of_its_own():
+    drawn = {
+        f"{path.parent.name}/{path.stem}"
+        for path in (ROOT / "docs/figures").rglob("*.png")
+    }
+    assert drawn == set(pages.CAPTIONS)
+    assert len({caption for _, caption in pages.CAPTIONS.values()}) == len(drawn)
+
+
+def test_every_recipe_is_listed_with_a_line():
+    index = (ROOT / "docs/how-to/index.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs/how-to").glob("*.md"):
+        assert page.name == "index.md" or f"- []({page.name}): " in index, page.name
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in p.parts],
+    ids=lambda p: str(p.relative_to(ROOT)),
+)
+def test_no_page_has_more_than_3000_words(path):
+    assert len(path.read_text(encoding="utf-8").split()) <= 3000
 
 
 def test_the_layers_are_those_of_the_import_contract():
