@@ -3,10 +3,12 @@
 import json
 import shutil
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+import earmark
 from earmark.apps.card import CardFacts
 from earmark.apps.cli.main import app
 from earmark.exceptions import DataError, NotSupportedError
@@ -57,23 +59,52 @@ def test_what_is_kept_is_reported(model, parts, tmp_path):
 
 
 def test_options_that_do_not_go_with_parts_are_wrong_usage(parts):
-    call("train", parts, "--memory", "1GB", "--unlabelled", parts, status=2)
+    call("train", parts, "--memory", "1GB", "--calibration", parts, status=2)
+    promise = ("--model", "multinomial", "--max-error", "0.1")
+    call("train", parts, "--memory", "1GB", *promise, status=2)
+
+
+def test_auto_and_the_recipe_are_the_same_in_parts_as_in_memory(tmp_path):
+    corpus = Corpus(1500, seed=3, unlabelled=0.95)
+    parts = corpus.write(tmp_path / "parts", 4)
+    for name in ("auto", "semi-supervised"):
+        options = ("--label", "label", "--model", name, "--max-error", "0.2")
+        here, there = tmp_path / f"{name}-1.earmark", tmp_path / f"{name}-2.earmark"
+        call("train", parts, *options, "--out", here)
+        told = call("train", parts, *options, "--memory", "1GB", "--out", there)
+        assert "accuracy" in told
+        first, second = earmark.load(here), earmark.load(there)
+        assert first.summary() == second.summary()
+        np.testing.assert_array_equal(
+            first.predict_proba(corpus.texts), second.predict_proba(corpus.texts)
+        )
+
+
+def test_a_pool_in_files_of_its_own_is_drawn_from(tmp_path):
+    labelled = Corpus(60, seed=3).write(tmp_path / "labelled", 2)
+    pool = tmp_path / "pool.csv"
+    texts = Corpus(3000, seed=4).texts
+    pool.write_text("text\n" + "\n".join(texts) + "\n", encoding="utf-8")
+    options = ("--label", "label", "--unlabelled", pool, "--memory", "50MB", "--json")
+    facts = json.loads(call("train", labelled, *options, "--out", tmp_path / "m"))
+    assert facts["model"] == "semi-supervised"
+    assert (facts["labelled"], facts["documents"]) == (60, 3060)
+    assert "of the 3,000 unlabelled documents 1," in facts["summary"]
 
 
 def test_a_model_that_is_not_fitted_in_parts_is_refused_with_those_that_are(parts):
-    for name in ("auto", "semi-supervised"):
-        options = ["--label", "label", "--memory", "1GB", "--model", name]
-        result = runner.invoke(app, ["train", str(parts), *options])
-        assert isinstance(result.exception, NotSupportedError)
-        assert "not in one place" in str(result.exception)
-        assert "multinomial, bernoulli, complement" in str(result.exception)
+    options = ["--label", "label", "--memory", "1GB", "--model", "svm"]
+    result = runner.invoke(app, ["train", str(parts), *options])
+    assert isinstance(result.exception, NotSupportedError)
+    assert "multinomial, bernoulli, complement" in str(result.exception)
 
 
 def test_the_list_of_models_says_which_are_fitted_in_parts():
     listed = call("info", "--models").splitlines()
     in_parts = [line.split()[0] for line in listed if "[also in parts]" in line]
-    assert {"multinomial", "softmax", "em-multinomial"} <= set(in_parts)
-    assert not {"auto", "semi-supervised", "svm"} & set(in_parts)
+    expected = {"auto", "multinomial", "softmax", "em-multinomial", "semi-supervised"}
+    assert expected <= set(in_parts)
+    assert not {"knn", "svm"} & set(in_parts)
 
 
 def test_a_size_that_is_none_is_told(parts):

@@ -18,6 +18,7 @@ from earmark.distributed.predicting import SentModel
 from earmark.exceptions import DataError
 from earmark.models import (
     HierarchicalBayes,
+    SemiSupervisedClassifier,
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
@@ -29,6 +30,8 @@ OTHERS = (
     SoftmaxRegression(solver="dual", C=0.02),
     SemiSupervisedNaiveBayes(max_iter=3),
     HierarchicalBayes(n_restarts=2, alpha=0.3, random_state=0),
+    "auto",
+    SemiSupervisedClassifier(min_pool=50, min_pool_ratio=0.1),
 )
 
 

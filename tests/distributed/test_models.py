@@ -74,7 +74,9 @@ def test_semi_supervised_em_is_the_loop_in_memory(tmp_path):
 def test_the_registry_says_which_models_are_fitted_in_parts(name, corpus, tmp_path):
     folder = corpus.write(tmp_path / "parts", 2)
     if MODELS[name].in_parts:
-        assert fit(TextClassifier(name, random_state=0), folder).model_name_ == name
+        model = TextClassifier(name, random_state=0)
+        whole = model.fit(corpus.texts, corpus.labels)
+        assert fit(model, folder).model_name_ == whole.model_name_
     else:
         with pytest.raises(NotSupportedError, match="multinomial, bernoulli"):
             fit(TextClassifier(name), folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +16,32 @@ from earmark.distributed.executor import Dataset, Executor
 from earmark.distributed.job import Job, NothingToLearnError, as_bytes
 from earmark.distributed.local import LocalExecutor, Progress
 from earmark.distributed.predicting import PredictReport, SentModel, predict_parts
+from earmark.distributed.sampling import Sample
 from earmark.distributed.store import Store
 from earmark.distributed.trainers import check_trainable, names_in_parts, train
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import NotSupportedError
-from earmark.models import SemiSupervisedNaiveBayes
+from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
+from earmark.models.registry import MODELS
+from earmark.parameters import seed_of
 from earmark.pipeline import TextClassifier
-from earmark.pipeline.choice import build_engine, model_name, unused_pool
+from earmark.pipeline.choice import (
+    Data,
+    Trials,
+    best_trial,
+    build_engine,
+    candidates,
+    model_name,
+    unused_pool,
+)
 from earmark.pipeline.files import load_with_info
+from earmark.pipeline.inputs import as_region_texts, as_target
 from earmark.typing import Estimator
 
 __all__ = ["as_parts", "fit", "fitting", "predict", "trained_columns"]
 
-# Names that are one model in memory, which cannot be fitted in parts yet.
-_REFUSED = {
-    "auto": "compares models on all documents, which are not in one place",
-    "semi-supervised": "learns views of all documents, which are not in one place; "
-    "em-multinomial learns unlabelled documents by plain EM",
-}
+# Models that must see their documents together learn from a sample.
+_FROM_A_SAMPLE = ("auto", "semi-supervised")
 
 
 def fit(
@@ -42,6 +51,7 @@ def fit(
     client: Executor | Estimator = None,
     text: str | Sequence[str] | None = None,
     label: str | None = None,
+    unlabelled: Dataset | None = None,
     memory: int | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     skip_bad: bool = False,
@@ -61,10 +71,14 @@ def fit(
     text, label : str, optional
         The columns; several text columns become regions. By default they are
         guessed as ``read_documents`` does.
+    unlabelled : path, list of paths, or list of Part, optional
+        More documents, none of which has a label.
     memory : int or str, optional
         Budget such as "2GB" for counts and model, on a cluster for the model. The
         result is exact; if the model itself does not fit, terms of the fewest
-        documents are left out, and ``summary()`` says so.
+        documents are left out, and ``summary()`` says so. "auto" and
+        "semi-supervised" learn from all labelled documents and from as many others,
+        drawn by lot, as the budget has room for (2 GB if none is given).
     checkpoint : path, optional
         Folder for the results of finished parts (this process only). Give the same
         one to go on after a crash; it is removed when the model is complete.
@@ -99,6 +113,7 @@ def fit(
         client=client,
         text=text,
         label=label,
+        unlabelled=unlabelled,
         memory=memory,
         checkpoint=checkpoint,
         skip_bad=skip_bad,
@@ -115,6 +130,7 @@ def fitting(
     client: Executor | Estimator = None,
     text: str | Sequence[str] | None = None,
     label: str | None = None,
+    unlabelled: Dataset | None = None,
     memory: int | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     skip_bad: bool = False,
@@ -125,6 +141,10 @@ def fitting(
     _refuse(estimator)
     budget = None if memory is None else as_bytes(memory)
     parts = as_parts(dataset, text, label, **how)
+    if unlabelled is not None:
+        more = as_parts(unlabelled, text, False, **{**how, "format": None})
+        first = 1 + max(part.number for part in parts)
+        parts += [replace(part, number=first + k) for k, part in enumerate(more)]
     store = None
     if client is not None:
         executor = _executor_of(client)
@@ -250,7 +270,18 @@ def _executor_of(client: Executor | Estimator) -> Executor:
 
 
 def _fitted(classifier: TextClassifier, job: Job) -> TextClassifier:
+    if _learns_from_a_sample(classifier):
+        return _fitted_to_sample(classifier, job)
     engine = _engine_of(classifier)
+    return _trained(
+        classifier, engine, job, model_name(classifier.model), "chosen by you"
+    )
+
+
+def _trained(
+    classifier: TextClassifier, engine: Any, job: Job, name: str, *why: str
+) -> TextClassifier:
+    """The classifier with an engine that learned from all documents of all parts."""
     train(engine, job)
     assert job.counts is not None
     n_pool = job.counts.n_unlabelled
@@ -258,9 +289,66 @@ def _fitted(classifier: TextClassifier, job: Job) -> TextClassifier:
         used = [f"{n_pool:,} unlabelled documents were learned by EM (naive Bayes)"]
     else:
         used = unused_pool(n_pool)
-    name = model_name(classifier.model)
-    classifier._adopt(engine, name, ["chosen by you", *used, *job.notes])
+    classifier._adopt(engine, name, [*why, *used, *job.notes])
     return classifier
+
+
+def _learns_from_a_sample(classifier: TextClassifier) -> bool:
+    if isinstance(classifier.model, str):
+        return classifier.model in _FROM_A_SAMPLE
+    return isinstance(classifier.model, SemiSupervisedClassifier)
+
+
+def _fitted_to_sample(classifier: TextClassifier, job: Job) -> TextClassifier:
+    """As in memory, on all labelled documents and a sample of the others."""
+    seed = seed_of(classifier.random_state)
+    sample = job.sample(seed)
+    labelled, pool = sample.labelled, sample.pool
+    if not labelled.is_whole:
+        return _fitted_to_many_labels(classifier, job, sample)
+    documents, others = labelled.in_order(), pool.in_order()
+    job.documents = documents.documents(sample.regions), documents.labels
+    if len(others):
+        job.pool = others.documents(sample.regions)
+    classifier.fit(*job.documents, unlabelled=job.pool)
+    if not pool.is_whole:
+        job.notes.append(
+            f"of the {pool.n_seen:,} unlabelled documents {len(pool):,} were drawn by "
+            "lot and learned from; more memory (--memory) draws more"
+        )
+    classifier.reasons_ += job.notes
+    return classifier
+
+
+def _fitted_to_many_labels(
+    classifier: TextClassifier, job: Job, sample: Sample
+) -> TextClassifier:
+    """The best of the models that learn from all parts, tried on a sample."""
+    n_labels = f"{sample.labelled.n_seen:,} labelled documents"
+    if classifier.model != "auto" or classifier.max_error is not None:
+        asked = (
+            "max_error" if classifier.model == "auto" else model_name(classifier.model)
+        )
+        raise NotSupportedError(
+            f"{asked}: {n_labels} take more memory than there is; give more "
+            f"(--memory), or name a model that is fitted in parts: {names_in_parts()}."
+        )
+    documents = sample.labelled.in_order()
+    texts = as_region_texts(documents.documents(sample.regions), classifier.regions)
+    target = as_target(documents.labels, len(documents), multi_label=False)
+    data = Data(classifier.features, classifier._new_options(), texts, target, {})
+    names = candidates(len(texts), target.labels)
+    trials = Trials(data, [name for name in names if MODELS[name].in_parts])
+    left_out = ", ".join(name for name in names if not MODELS[name].in_parts)
+    name = best_trial(trials.trials).name
+    return _trained(
+        classifier,
+        data.build(name),
+        job,
+        name,
+        f"{trials.words}; tried on {len(documents):,} of the {n_labels}, drawn by lot",
+        f"not tried, because they are not fitted in parts: {left_out}",
+    )
 
 
 def _engine_of(classifier: TextClassifier) -> Any:
@@ -280,14 +368,11 @@ def _refuse(estimator: Estimator) -> None:
         raise NotSupportedError(
             "several labels per document are not fitted in parts; fit in memory."
         )
+    if _learns_from_a_sample(estimator):
+        return
     if estimator.max_error is not None:
         raise NotSupportedError(
             "max_error (--max-error) is not estimated in parts; fit without it, and "
             "call measure_confidence with a sample of the training documents."
-        )
-    if isinstance(estimator.model, str) and estimator.model in _REFUSED:
-        raise NotSupportedError(
-            f"model {estimator.model!r} {_REFUSED[estimator.model]}. Name a model that "
-            f"is fitted in parts (--model): {names_in_parts()}; or fit in memory."
         )
     check_trainable(_engine_of(estimator))

@@ -9,6 +9,7 @@ from typing import Any
 
 from earmark.distributed.counting import CountTask, PartCounts, cut_to_fit
 from earmark.distributed.executor import Executor, Regions, merged
+from earmark.distributed.sampling import Sample, SampleTask, room_of
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError
 from earmark.typing import Estimator
@@ -69,6 +70,10 @@ class Job:
     counts: PartCounts | None = None
     classes: dict[str, int] = field(default_factory=dict)
     """Label -> how many documents have it."""
+    documents: tuple[Any, list[str]] | None = None
+    """Texts and labels that were brought together, if the model asked for that."""
+    pool: Any = None
+    """Texts without a label that were."""
 
     def count(
         self, counter: Estimator, with_pool: bool = False, add: Any = None
@@ -78,10 +83,32 @@ class Job:
         counts: PartCounts = self.executor.reduce("counts", task, self.parts, merged)
         if self.memory is not None and counts.min_df == 1 and counts.labelled:
             counts = cut_to_fit(counts, self.memory)
+        classes: dict[str, int] = {}
+        if counts.labelled:
+            docs = next(iter(counts.labelled.values())).docs.tolist()
+            classes = dict(zip(counts.classes.tolist(), map(int, docs), strict=True))
+        self._settle(counts, classes)
+        if counts.min_df > 1:
+            self.notes.append(
+                f"terms of fewer than {counts.min_df} documents were left out to keep "
+                "within the memory given"
+            )
+        return counts
+
+    def sample(self, seed: int) -> Sample:
+        """Labelled documents, and some of the others, brought here in one pass."""
+        task = SampleTask(self.regions, room_of(self.memory), seed, self.skip_bad)
+        counts: PartCounts = self.executor.reduce("sample", task, self.parts, merged)
+        drawn: Sample = counts.sums or Sample(task.room)
+        self._settle(counts, drawn.classes)
+        return drawn
+
+    def _settle(self, counts: PartCounts, classes: dict[str, int]) -> None:
+        """Take note of what the first pass met: bad parts, and at least two classes."""
         self.counts = counts
         bad = [self.parts[self._place(number)].name for number in counts.bad]
         self.parts = [part for part in self.parts if part.number not in counts.bad]
-        if not counts.labelled:
+        if not classes:
             why = f" ({len(bad)} could not be read)" if bad else ""
             asked = self.parts[0].request.label if self.parts else None
             column = f" in the column {asked!r}" if isinstance(asked, str) else ""
@@ -90,24 +117,16 @@ class Job:
                 f"parts{why}; name the column that holds the labels with label= "
                 "(--label)."
             )
-        if len(counts.classes) < 2:
+        if len(classes) < 2:
             raise NothingToLearnError(
-                f"the parts hold one class only, {counts.classes[0]!s}; expected at "
+                f"the parts hold one class only, {next(iter(classes))!s}; expected at "
                 "least 2: label some documents of another class."
             )
-        docs = next(iter(counts.labelled.values())).docs.tolist()
-        names = map(str, counts.classes.tolist())
-        self.classes = dict(zip(names, map(int, docs), strict=True))
+        self.classes = {str(name): size for name, size in sorted(classes.items())}
         if bad:
             listed = ", ".join(bad[:5]) + (", ..." if len(bad) > 5 else "")
             what = "1 bad part was" if len(bad) == 1 else f"{len(bad)} bad parts were"
             self.notes.append(f"{what} left out: {listed}")
-        if counts.min_df > 1:
-            self.notes.append(
-                f"terms of fewer than {counts.min_df} documents were left out to keep "
-                "within the memory given"
-            )
-        return counts
 
     def _place(self, number: int) -> int:
         return next(i for i, p in enumerate(self.parts) if p.number == number)

@@ -14,6 +14,7 @@ from earmark import __version__
 from earmark.distributed.counting import PartCounts
 from earmark.distributed.executor import Result
 from earmark.distributed.rows import GatheredRows, PartRows
+from earmark.distributed.sampling import DrawnDocuments, Sample
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError, ModelFormatError
 from earmark.persistence import load_model, save_model
@@ -28,8 +29,8 @@ _JOB = "job.json"
 @cache
 def _table() -> Mapping[str, type]:
     """What the results of a part may be made of; no file can name anything else."""
-    own = {cls.__name__: cls for cls in (GatheredRows, PartCounts, PartRows)}
-    return {**class_table(), **own}
+    own = (DrawnDocuments, GatheredRows, PartCounts, PartRows, Sample)
+    return {**class_table(), **{cls.__name__: cls for cls in own}}
 
 
 class Store:

@@ -129,6 +129,7 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "counts",
         "earmark.models.semi_supervised:SemiSupervisedClassifier",
         passes=("random_state",),
+        in_parts=True,
     ),
     ModelSpec(
         "em-multinomial",

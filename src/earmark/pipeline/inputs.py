@@ -19,6 +19,7 @@ from earmark.text.scripts import unspaced_share
 from earmark.typing import IntVector, Labels, LabelsLike
 
 __all__ = [
+    "SINGLE",
     "RegionTexts",
     "Target",
     "as_region_texts",

@@ -25,6 +25,7 @@ def part_columns(text: str | None) -> Any:
 def train_in_parts(
     classifier: Any,
     data: str,
+    unlabelled: str | None,
     text: str | None,
     label: str | None,
     out: Path,
@@ -46,12 +47,15 @@ def train_in_parts(
             client=client,
             text=part_columns(text),
             label=label,
+            unlabelled=unlabelled,
             memory=_checked(memory),
             checkpoint=checkpoint,
             skip_bad=skip_bad,
             progress=progress,
             **how,
         ) as (fitted, job):
+            if job.documents is not None and fitted.evidence_ is None:
+                fitted.measure_confidence(*job.documents, unlabelled=job.pool)
             metadata = {
                 "columns": {"text": text, "label": label},
                 "training_data": parts_data(data, job),

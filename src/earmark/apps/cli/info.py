@@ -73,7 +73,7 @@ def _models() -> JsonObject:
         name: spec.summary + (" [also in parts]" if spec.in_parts else "")
         for name, spec in MODELS.items()
     }
-    return {"auto": chosen, **listed}
+    return {"auto": f"{chosen} [also in parts]", **listed}
 
 
 def _installation() -> JsonObject:

@@ -128,16 +128,13 @@ def run(
     if memory is not None or dask is not None or skip_bad:
         from earmark.apps.cli._parts import train_in_parts
 
-        options.refuse_with_parts(
-            {
-                "--unlabelled": unlabelled,
-                "--calibration": calibration,
-                "--max-error": options.error_rate(max_error),
-                "--novelty": novelty,
-            }
-        )
+        options.refuse_with_parts({"--calibration": calibration})
+        if model not in ("auto", "semi-supervised"):
+            options.refuse_with_parts(
+                {"--max-error": options.error_rate(max_error), "--novelty": novelty}
+            )
         facts = train_in_parts(
-            classifier, data, text, label, out, memory, dask, skip_bad, how
+            classifier, data, unlabelled, text, label, out, memory, dask, skip_bad, how
         )
         typer.echo(json.dumps(facts) if as_json else _told_of_parts(facts))
         return
