@@ -22,7 +22,7 @@ from earmark.distributed.trainers import check_trainable, names_in_parts, train
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import NotSupportedError
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
-from earmark.models.registry import MODELS
+from earmark.models.registry import MODELS, BuildOptions
 from earmark.parameters import seed_of
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.choice import (
@@ -336,7 +336,12 @@ def _fitted_to_many_labels(
     documents = sample.labelled.in_order()
     texts = as_region_texts(documents.documents(sample.regions), classifier.regions)
     target = as_target(documents.labels, len(documents), multi_label=False)
-    data = Data(classifier.features, classifier._new_options(), texts, target, {})
+    options = BuildOptions(
+        class_weight=classifier.class_weight,
+        random_state=seed_of(classifier.random_state),
+        n_jobs=classifier.n_jobs,
+    )
+    data = Data(classifier.features, options, texts, target, {})
     names = candidates(len(texts), target.labels)
     trials = Trials(data, [name for name in names if MODELS[name].in_parts])
     left_out = ", ".join(name for name in names if not MODELS[name].in_parts)

@@ -19,6 +19,7 @@ from earmark.documents.parts import Part
 from earmark.exceptions import DataError, ModelFormatError
 from earmark.persistence import load_model, save_model
 from earmark.pipeline.files import class_table
+from earmark.statistics.term_counts import TermCounts
 from earmark.whole_files import write_whole
 
 __all__ = ["Store"]
@@ -29,7 +30,7 @@ _JOB = "job.json"
 @cache
 def _table() -> Mapping[str, type]:
     """What the results of a part may be made of; no file can name anything else."""
-    own = (DrawnDocuments, GatheredRows, PartCounts, PartRows, Sample)
+    own = (DrawnDocuments, GatheredRows, PartCounts, PartRows, Sample, TermCounts)
     return {**class_table(), **{cls.__name__: cls for cls in own}}
 
 
