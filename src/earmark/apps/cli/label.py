@@ -21,6 +21,12 @@ next document appears; start the same command again to go on.
   earmark label mails.csv --labels private,work,spam
   earmark label mails.csv --label topic --text subject,body
   earmark label mails.csv --export labels.csv
+
+Together: everybody opens the page and gives a name. On other machines a token says
+who it is: make one per person, and listen where they can reach you.
+
+  earmark label mails.csv --invite ann
+  earmark label mails.csv --host 0.0.0.0 --overlap 0.1
 """
 
 
@@ -55,7 +61,36 @@ def run(
         float,
         typer.Option(min=0.0, max=0.9, help="Share of random documents kept apart."),
     ] = 0.2,
+    overlap: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1.0, help="Share of documents that two people label."
+        ),
+    ] = 0.0,
+    guidelines: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Text that tells people how to label."),
+    ] = None,
+    invite: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Print a new token for a person, and stop."),
+    ] = None,
+    revoke: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Make a person's token void, and stop."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    host: Annotated[
+        str,
+        typer.Option(help="Address to listen on; beyond loopback, tokens are needed."),
+    ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Answer to this host name too, as behind a proxy; tokens are needed.",
+        ),
+    ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any.")] = 8001,
     export: Annotated[
         Path | None,
@@ -75,14 +110,19 @@ def run(
     from earmark._optional import require
     from earmark.apps.cli._console import status
     from earmark.documents import read_documents
+    from earmark.exceptions import DataError
 
     for package in ("starlette", "pydantic", "uvicorn"):
         require(package, "label in the browser")
     from earmark.apps.label.app import make_app
     from earmark.apps.label.project import claim, open_project
     from earmark.apps.web.logs import logs_to_stderr
-    from earmark.apps.web.run import listen, run_app
+    from earmark.apps.web.run import LOOPBACK, is_loopback, listen, run_app
 
+    folder = project or Path(f"{data.rstrip('/')}.labels")
+    if invite is not None or revoke is not None:
+        _set_people(folder, invite, revoke)
+        return
     if data == "-":
         raise typer.BadParameter("name a file: answers go on with it another time.")
     if export is not None:
@@ -97,7 +137,6 @@ def run(
             **options.reading(encoding, None, no_quotes),
             **options.column_list(text),
         )
-    folder = project or Path(f"{data.rstrip('/')}.labels")
     held = claim(folder) if export is None else None
     session = open_project(
         documents,
@@ -107,15 +146,26 @@ def run(
         model=model,
         check_share=check_share,
         max_error=max_error,
+        overlap=overlap,
         seed=seed,
     )
+    if guidelines is not None:
+        text = guidelines.read_text(encoding="utf-8")
+        session.store.set_fact("guidelines", text)
     if export is not None:
         try:
             _export(session, export)
         finally:
             session.close()
         return
-    bound = listen("127.0.0.1", port)
+    with_tokens = bool(allow_host) or not is_loopback(host)
+    if with_tokens and not any(p["invited"] for p in session.store.people()):
+        session.close()
+        raise DataError(
+            f"{host} is reachable from other machines: invite somebody first with "
+            "--invite NAME."
+        )
+    bound = listen(host, port)
     logs_to_stderr("warning")
 
     def started(url: str) -> None:
@@ -125,9 +175,35 @@ def run(
 
             webbrowser.open(url)
 
-    run_app(make_app(session), bound, started=started, drain=10)
+    hosts = LOOPBACK | {host.lower(), *map(str.lower, allow_host or [])}
+    app = make_app(
+        session,
+        hosts=None if with_tokens and not allow_host else hosts,
+        with_tokens=with_tokens,
+    )
+    run_app(app, bound, started=started, drain=10)
     if held is not None:
         held.close()
+
+
+def _set_people(folder: Path, invite: str | None, revoke: str | None) -> None:
+    """Make a token for a person, or make one void; also while a server runs."""
+    from earmark.apps.label.store import Store
+    from earmark.exceptions import DataError
+
+    store = Store(folder, {})
+    try:
+        if invite is not None:
+            name = " ".join(invite.split())
+            if not 0 < len(name) <= 60:
+                raise typer.BadParameter("a name has 1 to 60 characters.")
+            typer.echo(f"token of {name} (shown only now): {store.invite(name)}")
+        if revoke is not None:
+            if not store.revoke(revoke):
+                raise DataError(f"{folder}: nobody called {revoke!r} was invited.")
+            typer.echo(f"the token of {revoke} is void")
+    finally:
+        store.close()
 
 
 def _export(session: object, out: Path) -> None:

@@ -17,36 +17,50 @@ from earmark.apps.label.browse import Browser, Question
 from earmark.apps.label.export import EXPORTS, export
 from earmark.apps.label.payloads import document_data, state_data
 from earmark.apps.label.session import Session
+from earmark.apps.label.team import Team
 from earmark.apps.web.bodies import require_json
 from earmark.apps.web.guard import Guard, Limits
 from earmark.apps.web.replies import EXCEPTION_HANDLERS, Refusal, as_json, static_files
 from earmark.apps.web.run import LOOPBACK
+from earmark.typing import JsonObject
 
 __all__ = ["make_app"]
 
-_ACTIONS = (
-    *("next", "answer", "undo", "release"),
-    *("label", "browse", "document", "accept", "keep"),
-)
+_LOOKS = ("state", "confusion", "project")
 _TYPES = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/x-ndjson",
     "html": "text/html; charset=utf-8",
 }
+_MOST_AT_ONCE = 200_000
 
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
+Number = Annotated[int, Field(ge=0, le=2**53)]
+Label = Annotated[str, Field(max_length=200)]
+Shown = Literal[
+    "all",
+    "open",
+    "answered",
+    "skipped",
+    "flagged",
+    "disputed",
+    "accepted",
+    "sure",
+    "suspects",
+]
 
 
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
     client: Name
+    person: Annotated[str, Field(max_length=60)] = ""
 
 
 class _Answer(_Body):
     key: Name
-    document: Annotated[int, Field(ge=0, le=2**53)]
-    labels: Annotated[list[Annotated[str, Field(max_length=100)]], Field()] | None
-    how: Literal["asked", "browse"] = "asked"
+    document: Number
+    labels: list[Label] | None
+    how: Literal["asked", "browse", "settled"] = "asked"
 
 
 class _Key(_Body):
@@ -54,22 +68,67 @@ class _Key(_Body):
 
 
 class _Document(_Body):
-    document: Annotated[int, Field(ge=0, le=2**53)]
+    document: Number
+
+
+class _Note(_Document):
+    text: Annotated[str, Field(max_length=5000)] = ""
+    flagged: bool = False
 
 
 class _Label(_Body):
-    name: Annotated[str, Field(max_length=200)]
+    name: Label
+
+
+class _Meaning(_Label):
+    description: Annotated[str, Field(max_length=2000)] = ""
+    shortcut: Annotated[str, Field(pattern=r"^[a-z0-9]?$")] = ""
+
+
+class _Change(_Body):
+    action: Literal["rename", "merge", "split", "delete"]
+    old: Annotated[list[Label], Field(max_length=500)]
+    new: Annotated[list[Label], Field(max_length=50)] = []
+
+
+class _Number(_Body):
+    number: Number
+
+
+class _Guidelines(_Body):
+    text: Annotated[str, Field(max_length=50_000)]
 
 
 class _Browse(_Body):
     search: Annotated[str, Field(max_length=1000)] = ""
-    show: Literal["all", "open", "answered", "accepted", "sure", "suspects"] = "all"
-    guess: Annotated[str, Field(max_length=100)] | None = None
-    given: Annotated[str, Field(max_length=100)] | None = None
+    meaning: bool = False
+    like: Number | None = None
+    show: Shown = "all"
+    guess: Label | None = None
+    given: Label | None = None
+    sort: Literal["row", "sure", "unsure", "novel", "latest"] = "row"
     page: Annotated[int, Field(ge=0, le=10**6)] = 0
 
+    def question(self, n_documents: int) -> Question:
+        if self.like is not None and self.like >= n_documents:
+            raise Refusal(404, "document", "there is no such document.")
+        return Question(**self.model_dump(include=set(Question.__dataclass_fields__)))
 
-def make_app(session: Session, *, hosts: frozenset[str] | None = LOOPBACK) -> Guard:
+
+class _Many(_Browse):
+    """Labels for some documents, or without a list for all that are shown."""
+
+    key: Name
+    labels: list[Label]
+    documents: Annotated[list[Number], Field(max_length=_MOST_AT_ONCE)] | None = None
+
+
+def make_app(
+    session: Session,
+    *,
+    hosts: frozenset[str] | None = LOOPBACK,
+    with_tokens: bool = False,
+) -> Guard:
     """An ASGI application around a session; closes it at the end.
 
     Parameters
@@ -79,15 +138,19 @@ def make_app(session: Session, *, hosts: frozenset[str] | None = LOOPBACK) -> Gu
     hosts : frozenset of str or None
         Host names to answer to; others are refused, so that no page of another
         site can reach the project by a name of its own.
+    with_tokens : bool
+        Whether everybody must send the token they were invited with; without,
+        people say who they are.
 
     """
     labelling = _Labelling(session)
-    actions = {f"/api/{name}" for name in (*_ACTIONS, "state", "confusion")}
     return Guard(
         labelling.application(),
-        limits=Limits(body=2**20),
+        limits=Limits(body=2**21),
         hosts=hosts,
-        routes=frozenset({"/", *actions}),
+        identify=session.store.person_of if with_tokens else None,
+        public=("/", "/static/"),
+        routes=frozenset({"/", *labelling.paths}),
     )
 
 
@@ -95,23 +158,31 @@ class _Labelling:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.browser = Browser(session)
+        self.team = Team(session)
         self.files = static_files("label")
-
-    def application(self) -> Starlette:
-        actions: dict[str, tuple[type[_Body], Callable[[Any], Any]]] = {
+        self.actions: dict[str, tuple[type[_Body], Callable[[Any], JsonObject]]] = {
             "next": (_Body, self.next),
             "answer": (_Answer, self.answer),
             "undo": (_Body, self.undo),
             "release": (_Body, self.release),
             "label": (_Label, self.label),
+            "describe": (_Meaning, self.describe),
+            "change": (_Change, self.change),
+            "unchange": (_Number, self.unchange),
+            "guidelines": (_Guidelines, self.guidelines),
+            "note": (_Note, self.note),
             "browse": (_Browse, self.browse),
+            "many": (_Many, self.many),
             "document": (_Document, self.document),
             "accept": (_Key, self.accept),
             "keep": (_Document, self.keep),
         }
+        self.paths = [f"/api/{name}" for name in (*self.actions, *_LOOKS)]
+
+    def application(self) -> Starlette:
         posts = [
-            Route(f"/api/{name}", _posted(*actions[name]), methods=["POST"])
-            for name in _ACTIONS
+            Route(f"/api/{name}", _posted(*action), methods=["POST"])
+            for name, action in self.actions.items()
         ]
         app = Starlette(
             routes=[
@@ -119,6 +190,7 @@ class _Labelling:
                 Route("/", self.page),
                 Route("/api/state", self.state),
                 Route("/api/confusion", self.confusion),
+                Route("/api/project", self.project),
                 Route("/export/{name}", self.exported),
                 Mount("/static", self.files),
             ],
@@ -135,48 +207,88 @@ class _Labelling:
 
     # -- actions; each gives the state with what it found ------------------------
 
-    def next(self, body: _Body) -> dict[str, Any]:
-        pick = self.session.next_document(body.client)
-        data = None if pick is None else document_data(self.session, *pick)
+    def next(self, body: _Body) -> JsonObject:
+        pick = self.session.next_document(body.client, body.person)
+        data = None
+        if pick is not None:
+            data = document_data(self.session, *pick, person=body.person)
         return {"document": data, "state": state_data(self.session)}
 
-    def answer(self, body: _Answer) -> dict[str, Any]:
+    def answer(self, body: _Answer) -> JsonObject:
         new = self.session.answer(
-            body.key, body.client, body.document, body.labels, body.how
+            *(body.key, body.client, body.document, body.labels, body.how),
+            person=body.person,
         )
-        if body.how == "browse":
+        if body.how != "asked":
             return {"new": new, "state": state_data(self.session)}
         return {"new": new, **self.next(body)}
 
-    def undo(self, body: _Body) -> dict[str, Any]:
+    def undo(self, body: _Body) -> JsonObject:
         documents = self.session.undo(body.client)
         reply = {"undone": len(documents), **self.next(body)}
         if len(documents) == 1:
-            reply["document"] = document_data(self.session, documents[0], "undone")
+            reply["document"] = document_data(
+                self.session, documents[0], "undone", person=body.person
+            )
         return reply
 
-    def release(self, body: _Body) -> dict[str, Any]:
+    def release(self, body: _Body) -> JsonObject:
         self.session.release(body.client)
         return {}
 
-    def label(self, body: _Label) -> dict[str, Any]:
+    def label(self, body: _Label) -> JsonObject:
         self.session.add_label(body.name)
         return {"state": state_data(self.session)}
 
-    def browse(self, body: _Browse) -> dict[str, Any]:
-        asked = body.model_dump(exclude={"client"})
-        return self.browser.listed(Question(**asked))
+    def describe(self, body: _Meaning) -> JsonObject:
+        self.session.describe_label(body.name, body.description, body.shortcut)
+        return {"state": state_data(self.session), "project": self.team.data()}
 
-    def document(self, body: _Document) -> dict[str, Any]:
+    def change(self, body: _Change) -> JsonObject:
+        self.session.change_labels(body.action, body.old, body.new, body.person)
+        return {"state": state_data(self.session), "project": self.team.data()}
+
+    def unchange(self, body: _Number) -> JsonObject:
+        self.session.undo_label_change(body.number, body.person)
+        return {"state": state_data(self.session), "project": self.team.data()}
+
+    def guidelines(self, body: _Guidelines) -> JsonObject:
+        self.session.store.set_fact("guidelines", body.text)
+        return {"project": self.team.data()}
+
+    def note(self, body: _Note) -> JsonObject:
+        self.session.note(body.document, body.person, body.text, body.flagged)
+        return {"notes": self.session.store.notes(body.document)}
+
+    def browse(self, body: _Browse) -> JsonObject:
+        question = body.question(len(self.session.documents))
+        return self.browser.listed(question, body.person)
+
+    def many(self, body: _Many) -> JsonObject:
+        documents = body.documents
+        if documents is None:
+            question = body.question(len(self.session.documents))
+            documents = self.browser.rows(question, body.person)
+        n_given = self.session.answer_many(
+            body.key, body.client, documents, body.labels, body.person
+        )
+        return {
+            "given": n_given,
+            "left_out": len(documents) - n_given,
+            "state": state_data(self.session),
+        }
+
+    def document(self, body: _Document) -> JsonObject:
         if body.document >= len(self.session.documents):
             raise Refusal(404, "document", "there is no such document.")
-        return {"document": document_data(self.session, body.document, "chosen")}
+        data = document_data(self.session, body.document, "chosen", person=body.person)
+        return {"document": data}
 
-    def accept(self, body: _Key) -> dict[str, Any]:
-        n_accepted = self.session.accept(body.key, body.client)
+    def accept(self, body: _Key) -> JsonObject:
+        n_accepted = self.session.accept(body.key, body.client, body.person)
         return {"accepted": n_accepted, "state": state_data(self.session)}
 
-    def keep(self, body: _Document) -> dict[str, Any]:
+    def keep(self, body: _Document) -> JsonObject:
         self.session.confirm(body.document)
         return {}
 
@@ -187,6 +299,10 @@ class _Labelling:
 
     def confusion(self, request: Request) -> Response:
         return as_json(self.browser.confusion())
+
+    def project(self, request: Request) -> Response:
+        me = request.scope.get("earmark.person")
+        return as_json(self.team.data() | {"me": me})
 
     def exported(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -202,7 +318,7 @@ class _Labelling:
         return await self.files.get_response("label.html", request.scope)
 
 
-def _posted(kind: type[_Body], act: Callable[[Any], Any]) -> Callable[..., Any]:
+def _posted(kind: type[_Body], act: Callable[[Any], JsonObject]) -> Callable[..., Any]:
     """A route that checks the body and acts in a thread."""
 
     async def route(request: Request) -> Response:
@@ -213,6 +329,8 @@ def _posted(kind: type[_Body], act: Callable[[Any], Any]) -> Callable[..., Any]:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"]))[:100] or "body"
             raise Refusal(422, "invalid", f"{where}: {first['msg']}") from None
+        if "earmark.person" in request.scope:  # a token says who it is
+            body.person = request.scope["earmark.person"]
         return as_json(await run_in_threadpool(act, body))
 
     return route

@@ -1,7 +1,8 @@
-"""Looking around: search, filters, suspected errors, cells of the confusion table."""
+"""Looking around: search, filters, order, suspected errors, the confusion table."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 
 from earmark.apps.label.session import Session
 from earmark.evaluation.label_errors import suspected_label_errors
+from earmark.typing import BoolVector, FloatVector, IntVector, JsonObject
 
 __all__ = ["Browser", "Question"]
 
 _PAGE = 50
 _SNIPPET = 280
+# Words before the first hit in a snippet.
+_LEAD = 60
 
 
 @dataclass(frozen=True)
@@ -23,21 +27,32 @@ class Question:
     Attributes
     ----------
     search : str
-        Words that the text must hold, in any case.
+        Words that the text must hold, in any case; or with ``meaning``, what it
+        should be about.
+    meaning : bool
+        Order by likeness to ``search`` instead of looking for the words.
+    like : int or None
+        Order by likeness to this document.
     show : str
-        all, open (nobody answered), answered, accepted, sure (with the promise) or
-        suspects (answers that the other documents contradict).
+        all, open (nobody answered), answered, skipped, flagged, disputed (people
+        disagree), accepted, sure (with the promise) or suspects (answers that the
+        other documents contradict).
     guess, given : str or None
         Only documents with this guess, or this answer.
+    sort : str
+        row, sure, unsure, novel or latest.
     page : int
         From 0.
 
     """
 
     search: str = ""
+    meaning: bool = False
+    like: int | None = None
     show: str = "all"
     guess: str | None = None
     given: str | None = None
+    sort: str = "row"
     page: int = 0
 
 
@@ -48,33 +63,34 @@ class Browser:
         self.session = session
         self._lower: list[str] | None = None
         self._left_out: tuple[int, Any] | None = None
+        self._novelty: tuple[int, FloatVector] | None = None
+        self._likeness: tuple[str, FloatVector] | None = None
 
-    def listed(self, question: Question) -> dict[str, Any]:
+    def listed(self, question: Question, person: str = "") -> JsonObject:
         """One page of documents and how many there are in all."""
-        session, view = self.session, self.session.view
-        if question.show == "suspects":
-            rows, notes = self._suspects()
-        else:
-            rows, notes = np.arange(len(session.documents)), {}
-            rows = rows[self._mask(question)]
-        guesses = view.guesses(rows)
-        kept = [
-            (int(row), guess)
-            for row, guess in zip(rows, guesses, strict=True)
-            if self._fits(int(row), guess, question)
-        ]
+        rows, remarks = self._rows(question, person)
         start = question.page * _PAGE
+        page = rows[start : start + _PAGE]
+        flags = {n["document"]: n for n in self.session.store.notes()}
         return {
-            "total": len(kept),
+            "total": len(rows),
             "page": question.page,
-            "pages": -(-len(kept) // _PAGE),
+            "pages": -(-len(rows) // _PAGE),
             "documents": [
-                self._line(row, guess, notes.get(row))
-                for row, guess in kept[start : start + _PAGE]
+                self._line(int(row), guess, person, question)
+                | {"note": remarks.get(int(row)), "flag": flags.get(int(row))}
+                for row, guess in zip(
+                    page, self.session.view.guesses(page), strict=True
+                )
             ],
         }
 
-    def confusion(self) -> dict[str, Any]:
+    def rows(self, question: Question, person: str = "") -> list[int]:
+        """Every document that a question is about, in its order."""
+        rows, _ = self._rows(question, person)
+        return [int(row) for row in rows]
+
+    def confusion(self) -> JsonObject:
         """Answers against guesses that did not know them.
 
         Checks are guessed by the model, which never learned from them; the others
@@ -89,7 +105,7 @@ class Browser:
         n_picked = 0
         for document, guess in self._unseen_guesses().items():
             answer = session.loop.answers.get(document)
-            if answer and guess in place:
+            if answer and guess in place and answer[0] in place:
                 table[place[answer[0]], place[guess]] += 1
                 n_picked += not session.loop.is_check[document]
         return {
@@ -100,75 +116,173 @@ class Browser:
             "picked": n_picked,
         }
 
-    def _mask(self, question: Question) -> Any:
-        session, view = self.session, self.session.view
+    # -- which, and in which order ------------------------------------------------
+
+    def _rows(
+        self, question: Question, person: str
+    ) -> tuple[IntVector, dict[int, str]]:
+        remarks: dict[int, str] = {}
+        if question.show == "suspects":
+            rows, remarks = self._suspects()
+        else:
+            rows = np.flatnonzero(self._mask(question.show))
+        fits = [self._fits(int(row), question, person) for row in rows]
+        rows = rows[np.asarray(fits, dtype=bool)]
+        if question.guess is not None:
+            rows = self._guessed(rows, question, person)
+        return self._ordered(rows, question, person), remarks
+
+    def _mask(self, show: str) -> BoolVector:
+        session = self.session
         n = len(session.documents)
-        answered = np.zeros(n, dtype=bool)
-        accepted = np.zeros(n, dtype=bool)
-        for document, entry in session.entries.items():
-            (accepted if entry.how == "bulk" else answered)[document] = True
+
+        def marked(documents: Any) -> BoolVector:
+            mask = np.zeros(n, dtype=bool)
+            mask[list(documents)] = True
+            return mask
+
+        entries = session.entries.items()
+        answered = marked(d for d, entry in entries if entry.how != "bulk")
+        accepted = marked(d for d, entry in entries if entry.how == "bulk")
+        if show == "flagged":
+            notes = session.store.notes()
+            return marked(note["document"] for note in notes if note["flagged"])
         return {
             "all": np.ones(n, dtype=bool),
             "open": ~answered & ~accepted,
             "answered": answered,
+            "skipped": marked(d for d, entry in entries if entry.labels is None),
+            "disputed": marked(session.disputed),
             "accepted": accepted,
-            "sure": view.guaranteed() & ~answered & ~accepted,
-        }[question.show]
+            "sure": session.view.guaranteed() & ~answered & ~accepted,
+        }[show]
 
-    def _fits(self, row: int, guess: tuple[str, ...], question: Question) -> bool:
+    def _fits(self, row: int, question: Question, person: str) -> bool:
         entry = self.session.entries.get(row)
         if question.given is not None and (
-            entry is None or question.given not in (entry.labels or ())
+            entry is None
+            or question.given not in (entry.labels or ())
+            or not self.session.may_see(row, person)
         ):
             return False
-        if question.guess is not None:
-            one_of = question.given is not None and not self.session.loop.any_of
-            shown = self._unseen_guesses().get(row) if one_of else None
-            if question.guess not in ((shown,) if shown else guess):
-                return False
-        return not question.search or question.search.lower() in self._text(row)
+        if question.meaning or not question.search:
+            return row != question.like
+        return question.search.lower() in self._text(row)
+
+    def _guessed(self, rows: IntVector, question: Question, person: str) -> IntVector:
+        """Those with a guess; where it is hidden, also the list does not tell."""
+        one_of = question.given is not None and not self.session.loop.any_of
+        unseen = self._unseen_guesses() if one_of else {}
+        wanted = [
+            self.session.may_see(int(row), person)
+            and question.guess in ((unseen[row],) if row in unseen else guess)
+            for row, guess in zip(rows, self.session.view.guesses(rows), strict=True)
+        ]
+        guessed: IntVector = rows[np.asarray(wanted, dtype=bool)]
+        return guessed
+
+    def _ordered(self, rows: IntVector, question: Question, person: str) -> IntVector:
+        session = self.session
+        by_likeness = question.meaning and question.search.strip()
+        if question.like is not None or by_likeness:
+            text = question.search
+            if question.like is not None:
+                text = session.loop.collection.texts[question.like]
+            key = -self._likeness_to(text)[rows]
+        elif question.sort == "latest":
+            at = {d: entry.number for d, entry in session.entries.items()}
+            key = np.asarray([-at.get(int(row), 0) for row in rows], dtype=float)
+        elif question.sort in ("sure", "unsure"):
+            sign = -1.0 if question.sort == "sure" else 1.0
+            seen = [session.may_see(int(row), person) for row in rows]
+            key = np.where(seen, sign * session.view.certainty[rows], np.inf)
+        elif question.sort == "novel":
+            key = self._p_values()[rows]
+        else:
+            return rows
+        ordered: IntVector = rows[np.argsort(key, kind="stable")]
+        return ordered
+
+    def _likeness_to(self, text: str) -> FloatVector:
+        if self._likeness is None or self._likeness[0] != text:
+            self._likeness = (text, self.session.loop.collection.likeness(text))
+        return self._likeness[1]
+
+    def _p_values(self) -> FloatVector:
+        view = self.session.view
+        if self._novelty is None or self._novelty[0] != view.version:
+            texts = self.session.loop.collection.texts
+            known = view.known
+            values = np.ones(len(texts)) if known is None else known.p_values(texts)
+            self._novelty = (view.version, values)
+        return self._novelty[1]
 
     def _text(self, row: int) -> str:
         if self._lower is None:
             self._lower = [t.lower() for t in self.session.documents.joined()]
         return self._lower[row]
 
-    def _line(self, row: int, guess: tuple[str, ...], note: Any) -> dict[str, Any]:
-        session = self.session
-        entry = session.entries.get(row)
-        hidden = bool(session.loop.is_check[row]) and not session.is_answered(row)
-        text = " ".join(session.loop.collection.texts[row][: 4 * _SNIPPET].split())
-        documents = session.documents
+    # -- what is shown of one ------------------------------------------------------
+
+    def _line(
+        self, row: int, guess: tuple[str, ...], person: str, question: Question
+    ) -> JsonObject:
+        session, documents = self.session, self.session.documents
+        may_see = session.may_see(row, person)
+        entry = session.entries.get(row) if may_see else None
+        text, spans = self._snippet(row, question)
+        disputed = row in session.disputed and may_see
         return {
             "document": row,
             "row": documents.rows[row] if documents.rows else row + 1,
-            "text": text[:_SNIPPET],
+            "text": text,
+            "spans": spans,
             "given": None if entry is None or entry.labels is None else entry.labels,
             "how": None if entry is None else entry.how,
-            "guess": None if hidden else list(guess),
-            "confidence": None if hidden else float(session.view.confidence[row]),
-            "hidden": hidden,
-            "note": note,
+            "person": None if entry is None else entry.person,
+            "guess": list(guess) if may_see else None,
+            "confidence": float(session.view.confidence[row]) if may_see else None,
+            "hidden": not may_see,
+            "said": {
+                who: list(said.labels or ()) for who, said in session.said[row].items()
+            }
+            if disputed
+            else None,
         }
+
+    def _snippet(self, row: int, question: Question) -> tuple[str, list[list[float]]]:
+        """The part of a text with the first hit, and where the hits are."""
+        text = self.session.loop.collection.texts[row]
+        words = [question.search]
+        if question.meaning:
+            words = re.findall(r"\w{3,}", question.search)
+        wanted = "|".join(re.escape(word) for word in words if word)
+        hit = re.search(wanted, text, re.IGNORECASE) if wanted else None
+        start = 0
+        if hit is not None and hit.start() > _SNIPPET - _LEAD:
+            start = text.rfind(" ", 0, hit.start() - _LEAD) + 1
+        shown = " ".join(text[start : start + 4 * _SNIPPET].split())
+        ended = len(shown) <= _SNIPPET and start + 4 * _SNIPPET >= len(text)
+        shown = ("… " if start else "") + shown[:_SNIPPET] + ("" if ended else " …")
+        found = re.finditer(wanted, shown, re.IGNORECASE) if wanted else ()
+        return shown, [[*match.span(), 1.0] for match in found]
+
+    # -- judged without the answer ---------------------------------------------------
 
     def _judged(self) -> tuple[list[int], list[str], Any]:
         """Leave-one-out (or cross-fitted) judgements, once for each state."""
         version = self.session.view.version
         if self._left_out is None or self._left_out[0] != version:
             self._left_out = (version, self.session.left_out())
-        found: tuple[list[int], list[str], Any] = self._left_out[1]
-        return found
+        judged: tuple[list[int], list[str], Any] = self._left_out[1]
+        return judged
 
     def _unseen_guesses(self) -> dict[int, str]:
         session = self.session
         documents, classes, log_proba = self._judged()
-        found = {
-            document: classes[c]
-            for document, c in zip(
-                documents,
-                log_proba.argmax(axis=1) if len(documents) else (),
-                strict=True,
-            )
+        best = log_proba.argmax(axis=1) if len(documents) else ()
+        guesses = {
+            document: classes[c] for document, c in zip(documents, best, strict=True)
         }
         checks = [d for d in session.loop.answers if session.loop.is_check[d]]
         for document, guess in zip(
@@ -177,10 +291,10 @@ class Browser:
             strict=True,
         ):
             if guess:
-                found[document] = guess[0]
-        return found
+                guesses[document] = guess[0]
+        return guesses
 
-    def _suspects(self) -> tuple[Any, dict[int, str]]:
+    def _suspects(self) -> tuple[IntVector, dict[int, str]]:
         documents, classes, log_proba = self._judged()
         answers = self.session.loop.answers
         # An answer may have changed since: it is judged in the next state.
@@ -198,8 +312,8 @@ class Browser:
             keep=[n for n, i in enumerate(known) if documents[i] in confirmed],
         )
         rows = [documents[known[s.index]] for s in suspects]
-        notes = {
+        remarks = {
             row: f"{s.probability:.0%} likely wrong: others like it are {s.suggested}"
             for row, s in zip(rows, suspects, strict=True)
         }
-        return np.asarray(rows, dtype=np.int64), notes
+        return np.asarray(rows, dtype=np.int64), remarks

@@ -22,6 +22,7 @@ EXPORTS = (
     "labels.csv",
     "labels.jsonl",
     "labels.parquet",
+    "answers.csv",
     "model.earmark",
     "report.html",
 )
@@ -38,6 +39,8 @@ def export(session: Session, name: str, *, all_documents: bool = False) -> bytes
         return _model_bytes(fit_model(session))
     if kind == "html":
         return _report(session)
+    if name.startswith("answers"):
+        return _csv(_answers(session))
     rows = _rows(session, all_documents)
     if kind == "jsonl":
         return "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows).encode(
@@ -50,6 +53,7 @@ def export(session: Session, name: str, *, all_documents: bool = False) -> bytes
 
 def _rows(session: Session, all_documents: bool) -> list[dict[str, Any]]:
     documents, texts = session.documents, session.documents.texts
+    notes = _notes(session)
     found = []
     for row in range(len(documents)):
         entry = session.entries.get(row)
@@ -66,7 +70,9 @@ def _rows(session: Session, all_documents: bool) -> list[dict[str, Any]]:
             line["label"] = list(labels) if session.loop.any_of else labels[0]
         given = labels is not None and entry is not None
         line["by"] = None if not given else _by(session, row, entry)
-        line["at"] = None if not given else _stamp(entry)
+        line["person"] = entry.person if entry is not None and given else None
+        line["at"] = _stamp(entry) if entry is not None and given else None
+        line["note"] = notes.get(row)
         line |= (
             {region: column[row] for region, column in texts.items()}
             if isinstance(texts, dict)
@@ -74,6 +80,33 @@ def _rows(session: Session, all_documents: bool) -> list[dict[str, Any]]:
         )
         found.append(line)
     return found
+
+
+def _answers(session: Session) -> list[dict[str, Any]]:
+    """Every answer that was not undone: who said what, when and how."""
+    names, settled = session.documents.rows, session.entries
+    return [
+        {
+            "row": names[document] if names else document + 1,
+            "label": None if entry.labels is None else list(entry.labels),
+            "person": "model" if entry.how == "bulk" else entry.person,
+            "how": entry.how,
+            "at": _stamp(entry),
+            "counts": document in settled and settled[document].number == entry.number,
+        }
+        for document, entries in session.store.entries().items()
+        for entry in entries
+    ]
+
+
+def _notes(session: Session) -> dict[int, str]:
+    """Notes and flags of each document in one line."""
+    texts: dict[int, list[str]] = {}
+    for note in session.store.notes():
+        words = ("[flag] " if note["flagged"] else "") + note["text"]
+        who = f"{note['person']}: " if note["person"] else ""
+        texts.setdefault(note["document"], []).append((who + words).strip())
+    return {document: "; ".join(parts) for document, parts in texts.items()}
 
 
 def _by(session: Session, row: int, entry: Any) -> str:
@@ -89,7 +122,9 @@ def _stamp(entry: Any) -> str:
 def _csv(rows: list[dict[str, Any]]) -> bytes:
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(rows[0] if rows else ["row", "label", "by", "at", "text"])
+    writer.writerow(
+        rows[0] if rows else ["row", "label", "by", "person", "at", "note", "text"]
+    )
     for row in rows:
         label = row["label"]
         shown = json.dumps(label) if isinstance(label, list) else label

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from earmark.apps.label.session import Session
 from earmark.decision.guarantee import Threshold
 from earmark.pipeline.labelling import View
+from earmark.typing import JsonObject
 
 __all__ = ["document_data", "state_data"]
 
@@ -18,7 +17,7 @@ _POINTS_SHOWN = 150
 _FAINT = 0.12
 
 
-def state_data(session: Session) -> dict[str, Any]:
+def state_data(session: Session) -> JsonObject:
     """Progress, labels, estimate and promise."""
     view, loop = session.view, session.loop
     entries = list(session.entries.values())
@@ -27,15 +26,16 @@ def state_data(session: Session) -> dict[str, Any]:
         if entry.how != "bulk":
             for label in entry.labels or ():
                 counts[label] = counts.get(label, 0) + 1
-    names = session.store.labels()
+    labels = session.store.label_facts()
     return {
         "documents": len(session.documents),
         "source": session.documents.source,
         "any_of": loop.any_of,
-        "labels": [{"name": name, "count": counts.get(name, 0)} for name in names],
+        "labels": [label | {"count": counts.get(label["name"], 0)} for label in labels],
         "answered": sum(e.labels is not None and e.how != "bulk" for e in entries),
         "skipped": sum(e.labels is None for e in entries),
         "accepted": sum(e.how == "bulk" for e in entries),
+        "disputed": len(session.disputed),
         "version": view.version,
         "learning": session.is_learning,
         "learned": view.n_learned,
@@ -51,15 +51,15 @@ def state_data(session: Session) -> dict[str, Any]:
     }
 
 
-def _thinned(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _thinned(points: list[JsonObject]) -> list[JsonObject]:
     """As many points as a small picture can show, the last one always."""
     step = max(1, len(points) // _POINTS_SHOWN)
     return [*points[:-1:step], *points[-1:]]
 
 
-def _promise(session: Session, view: View) -> dict[str, Any]:
+def _promise(session: Session, view: View) -> JsonObject:
     loop, threshold = session.loop, view.threshold
-    data: dict[str, Any] = {
+    data: JsonObject = {
         "max_error": loop.max_error,
         "confidence": loop.confidence,
         "holds": False,
@@ -100,11 +100,14 @@ def _words(view: View, threshold: Threshold) -> str:
     )
 
 
-def document_data(session: Session, document: int, why: str) -> dict[str, Any]:
+def document_data(
+    session: Session, document: int, why: str, *, person: str = ""
+) -> JsonObject:
     """One document with the model's guess and the words behind it.
 
     The guess on a random check stays hidden until it is answered: seeing it would
-    sway the answer, and the estimate with it.
+    sway the answer, and the estimate with it. So do others' answers to a document
+    that two people answer.
     """
     view, loop = session.view, session.loop
     documents = session.documents
@@ -115,9 +118,12 @@ def document_data(session: Session, document: int, why: str) -> dict[str, Any]:
         else {"": texts[document]}
     )
     entry = session.entries.get(document)
+    said = session.said.get(document, {})
+    if document in session.disputed or not session.may_see(document, person):
+        entry = said.get(person)  # one's own answer, if any
     answer = None if entry is None else entry.labels
-    # A skipped check may yet be answered.
-    hidden = bool(loop.is_check[document]) and not session.is_answered(document)
+    hidden = not session.may_see(document, person)
+    disputed = document in session.disputed and not hidden
     has_guess = view.fitted is not None and not hidden
     weights = loop.word_weights(document, view) if has_guess else None
     return {
@@ -129,6 +135,12 @@ def document_data(session: Session, document: int, why: str) -> dict[str, Any]:
         "hidden": hidden,
         "given": None if answer is None else list(answer),
         "how": None if entry is None else entry.how,
+        "person": None if entry is None else entry.person,
+        "twice": document in session.overlap,
+        "said": {who: list(e.labels or ()) for who, e in said.items()}
+        if disputed
+        else None,
+        "notes": session.store.notes(document),
         "guess": _guess(view, document) if has_guess else None,
         "parts": [
             {
@@ -143,7 +155,7 @@ def document_data(session: Session, document: int, why: str) -> dict[str, Any]:
     }
 
 
-def _guess(view: View, document: int) -> dict[str, Any]:
+def _guess(view: View, document: int) -> JsonObject:
     assert view.fitted is not None
     proba = np.exp(view.fitted.log_proba[document])
     order = np.argsort(-proba, kind="stable")[:_SCORES_SHOWN]

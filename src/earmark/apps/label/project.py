@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from earmark.apps.label.session import Session
 from earmark.apps.label.store import Store
 from earmark.documents import Documents
@@ -58,11 +60,13 @@ def open_project(
     model: str = "blend",
     check_share: float = 0.2,
     max_error: float = 0.05,
+    overlap: float = 0.0,
     seed: int = 0,
 ) -> Session:
     """A session on a new project, or on one that goes on.
 
-    Labels that the documents bring along are taken over as answers, once.
+    Labels that the documents bring along are taken over as answers, once. A share
+    of ``overlap`` of the documents, drawn at random, is asked of two people.
     """
     if len(documents) < 2:
         raise DataError(f"{documents.source}: there is nothing to tell apart.")
@@ -83,9 +87,11 @@ def open_project(
             "seed": seed,
         },
     )
-    store.add_labels(labels)
+    store.add_labels(labels, again=False)
     _take_over(documents, store, any_of)
-    return Session(documents, loop, store)
+    order = np.random.default_rng([seed, 2]).permutation(len(documents))
+    twice = order[: round(overlap * len(documents))]
+    return Session(documents, loop, store, twice.tolist())
 
 
 def _take_over(documents: Documents, store: Store, any_of: bool) -> None:
@@ -96,5 +102,6 @@ def _take_over(documents: Documents, store: Store, any_of: bool) -> None:
         for row, label in enumerate(documents.labels)
         if label is not None
     ]
-    store.add_labels(sorted({name for _, names in answers for name in names}))
+    names = sorted({name for _, labels in answers for name in labels})
+    store.add_labels(names, again=False)
     store.write("from-the-data", answers, "data", "data")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from earmark.apps.label.store import Entry, Store
+from earmark.apps.label.store import Entry, Store, opinions, settled
 from earmark.apps.web.logs import failure
 from earmark.apps.web.replies import Refusal
 from earmark.documents import Documents
@@ -38,13 +38,36 @@ class Session:
         Over the same documents.
     store : Store
         Whose answers are taken over.
+    overlap : iterable of int
+        Documents to ask two people about, who do not see each other's answers.
+
+    Attributes
+    ----------
+    entries : dict of int to Entry
+        What counts for each document.
+    said : dict of int to dict of str to Entry
+        Independent answers by person.
+    disputed : set of int
+        Documents with different answers that nobody has settled.
 
     """
 
-    def __init__(self, documents: Documents, loop: LabellingLoop, store: Store) -> None:
+    def __init__(
+        self,
+        documents: Documents,
+        loop: LabellingLoop,
+        store: Store,
+        overlap: Iterable[int] = (),
+    ) -> None:
         self.documents = documents
         self.loop = loop
         self.store = store
+        self.overlap = frozenset(overlap)
+        self.entries: dict[int, Entry] = {}
+        self.said: dict[int, dict[str, Entry]] = {}
+        self.disputed: set[int] = set()
+        # Answered by one person of two: document -> who.
+        self._once: dict[int, str] = {}
         self._lock = threading.RLock()
         self._learning = threading.Lock()
         self._wake = threading.Condition(self._lock)
@@ -52,11 +75,10 @@ class Session:
         self._leases: dict[int, tuple[str, float, str]] = {}
         self._dirty = True
         self._closed = False
-        # Looks at the promise of earlier sessions have spent their share of the risk.
-        loop.view = replace(loop.view, n_looks=store.fact("looks") or 0)
-        self.entries: dict[int, Entry] = store.current()
-        for entry in self.entries.values():
-            self._apply(entry.document, entry)
+        # Counts changes of labels: a model with names of before is not taken over.
+        self._labelling = 0
+        with self._wake:
+            self._start_over()
         self._thread = threading.Thread(target=self._learn, daemon=True)
         self._thread.start()
 
@@ -70,20 +92,37 @@ class Session:
 
     # -- what a tab may do -------------------------------------------------------
 
-    def next_document(self, client: str) -> tuple[int, str] | None:
+    def next_document(self, client: str, person: str = "") -> tuple[int, str] | None:
         """The document to show: the one this tab has, or a new one."""
         with self._lock:
             now = time.monotonic()
             self._leases = {d: x for d, x in self._leases.items() if x[1] > now}
             for document, (holder, _, why) in self._leases.items():
-                if holder == client and not self._is_settled(document):
+                if holder == client and self._is_open(document, person):
                     self._leases[document] = (client, now + _LEASE_SECONDS, why)
                     return document, why
-            pick = self.loop.next_pick(self._leases.keys())
+            pick = self._second(person)
             if pick is None:
-                return None
-            self._leases[pick.document] = (client, now + _LEASE_SECONDS, pick.why)
-            return pick.document, pick.why
+                learned = self.loop.next_pick(self._leases.keys())
+                if learned is None:
+                    return None
+                pick = learned.document, learned.why
+            self._leases[pick[0]] = (client, now + _LEASE_SECONDS, pick[1])
+            return pick
+
+    def _second(self, person: str) -> tuple[int, str] | None:
+        """A document that one other person answered and two should."""
+        for document, who in self._once.items():
+            if who != person and document not in self._leases:
+                return document, "second"
+        return None
+
+    def _is_open(self, document: int, person: str) -> bool:
+        """Whether this person may still be asked about a document."""
+        entry = self.entries.get(document)
+        if entry is None or entry.how == "bulk":
+            return True
+        return self._once.get(document, person) != person
 
     def release(self, client: str) -> None:
         """Give back what a tab that is closing was shown."""
@@ -101,15 +140,56 @@ class Session:
         document: int,
         labels: Sequence[str] | None,
         how: str,
+        person: str = "",
     ) -> bool:
         """Take down an answer (None: skipped); False if it was known already."""
         self._check_document(document)
         answer = None if labels is None else self._checked(labels)
         with self._wake:
-            new = self.store.write(key, [(document, answer)], how, client)
+            new = self.store.write(key, [(document, answer)], how, client, person)
             self._leases.pop(document, None)
             self._refresh([document])
         return new
+
+    def answer_many(
+        self,
+        key: str,
+        client: str,
+        documents: Sequence[int],
+        labels: Sequence[str],
+        person: str = "",
+    ) -> int:
+        """Give many documents the same labels, taken back by one undo.
+
+        Open random checks and documents that two people should answer by themselves
+        are left out: what is said of many at once is no honest check.
+        """
+        answer = self._checked(labels)
+        with self._wake:
+            wanted = [d for d in dict.fromkeys(documents) if self.may_see(d, person)]
+            for document in wanted:
+                self._check_document(document)
+            answers = [(document, answer) for document in wanted]
+            if not answers or not self.store.write(
+                key, answers, "list", client, person
+            ):
+                return 0
+            self._refresh(wanted)
+            return len(wanted)
+
+    def may_see(self, document: int, person: str) -> bool:
+        """Whether guess and answers may be shown: not where they would sway.
+
+        The guess on a random check, and what others said on a document that two
+        people answer, stay hidden until this person has answered.
+        """
+        if self.loop.is_check[document] and not self.is_answered(document):
+            return False
+        said = self.said.get(document, {})
+        if document not in self.overlap or person in said or len(said) > 1:
+            return True
+        entry = self.entries.get(document)
+        return entry is not None and entry.how in ("browse", "list", "settled")
 
     def undo(self, client: str) -> list[int]:
         """Take back the last answer of this tab or browser; gives its documents."""
@@ -130,23 +210,70 @@ class Session:
 
     def add_label(self, name: str) -> None:
         """Make a new label."""
-        name = " ".join(name.split())
-        if not name or len(name) > _LONGEST_LABEL:
-            raise Refusal(
-                422, "label", f"a label has 1 to {_LONGEST_LABEL} characters."
-            )
+        name = self._label_name(name)
         if len(self.store.labels()) >= _MOST_LABELS:
             raise Refusal(422, "label", f"there are {_MOST_LABELS} labels already.")
         self.store.add_labels([name])
 
-    def accept(self, key: str, client: str) -> int:
+    def change_labels(
+        self, action: str, old: Sequence[str], new: Sequence[str], person: str = ""
+    ) -> None:
+        """Rename, merge, split or delete labels; answers follow."""
+        names = [self._label_name(name) for name in new]
+        known = self.store.labels()
+        if missing := [name for name in old if name not in known]:
+            raise Refusal(422, "label", f"there is no label {missing[0]!r}.")
+        n_new = {"rename": 1, "merge": 1, "delete": 0}.get(action, max(2, len(names)))
+        if not old or len(set(names)) != n_new or (action != "merge" and len(old) > 1):
+            raise Refusal(422, "label", f"cannot {action} these into {len(names)}.")
+        if action == "rename" and names[0] in known:
+            raise Refusal(
+                422, "label", f"there is a label {names[0]!r} already; merge them."
+            )
+        with self._wake:
+            self.store.change_labels(action, old, names, person)
+            view = self.loop.view
+            self._start_over()
+            if action == "rename":  # the promise speaks of the same guesses
+                self.loop.view = view.renamed(old[0], names[0])
+
+    def undo_label_change(self, number: int, person: str = "") -> None:
+        """Take back a change of labels; answers mean again what they did."""
+        changes = [c for c in self.store.label_changes() if c.number == number]
+        if not changes:
+            raise Refusal(404, "change", "there is no such change of labels.")
+        if changes[0].action == "rename":
+            self.change_labels("rename", changes[0].new, changes[0].old, person)
+            return
+        with self._wake:
+            self.store.undo_label_change(number)
+            self._start_over()
+
+    def describe_label(self, name: str, description: str, key: str) -> None:
+        """Say what a label means, and which key gives it."""
+        labels = self.store.label_facts()
+        if name not in [label["name"] for label in labels]:
+            raise Refusal(422, "label", f"there is no label {name!r}.")
+        taken = [label["name"] for label in labels if key and label["key"] == key]
+        if taken and taken != [name]:
+            raise Refusal(422, "key", f"the key {key} gives {taken[0]!r} already.")
+        self.store.describe_label(name, description.strip(), key)
+
+    def note(self, document: int, person: str, text: str, flagged: bool) -> None:
+        """Keep a note on a document, or a flag for discussion."""
+        self._check_document(document)
+        self.store.set_note(document, person, text.strip(), flagged)
+
+    def accept(self, key: str, client: str, person: str = "") -> int:
         """Take over the guesses that come with the promise."""
         with self._wake:
             view = self.loop.view
             rows = np.flatnonzero(self.acceptable(view))
             guesses = view.guaranteed_guesses(rows)
             answers = list(zip(rows.tolist(), guesses, strict=True))
-            if not answers or not self.store.write(key, answers, "bulk", client):
+            if not answers or not self.store.write(
+                key, answers, "bulk", client, person
+            ):
                 return 0
             self._refresh(rows.tolist())
             return len(answers)
@@ -190,9 +317,49 @@ class Session:
 
     # -- private ---------------------------------------------------------------
 
-    def _is_settled(self, document: int) -> bool:
-        entry = self.entries.get(document)
-        return entry is not None and entry.how != "bulk"
+    def _label_name(self, name: str) -> str:
+        name = " ".join(name.split())
+        if not name or len(name) > _LONGEST_LABEL:
+            raise Refusal(
+                422, "label", f"a label has 1 to {_LONGEST_LABEL} characters."
+            )
+        return name
+
+    def _start_over(self) -> None:
+        """Read every answer anew, and learn from them afresh; needs the lock."""
+        self._labelling += 1
+        self.loop.forget_answers()
+        # Looks at the promise have spent their share of the risk.
+        n_looks = self.store.fact("looks") or 0
+        self.loop.view = replace(self.loop.view, n_looks=n_looks)
+        self.entries.clear()
+        self.said.clear()
+        self.disputed.clear()
+        self._once.clear()
+        everything = self.store.entries()
+        counting = {d: settled(entries) for d, entries in everything.items()}
+        order = sorted(counting, key=lambda d: e.number if (e := counting[d]) else 0)
+        for document in order:
+            self._take(document, everything[document])
+        self._dirty = True
+        self._wake.notify_all()
+
+    def _take(self, document: int, entries: list[Entry]) -> None:
+        """Bring everything that is known of a document in line with its entries."""
+        entry = settled(entries)
+        self.entries.pop(document, None)
+        if entry is not None:
+            self.entries[document] = entry
+        self._apply(document, entry)
+        said = self.said[document] = opinions(entries)
+        answers = {e.labels for e in said.values() if e.labels is not None}
+        independent = entry is not None and entry.how in ("asked", "data")
+        self.disputed.discard(document)
+        if independent and len(answers) > 1:
+            self.disputed.add(document)
+        self._once.pop(document, None)
+        if independent and document in self.overlap and len(said) == 1:
+            self._once[document] = next(iter(said))
 
     def _check_document(self, document: int) -> None:
         if not 0 <= document < len(self.documents):
@@ -210,12 +377,7 @@ class Session:
     def _refresh(self, documents: Sequence[int]) -> None:
         """Bring the loop in line with the store, and wake the learner."""
         for document in documents:
-            entry = self.store.current_of(document)
-            if entry is None:
-                self.entries.pop(document, None)
-            else:
-                self.entries[document] = entry
-            self._apply(document, entry)
+            self._take(document, self.store.entries_of(document))
         self._dirty = True
         self._wake.notify_all()
 
@@ -235,7 +397,7 @@ class Session:
                 if self._closed:
                     return
                 lessons, checks = self.loop.lessons(), self.loop.checks()
-                n_answers = len(self.loop.answers)
+                n_answers, labelling = len(self.loop.answers), self._labelling
                 self._learning.acquire()
                 self._dirty = False
             try:
@@ -243,8 +405,10 @@ class Session:
                 if view.n_looks != self.loop.view.n_looks:
                     self.store.set_fact("looks", view.n_looks)  # before it is seen
                 with self._lock:
+                    if labelling != self._labelling:
+                        continue
                     self.loop.view = view
-                self._note(view, n_answers)
+                self._note_point(view, n_answers)
             except Exception as error:  # the old view goes on
                 failure(error)
             finally:
@@ -252,7 +416,7 @@ class Session:
             with self._wake:
                 self._wake.notify_all()
 
-    def _note(self, view: View, n_answers: int) -> None:
+    def _note_point(self, view: View, n_answers: int) -> None:
         estimate = view.estimate
         if estimate.accuracy is None:
             return

@@ -1,24 +1,32 @@
 """The project on disk: every answer is there before the next document is shown.
 
-An append-only log in SQLite. What counts for a document is its latest entry that was
-not undone, so nothing can be counted twice; an entry carries a key of the client's
-choice, so that sending it again after a crash changes nothing.
+An append-only log in SQLite. An entry carries a key of the client's choice, so that
+sending it again after a crash changes nothing. What counts for a document follows
+from its entries that were not undone (``settled``). Labels that were renamed, merged,
+split or deleted are a log of their own: entries keep what was said, and are read
+through the changes made after them.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
+import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from earmark.exceptions import DataError
+from earmark.typing import JsonObject
 
-__all__ = ["Entry", "Store"]
+__all__ = ["Entry", "LabelChange", "Store", "opinions", "settled"]
 
 _VERSION = 1
 _TABLES = """
@@ -42,7 +50,31 @@ CREATE TABLE IF NOT EXISTS curve (
     n_answers INTEGER PRIMARY KEY, n_checks INTEGER, accuracy REAL, low REAL,
     high REAL, coverage REAL
 );
+CREATE TABLE IF NOT EXISTS label_changes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL,
+    old TEXT NOT NULL, new TEXT NOT NULL, person TEXT NOT NULL, at REAL NOT NULL,
+    entry INTEGER NOT NULL, undone INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS notes (
+    document INTEGER NOT NULL, person TEXT NOT NULL, text TEXT NOT NULL,
+    flagged INTEGER NOT NULL, at REAL NOT NULL, PRIMARY KEY (document, person)
+);
+CREATE TABLE IF NOT EXISTS people (
+    name TEXT PRIMARY KEY, digest TEXT NOT NULL, at REAL NOT NULL
+);
 """
+# Columns that projects of earlier versions lack.
+_ADDED = {
+    "log": {"person": "TEXT NOT NULL DEFAULT ''"},
+    "labels": {
+        "description": "TEXT NOT NULL DEFAULT ''",
+        "key": "TEXT NOT NULL DEFAULT ''",
+        "gone": "INTEGER NOT NULL DEFAULT 0",
+    },
+}
+_ENTRY = "SELECT number, document, labels, how, client, at, person FROM log "
+# Answers of people who could not see each other's.
+_INDEPENDENT = ("asked", "data")
 
 
 @dataclass(frozen=True)
@@ -55,6 +87,64 @@ class Entry:
     how: str
     client: str
     at: float
+    person: str = ""
+
+
+@dataclass(frozen=True)
+class LabelChange:
+    """Labels renamed or merged into ``new``, deleted, or split into several."""
+
+    number: int
+    action: str
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    person: str
+    at: float
+    entry: int
+    undone: bool
+
+    def applied(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        """What an earlier answer means after the change."""
+        if not set(labels) & set(self.old):
+            return labels
+        into = self.new if self.action in ("rename", "merge") else ()
+        moved = [
+            n for label in labels for n in (into if label in self.old else (label,))
+        ]
+        return tuple(dict.fromkeys(moved))
+
+
+def opinions(entries: Iterable[Entry]) -> dict[str, Entry]:
+    """The last independent answer of each person, in the order of their first."""
+    said: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.how in _INDEPENDENT:
+            said[entry.person] = entry
+    return said
+
+
+def settled(entries: Sequence[Entry]) -> Entry | None:
+    """The entry that counts for a document, of all that were not undone.
+
+    An answer by somebody who saw the others (from the list, or settling a
+    disagreement) counts before independent ones, the latest first. Among those, what
+    most people said; between equals, what was said first. An answer counts before a
+    skip, a person before the model.
+    """
+    by_people = [entry for entry in entries if entry.how != "bulk"]
+    if not by_people:
+        return entries[-1] if entries else None
+    seen = [entry for entry in by_people if entry.how not in _INDEPENDENT]
+    if seen:
+        return seen[-1]
+    said = list(opinions(by_people).values())
+    answers = [entry for entry in said if entry.labels is not None]
+    if not answers:
+        return said[-1]
+    votes = [
+        sum(other.labels == entry.labels for other in answers) for entry in answers
+    ]
+    return answers[votes.index(max(votes))]
 
 
 class Store:
@@ -70,7 +160,7 @@ class Store:
 
     """
 
-    def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, facts: JsonObject) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "answers.sqlite"
         self._lock = threading.RLock()
@@ -82,13 +172,22 @@ class Store:
             # A commit is on the disk when it returns, also if the power fails.
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.executescript(_TABLES)
+            self._complete()
         except sqlite3.DatabaseError as error:
             raise DataError(
                 f"{self.path}: no project of earmark label: {error}"
             ) from None
         self._agree(dict(facts, version=_VERSION))
 
-    def _agree(self, facts: dict[str, Any]) -> None:
+    def _complete(self) -> None:
+        """Give a project of an earlier version the columns it lacks."""
+        for table, columns in _ADDED.items():
+            there = {row[1] for row in self._all(f"PRAGMA table_info({table})")}
+            for name, kind in columns.items():
+                if name not in there:
+                    self._run(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
+
+    def _agree(self, facts: JsonObject) -> None:
         for name, value in facts.items():
             stored = self.fact(name)
             if stored is None:
@@ -120,15 +219,164 @@ class Store:
 
     def labels(self) -> list[str]:
         """All labels in the order they were made."""
-        return [name for (name,) in self._all("SELECT name FROM labels ORDER BY place")]
+        return [label["name"] for label in self.label_facts()]
 
-    def add_labels(self, names: Iterable[str]) -> None:
-        """Make labels; those that exist stay as they are."""
-        with self._lock, self._db:
+    def label_facts(self) -> list[JsonObject]:
+        """Name, description and key of each label, in the order they were made."""
+        names = ("name", "description", "key")
+        rows = self._all(
+            "SELECT name, description, key FROM labels WHERE NOT gone ORDER BY place"
+        )
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def add_labels(self, names: Iterable[str], *, again: bool = True) -> None:
+        """Make labels; those that exist stay as they are.
+
+        Unless ``again``, a label that was renamed, merged, split or deleted is not
+        made once more.
+        """
+        replaced = {old for change in self.label_changes() for old in change.old}
+        with self._transaction():
             for name in names:
+                if again or name not in replaced:
+                    self._db.execute(
+                        "INSERT INTO labels (name) VALUES (?) "
+                        "ON CONFLICT (name) DO UPDATE SET gone = 0",
+                        (name,),
+                    )
+
+    def describe_label(self, name: str, description: str, key: str) -> None:
+        """Set what a label means, and the key that gives it."""
+        self._run(
+            "UPDATE labels SET description = ?, key = ? WHERE name = ?",
+            *(description, key, name),
+        )
+
+    def change_labels(
+        self, action: str, old: Sequence[str], new: Sequence[str], person: str
+    ) -> None:
+        """Rename or merge ``old`` into ``new``, delete it, or split it, all or none.
+
+        Answers with a label that was deleted or split are open again.
+        """
+        with self._transaction():
+            if action == "rename":
+                self._db.execute("DELETE FROM labels WHERE name = ? AND gone", new)
                 self._db.execute(
-                    "INSERT OR IGNORE INTO labels (name) VALUES (?)", (name,)
+                    "UPDATE labels SET name = ? WHERE name = ?", (*new, *old)
                 )
+            else:
+                for name in set(old) - set(new):
+                    self._db.execute(
+                        "UPDATE labels SET gone = 1 WHERE name = ?", (name,)
+                    )
+            for name in new:
+                self._db.execute(
+                    "INSERT INTO labels (name) VALUES (?) "
+                    "ON CONFLICT (name) DO UPDATE SET gone = 0",
+                    (name,),
+                )
+            (last,) = self._db.execute("SELECT max(number) FROM log").fetchone()
+            self._db.execute(
+                "INSERT INTO label_changes (action, old, new, person, at, entry) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    *(action, json.dumps(list(old)), json.dumps(list(new))),
+                    *(person, time.time(), last or 0),
+                ),
+            )
+
+    def undo_label_change(self, number: int) -> bool:
+        """Take back a merge, a split or a deletion; answers mean what they did."""
+        found = [c for c in self.label_changes() if c.number == number]
+        if not found or found[0].action == "rename":
+            return False
+        with self._transaction():
+            self._db.execute(
+                "UPDATE label_changes SET undone = 1 WHERE number = ?", (number,)
+            )
+            for name in found[0].old:
+                self._db.execute("UPDATE labels SET gone = 0 WHERE name = ?", (name,))
+        return True
+
+    def label_changes(self, *, undone: bool = False) -> list[LabelChange]:
+        """What became of labels, oldest first."""
+        rows = self._all(
+            "SELECT number, action, old, new, person, at, entry, undone "
+            "FROM label_changes ORDER BY number"
+        )
+        changes = [
+            LabelChange(
+                n, action, tuple(json.loads(old)), tuple(json.loads(new)), *rest
+            )
+            for n, action, old, new, *rest in rows
+        ]
+        return [change for change in changes if undone or not change.undone]
+
+    # -- notes and people --------------------------------------------------------
+
+    def set_note(self, document: int, person: str, text: str, flagged: bool) -> None:
+        """Keep a person's note on a document; an empty one without a flag goes."""
+        if text or flagged:
+            self._run(
+                "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?, ?)",
+                *(document, person, text, flagged, time.time()),
+            )
+        else:
+            self._run(
+                "DELETE FROM notes WHERE document = ? AND person = ?", document, person
+            )
+
+    def notes(self, document: int | None = None) -> list[JsonObject]:
+        """Notes and flags of one document, or of all."""
+        names = ("document", "person", "text", "flagged", "at")
+        rows = self._all(
+            f"SELECT {', '.join(names)} FROM notes "
+            "WHERE ?1 IS NULL OR document = ?1 ORDER BY at",
+            document,
+        )
+        return [
+            dict(zip(names, row, strict=True)) | {"flagged": bool(row[3])}
+            for row in rows
+        ]
+
+    def invite(self, name: str) -> str:
+        """A new token for a person; only its digest is kept."""
+        token = secrets.token_urlsafe(24)
+        self._run(
+            "INSERT OR REPLACE INTO people VALUES (?, ?, ?)",
+            *(name, _digest(token), time.time()),
+        )
+        return token
+
+    def revoke(self, name: str) -> bool:
+        """Make a person's token worthless; what the person said stays."""
+        there = self._all("SELECT 1 FROM people WHERE name = ?", name)
+        self._run("DELETE FROM people WHERE name = ?", name)
+        return bool(there)
+
+    def person_of(self, token: str) -> str | None:
+        """Whose token it is, or None."""
+        digest, owner = _digest(token), None
+        for name, kept in self._all("SELECT name, digest FROM people"):
+            if hmac.compare_digest(kept, digest):
+                owner = name
+        return owner
+
+    def people(self) -> list[JsonObject]:
+        """Everybody who was invited or said something: answers and last time."""
+        rows = self._all(
+            "SELECT person, count(*), max(at) FROM log "
+            "WHERE NOT undone AND how NOT IN ('bulk', 'data') AND labels IS NOT NULL "
+            "GROUP BY person"
+        )
+        said = {name: {"answers": n, "last": at} for name, n, at in rows}
+        invited = [name for (name,) in self._all("SELECT name FROM people")]
+        return [
+            {"name": name, "answers": 0, "last": None, "invited": name in invited}
+            | said.get(name, {})
+            for name in sorted({*said, *invited})
+        ]
 
     # -- answers ---------------------------------------------------------------
 
@@ -138,6 +386,7 @@ class Store:
         answers: Sequence[tuple[int, tuple[str, ...] | None]],
         how: str,
         client: str,
+        person: str = "",
     ) -> bool:
         """Add entries, all or none, on disk when it returns.
 
@@ -146,31 +395,20 @@ class Store:
         now = time.time()
         rows = [
             (
-                key,
-                document,
-                None if labels is None else json.dumps(labels),
-                how,
-                client,
-                now,
+                *(key, document, None if labels is None else json.dumps(labels)),
+                *(how, client, now, person),
             )
             for document, labels in answers
         ]
-        with self._lock:
-            try:
-                self._db.execute("BEGIN IMMEDIATE")
+        try:
+            with self._transaction():
                 self._db.executemany(
-                    "INSERT INTO log (key, document, labels, how, client, at) "
-                    "VALUES (?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO log (key, document, labels, how, client, at, person) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
                     rows,
                 )
-                self._db.execute("COMMIT")
-            except sqlite3.IntegrityError:
-                self._db.execute("ROLLBACK")
-                return False
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+        except sqlite3.IntegrityError:
+            return False
         return True
 
     def undo(self, client: str) -> list[int]:
@@ -198,29 +436,48 @@ class Store:
             self._run("UPDATE log SET undone = 1 WHERE key = ?", key)
             return documents
 
+    def entries(self) -> dict[int, list[Entry]]:
+        """Entries of each document that were not undone, oldest first."""
+        rows = self._all(f"{_ENTRY} WHERE NOT undone ORDER BY document, number")
+        return {
+            document: self._read(group)
+            for document, group in groupby(rows, key=lambda row: row[1])
+        }
+
+    def entries_of(self, document: int) -> list[Entry]:
+        """The entries of one document that were not undone, oldest first."""
+        return self._read(
+            self._all(
+                f"{_ENTRY} WHERE NOT undone AND document = ? ORDER BY number", document
+            )
+        )
+
     def current(self) -> dict[int, Entry]:
         """The entry that counts for each document, oldest first."""
-        found: dict[int, Entry] = {}
-        for row in self._all(
-            "SELECT number, document, labels, how, client, at FROM log "
-            "WHERE NOT undone ORDER BY number"
-        ):
-            entry = _entry(row)
-            if entry.how == "bulk" and entry.document in found:
-                continue  # a person's answer is worth more than the model's
-            found.pop(entry.document, None)
-            found[entry.document] = entry
-        return found
+        counting = [settled(entries) for entries in self.entries().values()]
+        chosen = [entry for entry in counting if entry is not None]
+        return {e.document: e for e in sorted(chosen, key=lambda e: e.number)}
 
     def current_of(self, document: int) -> Entry | None:
         """The entry that counts for one document."""
-        rows = self._all(
-            "SELECT number, document, labels, how, client, at FROM log "
-            "WHERE NOT undone AND document = ? "
-            "ORDER BY how = 'bulk', number DESC LIMIT 1",
-            document,
-        )
-        return _entry(rows[0]) if rows else None
+        return settled(self.entries_of(document))
+
+    def _read(self, rows: Iterable[Any]) -> list[Entry]:
+        """Entries as they are understood after the changes of labels since."""
+        changes = self.label_changes()
+        read = []
+        for number, document, labels, how, client, at, person in rows:
+            entry = Entry(number, document, None, how, client, at, person)
+            if labels is not None:
+                names = before = tuple(json.loads(labels))
+                for change in changes:
+                    if change.entry >= number:
+                        names = change.applied(names)
+                if before and not names:
+                    continue  # all it said is gone: the document is open again
+                entry = replace(entry, labels=names)
+            read.append(entry)
+        return read
 
     # -- learning curve ----------------------------------------------------------
 
@@ -232,7 +489,7 @@ class Store:
             *(point[name] for name in names),
         )
 
-    def curve(self) -> list[dict[str, Any]]:
+    def curve(self) -> list[JsonObject]:
         """All points, by number of answers."""
         names = ("n_answers", "n_checks", "accuracy", "low", "high", "coverage")
         rows = self._all("SELECT * FROM curve ORDER BY n_answers")
@@ -243,6 +500,17 @@ class Store:
         with self._lock:
             self._db.close()
 
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
     def _all(self, command: str, *values: Any) -> list[Any]:
         with self._lock:
             return self._db.execute(command, values).fetchall()
@@ -252,7 +520,5 @@ class Store:
             self._db.execute(command, values)
 
 
-def _entry(row: Any) -> Entry:
-    number, document, labels, how, client, at = row
-    given = None if labels is None else tuple(json.loads(labels))
-    return Entry(number, document, given, how, client, at)
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

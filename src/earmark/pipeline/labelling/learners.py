@@ -26,6 +26,7 @@ from earmark.models import (
     MultinomialNaiveBayes,
     SoftmaxRegression,
 )
+from earmark.models.semi_supervised.views import LsaView
 from earmark.statistics import ClassStatistics
 from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
@@ -35,6 +36,8 @@ __all__ = ["LEARNERS", "Answers", "Collection", "Fitted", "Learner", "make_learn
 # A word of one document tells nothing about the others; in a small collection every
 # word is kept, since little else is known.
 _SMALL = 200
+# Directions of meaning that documents are compared in.
+_MEANINGS = 100
 
 
 class Collection:
@@ -66,9 +69,29 @@ class Collection:
         self.n_documents, self.n_terms = self.counts.shape
 
     @cached_property
+    def _weighting(self) -> TfidfWeighting:
+        return TfidfWeighting(tf="sublinear").fit(self.counts)
+
+    @cached_property
     def weights(self) -> SparseMatrix:
         """Rows of unit length: 1 + log of the counts, times log of rarity."""
-        return TfidfWeighting(tf="sublinear").fit_transform(self.counts).tocsr()
+        return self._weighting.transform(self.counts).tocsr()
+
+    @cached_property
+    def _meaning(self) -> tuple[LsaView, FloatMatrix]:
+        view = LsaView(_MEANINGS)
+        return view, view.fit_transform(self.weights)
+
+    def likeness(self, text: str) -> FloatVector:
+        """How like a text each document is: by its words and by their company.
+
+        Half the cosine of the tf-idf rows, half that of the latent ones.
+        """
+        row = self._weighting.transform(self._counter.transform([text])).tocsr()
+        by_word = np.asarray((self.weights @ row.T).todense(), np.float64).ravel()
+        view, vectors = self._meaning
+        likeness: FloatVector = (by_word + vectors @ view.transform(row)[0]) / 2
+        return likeness
 
     @cached_property
     def _columns(self) -> dict[str, int]:

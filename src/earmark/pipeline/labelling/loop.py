@@ -128,6 +128,16 @@ class View:
             return np.zeros(len(self.certainty), dtype=bool)
         return self.granted.certainty >= self.granted.threshold.value
 
+    def renamed(self, old: str, new: str) -> View:
+        """The same state with another name for a label."""
+        names = [new if name == old else name for name in self.classes]
+        fitted = self.fitted
+        if fitted is not None:
+            columns = [new if name == old else name for name in fitted.classes]
+            fitted = replace(fitted, classes=columns)
+        granted = None if self.granted is None else self.granted.renamed(old, new)
+        return replace(self, classes=names, fitted=fitted, granted=granted)
+
     def guaranteed_guesses(self, documents: IntVector) -> list[tuple[str, ...]]:
         """The guesses that the promise speaks of."""
         return (self.granted or self).guesses(documents)
@@ -311,6 +321,12 @@ class LabellingLoop:
         """As if the document had never been asked about."""
         self.answers.pop(document, None)
         self.skipped.discard(document)
+
+    def forget_answers(self) -> None:
+        """As if nothing had been asked; also the view is empty again."""
+        self.answers.clear()
+        self.skipped.clear()
+        self.view = self._empty_view()
 
     def checks(self) -> dict[int, tuple[str, ...]]:
         """Answers of the random sample: the beginning of the order, without gaps."""
