@@ -51,16 +51,19 @@ def test_penalties_and_weights_reach_both_machines(rng):
 def test_a_few_documents_score_as_many_do(rng, n_classes):
     X, y = documents(rng, n_classes, n_features=400)
     model = BlendedSVM(random_state=0).fit(X, y)
-    together = model._scores(X)
+    together = model.class_scores(X)
     for row in range(5):
         few = sparse.csr_array(X[[row]])
         few.data[8:] = 0.0
         few.eliminate_zeros()
         assert few.nnz * 4 < few.shape[1]
         assert_allclose(
-            model._scores(few), model._scores(few.toarray()), rtol=1e-12, atol=1e-12
+            model.class_scores(few),
+            model.class_scores(few.toarray()),
+            rtol=1e-12,
+            atol=1e-12,
         )
-    assert_allclose(together, model._scores(X.toarray()), rtol=1e-12, atol=1e-12)
+    assert_allclose(together, model.class_scores(X.toarray()), rtol=1e-12, atol=1e-12)
 
 
 def test_rows_in_any_order_give_the_same_machine(rng):
@@ -78,7 +81,7 @@ def test_the_parts_of_a_score_add_up(rng, n_classes):
     model = BlendedSVM(random_state=0).fit(X, y)
     mixed = X.toarray()
     mixed[:, 3] *= -1  # weighs in one machine, is absent from the other
-    scores = model._scores(mixed)
+    scores = model.class_scores(mixed)
     for row, parts in zip(scores, model.score_parts(mixed), strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, rtol=1e-10, atol=1e-12)

@@ -210,7 +210,7 @@ def test_a_class_without_a_region_gets_neutral_evidence(event_model, rng):
     model = HybridBayes(event_model=event_model).fit(X, y, blocks=blocks)
     values = evidence(model.regions_, X[y != 0], normalize=True)[1]
     assert_allclose(values[:, 0], values[:, 1:].mean(axis=1), rtol=1e-12)
-    for row, parts in zip(model._scores(X), model.score_parts(X), strict=True):
+    for row, parts in zip(model.class_scores(X), model.score_parts(X), strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, rtol=1e-9, atol=1e-9)
 
@@ -264,7 +264,7 @@ def test_contributions_add_up_to_the_scores(rng):
     X, y, blocks = counts(rng)
     for event_model in ("multinomial", "bernoulli", "gaussian"):
         model = HybridBayes(event_model=event_model).fit(X, y, blocks=blocks)
-        scores = model._scores(X)
+        scores = model.class_scores(X)
         for row, parts in zip(scores, model.score_parts(X), strict=True):
             total = parts.terms.sum(axis=0) + sum(parts.constants.values())
             assert_allclose(total, row, rtol=1e-9, atol=1e-9)

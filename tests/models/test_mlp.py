@@ -126,7 +126,7 @@ def test_contributions_add_up_to_the_scores(rng, activation, hidden):
     y = np.append(y, "a")
     model = MultilayerPerceptron(hidden=hidden, activation=activation, max_iter=5)
     model.fit(X, y)
-    for part, row in zip(model.score_parts(X), model._scores(X), strict=True):
+    for part, row in zip(model.score_parts(X), model.class_scores(X), strict=True):
         total = part.terms.sum(axis=0) + sum(part.constants.values())
         assert_allclose(total, row, rtol=1e-10, atol=1e-10)
     assert len(part.columns) == 0  # the empty document has no terms

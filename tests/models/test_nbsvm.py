@@ -95,7 +95,7 @@ def test_order_of_rows_has_no_influence_on_a_single_bit(rng, loss):
 def test_contributions_add_up_to_the_scores(rng, n_classes):
     X, y = documents(rng, n_classes=n_classes)
     model = NBSVM().fit(X, y)
-    for part, row in zip(model.score_parts(X), model._scores(X), strict=True):
+    for part, row in zip(model.score_parts(X), model.class_scores(X), strict=True):
         total = part.terms.sum(axis=0) + sum(part.constants.values())
         assert_allclose(total, row, rtol=1e-12, atol=1e-12)
 

@@ -296,7 +296,9 @@ def test_score_parts_add_up_to_the_votes(vote, metric, rng):
     X, y = vectors(rng)
     model = NeighborsClassifier(7, vote=vote, metric=metric).fit(X, y)
     test = np.vstack([X[:5], np.zeros((1, 30))])
-    for row, parts in zip(model._scores(test), model.score_parts(test), strict=True):
+    for row, parts in zip(
+        model.class_scores(test), model.score_parts(test), strict=True
+    ):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, atol=1e-12)
     note = model.score_parts(X[:1])[0].note

@@ -390,7 +390,7 @@ def test_score_parts_add_up_to_the_scores(variant, rng):
     X, y = vectors(rng)
     y = np.where(y == "a", "yes", "no") if "rule" in variant else y
     model = RocchioClassifier(**variant).fit(X, y)
-    scores = model._scores(X)
+    scores = model.class_scores(X)
     assert any(parts.terms.any() for parts in model.score_parts(X))
     for row, parts in zip(scores, model.score_parts(X), strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())

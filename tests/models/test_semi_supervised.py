@@ -296,7 +296,7 @@ def test_copies_of_a_document_do_not_make_a_pool(corpus):
 
 def test_scores_fall_into_exact_parts(corpus, fitted):
     X_test = corpus[2][:5]
-    scores = fitted._scores(X_test)
+    scores = fitted.class_scores(X_test)
     for parts, row in zip(fitted.score_parts(X_test), scores, strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())
         assert_allclose(total, row, rtol=1e-9, atol=1e-9)

@@ -202,7 +202,7 @@ def test_contributions_add_up_to_the_scores(rng):
     for n_classes in (2, 4):
         X, y = documents(rng, n_classes=n_classes)
         model = SoftmaxRegression().fit(X, y)
-        scores = model._scores(X)
+        scores = model.class_scores(X)
         for part, row in zip(model.score_parts(X), scores, strict=True):
             total = part.terms.sum(axis=0) + sum(part.constants.values())
             assert_allclose(total, row, rtol=1e-12, atol=1e-12)

@@ -8,11 +8,10 @@ from earmark.distributed.dask_executor import DaskExecutor as DaskExecutor
 from earmark.distributed.fitting import fit, predict
 from earmark.distributed.local import LocalExecutor as LocalExecutor
 from earmark.distributed.local import Progress
-from earmark.distributed.predicting import PredictReport
+from earmark.distributed.predicting import PredictReport as PredictReport
 from earmark.distributed.spark_executor import SparkExecutor
 
 __all__ = [
-    "PredictReport",
     "Progress",
     "SparkExecutor",
     "fit",

@@ -29,13 +29,13 @@ from earmark.pipeline.choice import (
     Data,
     Trials,
     best_trial,
-    build_engine,
     candidates,
     model_name,
     unused_pool,
 )
 from earmark.pipeline.files import load_with_info
 from earmark.pipeline.inputs import as_region_texts, as_target
+from earmark.pipeline.text_classifier import adopt_engine, new_engine
 from earmark.typing import Estimator
 
 __all__ = ["as_parts", "fit", "fitting", "predict", "trained_columns"]
@@ -272,7 +272,7 @@ def _executor_of(client: Executor | Estimator) -> Executor:
 def _fitted(classifier: TextClassifier, job: Job) -> TextClassifier:
     if _learns_from_a_sample(classifier):
         return _fitted_to_sample(classifier, job)
-    engine = _engine_of(classifier)
+    engine = new_engine(classifier)
     return _trained(
         classifier, engine, job, model_name(classifier.model), "chosen by you"
     )
@@ -289,7 +289,7 @@ def _trained(
         used = [f"{n_pool:,} unlabelled documents were learned by EM (naive Bayes)"]
     else:
         used = unused_pool(n_pool)
-    classifier._adopt(engine, name, [*why, *used, *job.notes])
+    adopt_engine(classifier, engine, name, [*why, *used, *job.notes])
     return classifier
 
 
@@ -356,12 +356,6 @@ def _fitted_to_many_labels(
     )
 
 
-def _engine_of(classifier: TextClassifier) -> Any:
-    """The engine to fit, unfitted."""
-    options = classifier._new_options()
-    return build_engine(classifier.model, classifier.features, options)
-
-
 def _refuse(estimator: Estimator) -> None:
     if not isinstance(estimator, TextClassifier):
         raise TypeError(
@@ -380,4 +374,4 @@ def _refuse(estimator: Estimator) -> None:
             "max_error (--max-error) is not estimated in parts; fit without it, and "
             "call measure_confidence with a sample of the training documents."
         )
-    check_trainable(_engine_of(estimator))
+    check_trainable(new_engine(estimator))

@@ -90,7 +90,7 @@ class ShareTask:
         if not len(rows.y):
             return np.zeros((0, int(self.model.n_hidden_.max())))
         X = canonical_rows(rows.X.astype(np.float64))
-        return self.model._node_scores.responsibilities(X, rows.y)
+        return self.model.node_scores_.responsibilities(X, rows.y)
 
 
 class StartTask:

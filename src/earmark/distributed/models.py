@@ -18,6 +18,7 @@ from earmark.models import (
     SoftmaxRegression,
 )
 from earmark.models.additive import AdditiveClassifier
+from earmark.models.base import check_parameters
 from earmark.models.higher_order.estimates import block_paths, joined_paths
 from earmark.models.hybrid.regions import left_out
 from earmark.models.semi_supervised.em import Parameters, PoolSums, expected_sums
@@ -69,7 +70,7 @@ def fit_additive(
     model: AdditiveClassifier, data: PartedRows, **columns: IntVector
 ) -> None:
     """Accumulate on every part, merge, finalise (CS1, CS2)."""
-    model._check_parameters()
+    check_parameters(model)
     task = SumTask(model, data.classes, data.class_weight, **columns)
     model.finalise(data.executor.reduce("sums", task, data.items, merged))
 
@@ -88,7 +89,7 @@ def fit_rocchio(model: RocchioClassifier, data: PartedRows) -> None:
         some = data.picked(np.arange(0, n_rows, step))
         weight = data.weights(some.y)
         labels = data.classes[some.y]
-        model._tune(some.X, labels, model._weights_of(some.X, weight))
+        model.tune(some.X, labels, weight)
 
 
 class EvidenceTask:
@@ -105,7 +106,7 @@ class EvidenceTask:
             return [np.zeros(shape) for _ in self.model.regions_]
         weight = None if self.factor is None else self.factor[rows.y]
         lost = left_out(weight, len(rows.y))
-        return self.model._features(rows.X, rows.y, lost)
+        return self.model.weight_features(rows.X, rows.y, lost)
 
 
 def fit_hybrid(model: HybridBayes, data: PartedRows) -> None:
@@ -126,7 +127,7 @@ def fit_hybrid(model: HybridBayes, data: PartedRows) -> None:
         parts = data.executor.gather("evidence", task, data.items)
         return [np.concatenate(blocks) for blocks in zip(*parts, strict=True)]
 
-    model._choose_weights(own, weight, left_out(given, len(own)), features)
+    model.choose_weights(own, weight, left_out(given, len(own)), features)
 
 
 class BlockTask:
@@ -172,7 +173,7 @@ def fit_higher_order(model: HigherOrderNaiveBayes, data: PartedRows) -> None:
     documents of a class are brought together, one byte for each of their terms, and
     counted where they meet, one class after the other.
     """
-    model._check_parameters()
+    check_parameters(model)
     if model.pure:
         raise NotSupportedError(
             "HigherOrderNaiveBayes(pure=True) needs all documents of all classes in "
@@ -193,12 +194,12 @@ def fit_higher_order(model: HigherOrderNaiveBayes, data: PartedRows) -> None:
     documents = data.docs.astype(np.int64)
     paths = joined_paths(model.order, held.presence, documents, pairs)
     if not model.keep_documents:
-        model._become(paths, None, None)
+        model.finalise(paths)
         return
     rows: GatheredRows = data.executor.reduce(
         "documents", BlockTask(None), data.items, _below
     )
-    model._become(paths, canonical_rows(rows.X), rows.y)
+    model.finalise(paths, canonical_rows(rows.X), rows.y)
 
 
 class ExpectTask:

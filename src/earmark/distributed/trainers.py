@@ -32,6 +32,7 @@ from earmark.models import (
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
+from earmark.models.base import check_parameters
 from earmark.models.naive_bayes.count_model import CountNaiveBayes
 from earmark.models.registry import MODELS
 from earmark.pipeline.count_engine import CountEngine, class_factors
@@ -108,11 +109,11 @@ def _learned(
     frequency = table.document_frequency()
     total = table.tokens.sum(axis=0).ravel()
     fitted = clone(counter)
-    fitted._start()
-    if fitted.fixed_vocabulary_:
-        return fitted, _frequency_in(fitted, table)
-    kept = fitted._learn_frequencies(table.terms(), frequency, total, n_documents)
-    return fitted, frequency[kept]
+    if fitted.vocabulary is not None:
+        return fitted.fit(()), _frequency_in(fitted, table)
+    return fitted, frequency[
+        fitted.fit_frequencies(table.terms(), frequency, total, n_documents)
+    ]
 
 
 def _frequency_in(counter: WordCounter, table: TermCounts) -> IntVector:
@@ -205,13 +206,13 @@ def _trainer_of(engine: Any) -> Callable[[Any, PartedRows], None]:
 
 def _train_counts(engine: CountEngine, job: Job) -> None:
     """Accumulate, merge, finalise: the statistics are the model."""
-    engine.estimator._check_parameters()
+    check_parameters(engine.estimator)
     counts = job.count(engine.counter)
     engine.regions_ = list(counts.labelled)
     engine.statistics_ = [
         counts.labelled.pop(region).statistics() for region in engine.regions_
     ]
-    engine._finalise()
+    engine.finalise()
 
 
 class HashedSums:
@@ -230,7 +231,7 @@ class HashedSums:
 def _train_hashed(engine: Any, job: Job) -> None:
     """One pass: columns are hashes, so nothing need be known before."""
     model = clone(engine.estimator)
-    model._check_parameters()
+    check_parameters(model)
     if engine.class_weight is not None:
         raise NotSupportedError(
             "class_weight is not known in a single pass; leave it out, or count "

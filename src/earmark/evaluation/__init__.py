@@ -1,7 +1,9 @@
 """Evaluation: arrays or any estimator in, result objects out."""
 
 from earmark.evaluation.agreement import (
-    Agreement,
+    Agreement as Agreement,
+)
+from earmark.evaluation.agreement import (
     cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
@@ -25,7 +27,8 @@ from earmark.evaluation.confusion import (
     MultiLabelScores as MultiLabelScores,
 )
 from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
-from earmark.evaluation.data_checks import Finding, check_documents
+from earmark.evaluation.data_checks import Finding as Finding
+from earmark.evaluation.data_checks import check_documents
 from earmark.evaluation.displays import (
     AccuracyCoverageDisplay,
     BiasVarianceDisplay,
@@ -44,7 +47,9 @@ from earmark.evaluation.label_errors import (
     SuspectedLabelError as SuspectedLabelError,
 )
 from earmark.evaluation.label_errors import (
-    SuspectedLabelErrors,
+    SuspectedLabelErrors as SuspectedLabelErrors,
+)
+from earmark.evaluation.label_errors import (
     left_out_log_proba,
     suspected_label_errors,
 )
@@ -67,19 +72,16 @@ from earmark.evaluation.significance import (
 __all__ = [
     "AccuracyCoverage",
     "AccuracyCoverageDisplay",
-    "Agreement",
     "BiasVariance",
     "BiasVarianceDisplay",
     "Comparison",
     "ConfusionDisplay",
     "ConfusionMatrix",
-    "Finding",
     "LearningCurve",
     "LearningCurveDisplay",
     "Reliability",
     "ReliabilityDisplay",
     "Report",
-    "SuspectedLabelErrors",
     "accuracy_coverage",
     "bias_variance",
     "bootstrap_interval",

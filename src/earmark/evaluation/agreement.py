@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from earmark.evaluation.labels import check_equal_length
+from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
-from earmark.typing import FloatMatrix, FloatVector, JsonObject, Label
+from earmark.typing import FloatMatrix, FloatVector, Label
 
 __all__ = ["Agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha"]
 
@@ -24,7 +25,7 @@ _Coefficient = Callable[[FloatMatrix], FloatVector]
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(Result):
     """A coefficient of agreement: 1 is perfect, 0 is what chance gives.
 
     Attributes
@@ -54,10 +55,6 @@ class Agreement:
             f"{self.name} {self.value:.2f} ({self.low:.2f} to {self.high:.2f}) on "
             f"{self.n_documents:,} documents"
         )
-
-    def to_dict(self) -> JsonObject:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def cohen_kappa(

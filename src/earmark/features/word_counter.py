@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -208,6 +208,21 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         """The terms in the order of the columns."""
         self._check_vocabulary()
         return np.asarray(self._names(), dtype=object)
+
+    def fit_frequencies(
+        self,
+        terms: Sequence[str],
+        documents: IntVector,
+        total: IntVector,
+        n_documents: int,
+    ) -> IntVector:
+        """Learn the vocabulary from counts made elsewhere -> places of its terms.
+
+        ``terms`` are sorted, ``documents`` and ``total`` say in how many documents
+        each occurs and how often.
+        """
+        self._start()
+        return self._learn_frequencies(list(terms), documents, total, n_documents)
 
     def _start(self) -> None:
         """Check the parameters and forget what was learned."""

@@ -52,9 +52,6 @@ class AdditiveClassifier(ScoringClassifier):
     ) -> FloatMatrix:
         """Log posteriors of learned documents, each as if it had not been learned."""
 
-    def _check_parameters(self) -> None:
-        """Raise for constructor parameters that make no sense."""
-
     def _training_rows(self, X: Matrix) -> Matrix:
         """The rows that the statistics sum; validated X by default."""
         return X

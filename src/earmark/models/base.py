@@ -35,7 +35,9 @@ __all__ = [
     "LogitClassifier",
     "RankingClassifier",
     "ScoringClassifier",
+    "check_parameters",
     "document_weights",
+    "joint_log_likelihood",
     "repeats",
 ]
 
@@ -48,6 +50,9 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     _offset_name: ClassVar[str] = "bias"
     # Attributes that `_derive` makes from others; a model file leaves them out.
     _derived: ClassVar[tuple[str, ...]] = ()
+
+    def _check_parameters(self) -> None:
+        """Raise for constructor parameters that make no sense."""
 
     @abstractmethod
     def _class_scores(self, X: Matrix) -> FloatMatrix:
@@ -103,19 +108,6 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self._derived and "classes_" in state:
             self._derive()
 
-    # Names of before, for the layers above until they have moved over.
-    def _scores(self, X: MatrixLike) -> FloatMatrix:
-        return self.class_scores(X)
-
-    def _linear_form(self) -> LinearRule | None:
-        return self.linear_rule()
-
-    def _score_parts(self, X: MatrixLike) -> list[ScoreParts]:
-        return self.score_parts(X)
-
-    def _term_weights(self) -> FloatMatrix | None:
-        return self.term_weights()
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -158,7 +150,7 @@ class JointClassifier(LogitClassifier):
 
     @abstractmethod
     def _joint_log_likelihood(self, X: Matrix) -> FloatMatrix:
-        """Log P(x, c) of validated X -> (n_samples, n_classes)."""
+        """Log P(x, c) of rows known to be valid; -inf where impossible."""
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
         return self._possible(self._joint_log_likelihood(X))
@@ -180,6 +172,16 @@ class JointClassifier(LogitClassifier):
             )
             joint = np.where(impossible, self.class_log_prior_, joint)
         return joint
+
+
+def check_parameters(model: ScoringClassifier) -> None:
+    """Raise for constructor parameters that make no sense, before anything is read."""
+    model._check_parameters()
+
+
+def joint_log_likelihood(model: JointClassifier, rows: Matrix) -> FloatMatrix:
+    """Log P(x, c) of rows known to be valid; -inf where x is impossible under c."""
+    return model._joint_log_likelihood(rows)
 
 
 def document_weights(

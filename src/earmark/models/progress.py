@@ -18,6 +18,9 @@ except ImportError:  # scikit-learn < 1.9 has no callbacks
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in for scikit-learn's class of this name: nothing to call back."""
 
+        def _init_callback_context(self, *, max_subtasks: int) -> None:
+            """No context."""
+
     def with_callbacks(method: Any) -> Any:
         """Leave the method as it is."""
         return method
@@ -51,10 +54,8 @@ class FitProgress:
         self._bar.start()
         name = type(self._estimator).__name__
         self._line = self._bar.add_task(f"{name}: {self._task_name}", total=self._total)
-        if hasattr(self._estimator, "_init_callback_context"):
-            self._context = self._estimator._init_callback_context(
-                max_subtasks=self._total
-            )
+        self._context = self._estimator._init_callback_context(max_subtasks=self._total)
+        if self._context is not None:
             self._context.call_on_fit_task_begin(estimator=self._estimator)
         return self
 

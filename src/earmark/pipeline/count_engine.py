@@ -21,6 +21,7 @@ from earmark.features.fused import KnownTerms, count_by_class
 from earmark.features.vocabulary import prunes, term_mask
 from earmark.kernels.logspace import log_normalize
 from earmark.kernels.text import Documents
+from earmark.models.base import check_parameters
 from earmark.models.protocols import ScoreParts
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
 from earmark.statistics import ClassStatistics
@@ -146,11 +147,11 @@ class CountEngine:
         counted: Any | None = None,
     ) -> Self:
         """Learn afresh from the texts; the rest has no part in it."""
-        self.estimator._check_parameters()
+        check_parameters(self.estimator)
         self.regions_ = list(texts)
         classes = np.unique(y)
         self.statistics_ = self._counted(texts, y, sample_weight, classes)
-        return self._finalise()
+        return self.finalise()
 
     def partial_fit(self, texts: RegionTexts, y: Labels, classes: Any | None) -> Self:
         """Learn more documents; the result is that of one ``fit`` on all."""
@@ -158,7 +159,7 @@ class CountEngine:
             self.regions_ = list(texts)
             known = np.unique(y if classes is None else np.asarray(classes))
             self.statistics_ = self._counted(texts, y, None, known)
-            return self._finalise()
+            return self.finalise()
         if classes is not None and not np.array_equal(
             np.unique(classes), self.classes_
         ):
@@ -169,14 +170,14 @@ class CountEngine:
         batch = self._counted(texts, y, None, self.classes_)
         merged = [old.copy().merge(new) for old, new in self._pairs(batch)]
         self.statistics_ = merged
-        return self._finalise()
+        return self.finalise()
 
     def forget(self, texts: RegionTexts, y: Labels) -> Self:
         """Unlearn documents that were learned; more than that is a DataError."""
         batch = self._counted(texts, y, None, self.classes_)
         left = [old.copy().subtract(new) for old, new in self._pairs(batch)]
         self.statistics_ = left
-        return self._finalise()
+        return self.finalise()
 
     def _pairs(self, batch: list[ClassStatistics]) -> Any:
         return zip(self.statistics_, batch, strict=True)
@@ -192,7 +193,7 @@ class CountEngine:
             for region in self.regions_
         ]
 
-    def _finalise(self) -> Self:
+    def finalise(self) -> Self:
         """Choose columns, put the regions side by side, derive the parameters."""
         self.classes_ = self.statistics_[0].classes
         kept = [kept_statistics(self.counter, s) for s in self.statistics_]
@@ -338,7 +339,7 @@ class CountEngine:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if "statistics_" in state:
-            self._finalise()
+            self.finalise()
 
 
 def _column(texts: RegionTexts, region: str) -> Documents:

@@ -69,7 +69,7 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = ["TextClassifier"]
+__all__ = ["TextClassifier", "adopt_engine", "new_engine"]
 
 _BY_CHARACTERS = "text without spaces: characters and pairs of them are counted"
 
@@ -854,3 +854,16 @@ def _against_rest(weights: FloatMatrix, c: int) -> Any:
         return weights[:, 0]
     rest = (weights.sum(axis=1) - weights[:, c]) / (weights.shape[1] - 1)
     return weights[:, c] - rest
+
+
+def new_engine(classifier: TextClassifier) -> Any:
+    """The engine of a classifier whose model is named, to be fitted elsewhere."""
+    options = classifier._new_options()
+    return build_engine(classifier.model, classifier.features, options)
+
+
+def adopt_engine(
+    classifier: TextClassifier, engine: Any, name: str, reasons: list[str]
+) -> None:
+    """Make an engine that was fitted elsewhere the classifier's own."""
+    classifier._adopt(engine, name, reasons)

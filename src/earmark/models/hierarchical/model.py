@@ -238,7 +238,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         fitted = Fit(self, data, rng).run()
         for name, value in fitted.items():
             setattr(self, name, value)
-        self.responsibilities_ = self._node_scores.responsibilities(X, y_index)
+        self.responsibilities_ = self.node_scores_.responsibilities(X, y_index)
         return self
 
     def describe(
@@ -264,12 +264,12 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         check_is_fitted(self)
         if top < 1:
             raise ValueError(f"top must be a whole number >= 1, got {top!r}.")
-        return self._node_scores.described(self._feature_names(feature_names), top)
+        return self.node_scores_.described(self._feature_names(feature_names), top)
 
     # -- scores ------------------------------------------------------------------
 
     @property
-    def _node_scores(self) -> NodeScores:
+    def node_scores_(self) -> NodeScores:
         """The nodes as they score documents."""
         values: tuple[FloatMatrix, ...]
         if self.event_model == "gaussian":
@@ -289,11 +289,11 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         return self._checked_counts(super()._validated(X))
 
     def _joint_log_likelihood(self, X: Matrix) -> FloatMatrix:
-        return self._node_scores.joint(X)
+        return self.node_scores_.joint(X)
 
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart by the nodes that answered (AB3)."""
-        return self._node_scores.parts(self._validated(X))
+        return self.node_scores_.parts(self._validated(X))
 
     # -- input -----------------------------------------------------------------------
 

@@ -152,10 +152,13 @@ class HigherOrderNaiveBayes(PresenceScores):
             unlabelled=self._pool(unlabelled),
             unlabelled_weight=self.unlabelled_weight,
         )
-        return self._become(paths, rows, y_index)
+        return self.finalise(paths, rows, y_index)
 
-    def _become(
-        self, paths: ClassPaths, rows: SparseMatrix, y_index: IntVector | None
+    def finalise(
+        self,
+        paths: ClassPaths,
+        rows: SparseMatrix = None,
+        y_index: IntVector | None = None,
     ) -> Self:
         """Take over counted paths; the documents only if they are to be kept."""
         self.path_count_, self.path_total_ = paths.counts, paths.totals

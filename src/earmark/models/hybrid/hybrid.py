@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -416,17 +417,21 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         own = self._own_class(labels, X.shape[0])
         weight = document_weights(sample_weight, labels)
         lost = left_out(sample_weight, X.shape[0])
-        self._choose_weights(own, weight, lost, lambda: self._features(X, own, lost))
+        features = partial(self.weight_features, X, own, lost)
+        self.choose_weights(own, weight, lost, features)
 
-    def _features(
+    def weight_features(
         self, X: Matrix, own: IntVector, lost: FloatVector
     ) -> list[FloatMatrix]:
-        """What the weights are fitted on, at the present smoothing."""
+        """What the weights are fitted on, at the present smoothing; one per region.
+
+        ``own`` is the class of each row, ``lost`` what leaves it with the row.
+        """
         if self.fit_features == "leave_one_out":
             return self._evidence_without(X, own, lost)
         return evidence(self.regions_, X, self.normalize)
 
-    def _choose_weights(
+    def choose_weights(
         self,
         own: IntVector,
         weight: FloatVector,

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from earmark.kernels.rows import dense_blocks, row_lengths
+from earmark.models.base import joint_log_likelihood
 from earmark.models.hybrid.statistics import has_content, region_rows
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
+from earmark.models.naive_bayes.count_model import log_likelihood_without
 from earmark.models.protocols import ScoreParts
 from earmark.statistics.inputs import checked_weights
 from earmark.typing import (
@@ -83,8 +86,7 @@ class GenerativeRegion:
     def smooth(self, alpha: float) -> Self:
         """The same statistics with another smoothing."""
         if self.event_model != "gaussian" and self.model.alpha != alpha:
-            self.model.set_params(alpha=alpha)
-            self.model._derive()
+            self.model.set_params(alpha=alpha).finalise(self.model.statistics_)
         return self
 
     def lengths(self, rows: Matrix) -> FloatVector:
@@ -102,7 +104,7 @@ class GenerativeRegion:
 
     def log_likelihood(self, rows: Matrix) -> FloatMatrix:
         """Log P(x_r | c) of each document."""
-        joint = self.model._joint_log_likelihood(rows)
+        joint = joint_log_likelihood(self.model, rows)
         return self._balanced(np.asarray(joint - self.model.class_log_prior_))
 
     def log_likelihood_without(
@@ -116,7 +118,7 @@ class GenerativeRegion:
 
         ``removed`` holds what leaves with it where regions share a vocabulary.
         """
-        without = self.model._log_likelihood_without
+        without = partial(log_likelihood_without, self.model)
         if self.event_model == "gaussian":
             blocks = [
                 without(block, own[part], weight[part])

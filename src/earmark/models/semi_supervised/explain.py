@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from earmark.models.protocols import ScoreParts
+from earmark.models.semi_supervised.recipe import prior_offset
 from earmark.typing import Estimator, FloatMatrix, FloatVector, SparseMatrix
 
 __all__ = ["document_parts"]
@@ -79,7 +80,9 @@ def _constants(
     bias = sum(weights[n] * student.offsets_ for n, student in model.students_.items())
     found = {"bias": model.scale_ * bias}
     if model.used_pool_:
-        found["rare classes lifted"] = model.scale_ * model._offset()
+        found["rare classes lifted"] = model.scale_ * prior_offset(
+            model.class_share_, model.prior_correction
+        )
     if "tables" in model.students_:
         student = model.students_["tables"]
         found["word vectors' mean"] = model.scale_ * (
