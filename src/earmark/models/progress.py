@@ -54,7 +54,10 @@ class FitProgress:
         self._bar.start()
         name = type(self._estimator).__name__
         self._line = self._bar.add_task(f"{name}: {self._task_name}", total=self._total)
-        self._context = self._estimator._init_callback_context(max_subtasks=self._total)
+        if isinstance(self._estimator, CallbackSupportMixin):
+            self._context = self._estimator._init_callback_context(
+                max_subtasks=self._total
+            )
         if self._context is not None:
             self._context.call_on_fit_task_begin(estimator=self._estimator)
         return self
