@@ -108,7 +108,7 @@ def brute_force(train, y, new):
     gram = known @ known.T + 0.5 * np.eye(len(train))
     weights = known.T @ np.linalg.solve(gram, goal - goal.mean(axis=0))
     best = (asked @ weights + goal.mean(axis=0)).max(axis=1)
-    return best + 2 * np.sort(asked @ known.T, axis=1)[:, -5:].mean(axis=1)
+    return best + 0.5 * np.sort(asked @ known.T, axis=1)[:, -5:].mean(axis=1)
 
 
 def test_familiarity_is_that_of_brute_force():
@@ -181,6 +181,15 @@ def test_copies_keep_the_answers_before_and_after_use(fitted, tmp_path):
         np.testing.assert_array_equal(other.p_values(texts), expected)
         again = pickle.loads(pickle.dumps(other))
         np.testing.assert_array_equal(again.p_values(texts), expected)
+
+
+def test_a_detector_of_an_earlier_version_weighs_as_it_was_calibrated(fitted):
+    texts, _ = documents(np.random.default_rng(7), 30)
+    old = pickle.loads(pickle.dumps(fitted))
+    del old.neighbor_weight_
+    nearest = old.score_samples(texts) - fitted.score_samples(texts)
+    assert old.neighbor_weight_ == 4 * fitted.neighbor_weight_
+    assert (nearest > 0).all()
 
 
 def test_labels_may_be_missing_several_or_very_many():

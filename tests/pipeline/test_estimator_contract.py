@@ -105,15 +105,18 @@ def test_cross_validation_in_processes_returns_fitted_models(name, rng):
         assert set(model.predict(texts)) <= {"class 0", "class 1"}
 
 
-@pytest.mark.parametrize("name", ["multinomial", "complement", "hybrid", "softmax"])
+@pytest.mark.parametrize("name", NAMES)
 def test_calibration_by_scikit_learn_keeps_the_accuracy(name, rng):
-    texts, y = corpus(rng, 240, n_classes=4, length=60)
-    test, truth = corpus(rng, 400, n_classes=4, length=60)
-    plain = TextClassifier(name, random_state=0).fit(texts, y).score(test, truth)
-    calibrated = CalibratedClassifierCV(TextClassifier(name, random_state=0), cv=3)
-    calibrated.fit(np.array(texts, dtype=object), y)
-    assert plain > 0.9
-    assert calibrated.score(np.array(test, dtype=object), truth) > plain - 0.03
+    """Each of its models learns from two thirds; that much may be lost, no more."""
+    texts, y = corpus(rng, 120, n_classes=4, length=40)
+    test, truth = corpus(rng, 300, n_classes=4, length=40)
+    model = TextClassifier(name, random_state=0)
+    plain = clone(model).fit(texts, y).score(test, truth)
+    of_two_thirds = clone(model).fit(texts[:80], y[:80]).score(test, truth)
+    calibrated = CalibratedClassifierCV(model, cv=3).fit(np.array(texts, object), y)
+    assert plain > 0.8
+    lost = min(plain, of_two_thirds) - calibrated.score(np.array(test, object), truth)
+    assert lost < 0.03
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -126,15 +129,20 @@ def test_scores_of_count_models_are_log_odds(n_classes, rng):
     assert_allclose(model.decision_function(texts), expected, rtol=1e-6, atol=1e-8)
 
 
-def test_parameters_of_the_features_can_be_searched(rng):
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_of_the_features_can_be_searched(name, rng):
     texts, y = corpus(rng)
-    grid = {"features__ngram_range": [(1, 1), (1, 2)], "features__min_df": [1, 2]}
-    search = GridSearchCV(TextClassifier("multinomial"), grid, cv=2)
+    grid = {"features__ngram_range": [(1, 1), (1, 2)]}
+    search = GridSearchCV(TextClassifier(name, random_state=0), grid, cv=2)
     search.fit(np.array(texts, dtype=object), y)
+    assert search.best_score_ > 0.5
     assert search.best_estimator_.features == {
         name.removeprefix("features__"): value
         for name, value in search.best_params_.items()
     }
+
+
+def test_parameters_of_the_features_join_those_that_are_set():
     given = {"lowercase": False}
     model = TextClassifier(features=given).set_params(features__min_df=3)
     assert model.features == {"lowercase": False, "min_df": 3}

@@ -33,7 +33,7 @@ __all__ = ["USUAL_LEVEL", "NoveltyDetector", "smallest_p_value"]
 USUAL_LEVEL = 0.05
 # Chosen on development draws from the training parts of three corpora.
 _N_NEIGHBORS = 5
-_NEIGHBOR_WEIGHT = 2.0
+_NEIGHBOR_WEIGHT = 0.5
 _PENALTY = 0.5
 _N_STEPS = 15
 # More classes than these share columns: the table of weights stays small.
@@ -48,7 +48,7 @@ class NoveltyDetector(BaseEstimator):
 
     How familiar a document is, is the sum of two figures on tf-idf rows in which
     words never seen count in full: the best score of a ridge regression on the
-    classes (the document has the words of *some* class), and twice the mean cosine
+    classes (the document has the words of *some* class), and half the mean cosine
     to its five nearest training documents. A conformal p-value compares that with
     training documents that were left out in folds, near-duplicates together, or
     with ``calibration``: of documents like the training documents at most a share
@@ -82,6 +82,8 @@ class NoveltyDetector(BaseEstimator):
         Shares of the classes.
     calibration_ : ndarray
         Familiarity of the documents left out, sorted.
+    neighbor_weight_ : float
+        Weight of the mean cosine to the nearest.
 
     Examples
     --------
@@ -94,6 +96,8 @@ class NoveltyDetector(BaseEstimator):
     """
 
     _transient = ("_known",)
+    # In the files of earlier versions, which do not say it.
+    neighbor_weight_ = 2.0
 
     def __init__(
         self,
@@ -147,6 +151,7 @@ class NoveltyDetector(BaseEstimator):
             drawn, group = drawn[places], group[places]
         logs = self._remember([texts[i] for i in drawn])
         targets = _targets([labels[i] for i in drawn])
+        self.neighbor_weight_ = _NEIGHBOR_WEIGHT
         self._known = _Known.from_targets(logs, targets)
         self.dual_, self.prior_ = self._known.dual, self._known.prior
         if calibration is not None:
@@ -222,8 +227,8 @@ class NoveltyDetector(BaseEstimator):
 
     def _familiarity(self, X: Sequence[str]) -> FloatVector:
         if not hasattr(self, "_known"):
-            logs = _logs(self.counts_)
-            self._known = _Known.from_dual(logs, self.dual_, self.prior_)
+            fitted = self.dual_, self.prior_, self.neighbor_weight_
+            self._known = _Known.from_dual(_logs(self.counts_), *fitted)
         texts = list(X)
         if not texts:
             return np.empty(0)
@@ -263,22 +268,28 @@ class _Known:
     dual: NDArray[np.float32]
     prior: FloatVector
     weights: FloatMatrix
+    neighbor_weight: float
 
     @classmethod
     def from_targets(cls, logs: SparseMatrix, targets: FloatMatrix) -> Self:
         """With ridge weights for the classes in the columns of ``targets``."""
         _, rows = _weighted(logs)
-        return cls.from_dual(logs, *_ridge(rows, targets))
+        return cls.from_dual(logs, *_ridge(rows, targets), _NEIGHBOR_WEIGHT)
 
     @classmethod
     def from_dual(
-        cls, logs: SparseMatrix, dual: NDArray[np.float32], prior: FloatVector
+        cls,
+        logs: SparseMatrix,
+        dual: NDArray[np.float32],
+        prior: FloatVector,
+        neighbor_weight: float,
     ) -> Self:
         """With the dual coefficients that ``_ridge`` gave."""
         idf, rows = _weighted(logs)
         weights = np.asarray(rows.T @ dual.astype(np.float64))
         unseen = 1.0 + np.log(1.0 + logs.shape[0])
-        return cls(idf, unseen, build_postings(rows), dual, prior, weights)
+        index = build_postings(rows)
+        return cls(idf, unseen, index, dual, prior, weights, neighbor_weight)
 
     def familiarity(self, logs: SparseMatrix, unseen: FloatVector) -> FloatVector:
         """Best class score plus the weighted mean cosine to the nearest (NV1).
@@ -289,11 +300,11 @@ class _Known:
         length = np.sqrt(row_norms(rows) ** 2 + unseen * self.idf_unseen**2)
         rows = scale_rows(rows, 1.0 / np.where(length > 0, length, 1.0))
         cosine, _ = top_similar(self.index, rows, _N_NEIGHBORS)
-        nearest = cosine.mean(axis=1) * row_norms(rows)
+        nearest = self.neighbor_weight * cosine.mean(axis=1) * row_norms(rows)
         if not self.weights.shape[1]:
-            return np.asarray(_NEIGHBOR_WEIGHT * nearest)
+            return np.asarray(nearest)
         best = np.asarray(rows @ self.weights + self.prior).max(axis=1)
-        return np.asarray(best + _NEIGHBOR_WEIGHT * nearest)
+        return np.asarray(best + nearest)
 
 
 def _logs(counts: SparseMatrix) -> SparseMatrix:

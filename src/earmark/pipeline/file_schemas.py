@@ -761,6 +761,7 @@ def _decision_schemas() -> dict[str, Schema]:
                 "prior_": array("f", "n_columns"),
                 "calibration_": array("f", None),
             },
+            optional={"neighbor_weight_": number(0)},
             ties=_sorted_for_search,
         ),
         "LearnedConfidence": Schema(
