@@ -1,6 +1,6 @@
 """Documents from elsewhere: the share recognised, and that of ordinary ones accused.
 
-    python -m benchmarks.novelty [--ours] [--write docs/how-to/documents-from-elsewhere.md]
+    python -m benchmarks.novelty [--ours] [--write PAGE]
 
 Some classes of a corpus are left out of training; at the test their documents are
 from elsewhere and those of the other classes are ordinary. Beside ``NoveltyDetector``:
