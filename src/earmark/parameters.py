@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
+from inspect import signature
 from typing import ParamSpec, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from earmark.typing import Estimator, RandomStateLike
 
@@ -70,9 +72,17 @@ def renamed(**names: str) -> Callable[[Callable[_P, None]], Callable[_P, None]]:
 
 
 def with_new_names(kind: type, state: Mapping[str, object]) -> dict[str, object]:
-    """The attributes of an older estimator under the names of today."""
+    """The attributes of an older estimator under the names of today.
+
+    Parameters that its class did not have yet get their defaults.
+    """
     names = getattr(kind.__dict__.get("__init__"), "renamed", {})
-    return {names.get(name, name): value for name, value in state.items()}
+    known = {names.get(name, name): value for name, value in state.items()}
+    if issubclass(kind, BaseEstimator):
+        for name, parameter in signature(kind).parameters.items():
+            if parameter.default is not parameter.empty:
+                known.setdefault(name, parameter.default)
+    return known
 
 
 def given_to_fit(owner: Estimator, name: str, value: _Value) -> _Value:

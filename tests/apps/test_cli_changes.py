@@ -193,6 +193,8 @@ def test_a_learning_curve_is_a_table_a_chart_and_json(many, tmp_path):
         (("--ngrams", "4,1"), "1,4"),
         (("--ngrams", "a"), "1,4"),
         (("--ngrams", "1,2,3"), "1,4"),
+        (("--budget", "soon"), "60s"),
+        (("--budget", "-1"), "60s"),
     ],
 )
 def test_options_of_a_curve_that_cannot_be_meant(many, wrong, said):
@@ -235,6 +237,11 @@ def test_characters_are_counted_if_asked_for(first, tmp_path):
     assert earmark.load(model).features["ngram_range"] == (1, 4)
     model = trained(first, tmp_path / "o.earmark", "--ngrams", "2")
     assert earmark.load(model).features == {"ngram_range": (1, 2)}
+
+
+def test_a_budget_is_kept_with_the_model(first, tmp_path):
+    model = trained(first, tmp_path / "m.earmark", "--budget", "2m")
+    assert earmark.load(model).budget == 120.0
 
 
 @pytest.fixture

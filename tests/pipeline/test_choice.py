@@ -5,6 +5,7 @@ import numpy as np
 from earmark import TextClassifier
 from earmark.pipeline import choice, estimates
 from earmark.pipeline.choice import Trial, best_trial, candidates
+from earmark.text.scripts import mixes_languages
 
 
 def trial(name, n_right, n=1000):
@@ -43,13 +44,82 @@ def test_the_best_of_several_challengers_is_taken():
     assert best_trial(trials).name == "blended-svm"
 
 
-def test_with_very_many_classes_only_what_is_quick_is_fitted(monkeypatch):
-    texts = [f"word{i} and more" for i in range(30)]
-    labels = [f"class {i // 2}" for i in range(30)]
-    monkeypatch.setattr(choice, "_MOST_SCORES", 400)
+def many_words(n_documents, n_classes):
+    rng = np.random.default_rng(0)
+    labels = np.arange(n_documents) % n_classes
+    words = rng.integers(0, 400, (n_documents, 12))
+    words[:, :2] += 400 + 20 * labels[:, None]
+    return [" ".join(f"w{w}" for w in row) for row in words], labels
+
+
+def test_what_takes_longer_than_the_budget_is_left_out_and_named(monkeypatch):
+    texts, labels = many_words(900, 60)
+    monkeypatch.setattr(choice, "_WORTH_MEASURING", 0)
+    hurried = TextClassifier(random_state=0, budget=1e-6).fit(texts, labels)
+    assert hurried.model_name_ == "complement"
+    assert "left out, because choosing and fitting may take 0 s" in hurried.summary()
+    for name in ("softmax", "svm", "blended-svm", "complement"):
+        assert f"{name} " in hurried.summary()
+    patient = TextClassifier(random_state=0, budget=600).fit(texts, labels)
+    assert "left out" not in patient.summary()
+
+
+def test_a_model_that_is_slow_on_a_part_is_not_tried_on_the_rest(monkeypatch):
+    texts, labels = many_words(800, 60)
+    monkeypatch.setattr(choice, "_WORTH_MEASURING", 0)
+    monkeypatch.setattr(
+        choice.Trials,
+        "_final",
+        lambda self, estimator, one_fit: 1e9 * hasattr(estimator, "loss"),
+    )
     fitted = TextClassifier(random_state=0).fit(texts, labels)
-    assert fitted.model_name_ == "complement"
-    assert "so many classes" in fitted.summary()
+    assert fitted.model_name_ != "svm"
+    assert "svm 1,000,000,000 s" in fitted.summary()
+
+
+def test_a_pool_that_takes_longer_than_the_budget_is_not_used(monkeypatch):
+    texts, labels = many_words(1500, 2)
+    monkeypatch.setattr(choice, "_WORTH_MEASURING", 0)
+    fit = TextClassifier(random_state=0, budget=1e-6).fit
+    hurried = fit(texts[:200], labels[:200], unlabelled=texts[200:])
+    assert "1,300 unlabelled documents were not used" in hurried.summary()
+    assert "the budget is 0 s" in hurried.summary()
+
+
+def languages(n_languages, n_each, seed=0):
+    """Texts in languages with sounds of their own and words that hardly recur."""
+    rng = np.random.default_rng(seed)
+    texts, labels = [], []
+    for language in range(n_languages):
+        own = np.random.default_rng(language)
+        letters = own.permutation(list("abcdefghijklmnopqrstuvwxyz"))[:12]
+        syllables = [a + b for a in letters[:6] for b in letters[6:]]
+        for _ in range(n_each):
+            sizes = rng.integers(2, 5, 8)
+            words = ["".join(rng.choice(syllables, size)) for size in sizes]
+            texts.append(" ".join(words))
+            labels.append(f"language {language}")
+    return texts, labels
+
+
+def test_characters_are_counted_where_languages_mix_and_it_is_better():
+    texts, labels = languages(12, 30)
+    fitted = TextClassifier(random_state=0).fit(texts, labels)
+    assert "several languages" in fitted.summary()
+    assert "by words, cross-validated" in fitted.summary()
+    new, truth = languages(12, 10, seed=1)
+    assert fitted.score(new, truth) > 0.95
+    by_words = TextClassifier(random_state=0, features={"analyzer": "word"})
+    assert by_words.fit(texts, labels).score(new, truth) < 0.6
+    # What is measured later is the model in hand, not one on words.
+    assert fitted.measure_confidence(texts, labels).evidence_.accuracy > 0.9
+
+
+def test_words_stay_where_one_language_is_spoken():
+    assert not mixes_languages([f"the cat sat on mat number {n}" for n in range(99)])
+    mixed = ["the cat sat on the mat"] * 50 + ["кот сидел на этом коврике"] * 50
+    assert mixes_languages(mixed)
+    assert not mixes_languages(["short", "texts"] * 100)
 
 
 def test_the_estimate_does_not_depend_on_how_many_are_judged_at_a_time(monkeypatch):

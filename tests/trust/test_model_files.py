@@ -153,6 +153,17 @@ def test_threads_that_a_file_asks_for_are_not_started(files, tmp_path):
     assert len(classifier.predict(TEXTS)) == len(TEXTS)
 
 
+def test_a_file_from_before_a_parameter_came_is_read_with_its_default(files, tmp_path):
+    file = files["multinomial"]
+    manifest = copy.deepcopy(file.manifest)
+    del manifest["tree"]["state"]["budget"]
+    path = tmp_path / "older.earmark"
+    path.write_bytes(b"".join(tensor_file.build(manifest, file.tensors)))
+    classifier = load(path)
+    assert classifier.budget is None
+    assert len(classifier.predict(TEXTS)) == len(TEXTS)
+
+
 def test_the_number_of_jobs_does_not_show_in_a_file(tmp_path):
     for name, jobs in (("one", 1), ("two", 2)):
         model = TextClassifier("multinomial", n_jobs=jobs)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.evidence import group_copies
+from earmark.decision.scores import has_probabilities
+from earmark.exceptions import EarmarkWarning
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.models.naive_bayes.count_model import CountNaiveBayes
 from earmark.models.registry import MODELS, BuildOptions, get_spec, wanted_features
@@ -31,6 +35,7 @@ from earmark.pipeline.matrix_engine import (
     cross_scores,
 )
 from earmark.pipeline.text_features import RegionFeatures, SemiFeatures, make_counter
+from earmark.text.scripts import mixes_languages
 from earmark.typing import BoolVector, IntVector, Labels, SparseMatrix
 
 __all__ = [
@@ -143,10 +148,22 @@ def _region_features(
 _SEMI = "semi-supervised"
 # From so many labels per class on, whether the pool helps is left to the labels.
 _MANY_LABELS = 50
-# Labelled documents times classes, beyond which fitting weights takes minutes.
-_MOST_SCORES = 5_000_000
+# Seconds of this processor that comparing models and fitting the best may take.
+_USUAL_BUDGET = 60.0
+# The same for a pool, which is worth more time, unless a budget is set.
+_POOL_BUDGET = 600.0
+# What a model costs is measured on one of so many documents of the sample ...
+_PROBE = 8
+# ... if documents times classes are more than this; otherwise nothing is slow.
+_WORTH_MEASURING = 50_000
+# Fits that turn the scores of a model without probabilities into some.
+_CALIBRATING_FITS = 2
 _QUICK = "complement"
-_MANY_CLASSES = "so many classes that nothing else is quick; name a model to have it"
+# What is counted where languages mix, if models are better with it.
+_CHARACTERS = {"analyzer": "char_wb", "ngram_range": (1, 3)}
+_BY_CHARACTERS = (
+    "several languages or scripts: runs of up to 3 characters within words are counted"
+)
 # The better of these is taken; in order of preference if they are equal.
 _LINEAR = ("softmax", "svm")
 # Each of these must be better by more than the standard error of its lead.
@@ -180,6 +197,8 @@ class Data:
     target: Target
     pool: RegionTexts
     weight: Any | None = None
+    budget: float | None = None
+    """Seconds for choosing and fitting; None: as long as is usual."""
 
     @property
     def n_pool(self) -> int:
@@ -203,7 +222,7 @@ def model_name(model: Any) -> str:
 
 def choose(model: Any, data: Data) -> Choice:
     """The engine for the model asked for, or the choice of ``model="auto"``."""
-    n_pool, labels = data.n_pool, data.target.labels
+    n_pool = data.n_pool
     if data.target.multi_label:
         name = "svm" if model == "auto" else model
         why = "the default for several labels per document"
@@ -216,18 +235,61 @@ def choose(model: Any, data: Data) -> Choice:
         left_out.append(f"so {_SEMI} learning, asked for, is the same as none")
     if model != "auto":
         return _named(model, data, left_out)
-    if len(labels) * len(np.unique(labels)) > _MOST_SCORES:
-        reasons = [_MANY_CLASSES, *unused_pool(n_pool)]
-        return Choice(data.build(_QUICK), _QUICK, reasons)
-    if useful and data.labels_per_class() < _MANY_LABELS:
+    few = data.labels_per_class() < _MANY_LABELS
+    if useful and (not few or data.budget is not None):
+        useful, left_out = _pool_in_time(data)
+    if useful and few:
         # A choice by few labels is worse than no choice; what the first model
         # scores without the pool is for the reader.
-        alone = f"without them, {Trials(data, _LINEAR[:1]).words}"
-        return Choice(data.build(_SEMI), _SEMI, [*_used(n_pool), alone])
+        alone = [f"without them, {line}" for line in Trials(data, _LINEAR[:1]).words]
+        return Choice(data.build(_SEMI), _SEMI, [*_used(n_pool), *alone])
     trials = Trials(data)
-    if not useful:
-        return trials.choice([trials.words, *left_out])
-    return _with_pool(trials, data)
+    if useful:
+        return _with_pool(trials, data)
+    choice = trials.choice([*trials.words, *left_out])
+    columns = (list(column) for column in data.texts.values())
+    if data.features is None and any(mixes_languages(column) for column in columns):
+        return _by_characters(trials, data, left_out) or choice
+    return choice
+
+
+def _by_characters(words: Trials, data: Data, left_out: list[str]) -> Choice | None:
+    """The best model on characters, if it leads the best on words."""
+    names = candidates(1, data.target.labels)
+    names = [name for name in names if name in ("softmax", _QUICK)]
+    characters = Trials(replace(data, features=_CHARACTERS), names, words.n_folds)
+    if not characters.trials:
+        return None
+    best = best_trial(characters.trials)
+    if words.trials and not _leads(best, best_trial(words.trials)):
+        return None
+    told = [f"by words, {line}" for line in words.words]
+    return characters.choice([*characters.words, _BY_CHARACTERS, *told, *left_out])
+
+
+def _pool_in_time(data: Data) -> tuple[bool, list[str]]:
+    """Whether learning from the pool is within the budget, tried on a small part."""
+    n_labelled, n_pool = len(data.target.labels), data.n_pool
+    limit = _POOL_BUDGET if data.budget is None else data.budget
+    n_classes = len(np.unique(data.target.labels))
+    if (n_labelled + n_pool) * n_classes <= 20 * _WORTH_MEASURING:
+        return True, []
+    rows = _sample(n_labelled, 500)
+    pool_rows = _sample(n_pool, 1500)
+    y = data.target.labels[rows]
+    if len(np.unique(y)) < 2:
+        return True, []
+    started = time.thread_time()
+    engine = data.build(_SEMI)
+    engine.fit(take(data.texts, rows), y, None, take(data.pool, pool_rows))
+    spent = time.thread_time() - started
+    seconds = spent * (n_labelled + n_pool) / (len(rows) + len(pool_rows))
+    if seconds <= limit:
+        return True, []
+    return False, [
+        f"{n_pool:,} unlabelled documents were not used: learning from them would take "
+        f"about {seconds:,.0f} s, the budget is {limit:,.0f} s"
+    ]
 
 
 def _named(model: Any, data: Data, left_out: list[str]) -> Choice:
@@ -246,16 +308,17 @@ def _with_pool(trials: Trials, data: Data) -> Choice:
     assert isinstance(engine, SemiEngine)
     engine.fit(data.texts, data.target.labels, data.weight, data.pool)
     right = engine.left_out_right(data.target.labels)
-    reasons = [*_used(data.n_pool), f"without them, {trials.words}"]
+    alone = [f"without them, {line}" for line in trials.words]
+    reasons = [*_used(data.n_pool), *alone]
     if right is None:
         return Choice(engine, _SEMI, reasons, is_fitted=True)
     accuracy = float(right.mean())
     error = np.sqrt(accuracy * (1.0 - accuracy) / len(right))
-    best = max(trial.accuracy for trial in trials.trials)
+    best = max((trial.accuracy for trial in trials.trials), default=0.0)
     told = with_pool(right)
     if best > accuracy + error:
         unused = f"so the {data.n_pool:,} unlabelled documents are left out"
-        return trials.choice([trials.words, told, unused])
+        return trials.choice([*trials.words, told, unused])
     if accuracy > best:
         reasons[0] = f"{data.n_pool:,} unlabelled documents help"
     return Choice(engine, _SEMI, [*reasons, told], is_fitted=True)
@@ -294,7 +357,10 @@ class Trials:
     data: Data
     names: Sequence[str] | None = None
     """What to try; None: all that suit the data."""
+    n_folds: int | None = None
     trials: list[Trial] = field(init=False)
+    too_slow: dict[str, float] = field(init=False, default_factory=dict)
+    """Seconds that models would take which are therefore left out."""
 
     def __post_init__(self) -> None:
         y = self.data.target.labels
@@ -304,24 +370,64 @@ class Trials:
         self._counted: dict[str, tuple[RegionFeatures, SparseMatrix]] = {}
         y, texts = y[rows], take(self.data.texts, rows)
         copies = group_copies(texts)
-        n_folds = 5 if len(y) <= 1000 and self.names is None else 3
+        if self.n_folds is None:
+            self.n_folds = 5 if len(y) <= 1000 and self.names is None else 3
         self.trials = []
+        started = time.thread_time()
         for name in self.names or candidates(len(texts), y):
             features, X = self._rows(MODELS[name].features, texts)
             estimator = MODELS[name].build(self.data.options)
             takes = has_fit_parameter(estimator, "blocks")
             more = {"blocks": features.blocks_} if takes else {}
+            spent = time.thread_time() - started
+            if not self._in_time(name, self._seconds(estimator, X, y, more), spent):
+                continue
+            before = time.thread_time()
             scores = cross_scores(
                 estimator,
                 X,
                 y,
-                n_folds=n_folds,
+                n_folds=self.n_folds,
                 random_state=0,
                 copies=copies.group,
                 **more,
             )
-            right = np.unique(y)[scores.argmax(axis=1)] == y
-            self.trials.append(Trial(name, right[copies.first]))
+            one_fit = (time.thread_time() - before) / (self.n_folds - 1)
+            if self._is_whole or self._in_time(name, self._final(estimator, one_fit)):
+                right = np.unique(y)[scores.argmax(axis=1)] == y
+                self.trials.append(Trial(name, right[copies.first]))
+
+    def _in_time(self, name: str, seconds: float, spent: float = 0.0) -> bool:
+        """Whether a model is within the budget; if not, it is noted."""
+        if spent + seconds <= self.limit:
+            return True
+        self.too_slow[name] = seconds
+        return False
+
+    def _seconds(self, estimator: Any, X: SparseMatrix, y: Labels, more: Any) -> float:
+        """About what trying and fitting a model will take, from a small part."""
+        rows = np.arange(0, len(y), _PROBE)
+        small = len(y) * len(np.unique(y)) <= _WORTH_MEASURING
+        if small or len(np.unique(y[rows])) < 2:
+            return 0.0
+        before = time.thread_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EarmarkWarning)
+            clone(estimator).fit(X[rows], y[rows], **more)
+        one_fit = (time.thread_time() - before) * _PROBE
+        assert self.n_folds is not None
+        return one_fit * (self.n_folds - 1) + self._final(estimator, one_fit)
+
+    def _final(self, estimator: Any, one_fit: float) -> float:
+        """Seconds of fitting all documents, from those of fitting the sample."""
+        n_labels = len(self.data.target.labels)
+        fits = 1 if has_probabilities(estimator) else 1 + _CALIBRATING_FITS
+        return one_fit * fits * n_labels / min(n_labels, _MOST_DOCUMENTS)
+
+    @property
+    def limit(self) -> float:
+        """Seconds that may be spent."""
+        return _USUAL_BUDGET if self.data.budget is None else self.data.budget
 
     def _rows(
         self, kind: str, texts: RegionTexts
@@ -337,15 +443,23 @@ class Trials:
         return self._counted[kind]
 
     @property
-    def words(self) -> str:
-        """What each model scored."""
+    def words(self) -> list[str]:
+        """What each model scored, and what was left out for its time."""
         listed = ", ".join(f"{t.name} {t.accuracy:.3f}" for t in self.trials)
         few = are_few(self.data.target.labels)
         caution = " (so few that it says little)" if few else ""
-        return f"cross-validated on the labelled documents{caution}: {listed}"
+        scored = f"cross-validated on the labelled documents{caution}: {listed}"
+        slow = ", ".join(f"{name} {s:,.0f} s" for name, s in self.too_slow.items())
+        skipped = (
+            f"left out, because choosing and fitting may take {self.limit:,.0f} s "
+            f"(budget) and these would take about: {slow}"
+        )
+        return [scored] * bool(self.trials) + [skipped] * bool(slow)
 
     def choice(self, reasons: list[str]) -> Choice:
         """The best in cross-validation, by rules that hold with few labels too."""
+        if not self.trials:
+            return Choice(self.data.build(_QUICK), _QUICK, reasons)
         best = best_trial(self.trials)
         counted = self._counted[MODELS[best.name].features] if self._is_whole else None
         engine = self.data.build(best.name)
@@ -367,17 +481,17 @@ def candidates(n_regions: int, y: Labels) -> list[str]:
     return [name for name in names if name != "hybrid" or n_regions > 1]
 
 
-def _sample(n: int) -> IntVector:
-    if n <= _MOST_DOCUMENTS:
+def _sample(n: int, most: int = _MOST_DOCUMENTS) -> IntVector:
+    if n <= most:
         return np.arange(n)
     rng = np.random.default_rng(0)
-    return np.sort(rng.choice(n, _MOST_DOCUMENTS, replace=False))
+    return np.sort(rng.choice(n, most, replace=False))
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial:
     """The better linear model, unless a challenger clearly leads."""
     linear = [trial for trial in trials if trial.name in _LINEAR]
-    best = max(linear, key=lambda trial: trial.accuracy)
+    best = max(linear or trials, key=lambda trial: trial.accuracy)
     for trial in trials:
         if trial.name in _CHALLENGERS and _leads(trial, best):
             best = trial

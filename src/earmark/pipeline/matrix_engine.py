@@ -179,6 +179,11 @@ class MatrixEngine:
     rows_: IntVector | None = None
 
     @property
+    def counter(self) -> Any:
+        """How text becomes terms, unfitted."""
+        return self.features.counter
+
+    @property
     def uses_pool(self) -> bool:
         """Whether the estimator is set to learn from unlabelled documents."""
         takes = has_fit_parameter(self.estimator, "unlabelled")

@@ -119,6 +119,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     max_novelty : float in (0, 1), default=None
         Abstain on documents unlike the training documents, so that at most this
         share of ordinary documents is called foreign. ``decide`` then has p-values.
+    budget : float, default=None
+        Seconds of processor time that ``model="auto"`` may take, for comparing models
+        and for fitting the best; models that would take longer, measured on a
+        sample, are left out. None: 60, and more for unlabelled documents.
     class_weight : None, "balanced" or dict, default=None
         Factor on the documents of each class.
     random_state : int, RandomState, Generator or None, default=None
@@ -187,6 +191,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         confidence: float = 0.95,
         min_coverage: Coverages = None,
         max_novelty: float | None = None,
+        budget: float | None = None,
         class_weight: Any = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
@@ -201,6 +206,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.confidence = confidence
         self.min_coverage = min_coverage
         self.max_novelty = max_novelty
+        self.budget = budget
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -248,9 +254,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         pool = self._pool(texts, target, unlabelled)
         features = fitting_features(self.features, texts)
         options = self._new_options()
-        choice = choose(
-            self.model, Data(features, options, labelled, target, pool, weight)
-        )
+        data = Data(features, options, labelled, target, pool, weight, self.budget)
+        choice = choose(self.model, data)
         engine = choice.engine
         told = list(choice.reasons)
         if not choice.is_fitted:
@@ -275,7 +280,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             novelty = None if self.novelty_ is None else self._novelty
             self._rest_on(calibration_evidence(self.engine_, labelled, *pair, novelty))
         elif self.max_error is not None:
-            self._measure(features, labelled, target, weight, pool)
+            self._measure(labelled, target, weight, pool)
         return self
 
     def measure_confidence(
@@ -298,9 +303,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
-        features = fitting_features(self.features, texts)
         pool = self._pool(texts, target, unlabelled)
-        self._measure(features, take(texts, target.labelled), target, weight, pool)
+        self._measure(take(texts, target.labelled), target, weight, pool)
         return self
 
     def measure_novelty(
@@ -337,13 +341,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def _measure(
         self,
-        features: Any,
         texts: RegionTexts,
         target: Target,
         weight: FloatVector | None,
         pool: RegionTexts,
     ) -> None:
         name = self.model_name_ if isinstance(self.model, str) else self.model
+        features = self.features
+        if features is None:  # what was counted may be a choice of ours
+            counter = self.engine_.counter
+            names = ("analyzer", "ngram_range")
+            features = {name: counter.get_params()[name] for name in names}
         evidence = left_out_evidence(
             self.engine_,
             lambda: build_engine(name, features, self._options(), self.is_multi_label_),
@@ -713,6 +721,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
                 self, "max_error", low=0, high=0.999, open_low=True, hint=hint
             )
         require_in_range(self, "confidence", low=0, high=0.999999, open_low=True)
+        if self.budget is not None:
+            require_in_range(
+                self, "budget", low=0, open_low=True, hint="a number of seconds"
+            )
         checked_coverages(self.min_coverage, "TextClassifier.")
         if self.max_novelty is not None:
             hint = "a share of ordinary documents, such as 0.05"

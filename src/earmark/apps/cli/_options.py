@@ -18,6 +18,7 @@ __all__ = [
     "NEVER",
     "Analyzer",
     "AsJson",
+    "Budget",
     "Dask",
     "Data",
     "Encoding",
@@ -63,6 +64,7 @@ def _encoding(name: str | None) -> str | None:
 
 
 NEVER = "never"
+_IN_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST = 10  # runs of more characters are single documents' own
 
 
@@ -104,6 +106,20 @@ def _ngram_range(bounds: str | tuple[int, int]) -> tuple[int, int]:
             f"got {bounds}."
         )
     return low, high
+
+
+def _seconds(text: str | float) -> float:
+    """``90``, ``60s``, ``5m`` or ``1h`` in seconds."""
+    number, unit = str(text)[:-1], str(text)[-1:].lower()
+    if unit not in _IN_SECONDS:
+        number, unit = str(text), "s"
+    try:
+        seconds = float(number) * _IN_SECONDS[unit]
+    except ValueError:
+        seconds = float("nan")
+    if not 0 < seconds < float("inf"):
+        raise typer.BadParameter(f"expected a time such as 60s or 5m; got {text}.")
+    return seconds
 
 
 def error_rate(given: float | str | None) -> float | None:
@@ -214,6 +230,16 @@ Ngrams = Annotated[
         metavar="N|FROM,TO",
         parser=_ngram_range,
         help="Count runs of up to N words, or of FROM to TO of what --analyzer says.",
+    ),
+]
+Budget = Annotated[
+    Any,
+    typer.Option(
+        "--budget",
+        metavar="TIME",
+        parser=_seconds,
+        help="Processor time in which auto chooses and fits, such as 60s or 5m; "
+        "models that would take longer are left out.",
     ),
 ]
 Dask = Annotated[

@@ -45,6 +45,7 @@ def run(
     ] = None,
     analyzer: options.Analyzer = None,
     ngrams: options.Ngrams = None,
+    budget: options.Budget = None,
     repeats: Annotated[int, typer.Option(min=2, help="Number of random splits.")] = 5,
     test_size: Annotated[
         float, typer.Option(min=0.05, max=0.95, help="Share tested in each split.")
@@ -63,7 +64,9 @@ def run(
     from earmark.evaluation import compare_classifiers
 
     features = options.text_options(None, None, None, ngrams, analyzer)
-    contenders = _contenders(models, multi_label, features=features, random_state=seed)
+    contenders = _contenders(
+        models, multi_label, features=features, budget=budget, random_state=seed
+    )
     documents, pool = labelled_and_pool(
         data,
         unlabelled,

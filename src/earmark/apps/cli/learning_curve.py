@@ -37,6 +37,7 @@ def run(
     ] = "auto",
     analyzer: options.Analyzer = None,
     ngrams: options.Ngrams = None,
+    budget: options.Budget = None,
     sizes: Annotated[
         str | None,
         typer.Option(metavar="N[,N...]", help="Numbers of labels; seven if not given."),
@@ -64,7 +65,9 @@ def run(
     if chart is not None:
         _require_chart(chart, data)
     features = options.text_options(None, None, None, ngrams, analyzer)
-    classifier = TextClassifier(model, features=features, random_state=seed)
+    classifier = TextClassifier(
+        model, features=features, budget=budget, random_state=seed
+    )
     numbers = _numbers(sizes)
     documents, pool = labelled_and_pool(
         data,

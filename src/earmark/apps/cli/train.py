@@ -57,6 +57,7 @@ def run(
     ] = None,
     min_coverage: options.MinCoverage = None,
     novelty: options.Novelty = None,
+    budget: options.Budget = None,
     class_weight: Annotated[
         Literal["balanced"] | None,
         typer.Option(metavar="balanced", help="Weigh classes equally."),
@@ -120,6 +121,7 @@ def run(
         max_error=options.error_rate(max_error),
         min_coverage=options.share_list(min_coverage),
         max_novelty=novelty,
+        budget=budget,
         class_weight=class_weight,
         random_state=seed,
         n_jobs=jobs,
