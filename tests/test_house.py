@@ -14,7 +14,7 @@ LIMITS = {
     "private imports": 0,
     "private attributes": 0,
     "Any": 850,
-    "hasattr/getattr": 122,
+    "hasattr/getattr": 50,
 }
 
 

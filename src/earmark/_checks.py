@@ -1,11 +1,35 @@
-"""Parameter checks. Every message reads: owner.name must be ..., got ...; hint."""
+"""Parameter checks, and what an object can do.
+
+Every message reads: owner.name must be ..., got ...; hint.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from numbers import Integral, Real
 
-__all__ = ["require_in_range", "require_integer", "require_one_of"]
+__all__ = [
+    "offers",
+    "require_in_range",
+    "require_integer",
+    "require_one_of",
+    "shape_of",
+]
+
+
+def offers(owner: object, *methods: str) -> bool:
+    """Whether an object, anybody's, has all these methods and will answer them.
+
+    scikit-learn's ``available_if`` hides what a fitted estimator cannot do; a
+    Protocol would not see that.
+    """
+    return all(callable(getattr(owner, method, None)) for method in methods)
+
+
+def shape_of(X: object) -> tuple[int, ...]:
+    """Rows and columns of an array, frame or column; () of what does not say."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    return shape
 
 
 def _where(owner: object, name: str) -> str:

@@ -6,11 +6,12 @@ Everything that holds documents out goes through here, so that a rule about fold
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 
 import numpy as np
 from scipy import sparse
 
+from earmark._checks import offers, shape_of
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,
@@ -31,11 +32,12 @@ __all__ = [
 
 def n_rows(X: DocumentsLike) -> int:
     """Number of documents in a matrix, list, frame or dict of columns."""
-    if hasattr(X, "shape"):
-        return int(X.shape[0])
+    shape = shape_of(X)
+    if shape:
+        return int(shape[0])
     if isinstance(X, Mapping):
         return n_rows(next(iter(X.values())))
-    return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
+    return len(X) if isinstance(X, Sized) else len(np.asarray(X))
 
 
 def take(X: DocumentsLike, rows: IntVector) -> DocumentsLike:
@@ -48,11 +50,11 @@ def take(X: DocumentsLike, rows: IntVector) -> DocumentsLike:
         return X.iloc[rows]
     if isinstance(X, np.ndarray):
         return X[rows]
-    if hasattr(X, "take"):  # Arrow
+    if offers(X, "take"):  # Arrow
         return X.take(rows)
-    if hasattr(X, "shape"):  # polars
+    if shape_of(X):  # polars
         return X[rows]
-    if hasattr(X, "__array__"):
+    if offers(X, "__array__"):
         return np.asarray(X)[rows]
     return [X[row] for row in rows.tolist()]
 

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from earmark._checks import require_in_range, require_one_of
+from earmark._checks import offers, require_in_range, require_one_of
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.decision import Decision, any_of_decision, one_of_decision
 from earmark.decision.evidence import (
@@ -81,7 +81,7 @@ def _base_has(name: str) -> Any:
     """Offer a method only if the base classifier has it."""
 
     def check(self: AbstainingClassifier) -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), name)
+        getattr(vars(self).get("estimator_", self.estimator), name)
         return True
 
     return available_if(check)
@@ -379,7 +379,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self._fit_base(X, y)
         labels = listed(y)
         exact = self.method == "leave_one_out"
-        if exact and (self.any_of_ or not hasattr(self.estimator_, "leave_one_out")):
+        if exact and (self.any_of_ or not offers(self.estimator_, "leave_one_out")):
             raise NotSupportedError(
                 f"{type(self.estimator_).__name__} has no leave_one_out; use "
                 "method='cross_validated' or 'split'."
@@ -479,7 +479,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self, X: DocumentsLike, labels: LabelsLike, rows: IntVector | None
     ) -> FloatMatrix:
         """Log-probabilities of training documents by a model without them."""
-        if hasattr(self.estimator_, "leave_one_out"):
+        if offers(self.estimator_, "leave_one_out"):
             return np.asarray(
                 self.estimator_.leave_one_out(X, labels), dtype=np.float64
             )

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from earmark._checks import require_in_range, require_one_of
+from earmark._checks import offers, require_in_range, require_one_of
 from earmark.decision.decision import Decision, any_of_decision, object_array
 from earmark.decision.evidence import group_copies
 from earmark.decision.scores import Scores, read_scores
@@ -245,7 +245,7 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         way = self.scores
         if way == "auto":
             # Leaving one of two copies out is leaving nothing out.
-            exact = hasattr(fitted, "leave_one_out") and not copies.share
+            exact = offers(fitted, "leave_one_out") and not copies.share
             way = "leave_one_out" if exact else "cross_validated"
         if way == "leave_one_out":
             weight = params.of().get("sample_weight")

@@ -226,7 +226,7 @@ class NoveltyDetector(BaseEstimator):
         return _logs(self.counts_)
 
     def _familiarity(self, X: Sequence[str]) -> FloatVector:
-        if not hasattr(self, "_known"):
+        if "_known" not in vars(self):
             fitted = self.dual_, self.prior_, self.neighbor_weight_
             self._known = _Known.from_dual(_logs(self.counts_), *fitted)
         texts = list(X)

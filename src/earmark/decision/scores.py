@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
+from earmark._checks import offers
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.logspace import logsumexp_rows
 from earmark.typing import (
@@ -119,13 +120,13 @@ def as_columns(scores: ArrayLike) -> FloatMatrix:
 
 def has_probabilities(model: Estimator) -> bool:
     """Whether a classifier gives class probabilities by itself."""
-    return hasattr(model, "predict_log_proba") or hasattr(model, "predict_proba")
+    return offers(model, "predict_log_proba") or offers(model, "predict_proba")
 
 
 def log_probabilities(model: Estimator, X: DocumentsLike) -> FloatMatrix:
     """Log class probabilities, (n_documents, n_classes), of a model that has them."""
     with np.errstate(divide="ignore"):  # a probability of 0 is a score of -inf
-        if hasattr(model, "predict_log_proba"):
+        if offers(model, "predict_log_proba"):
             return np.asarray(model.predict_log_proba(X), dtype=np.float64)
         return np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
 
@@ -134,7 +135,7 @@ def read_scores(model: Estimator, X: DocumentsLike) -> Scores:
     """Scores by predict_log_proba, predict_proba or decision_function."""
     if has_probabilities(model):
         return Scores.from_log_proba(log_probabilities(model, X))
-    if not hasattr(model, "decision_function"):
+    if not offers(model, "decision_function"):
         raise NotSupportedError(
             f"{type(model).__name__} has neither predict_proba nor decision_function; "
             "abstaining needs to know how sure the classifier is."
@@ -185,13 +186,13 @@ def rank(
     if len(place) != 1:
         known = ", ".join(repr(c) for c in np.asarray(model.classes_)[:10].tolist())
         raise DataError(f"cannot rank for {label!r}: the model's classes are {known}.")
-    if hasattr(model, "decision_function"):
+    if offers(model, "decision_function"):
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
         if scores.ndim == 1:  # two classes: the margin of the second
             scores = np.column_stack([-scores, scores])
-    elif hasattr(model, "predict_log_proba"):
+    elif offers(model, "predict_log_proba"):
         scores = np.asarray(model.predict_log_proba(X), dtype=np.float64)
-    elif hasattr(model, "predict_proba"):
+    elif offers(model, "predict_proba"):
         scores = np.asarray(model.predict_proba(X), dtype=np.float64)
     else:
         raise NotSupportedError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sized
 from functools import update_wrapper
 from types import MethodType
 from typing import Any
@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.multiclass import check_classification_targets
 
-from earmark._checks import require_integer
+from earmark._checks import require_integer, shape_of
 from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
@@ -100,7 +100,7 @@ class FitParams:
         }
 
     def _is_by_row(self, value: object) -> bool:
-        sized = hasattr(value, "shape") or hasattr(value, "__len__")
+        sized = bool(shape_of(value)) or isinstance(value, Sized)
         return sized and not isinstance(value, str) and n_rows(value) == self._n_rows
 
 
@@ -131,7 +131,7 @@ def use_new_name(owner: Estimator) -> None:
 
 def require_folds(owner: Estimator) -> None:
     """Raise unless ``cv`` is a number of folds or a series of splits."""
-    if isinstance(owner.cv, str) or not hasattr(owner.cv, "__iter__"):
+    if isinstance(owner.cv, str) or not isinstance(owner.cv, Iterable):
         require_integer(owner, "cv", low=2)
 
 
@@ -144,7 +144,7 @@ def require_labels(
         raise DataError(
             f"{name} requires y to be passed, but the target y is None; pass it."
         )
-    shape: tuple[int, ...] = getattr(X, "shape", ())
+    shape = shape_of(X)
     if len(shape) == 2 and shape[1] == 0:
         raise DataError(
             f"{name} got 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is "
@@ -181,7 +181,7 @@ def _require_weighted(name: str, y: Labels, weight: FloatVector) -> None:
 
 def listed(y: Any) -> Any:
     """Labels that can be taken by rows: arrays stay arrays, the rest becomes lists."""
-    if hasattr(y, "shape") and not hasattr(y, "columns"):
+    if shape_of(y) and not hasattr(y, "columns"):
         return y
     return as_labels(y)
 

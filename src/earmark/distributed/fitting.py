@@ -11,6 +11,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from earmark._checks import offers
 from earmark.distributed.dask_executor import DaskExecutor
 from earmark.distributed.executor import Dataset, Executor
 from earmark.distributed.job import Job, NothingToLearnError, as_bytes
@@ -263,7 +264,7 @@ def trained_columns(
 
 
 def _executor_of(client: Executor | Estimator) -> Executor:
-    if hasattr(client, "reduce") and hasattr(client, "keep"):
+    if offers(client, "reduce", "keep"):
         executor: Executor = client
         return executor
     return DaskExecutor(client)

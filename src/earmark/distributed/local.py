@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from earmark.distributed.counting import merge_bounded
+from earmark.distributed.counting import CountTask, merge_bounded
 from earmark.distributed.executor import Executor, Item, Merge, Result, Task, merge_tree
 from earmark.distributed.store import Store
 from earmark.documents.parts import Part
@@ -68,7 +68,7 @@ class LocalExecutor(Executor):
         if self.store is None or not isinstance(items[0], Part):
             return merge_tree(map(task, map(_loaded, items)), merge)
         loaders = list(self._done(stage, task, items))
-        if self.memory is not None and getattr(task, "grows", False):
+        if self.memory is not None and _grows(task):
             return merge_bounded(loaders, self.memory)
         return merge_tree((load() for load in loaders), merge)
 
@@ -111,10 +111,14 @@ class LocalExecutor(Executor):
             yield from loaders
 
     def _pieces(self, task: Any, part: Part) -> Iterable[Result]:
-        if self.memory is not None and getattr(task, "grows", False):
+        if self.memory is not None and _grows(task):
             pieces: Iterable[Result] = task.pieces(part, self.memory // 8)
             return pieces
         return [task(part)]
+
+
+def _grows(task: Any) -> bool:
+    return isinstance(task, CountTask) and task.grows
 
 
 class _Kept:

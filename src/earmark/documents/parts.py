@@ -276,9 +276,13 @@ def _batch(
     return Batch(texts, _arrow_labels(part, plan, batch, first_row), first_row)
 
 
+def _is_coded(column: Any) -> bool:
+    return str(column.type).startswith("dictionary")
+
+
 def _filled(column: Any) -> Any:
     """A text column without nulls; a dictionary is spelled out."""
-    if hasattr(column, "dictionary"):
+    if _is_coded(column):
         column = column.dictionary_decode()
     return column.fill_null("") if column.null_count else column
 
@@ -291,7 +295,7 @@ def _arrow_labels(
         return None
     coded = batch.column(plan.label)
     try:
-        if not hasattr(coded, "dictionary"):
+        if not _is_coded(coded):
             coded = coded.dictionary_encode()
         names = [as_label(value) for value in coded.dictionary.to_pylist()]
     except Exception:  # nested types and bad labels: told cell by cell

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from earmark._checks import offers
 from earmark.evaluation.fresh import fresh
 from earmark.evaluation.labels import (
     as_labels,
@@ -243,7 +244,7 @@ def _trained(
     answers = index_of(as_labels(model.predict(X_test)), names)
     said = np.zeros((len(answers), len(names)))
     said[np.arange(len(answers)), answers] = 1.0
-    use_proba = output != "label" and hasattr(model, "predict_proba")
+    use_proba = output != "label" and offers(model, "predict_proba")
     if output == "probability" and not use_proba:
         raise DataError(
             f"output='probability' needs predict_proba, which "

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from earmark._checks import offers
 from earmark.evaluation.confusion import (
     averages,
     multi_label_scores,
@@ -547,10 +548,10 @@ def _confidence(
     model: Estimator, X: DocumentsLike, truth: list[Label]
 ) -> tuple[FloatVector | None, float | None]:
     """How sure the model is of each document, and its log loss if it has one."""
-    if hasattr(model, "predict_proba"):
+    if offers(model, "predict_proba"):
         proba = np.asarray(model.predict_proba(X))
         return proba.max(axis=1), reliability(truth, proba, model.classes_).log_loss
-    if hasattr(model, "decision_function"):
+    if offers(model, "decision_function"):
         scores = np.asarray(model.decision_function(X))
         if scores.ndim == 1:
             return np.abs(scores), None

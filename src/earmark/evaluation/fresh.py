@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from earmark._checks import offers
 from earmark.typing import DocumentsLike, Estimator, LabelsLike
 
 __all__ = ["fitted_with", "fresh"]
@@ -13,7 +14,7 @@ __all__ = ["fitted_with", "fresh"]
 def fresh(estimator: Estimator, seed: int) -> Estimator:
     """An unfitted copy whose unset random states are set from ``seed``."""
     copy = clone(estimator, safe=False)
-    if not hasattr(copy, "get_params"):
+    if not offers(copy, "get_params"):
         return copy
     parameters = copy.get_params(deep=True)
     unset = {

@@ -33,6 +33,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, ndtr, softmax
 from sklearn.base import clone
 
+from earmark._checks import offers
 from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
@@ -300,7 +301,7 @@ def left_out_log_proba(
     labels = np.asarray(as_labels(y))
     alone = groups is None or len(np.unique(groups)) == len(labels)
     fitted = clone(estimator)
-    if alone and hasattr(fitted.fit(X, labels), "leave_one_out"):
+    if alone and offers(fitted.fit(X, labels), "leave_one_out"):
         judge: _LeftOut = fitted
         return judge.classes_, np.asarray(judge.leave_one_out(X, labels))
     classes, index = np.unique(labels, return_inverse=True)

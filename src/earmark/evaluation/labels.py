@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
-from earmark.text.containers import is_missing
+from earmark.folds import n_rows
+from earmark.text.containers import is_missing, plain_values
 from earmark.typing import FloatMatrix, IntVector, Label, Labels, LabelsLike, MatrixLike
 
 __all__ = [
@@ -40,22 +41,16 @@ def plain(value: Any) -> Any:
 
 def as_labels(y: LabelsLike) -> list[Label]:
     """Any column of labels (list, array, Series, Arrow) as a list of plain values."""
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(y, method):
-            y = getattr(y, method)()
-            break
-    else:
-        if hasattr(y, "__array__"):
-            y = np.asarray(y).tolist()
-    return [value if isinstance(value, _MANY) else plain(value) for value in y]
+    values = plain_values(y)
+    if values is None:
+        values = np.asarray(y).tolist() if hasattr(y, "__array__") else y
+    return [value if isinstance(value, _MANY) else plain(value) for value in values]
 
 
 def check_equal_length(**columns: Any) -> int:
     """Raise unless all named columns are equally long; return that length."""
     lengths = {
-        name: column.shape[0] if hasattr(column, "shape") else len(column)
-        for name, column in columns.items()
-        if column is not None
+        name: n_rows(column) for name, column in columns.items() if column is not None
     }
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name} {length}" for name, length in lengths.items())

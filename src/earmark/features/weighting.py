@@ -220,7 +220,7 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Count more documents over the same columns."""
-        if not hasattr(self, "document_frequency_"):
+        if "document_frequency_" not in vars(self):
             return self.fit(X)
         rows = self._rows(X, reset=False)
         self.n_documents_ += int(rows.shape[0])

@@ -176,12 +176,12 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         After any number of calls the vocabulary is that of one ``fit`` on all the
         documents together, pruning included; it may be empty at first.
         """
-        if not hasattr(self, "vocabulary_"):
+        if "vocabulary_" not in vars(self):
             self._start()
         if self.fixed_vocabulary_:
             return self
-        continues = hasattr(self, "seen_terms_")
-        if prunes(self) and hasattr(self, "vocabulary_") and not continues:
+        continues = "seen_terms_" in vars(self)
+        if prunes(self) and "vocabulary_" in vars(self) and not continues:
             raise NotSupportedError(
                 "WordCounter.partial_fit cannot follow fit when min_df, max_df or "
                 "max_features leave terms out, since their counts are gone; "
@@ -192,7 +192,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         if prunes(self):
             self._add_seen(terms, counts)
             return self
-        known = sorted({*getattr(self, "vocabulary_", ()), *terms})
+        known = sorted({*vars(self).get("vocabulary_", ()), *terms})
         self.vocabulary_ = dict(zip(known, range(len(known)), strict=True))
         return self
 
@@ -254,9 +254,9 @@ class WordCounter(AnalysisMixin, BaseEstimator):
 
     def _add_seen(self, terms: list[str], counts: Counts) -> None:
         """Add to the counts of all terms seen so far, and prune anew."""
-        n_documents = getattr(self, "n_documents_", 0) + counts.n_rows
+        n_documents = vars(self).get("n_documents_", 0) + counts.n_rows
         seen = merge_seen(
-            tuple(getattr(self, name, ()) for name in _SEEN[1:]),
+            tuple(vars(self).get(name, ()) for name in _SEEN[1:]),
             (terms, *counts.frequencies()),
         )
         self._learn_frequencies(*seen, n_documents, may_be_empty=True)
@@ -320,7 +320,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
         return count_matrix(arrays, n_terms, self.binary, self.dtype)
 
     def _check_vocabulary(self) -> None:
-        if not hasattr(self, "vocabulary_"):
+        if "vocabulary_" not in vars(self):
             if self.vocabulary is None:
                 raise NotFittedError(
                     f"{type(self).__name__} is not fitted: vocabulary not fitted or "

@@ -77,7 +77,7 @@ class AdditiveClassifier(ScoringClassifier):
         them all; a label that is not among them is an error and changes nothing.
         """
         self._check_parameters()
-        if not hasattr(self, "statistics_"):
+        if "statistics_" not in vars(self):
             X, labels = self._training_data(X, y, reset=True)
             known = np.unique(labels if classes is None else np.asarray(classes))
             return self.finalise(self._summed(X, labels, sample_weight, known))

@@ -156,7 +156,7 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
                 f"partial_fit, got {self.class_weight!r}; the balance of documents "
                 "still to come is not known."
             )
-        first = not hasattr(self, "classes_")
+        first = "classes_" not in vars(self)
         X, labels = self._training_data(X, y, reset=first)
         if classes is not None or first:
             known = np.unique(labels if classes is None else np.asarray(classes))

@@ -256,7 +256,7 @@ class MultilayerPerceptron(DescentClassifier):
         self, data: TrainingSet, order: IntVector, part: tuple[float, float]
     ) -> float:
         network = self._network()
-        if not hasattr(self, "_memory"):  # a model from a file learns on
+        if "_memory" not in vars(self):  # a model from a file learns on
             self._memory = mlp.new_memory(network, self.solver)
         falling = self.solver == "adaptive"
         first, last = ((1.0 - p * falling) * self.step_size_ for p in part)

@@ -327,7 +327,7 @@ class SoftmaxRegression(DescentClassifier):
         """
         default = _DUAL_C if self.solver == "dual" else math.inf
         value = default if self.C is None else float(self.C)
-        n_classes = len(self.classes_) if hasattr(self, "classes_") else 0
+        n_classes = len(self.classes_) if "classes_" in vars(self) else 0
         return value / 2 if n_classes == 2 else value
 
     def _dual_start(self, X: SparseMatrix) -> DualStart | None:
@@ -337,7 +337,7 @@ class SoftmaxRegression(DescentClassifier):
 
     def _continues(self, n_features: int) -> bool:
         """Whether there are weights of an earlier fit to start from."""
-        if not self.warm_start or not hasattr(self, "_weights"):
+        if not self.warm_start or "_weights" not in vars(self):
             return False
         return self._weights.shape == (n_features, len(self.classes_))
 

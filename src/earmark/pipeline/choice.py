@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
+from earmark._checks import offers
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.evidence import group_copies
 from earmark.decision.scores import has_probabilities
@@ -103,7 +104,7 @@ def _any_of_engine(
 def _engine_of_estimator(
     model: Any, features: Any, counter: Any, options: BuildOptions
 ) -> Engine:
-    if not hasattr(model, "fit") or not is_classifier(model):
+    if not offers(model, "fit") or not is_classifier(model):
         raise TypeError(
             "TextClassifier.model must be a model name or a scikit-learn classifier, "
             f"got {model!r}."
@@ -139,7 +140,7 @@ def _region_features(
     counter: Any, wanted: str, features: Any, estimator: Any
 ) -> RegionFeatures:
     """tf-idf for the models that want it, unless the user brings a vectorizer."""
-    own = hasattr(features, "fit_transform")
+    own = offers(features, "fit_transform")
     weighting = None if own or wanted != "tfidf" else TfidfWeighting()
     shared = getattr(estimator, "vocabulary", None) == "shared"
     return RegionFeatures(counter, weighting, shared)

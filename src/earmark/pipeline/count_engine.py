@@ -155,7 +155,7 @@ class CountEngine:
 
     def partial_fit(self, texts: RegionTexts, y: Labels, classes: Any | None) -> Self:
         """Learn more documents; the result is that of one ``fit`` on all."""
-        if not hasattr(self, "statistics_"):
+        if "statistics_" not in vars(self):
             self.regions_ = list(texts)
             known = np.unique(y if classes is None else np.asarray(classes))
             self.statistics_ = self._counted(texts, y, None, known)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from earmark._checks import shape_of
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.kernels.text import Documents
 from earmark.text.containers import as_list, as_texts, is_missing
@@ -299,7 +300,7 @@ def _may_be_special(values: Any) -> bool:
 
 def _indicators(y: LabelsLike) -> NDArray[Any] | None:
     """The matrix of 0 and 1 that y is, or None."""
-    shape: tuple[int, ...] = getattr(y, "shape", ())
+    shape = shape_of(y)
     if len(shape) != 2 or shape[1] < 2:
         return None
     dense = np.asarray(y.toarray() if sparse.issparse(y) else y)
@@ -309,7 +310,7 @@ def _indicators(y: LabelsLike) -> NDArray[Any] | None:
 
 def _one_column(y: LabelsLike) -> LabelsLike:
     """A single column of two dimensions as one."""
-    shape: tuple[int, ...] = getattr(y, "shape", ())
+    shape = shape_of(y)
     if len(shape) != 2:
         return y
     if shape[1] == 1:
@@ -318,7 +319,7 @@ def _one_column(y: LabelsLike) -> LabelsLike:
 
 
 def _as_list(y: Any) -> list[Any]:
-    if isinstance(y, str) or not hasattr(y, "__iter__"):
+    if isinstance(y, str) or not isinstance(y, Iterable):
         raise DataError(f"y must be a sequence of labels, got {y!r}.")
     if isinstance(y, np.ndarray) and y.ndim != 1:
         return list(y)

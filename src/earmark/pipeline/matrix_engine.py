@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
+from earmark._checks import offers
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import Decision, one_of_decision
@@ -35,10 +36,10 @@ from earmark.models.base import (
 )
 from earmark.models.protocols import (
     ExplainsScores,
-    LinearModel,
     LinearRule,
     ScoreParts,
     linear_parts,
+    linear_rule_of,
 )
 from earmark.models.semi_supervised import SemiSupervisedClassifier
 from earmark.pipeline.inputs import RegionTexts, n_documents
@@ -71,14 +72,8 @@ __all__ = [
 
 def linear_rule(estimator: Estimator) -> LinearRule | None:
     """How the class scores are linear in a row, or None where they are not."""
-    if isinstance(estimator, LinearModel):
-        return estimator.linear_rule()
-    coef = getattr(estimator, "coef_", None)
-    offset = getattr(estimator, "intercept_", None)
-    if coef is None or offset is None:
-        return None
-    rule = LinearRule.from_coef(coef, offset)
-    if isinstance(estimator, LogisticRegression):
+    rule = linear_rule_of(estimator)
+    if rule is not None and isinstance(estimator, LogisticRegression):
         return replace(rule, log_posteriors=log_normalize)
     return rule
 
@@ -87,7 +82,7 @@ def class_scores(estimator: Estimator, X: MatrixLike) -> FloatMatrix:
     """The estimator's own scores, (n_samples, n_classes)."""
     if isinstance(estimator, ScoringClassifier):
         return estimator.class_scores(X)
-    if hasattr(estimator, "decision_function"):
+    if offers(estimator, "decision_function"):
         return as_columns(estimator.decision_function(X))
     return log_probabilities(estimator, X)
 
@@ -192,7 +187,7 @@ class MatrixEngine:
     @property
     def leaves_one_out(self) -> bool:
         """Whether the fitted model has an exact leave-one-out."""
-        return hasattr(self.estimator, "leave_one_out")
+        return offers(self.estimator, "leave_one_out")
 
     def fit(
         self,
@@ -350,7 +345,7 @@ class MatrixEngine:
 
     def paths(self, texts: RegionTexts, top: int) -> list[list[Any]]:
         """The strongest paths from each document's terms into its label's documents."""
-        if not hasattr(self.model_, "strongest_paths"):
+        if not offers(self.model_, "strongest_paths"):
             raise NotSupportedError(
                 f"{type(self.model_).__name__} has no paths to show; "
                 "model='higher-order' has."

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from earmark._checks import require_in_range
+from earmark._checks import offers, require_in_range
 from earmark.decision.decision import Decision
 from earmark.decision.evidence import Evidence, Promise
 from earmark.decision.guarantee import (
@@ -376,7 +376,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
                 f"y, row {target.unlabelled[0]}: partial_fit needs a label for every "
                 "document."
             )
-        if not hasattr(self, "engine_"):
+        if "engine_" not in vars(self):
             name = "multinomial" if self.model == "auto" else self.model
             features = fitting_features(self.features, texts)
             engine = build_engine(name, features, self._new_options())
@@ -610,7 +610,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         model: Any = getattr(self.engine_, "model_", None)
-        if not hasattr(model, "describe"):
+        if not offers(model, "describe"):
             raise NotSupportedError(
                 "only model='hierarchical' with one label a document has hidden nodes "
                 f"to describe, this is {self.model_name_!r}; telling_terms() shows "
@@ -663,7 +663,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         texts = as_region_texts(X, self.regions, where)
         if not n_documents(texts):
             raise DataError(f"{where} holds no document.")
-        if new or not hasattr(self, "engine_"):
+        if new or "engine_" not in vars(self):
             return texts
         return with_regions(texts, self.engine_.region_names, self.regions, where)
 
@@ -745,7 +745,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return self._promised[1]
 
     def _refusals(self) -> dict[str, str]:
-        if hasattr(self, "engine_"):
+        if "engine_" in vars(self):
             return self.engine_.refusals()
         if self.model == "auto":  # learns one by one as multinomial does
             return {"leave_one_out": "model='auto' must be fitted first."}

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
+from earmark._checks import offers
 from earmark.exceptions import DataError
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.features.fused import known_terms
@@ -89,7 +90,7 @@ def make_counter(features: Any, n_jobs: int | None) -> Any:
         return WordCounter(n_jobs=n_jobs)
     if isinstance(features, Mapping):
         return WordCounter(**{"n_jobs": n_jobs, **_prepared(dict(features))})
-    if not hasattr(features, "fit_transform") or not hasattr(features, "transform"):
+    if not offers(features, "fit_transform") or not offers(features, "transform"):
         raise TypeError(
             "TextClassifier.features must be None, a dict of WordCounter parameters "
             f"or a vectorizer with fit_transform and transform, got {features!r}."

@@ -87,7 +87,7 @@ def label_positions(y: Labels, classes: Labels, n_samples: int) -> IntVector:
         row = int(np.flatnonzero(unknown)[0])
         known = ", ".join(repr(c) for c in classes[:10].tolist())
         raise DataError(
-            f"label {y[row].item() if hasattr(y[row], 'item') else y[row]!r} in row "
+            f"label {y[row : row + 1].tolist()[0]!r} in row "
             f"{row} is not one of the known classes ({known}); nothing was changed. "
             "Give all labels in `classes` at the first call."
         )

@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 
+from earmark._checks import offers
 from earmark.typing import DocumentsLike, Estimator, Label
 
 __all__ = ["CHECKS"]
@@ -351,7 +352,7 @@ def check_deep_copy_keeps_the_rows(vectorizer: Estimator) -> None:
 
 def check_feature_names_match_the_columns(vectorizer: Estimator) -> None:
     """One name a column, none twice; where there are names."""
-    if not hasattr(vectorizer, "get_feature_names_out"):
+    if not offers(vectorizer, "get_feature_names_out"):
         return
     model = fitted(vectorizer)
     names = model.get_feature_names_out()

@@ -9,11 +9,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from earmark._checks import offers, shape_of
 from earmark._optional import require
 from earmark.exceptions import DataError, MissingDependencyError
 from earmark.kernels.text import ArrowText, Documents, not_text
 
-__all__ = ["as_list", "as_texts", "is_missing"]
+__all__ = ["as_list", "as_texts", "is_missing", "plain_values"]
 
 
 def as_texts(documents: Any) -> Documents:
@@ -64,7 +65,7 @@ def as_list(documents: Any, name: str = "documents") -> list[Any]:
             f"{name} must have an order, got a {type(documents).__name__}; make a list "
             "of it."
         )
-    shape = getattr(documents, "shape", (1,))
+    shape = shape_of(documents) or (1,)
     if isinstance(documents, Mapping) or len(shape) != 1:
         got = shape if len(shape) != 1 else type(documents).__name__
         raise DataError(
@@ -72,12 +73,9 @@ def as_list(documents: Any, name: str = "documents") -> list[Any]:
         )
     if isinstance(documents, list):
         return documents
-    if hasattr(documents, "to_pylist"):  # pyarrow
-        return list(documents.to_pylist())
-    if hasattr(documents, "tolist"):  # numpy, pandas
-        return list(documents.tolist())
-    if hasattr(documents, "to_list"):  # polars
-        return list(documents.to_list())
+    values = plain_values(documents)
+    if values is not None:
+        return values
     if not isinstance(documents, Iterable):
         raise DataError(
             f"{name} must be a list, array, Series or Arrow column, got "
@@ -90,6 +88,14 @@ def as_list(documents: Any, name: str = "documents") -> list[Any]:
             "once; make a list of it to use it again."
         )
     return items
+
+
+def plain_values(column: Any) -> list[Any] | None:
+    """Python values of an array, Series or Arrow column; None for other things."""
+    for method in ("to_pylist", "tolist", "to_list"):  # pyarrow; numpy, pandas; polars
+        if offers(column, method):
+            return list(getattr(column, method)())
+    return None
 
 
 def _as_arrow(documents: Any) -> ArrowText | None:

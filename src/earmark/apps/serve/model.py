@@ -218,4 +218,4 @@ def label_key(label: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if isinstance(value, np.generic) else value

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from earmark._checks import offers, shape_of
 from earmark.evaluation.confusion import (
     ConfusionMatrix,
     MultiLabelScores,
@@ -157,10 +158,10 @@ class Report(Result):
         Probabilities are used where the estimator has ``predict_proba``. X is
         kept as ``texts`` when it is a sequence of strings.
         """
-        if hasattr(estimator, "predict_proba"):
+        if offers(estimator, "predict_proba"):
             options.setdefault("proba", estimator.predict_proba(X))
             options.setdefault("classes", estimator.classes_)
-        if not hasattr(X, "shape") and len(X) and isinstance(X[0], str):
+        if not shape_of(X) and len(X) and isinstance(X[0], str):
             options.setdefault("texts", X)
         return cls.from_predictions(y, estimator.predict(X), **options)
 

@@ -327,7 +327,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
     def _feature_names(self, given: Sequence[str] | None) -> Sequence[str]:
         if given is None:
             default = [f"x{j}" for j in range(self.n_features_in_)]
-            return list(getattr(self, "feature_names_in_", default))
+            return list(vars(self).get("feature_names_in_", default))
         if len(given) != self.n_features_in_:
             raise ValueError(
                 f"feature_names must hold {self.n_features_in_} names, one for each "

@@ -16,6 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
+from earmark._checks import offers
 from earmark.exceptions import DataError
 from earmark.kernels.offset_svm import fit_offset_svm
 from earmark.models.higher_order.transformer import pair_values
@@ -82,9 +83,9 @@ def pair_margin(
     if linear is not None:
         return np.asarray(rows @ linear[0] + linear[1], dtype=np.float64)
     features = problem.features(rows)
-    if hasattr(model, "decision_function"):
+    if offers(model, "decision_function"):
         return np.asarray(model.decision_function(features), dtype=np.float64).ravel()
-    if hasattr(model, "predict_proba"):
+    if offers(model, "predict_proba"):
         return np.asarray(model.predict_proba(features)[:, 1] - 0.5, dtype=np.float64)
     is_second = model.predict(features) == model.classes_[1]
     return np.where(is_second, 1.0, -1.0)

@@ -232,7 +232,7 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         return np.where(known, present, 0.0), np.where(known, absent, 0.0)
 
     def _input_names(self, input_features: Sequence[str] | None) -> Labels:
-        known = getattr(self, "feature_names_in_", None)
+        known = vars(self).get("feature_names_in_", None)
         if input_features is None:
             if known is not None:
                 return np.asarray(known, dtype=object)

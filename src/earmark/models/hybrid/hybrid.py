@@ -258,7 +258,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         call ``fit_weights`` with documents that were learned to fit them again.
         ``blocks``, as in ``fit``, is for the first call.
         """
-        if not hasattr(self, "statistics_"):
+        if "statistics_" not in vars(self):
             self._set_blocks(given_to_fit(self, "blocks", blocks))
             return self._fit(X, y, sample_weight, classes)
         return super().partial_fit(X, y, classes, sample_weight)
@@ -383,7 +383,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         self.blocks_ = None if blocks is None else np.asarray(blocks)
 
     def _derive(self) -> None:
-        if not hasattr(self, "alpha_"):
+        if "alpha_" not in vars(self):
             self.alpha_ = smoothing_values(self.alpha)[0]
         sums = self.statistics_
         parts = sums.parts * (len(sums.columns) if sums.shared else 1)

@@ -171,7 +171,7 @@ class NeighborsClassifier(ScoringClassifier):
         Give all labels in ``classes`` at the first call if ``y`` does not hold
         them all; a label that is not among them is an error and changes nothing.
         """
-        if not hasattr(self, "vectors_"):
+        if "vectors_" not in vars(self):
             return self._begin(X, y, classes)
         self._check_parameters()
         if classes is not None and not np.array_equal(
@@ -326,7 +326,7 @@ class NeighborsClassifier(ScoringClassifier):
         return np.concatenate(similarity), np.concatenate(positions)
 
     def _built_index(self) -> Search:
-        if not hasattr(self, "_index"):
+        if "_index" not in vars(self):
             self._index = build_search(
                 self.vectors_,
                 self.metric,
