@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from earmark.text.class_names import ClassNames
 from earmark.typing import ClassWeightLike, Estimator
 
 __all__ = ["MODELS", "BuildOptions", "ModelSpec", "get_spec", "wanted_features"]
@@ -22,6 +23,8 @@ class BuildOptions:
     encoder: Callable[..., object] | None = None
     """From a list of texts to an array of vectors, for the models that use one."""
     verbose: int = 0
+    names: ClassNames = field(default_factory=ClassNames)
+    """What is said about classes, for the models that make use of it."""
 
 
 @dataclass(frozen=True)

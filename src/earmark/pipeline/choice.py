@@ -16,7 +16,7 @@ from earmark._checks import offers
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.evidence import group_copies
 from earmark.decision.scores import has_probabilities
-from earmark.exceptions import EarmarkWarning
+from earmark.exceptions import DataError, EarmarkWarning
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.models.naive_bayes.count_model import CountNaiveBayes
 from earmark.models.registry import MODELS, BuildOptions, get_spec, wanted_features
@@ -133,6 +133,7 @@ def _semi_engine(
         estimator,
         class_weight=options.class_weight,
         random_state=options.random_state,
+        names=options.names,
     )
 
 
@@ -210,6 +211,12 @@ class Data:
         """Labelled documents for each class, in the mean."""
         return len(self.target.labels) / len(np.unique(self.target.labels))
 
+    @property
+    def unlabelled_classes(self) -> list[str]:
+        """Classes asked for that no document has as its label."""
+        known = set(self.target.labels.tolist())
+        return [str(c) for c in self.options.names.labels if c not in known]
+
     def build(self, model: Any) -> Engine:
         """An unfitted engine."""
         several = self.target.multi_label
@@ -229,6 +236,8 @@ def choose(model: Any, data: Data) -> Choice:
         why = "the default for several labels per document"
         reasons = [why if model == "auto" else "chosen by you", *unused_pool(n_pool)]
         return Choice(data.build(name), model_name(name), reasons)
+    if data.unlabelled_classes:
+        return _from_names(model, data)
     useful, left_out = _pool_serves(model, data)
     if model == _SEMI and not useful:
         model = "auto"  # below the guard the pool is ignored
@@ -291,6 +300,20 @@ def _pool_in_time(data: Data) -> tuple[bool, list[str]]:
         f"{n_pool:,} unlabelled documents were not used: learning from them would take "
         f"about {seconds:,.0f} s, the budget is {limit:,.0f} s"
     ]
+
+
+def _from_names(model: Any, data: Data) -> Choice:
+    """Some class has a name only: the recipe learns it from the pool."""
+    model = _SEMI if model == "auto" else model
+    engine = data.build(model)
+    if not isinstance(engine, SemiEngine) or not data.n_pool:
+        first = data.unlabelled_classes[0]
+        raise DataError(
+            f"no document has the label {first!r}, and a class is learned from its "
+            "name by model='semi-supervised' and from unlabelled documents only; got "
+            f"model={model_name(model)!r} and {data.n_pool:,} unlabelled documents."
+        )
+    return Choice(engine, model_name(model), _used(data.n_pool))
 
 
 def _named(model: Any, data: Data, left_out: list[str]) -> Choice:

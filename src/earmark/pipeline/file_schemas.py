@@ -862,6 +862,9 @@ def _pipeline_schemas() -> dict[str, Schema]:
             kind=TextClassifier,
             check=methodcaller("_check_promise"),
             parameters={
+                "class_names": either(
+                    none, text("auto"), mapping(anything_plain, anything_plain)
+                ),
                 "encoder": optional(function),
                 "features": either(
                     none,

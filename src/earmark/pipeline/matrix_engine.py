@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from inspect import signature
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -49,8 +51,10 @@ from earmark.pipeline.text_features import (
     SemiFeatures,
     fused_scorer,
 )
+from earmark.text.class_names import ClassNames, require_named
 from earmark.typing import (
     BoolVector,
+    ClassWeightLike,
     Estimator,
     FloatMatrix,
     IntVector,
@@ -67,6 +71,7 @@ __all__ = [
     "cross_scores",
     "score_parts",
     "told_of_encoder",
+    "told_of_names",
 ]
 
 
@@ -167,7 +172,7 @@ class MatrixEngine:
         self.random_state = random_state
 
     multi_label = False
-    _transient = ("_fused",)
+    _transient: tuple[str, ...] = ("_fused",)
     # The model and its scorer, which the model's weights are copied into.
     _fused: tuple[Any, FusedScorer | None] | None = None
     # Rows of the training documents in what the user gave; None: all, in order.
@@ -482,10 +487,30 @@ class SemiEngine(MatrixEngine):
         Turned into weights of the labelled documents.
     random_state : int or None
         Kept for the interface; the estimator has its own.
+    names : ClassNames
+        What is said about classes: weak documents in ``fit``, and not stored.
 
     """
 
     features: SemiFeatures
+    _transient = ("_fused", "names", "telling_")
+    names = ClassNames()
+    # Texts of the classes whose names were used.
+    telling_: Mapping[Hashable, list[str]] = MappingProxyType({})
+
+    def __init__(
+        self,
+        features: SemiFeatures,
+        estimator: Estimator,
+        class_weight: ClassWeightLike = None,
+        random_state: int | None = None,
+        names: ClassNames = names,
+    ) -> None:
+        self.features = features
+        self.estimator = estimator
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.names = names
 
     def fit(
         self,
@@ -517,10 +542,23 @@ class SemiEngine(MatrixEngine):
             kinds=self.features.kinds_,
             terms=self.features.terms_,
             copies=group_copies(texts).group,
+            names=self._names(y),
         )
         self.classes_ = self.model_.classes_
         self.calibrator_ = None
         return self
+
+    def _names(self, y: Labels) -> tuple[SparseMatrix, list[Hashable]] | None:
+        """Rows of the names that say something, and their labels."""
+        known = set(y.tolist())
+        encoded = self.features.encoder is not None
+        self.telling_ = self.names.telling(known, self.features.knows, encoded)
+        require_named(self.names.labels, known, self.telling_)
+        labels = [label for label, texts in self.telling_.items() for _ in texts]
+        if not labels:
+            return None
+        texts = [text for texts in self.telling_.values() for text in texts]
+        return self.features.transform({self.region_names[0]: texts}), labels
 
     @property
     def encoder_share(self) -> float | None:
@@ -558,3 +596,19 @@ def told_of_encoder(engine: Any) -> str:
     if share is None:
         return "the encoder was not used: it is a view for semi-supervised learning"
     return f"the encoder has {share:.0%} of the vote"
+
+
+_UNKNOWN = (
+    "no labelled document: learned from class names alone, so its accuracy is unknown; "
+    "label some of its answers (earmark label) to find out"
+)
+
+
+def told_of_names(engine: object, n_labelled: int) -> list[str]:
+    """Which class names were used, in words, and what nobody knows without labels."""
+    if not isinstance(engine, SemiEngine) or not engine.telling_:
+        return []
+    shown = [f"{label} ({', '.join(t)})" for label, t in engine.telling_.items()]
+    more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
+    used = f"class names used as weak documents: {'; '.join(shown[:5])}{more}"
+    return [used] if n_labelled else [_UNKNOWN, used]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from operator import index
 from typing import Any, Self
 
@@ -54,9 +54,11 @@ from earmark.pipeline.inputs import (
     warn_of_new_labels,
     with_regions,
 )
-from earmark.pipeline.matrix_engine import told_of_encoder
+from earmark.pipeline.matrix_engine import told_of_encoder, told_of_names
 from earmark.pipeline.text_features import require_encoder
 from earmark.statistics.inputs import checked_weights
+from earmark.text.class_names import ClassNames
+from earmark.text.containers import as_list, is_missing
 from earmark.typing import (
     DocumentsLike,
     FloatMatrix,
@@ -106,6 +108,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         A function from a list of texts to an array of vectors, one more view of the
         documents for ``semi-supervised``. It is not stored in a model file: save
         with ``allow_callables=True`` and give it again to ``load``.
+    class_names : "auto", None or dict, default="auto"
+        What the classes are about: weak documents for ``semi-supervised``, which count
+        less and less as labels come. "auto" takes the words of the labels that occur
+        in the texts and leaves codes alone; a dict has a text, or a list of texts, for
+        a label, and the other labels' own words. With names ``fit`` needs no labels.
     multi_label : "auto" or bool, default="auto"
         Whether a document may have several labels. "auto": if labels are lists.
     max_error : float in (0, 1), default=None
@@ -186,6 +193,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         regions: Any = None,
         features: Any = None,
         encoder: Any = None,
+        class_names: Mapping[Any, Any] | str | None = "auto",
         multi_label: Any = "auto",
         max_error: float | None = None,
         confidence: float = 0.95,
@@ -201,6 +209,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.regions = regions
         self.features = features
         self.encoder = encoder
+        self.class_names = class_names
         self.multi_label = multi_label
         self.max_error = max_error
         self.confidence = confidence
@@ -217,22 +226,26 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         *,
+        classes: Sequence[Hashable] | None = None,
         unlabelled: Any = None,
         validation: Any = None,
         calibration: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learn from texts X and labels y.
+        """Learn from texts X and labels y, or from the names of the classes.
 
         Parameters
         ----------
         X : sequence of str, or frame or dict of region columns
             The documents.
-        y : sequence of labels
+        y : sequence of labels, optional
             One for each document; None marks an unlabelled one. Lists of labels
-            ask for any-of classification.
+            ask for any-of classification. Without any label the class names are all
+            there is to learn from: the accuracy is then unknown.
+        classes : sequence of labels, optional
+            Classes there are to be, also those that no document has as its label.
         unlabelled : like X, optional
             More documents without labels.
         validation : pair (X, y), optional
@@ -247,13 +260,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self._check_promise()
         require_encoder(self.encoder)
         texts = self._texts(X, new=True)
-        target = as_target(y, n_documents(texts), self.multi_label)
-        _require_two_classes(target)
+        self.seed_ = seed_from(self.random_state)
+        options = self._options(() if classes is None else classes)
+        target = self._target(y, n_documents(texts), options.names)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         labelled = take(texts, target.labelled)
         pool = self._pool(texts, target, unlabelled)
         features = fitting_features(self.features, texts)
-        options = self._new_options()
         data = Data(features, options, labelled, target, pool, weight, self.budget)
         choice = choose(self.model, data)
         engine = choice.engine
@@ -269,6 +282,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             told.append(_BY_CHARACTERS)
         if self.encoder is not None:
             told.append(told_of_encoder(engine))
+        told += told_of_names(engine, len(target.labels))
         self._adopt(engine, choice.name, told, target.n_columns)
         if self.max_novelty is not None:
             self._learn_ordinary(labelled, target.labels, pool)
@@ -282,6 +296,26 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         elif self.max_error is not None:
             self._measure(labelled, target, weight, pool)
         return self
+
+    def _target(self, y: LabelsLike, n: int, names: ClassNames) -> Target:
+        """The labels; none at all where classes are named."""
+        if y is not None and not (names.labels and all(map(is_missing, as_list(y)))):
+            target = as_target(y, n, self.multi_label)
+            _require_two_classes(target, names)
+            return target
+        if len(names.labels) < 2:
+            raise DataError(
+                "y is missing, and so are the names of at least 2 classes: give labels "
+                "for some documents, or classes=[...] or class_names={label: text}."
+            )
+        if self.multi_label is True or self.max_error is not None:
+            asked = "multi_label" if self.multi_label is True else "max_error"
+            raise DataError(
+                f"{asked} needs labelled documents, got none: class names tell nothing "
+                "about the accuracy; label some documents first (earmark label)."
+            )
+        nothing = np.empty(0, dtype=np.int64)
+        return Target(nothing, np.array([], dtype=object), n, multi=False)
 
     def measure_confidence(
         self,
@@ -352,9 +386,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             counter = self.engine_.counter
             names = ("analyzer", "ngram_range")
             features = {name: counter.get_params()[name] for name in names}
+        options = self._options(self.classes_.tolist())
         evidence = left_out_evidence(
             self.engine_,
-            lambda: build_engine(name, features, self._options(), self.is_multi_label_),
+            lambda: build_engine(name, features, options, self.is_multi_label_),
             texts,
             target.labels,
             weight,
@@ -379,7 +414,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if "engine_" not in vars(self):
             name = "multinomial" if self.model == "auto" else self.model
             features = fitting_features(self.features, texts)
-            engine = build_engine(name, features, self._new_options())
+            self.seed_ = seed_from(self.random_state)
+            engine = build_engine(name, features, self._options())
             assert isinstance(engine, CountEngine)
             engine.partial_fit(texts, target.labels, classes)
             self._adopt(engine, model_name(name), ["updated document by document"])
@@ -766,17 +802,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         super().set_params(**params)
         return self
 
-    def _new_options(self) -> BuildOptions:
-        """Options of a fit that begins: it draws its seed."""
-        self.seed_ = seed_from(self.random_state)
-        return self._options()
-
-    def _options(self) -> BuildOptions:
+    def _options(self, classes: Sequence[Hashable] = ()) -> BuildOptions:
         return BuildOptions(
             class_weight=self.class_weight,
             random_state=self.seed_,
             n_jobs=self.n_jobs,
             encoder=self.encoder,
+            names=ClassNames(self.class_names, list(classes)),
             verbose=self.verbose,
         )
 
@@ -838,8 +870,10 @@ def _copies(n: int) -> str:
     return f"; {n:,} near-duplicates of others are left out of this figure"
 
 
-def _require_two_classes(target: Target) -> None:
+def _require_two_classes(target: Target, names: ClassNames) -> None:
     if target.multi_label or bool(np.any(target.labels[1:] != target.labels[0])):
+        return
+    if len({*target.labels.tolist(), *names.labels}) > 1:
         return
     raise DataError(
         f"y holds one class only, {target.labels[0]!s}; expected at least 2: label "

@@ -19,7 +19,7 @@ from earmark.models.protocols import LinearRule
 from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
 from earmark.text.preparation import TextPreparation
-from earmark.typing import FloatMatrix, IntVector, SparseMatrix
+from earmark.typing import BoolVector, FloatMatrix, IntVector, SparseMatrix
 
 __all__ = [
     "FusedScorer",
@@ -269,6 +269,12 @@ class SemiFeatures(BaseEstimator):
             vectors = encoded_texts(self.encoder, joined, width)
             parts.append(sparse.csr_array(vectors))
         return _side_by_side(parts)
+
+    def knows(self, texts: list[str]) -> BoolVector:
+        """Whether each text has a word of the documents."""
+        return np.asarray(
+            np.diff(sparse.csr_array(self.words_.transform(texts)).indptr) > 0
+        )
 
     def _phrase_counter(self, n_tokens: float) -> WordCounter | None:
         """Phrases for short texts, unless the user says what to count."""

@@ -38,6 +38,8 @@ __all__ = [
     "error_rate",
     "labelled_only",
     "labelled_rows",
+    "listed",
+    "names_of",
     "reading",
     "refuse_with_parts",
     "require_models",
@@ -381,6 +383,27 @@ def labelled_only(documents: Documents) -> tuple[Documents, Documents]:
         return documents, documents.take([])
     rest = sorted(set(range(len(documents))) - set(rows))
     return documents.take(rows), documents.take(rest)
+
+
+def listed(names: str) -> list[str]:
+    """Labels separated by commas."""
+    labels = [name.strip() for name in names.split(",") if name.strip()]
+    if len(set(labels)) < 2:
+        raise typer.BadParameter(
+            f"--classes needs two labels at least, such as a,b; got {names!r}"
+        )
+    return labels
+
+
+def names_of(file: str) -> dict[str, list[str]]:
+    """Descriptions by label, from a table of two columns."""
+    from earmark.documents import read_documents
+
+    table = read_documents(file, text="description", label="label")
+    texts: dict[str, list[str]] = {}
+    for label, text in zip(table.labels or (), list(table.texts), strict=True):
+        texts.setdefault(str(label), []).append(text)
+    return texts
 
 
 def labelled_rows(documents: Any) -> list[int]:

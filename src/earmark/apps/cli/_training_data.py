@@ -109,7 +109,7 @@ def training_data(
     return {
         "source": _name(source),
         "labelled": len(given),
-        "unlabelled": len(labels) - len(given) + len(extra or ()),
+        "unlabelled": len(documents) - len(given) + len(extra or ()),
         "classes": dict(sorted(counts.items())),
         "fingerprint": fingerprint(documents),
     }

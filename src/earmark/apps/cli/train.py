@@ -29,6 +29,8 @@ atomically.
   earmark train mails.csv --label topic
   earmark train mails.csv --label topic --text subject,body --model hybrid
   earmark train few.csv --label topic --unlabelled many.jsonl
+  earmark train pool.csv --classes sport,politics,tech
+  earmark train pool.csv --class-names names.csv
   earmark train phrases.csv --label language --analyzer char_wb --ngrams 1,4
   earmark train parts/ --label topic --model multinomial --memory 2GB
 """
@@ -39,6 +41,21 @@ def run(
     label: options.LabelColumn = None,
     text: options.TextColumns = None,
     unlabelled: options.Unlabelled = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL[,LABEL]",
+            help="Classes to learn by name, also without any label.",
+        ),
+    ] = None,
+    class_names: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="What the classes are about: a table with columns label and "
+            "description.",
+        ),
+    ] = None,
     model: Annotated[
         str, typer.Option(metavar="NAME", help="See `earmark info --models`.")
     ] = "auto",
@@ -116,6 +133,7 @@ def run(
     classifier = TextClassifier(
         model,
         regions="email" if email else None,
+        class_names="auto" if class_names is None else options.names_of(class_names),
         features=options.text_options(stem, substitute, hashed, ngrams, analyzer),
         multi_label=multi_label or "auto",
         max_error=options.error_rate(max_error),
@@ -130,7 +148,13 @@ def run(
     if memory is not None or dask is not None or skip_bad:
         from earmark.apps.cli._parts import train_in_parts
 
-        options.refuse_with_parts({"--calibration": calibration})
+        options.refuse_with_parts(
+            {
+                "--calibration": calibration,
+                "--classes": classes,
+                "--class-names": class_names,
+            }
+        )
         if model not in ("auto", "semi-supervised"):
             options.refuse_with_parts(
                 {"--max-error": options.error_rate(max_error), "--novelty": novelty}
@@ -148,9 +172,12 @@ def run(
         "merge_labels": merge_labels,
     }
     documents, pool, held_out = _read(data, unlabelled, calibration, how, labels)
+    wanted = None if classes is None else options.listed(classes)
+    if wanted is None and class_names is None:
+        options.labelled_rows(documents)
     if not multi_label:
         ask_about_labels(documents, label)
-    _learn(classifier, documents, pool, held_out)
+    _learn(classifier, documents, pool, held_out, wanted)
     metadata = {
         "columns": {"text": text, "label": label},
         "training_data": training_data(data, documents, pool),
@@ -186,7 +213,6 @@ def _read(
             options.labelled_rows(held_out)
             if labels["merge_labels"]:
                 held_out = merge_with(held_out, documents.labels or ())
-    options.labelled_rows(documents)
     return documents, pool, held_out
 
 
@@ -195,6 +221,7 @@ def _learn(
     documents: Documents,
     pool: Any,
     held_out: Documents | None,
+    classes: list[str] | None,
 ) -> None:
     """Fit, and estimate the accuracy if nothing else tells."""
     with status(f"learning from {len(documents):,} documents"):
@@ -202,6 +229,7 @@ def _learn(
             classifier.fit(
                 documents.texts,
                 documents.labels,
+                classes=classes,
                 unlabelled=pool,
                 calibration=held_out and (held_out.texts, held_out.labels),
             )
@@ -210,7 +238,8 @@ def _learn(
             if held_out is not None and str(error).startswith("calibration"):
                 source = held_out.source
             raise DataError(f"{source}: {error}") from error
-    if classifier.evidence_ is None and not classifier.is_multi_label_:
+    has_labels = any(label is not None for label in documents.labels or ())
+    if classifier.evidence_ is None and has_labels and not classifier.is_multi_label_:
         with status("estimating its accuracy"):
             classifier.measure_confidence(
                 documents.texts, documents.labels, unlabelled=pool
@@ -261,11 +290,15 @@ def _sentences(
 ) -> str:
     n_labelled = sum(label is not None for label in documents.labels or ())
     shown = _size(out.stat().st_size)
+    source = f"{n_labelled:,} labelled" if n_labelled else f"{len(documents):,}"
+    todo = f"try: earmark predict {out} NEW-DATA"
+    if not n_labelled:
+        todo = f"to find out how accurate it is: earmark label {documents.source}"
     return "\n".join(
         [
-            f"learned {len(classifier.classes_)} classes from {n_labelled:,} labelled "
-            f"documents in {seconds:.1f} s",
+            f"learned {len(classifier.classes_)} classes from {source} documents in "
+            f"{seconds:.1f} s",
             classifier.summary(),
-            f"saved {out} ({shown}); try: earmark predict {out} NEW-DATA",
+            f"saved {out} ({shown}); {todo}",
         ]
     )

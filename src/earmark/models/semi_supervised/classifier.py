@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -30,11 +31,13 @@ from earmark.models.semi_supervised.recipe import (
     SHORT_TEXT,
     Learned,
     Material,
+    Names,
     Recipe,
     cross_fitted,
     fit_scale,
     learn,
     n_different,
+    name_weights,
     pool_is_useful,
     prior_offset,
     total_scores,
@@ -71,11 +74,12 @@ def checked_few_labels(
     X: MatrixLike,
     y: LabelsLike,
     sample_weight: WeightsLike = None,
+    named: Sequence[object] = (),
 ) -> tuple[Matrix, Labels, BoolVector]:
     """Rows of X, labels, and which rows have one.
 
     None marks a row without a label; what stands in its place in the labels that
-    are returned means nothing.
+    are returned means nothing. ``named`` are classes known without a label.
     """
     name = type(estimator).__name__
     if y is None:
@@ -84,26 +88,26 @@ def checked_few_labels(
     missing = np.array([label is None for label in values.ravel()], dtype=bool)
     labels = y
     if missing.any() and values.ndim == 1:
-        if missing.all():
+        if missing.all() and not len(named):
             raise DataError("y holds no label at all; label a few of each class.")
-        labels = _filled(values, missing)
+        labels = _filled(values, missing, named)
     X, labels = validate_data(
         estimator, X, labels, accept_sparse="csr", dtype=np.float64
     )
     check_classification_targets(labels)
     counted = ~missing & (document_weights(sample_weight, labels) > 0)
-    known = np.unique(labels[counted])
+    known = {*labels[counted].tolist(), *named}
     if len(known) < 2:
         raise DataError(
             f"{name} needs labelled documents of at least 2 classes, got 1 class: "
-            f"{known.tolist()!r}."
+            f"{sorted(known, key=str)!r}."
         )
     return canonical_rows(X), labels, ~missing
 
 
-def _filled(values: Labels, missing: BoolVector) -> Labels:
+def _filled(values: Labels, missing: BoolVector, named: Sequence[object]) -> Labels:
     """The labels in their own type, any of them in place of the missing."""
-    given = values[~missing].tolist()
+    given = [*values[~missing].tolist(), *named]
     is_text = [isinstance(label, str) for label in given]
     if any(is_text) != all(is_text):
         raise DataError("y mixes texts and other labels; use one type.")
@@ -115,6 +119,7 @@ def check_parameters(model: Estimator) -> None:
     """Refuse what cannot work, before anything is learned."""
     require_in_range(model, "prior_correction", low=0.0)
     require_in_range(model, "min_pool_ratio", low=0.0)
+    require_in_range(model, "name_weight", low=0.0)
     require_one_of(model, "recipe", ("auto", "long", "short"))
     require_integer(model, "min_pool", low=1)
     require_integer(model, "calibration_folds", low=0)
@@ -196,6 +201,9 @@ class SemiSupervisedClassifier(LogitClassifier):
     pool_weight : float or None, default=None
         What a pool document counts in these steps, a labelled one counting 1; None
         is 0.5 for long and 0.2 for short texts.
+    name_weight : float, default=1.0
+        What the names of a class without a label count together, a labelled document
+        counting 1; less and less as it gets labels. 0 leaves them out.
     prior_correction : float, default=0.2
         How much of the logarithm of a class's share is taken off its score, so
         that rare classes are not swallowed.
@@ -267,6 +275,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         recipe: str = "auto",
         max_iter: int | None = None,
         pool_weight: float | None = None,
+        name_weight: float = 1.0,
         prior_correction: float = 0.2,
         calibration_folds: int = 3,
         min_pool: int = 500,
@@ -283,6 +292,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.recipe = recipe
         self.max_iter = max_iter
         self.pool_weight = pool_weight
+        self.name_weight = name_weight
         self.prior_correction = prior_correction
         self.calibration_folds = calibration_folds
         self.min_pool = min_pool
@@ -304,6 +314,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         kinds: ArrayLike | None = None,
         terms: Sequence[str] | None = None,
         copies: IntVector | None = None,
+        names: tuple[MatrixLike, Sequence[object]] | None = None,
     ) -> Self:
         """Learn from counts X and labels y, None where a document has no label.
 
@@ -325,25 +336,46 @@ class SemiSupervisedClassifier(LogitClassifier):
         copies : array-like of int of shape (n_labelled,), default=None
             Group of each labelled document; the documents of a group, copies of each
             other, are held out together.
+        names : pair (rows, labels), default=None
+            What the names or descriptions of classes are in the columns of X, and
+            the class of each: weak labelled documents. A class may have no other.
 
         """
         check_parameters(self)
         terms = given_to_fit(self, "terms", terms)
         kinds = given_to_fit(self, "kinds", kinds)
-        rows, labels, is_labelled = checked_few_labels(self, X, y, sample_weight)
+        named = [] if names is None or not self.name_weight else list(names[1])
+        rows, labels, is_labelled = checked_few_labels(self, X, y, sample_weight, named)
         kind = column_kinds(kinds, rows)
         labelled, pool = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
         weight = document_weights(sample_weight, labels)[labelled]
         labelled, weight = labelled[weight > 0], weight[weight > 0]
-        self.classes_, y_index = np.unique(labels[labelled], return_inverse=True)
+        known = labels[labelled]
+        every = np.asarray([*named, *known.tolist()]) if named else known
+        self.classes_, y_every = np.unique(every, return_inverse=True)
+        y_index = y_every[len(named) :]
         self.left_out_ = None
-        self.used_pool_ = pool_is_useful(
-            len(labelled), n_different(rows[pool]), self.min_pool, self.min_pool_ratio
+        self.used_pool_ = len(np.unique(y_index)) < len(self.classes_) or (
+            pool_is_useful(
+                len(labelled),
+                n_different(rows[pool]),
+                self.min_pool,
+                self.min_pool_ratio,
+            )
         )
         if not self.used_pool_:
             return self._fit_labelled(rows[labelled], y_index, weight, kind)
+        weak = None
+        if names is not None and named:
+            n_labels = np.bincount(y_index, minlength=len(self.classes_))
+            y_named = y_every[: len(named)]
+            weak = Names(
+                canonical_rows(sparse.csr_array(names[0], dtype=np.float64)),
+                y_named,
+                name_weights(y_named, n_labels, self.name_weight),
+            )
         everything = rows[np.concatenate([labelled, pool])]
-        return self._fit_pool(everything, y_index, weight, kind, terms, copies)
+        return self._fit_pool(everything, y_index, weight, kind, terms, copies, weak)
 
     def _fit_labelled(
         self, X: Matrix, y: IntVector, weight: FloatVector, kinds: IntVector
@@ -368,6 +400,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         kinds: IntVector,
         terms: Sequence[str] | None,
         copies: IntVector | None,
+        names: Names | None,
     ) -> Self:
         """The recipe; the labelled documents are the first rows of X (SS3)."""
         n_tokens = X[:, np.flatnonzero(kinds == WORD)].sum()
@@ -376,14 +409,19 @@ class SemiSupervisedClassifier(LogitClassifier):
         seed = seed_of(self.random_state)
         self.features_ = RecipeFeatures(kinds, self.min_df, recipe.phrases).fit(X)
         views = self._made_views(recipe, terms, seed)
-        material = self.features_.material(X, views, recipe)
-        learned = self._learned(material, y, recipe, weight)
+        material = self.features_.material(X, views, recipe, names)
+        n_names = 0
+        if names is not None:
+            n_names = len(names.y)
+            y = np.concatenate([names.y, y])
+            weight = np.concatenate([names.weight, weight])
+        learned = self._learned(material, y, recipe, weight, n_names)
         self.students_ = learned.students
         self.student_weights_ = learned.student_weights
         self.encoder_share_ = learned.encoder_share
         self.class_share_ = learned.class_share
         self.scale_ = self._calibrated(
-            material, y, recipe, learned, weight, seed, copies
+            material, y, recipe, learned, weight, seed, copies, n_names
         )
         return self
 
@@ -393,6 +431,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         y: IntVector,
         recipe: Recipe,
         weight: FloatVector,
+        n_names: int,
         pool_factor: float = 1.0,
     ) -> Learned:
         return learn(
@@ -404,6 +443,7 @@ class SemiSupervisedClassifier(LogitClassifier):
             voter=_chosen(self.voter),
             label_weight=weight,
             pool_factor=pool_factor,
+            n_names=n_names,
         )
 
     def _made_views(
@@ -427,10 +467,12 @@ class SemiSupervisedClassifier(LogitClassifier):
         weight: FloatVector,
         seed: int,
         copies: IntVector | None,
+        n_names: int,
     ) -> float:
         """Scale of the scores, from labelled documents held out in turn.
 
-        Classes weigh as in the pool, which the labels need not resemble.
+        Classes weigh as in the pool, which the labels need not resemble. The first
+        documents are names, which are never held out.
         """
         if not self.calibration_folds:
             return 1.0
@@ -441,8 +483,12 @@ class SemiSupervisedClassifier(LogitClassifier):
         pool = n_labelled + np.sort(rng.choice(n_pool, size, replace=False))
 
         def score_without(kept: IntVector, held_out: IntVector) -> FloatMatrix:
+            kept = np.concatenate([np.arange(n_names), n_names + kept])
+            held_out = n_names + held_out
             part = material.take(np.concatenate([kept, pool]))
-            again = self._learned(part, y[kept], recipe, weight[kept], n_pool / size)
+            again = self._learned(
+                part, y[kept], recipe, weight[kept], n_names, n_pool / size
+            )
             return total_scores(
                 again.students,
                 again.student_weights,
@@ -451,11 +497,12 @@ class SemiSupervisedClassifier(LogitClassifier):
             )
 
         rows, scores = cross_fitted(
-            y, score_without, self.calibration_folds, seed, copies
+            y[n_names:], score_without, self.calibration_folds, seed, copies
         )
-        drawn = np.bincount(y[rows], minlength=len(self.classes_)) / max(len(rows), 1)
-        class_weight = learned.class_share[y[rows]] / drawn[y[rows]]
-        scale = fit_scale(scores, y[rows], class_weight)
+        y_true = y[n_names + rows]
+        drawn = np.bincount(y_true, minlength=len(self.classes_)) / max(len(rows), 1)
+        class_weight = learned.class_share[y_true] / drawn[y_true]
+        scale = fit_scale(scores, y_true, class_weight)
         if len(rows):
             self.left_out_ = (rows, log_normalize(scale * scores))
         return scale

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from earmark.features import TfidfWeighting
 from earmark.kernels.rows import canonical_rows, presence
-from earmark.models.semi_supervised.recipe import Material, Recipe
+from earmark.models.semi_supervised.recipe import Material, Names, Recipe
 from earmark.models.semi_supervised.views import (
     LsaView,
     PpmiView,
@@ -97,9 +97,16 @@ class RecipeFeatures(BaseEstimator):
         return X[:, self.vectors_].toarray()
 
     def material(
-        self, X: SparseMatrix, views: dict[str, Any], recipe: Recipe
+        self,
+        X: SparseMatrix,
+        views: dict[str, Any],
+        recipe: Recipe,
+        names: Names | None = None,
     ) -> Material:
-        """Fit the views on all documents; keep those that a student looks through."""
+        """Fit the views on all documents; keep those that a student looks through.
+
+        Names come first; no view learns from them.
+        """
         words = self.words(X)
         seen = {name: view.fit_transform(words) for name, view in views.items()}
         if recipe.table_weight:
@@ -110,6 +117,26 @@ class RecipeFeatures(BaseEstimator):
             }
         if self.encoder_ is not None:
             seen["encoder"] = self.encoder_.transform(self.encoded(X))
+        material = self._in_every_form(X, words, seen, recipe)
+        if names is None:
+            return material
+        words = self.words(names.rows)
+        seen = {name: view.transform(words) for name, view in views.items()}
+        if self.encoder_ is not None:
+            vectors = self.encoded(names.rows)
+            # Names are nothing like documents: their own mean is taken off.
+            centre = VectorView().fit(vectors) if len(vectors) > 1 else self.encoder_
+            seen["encoder"] = centre.transform(vectors)
+        own = self._in_every_form(names.rows, words, seen, recipe)
+        return own.followed_by(material)
+
+    def _in_every_form(
+        self,
+        X: SparseMatrix,
+        words: SparseMatrix,
+        seen: dict[str, Any],
+        recipe: Recipe,
+    ) -> Material:
         terms = canonical_rows(X[:, self.words_]).copy()
         terms.data = np.log1p(terms.data)
         students = self._students(X, words, seen)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize
+from scipy import optimize, sparse
 from scipy.special import expit, logit
 
 from earmark.kernels.logspace import log_normalize
@@ -31,12 +31,14 @@ __all__ = [
     "VIEWS_WEIGHT",
     "Learned",
     "Material",
+    "Names",
     "Recipe",
     "cross_fitted",
     "fit_scale",
     "learn",
     "learned_share",
     "n_different",
+    "name_weights",
     "pool_is_useful",
     "prior_offset",
     "total_scores",
@@ -84,7 +86,7 @@ def cross_fitted(
             done.append(held_out)
             scores.append(score_without(np.flatnonzero(fold != k), held_out))
     if not done:
-        return np.empty(0, dtype=np.int64), np.empty((0, int(y.max()) + 1))
+        return np.empty(0, dtype=np.int64), np.empty((0, int(y.max(initial=0)) + 1))
     return np.concatenate(done), np.concatenate(scores)
 
 
@@ -251,6 +253,32 @@ SHORT = Recipe(
 
 
 @dataclass(frozen=True)
+class Names:
+    """Names of classes as weak documents: columns, class numbers and weights."""
+
+    rows: SparseMatrix
+    y: IntVector
+    weight: FloatVector
+
+
+# Labels of a class that halve the weight of its names.
+_NAMES_HALVED = 5.0
+
+
+def name_weights(y: IntVector, n_labels: IntVector, weight: float) -> FloatVector:
+    """What each name counts: its class's share, which falls as labels come (SS5).
+
+    Names that are all a class has count like the labels of another.
+    """
+    usual = n_labels[n_labels > 0].mean() if n_labels.any() else 1.0
+    together = weight * np.where(
+        n_labels, 1.0 / (1.0 + n_labels / _NAMES_HALVED), usual
+    )
+    n_names = np.bincount(y, minlength=len(n_labels))
+    return np.asarray(together[y] / n_names[y])
+
+
+@dataclass(frozen=True)
 class Material:
     """The same documents, labelled ones first, in every form the recipe needs."""
 
@@ -261,6 +289,17 @@ class Material:
     terms: SparseMatrix
     """ln(1 + tf), for naive Bayes."""
 
+    def followed_by(self, other: Material) -> Material:
+        """These documents, and then the other ones."""
+        return Material(
+            {name: _stacked(m, other.views[name]) for name, m in self.views.items()},
+            {
+                name: _stacked(m, other.students[name])
+                for name, m in self.students.items()
+            },
+            _stacked(self.terms, other.terms),
+        )
+
     def take(self, rows: IntVector) -> Material:
         """Some of the documents."""
         return Material(
@@ -268,6 +307,12 @@ class Material:
             {name: matrix[rows] for name, matrix in self.students.items()},
             self.terms[rows],
         )
+
+
+def _stacked(first: Matrix, second: Matrix) -> Matrix:
+    if sparse.issparse(first):
+        return sparse.csr_array(sparse.vstack([first, second], format="csr"))
+    return np.concatenate([first, second])
 
 
 @dataclass(frozen=True)
@@ -292,11 +337,13 @@ def learn(
     voter: Estimator = None,
     label_weight: FloatVector | None = None,
     pool_factor: float = 1.0,
+    n_names: int = 0,
 ) -> Learned:
     """Let the views label the pool together, then train the students on all.
 
     y has the class numbers of the first ``len(y)`` documents; the rest is the pool.
-    Each document there stands for ``pool_factor`` documents, if it is a sample.
+    Each document there stands for ``pool_factor`` documents, if it is a sample. The
+    first ``n_names`` are names of classes, never held out.
     """
     n_labelled = len(y)
     weight = np.ones(n_labelled) if label_weight is None else label_weight
@@ -328,7 +375,8 @@ def learn(
     confidence = posterior.max(axis=1)
     labels = np.concatenate([y, posterior.argmax(axis=1)])
     n_pool = pool_factor * len(confidence)
-    label_factor = min(5.0, 1.0 + 0.2 * n_pool / n_labelled)
+    n_known = n_labelled - n_names + float(weight[:n_names].sum())
+    label_factor = min(5.0, 1.0 + 0.2 * n_pool / n_known)
     pool_weights = 0.3 * pool_factor * confidence
     weights = np.concatenate([label_factor * weight, pool_weights])
     is_labelled = np.arange(len(labels)) < n_labelled

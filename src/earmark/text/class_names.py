@@ -1,0 +1,144 @@
+"""Class names as texts: what labels say in words, and which of them say anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from earmark.exceptions import DataError
+from earmark.typing import BoolVector
+
+__all__ = ["ClassNames", "label_words", "require_class_names", "require_named"]
+
+# Between the words of a label: "moneyFX" and "HTMLPage" have one border each.
+_BORDERS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W\d_]+")
+# A code, such as C01, 12B or ICD10: figures beside capitals.
+_CODE = re.compile(r"[A-Z]+\d[A-Z\d]*|\d+[A-Z]+[A-Z\d]*")
+# Words of labels that say nothing about the documents.
+_SILENT = frozenset(
+    (
+        *("and", "category", "class", "etc", "for", "general", "in", "label", "misc"),
+        *("miscellaneous", "na", "no", "none", "not", "of", "or", "other", "others"),
+        *("rest", "the", "topic", "type", "unknown", "various", "with"),
+    )
+)
+
+
+def label_words(label: object) -> list[str]:
+    """The words of a label in lower case; none of a number or a code.
+
+    >>> label_words("rec.sport.hockey")
+    ['rec', 'sport', 'hockey']
+    >>> label_words("creditCard_debt2")
+    ['credit', 'card', 'debt']
+    """
+    if not isinstance(label, str):
+        return []
+    parts = [p for p in re.split(r"[\W_]+", label) if not _CODE.fullmatch(p)]
+    words = [word.lower() for part in parts for word in _BORDERS.split(part)]
+    return [word for word in words if len(word) > 1 and word not in _SILENT]
+
+
+def require_class_names(class_names: object) -> None:
+    """Refuse what is neither "auto" nor None nor texts by label."""
+    if class_names is None or class_names == "auto":
+        return
+    if not isinstance(class_names, Mapping):
+        raise TypeError(
+            "TextClassifier.class_names must be 'auto', None or a dict from labels to "
+            f"texts, got {class_names!r:.80}."
+        )
+    for label, texts in class_names.items():
+        several = [texts] if isinstance(texts, str) else texts
+        if (
+            not isinstance(several, list | tuple)
+            or not several
+            or not all(isinstance(text, str) and text.strip() for text in several)
+        ):
+            raise TypeError(
+                f"TextClassifier.class_names: {label!r} must have a text or a list of "
+                f"texts, none of them blank, got {texts!r:.80}."
+            )
+
+
+@dataclass(frozen=True)
+class ClassNames:
+    """Classes that are asked for by name, and what is said about classes."""
+
+    class_names: object = None
+    """"auto", None, or label -> text or texts."""
+    classes: Sequence[Hashable] = ()
+    """Classes there are to be, whether or not a document has their label."""
+    _given: Mapping[Hashable, list[str]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        require_class_names(self.class_names)
+        given: dict[Hashable, list[str]] = {}
+        if isinstance(self.class_names, Mapping):
+            for label, texts in self.class_names.items():
+                given[label] = [texts] if isinstance(texts, str) else list(texts)
+        object.__setattr__(self, "_given", given)
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """Classes asked for, or described."""
+        return list(dict.fromkeys([*self.classes, *self._given]))
+
+    def telling(
+        self,
+        labels: Iterable[Hashable],
+        knows: Callable[[list[str]], BoolVector],
+        encoded: bool,
+    ) -> dict[Hashable, list[str]]:
+        """Texts of the classes whose names say something, in the order of ``str``.
+
+        ``knows`` says which texts have a word that occurs in the documents. Of a
+        label's own words those are taken, and with an encoder also what looks like a
+        word and not like an abbreviation. Encoders know every description.
+        """
+        if self.class_names is None:
+            return {}
+        every = {*self.labels, *labels}
+        texts = {label: self._texts(label, knows, encoded) for label in every}
+        return {label: texts[label] for label in sorted(every, key=str) if texts[label]}
+
+    def _texts(
+        self, label: Hashable, knows: Callable[[list[str]], BoolVector], encoded: bool
+    ) -> list[str]:
+        if label in self._given:
+            own = self._given[label]
+            return own if encoded else _those(own, knows(own))
+        words = label_words(label)
+        if not words:
+            return []
+        is_known = knows(words)
+        if encoded and not str(label).isupper():
+            is_known = is_known | np.array([_looks_like_a_word(w) for w in words])
+        used = _those(words, is_known)
+        return [" ".join(used)] if used else []
+
+
+def _those(texts: list[str], chosen: BoolVector) -> list[str]:
+    return [text for text, is_chosen in zip(texts, chosen, strict=True) if is_chosen]
+
+
+def _looks_like_a_word(word: str) -> bool:
+    return len(word) > 3 and re.search("[aeiouy]", word) is not None
+
+
+def require_named(
+    classes: Iterable[Hashable], labels: Iterable[Hashable], telling: Iterable[Hashable]
+) -> None:
+    """Refuse classes that have neither a label nor a name that says anything."""
+    silent = sorted(str(label) for label in {*classes} - {*labels} - {*telling})
+    if silent:
+        listed = ", ".join(silent[:5]) + (", ..." if len(silent) > 5 else "")
+        raise DataError(
+            f"no labelled document and no telling name for: {listed}. No word of the "
+            "name occurs in two of the texts; describe the class in words of the texts "
+            "(class_names={label: text}, earmark train --class-names), or label some "
+            "documents (earmark label)."
+        )

@@ -1,0 +1,83 @@
+"""What labels say in words, and which of them say anything."""
+
+import numpy as np
+import pytest
+
+from earmark.exceptions import DataError
+from earmark.text.class_names import ClassNames, label_words, require_named
+
+
+def knows(*words):
+    return lambda texts: np.array([bool({*t.split()} & {*words}) for t in texts])
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("rec.sport.hockey", "rec sport hockey"),
+        ("card_payment_fee_charged", "card payment fee charged"),
+        ("creditCard", "credit card"),
+        ("HTMLPage", "html page"),
+        ("money-fx", "money fx"),
+        ("Sci/Tech", "sci tech"),
+        ("question2", "question"),
+        ("other", ""),
+        ("C01", ""),
+        ("ICD10", ""),
+        ("12B", ""),
+        ("17", ""),
+        (17, ""),
+        ("ENTY", "enty"),
+    ],
+)
+def test_words_of_labels(label, words):
+    assert label_words(label) == words.split()
+
+
+def test_own_words_count_if_they_occur_and_codes_are_left_alone():
+    names = ClassNames("auto")
+    telling = names.telling(["ENTY", "C01", "rec.autos"], knows("autos"), False)
+    assert telling == {"rec.autos": ["autos"]}
+
+
+def test_an_encoder_knows_what_looks_like_a_word_and_no_abbreviations():
+    telling = ClassNames("auto").telling(
+        ["ENTY", "hockey", "acq", "ABBR"], knows(), True
+    )
+    assert telling == {"hockey": ["hockey"]}
+
+
+def test_descriptions_need_a_word_that_occurs_or_an_encoder():
+    names = ClassNames({"a": ["wheat corn", "tonnes"], "b": "qqq"})
+    assert names.telling((), knows("corn"), False) == {"a": ["wheat corn"]}
+    assert names.telling((), knows(), True) == {
+        "a": ["wheat corn", "tonnes"],
+        "b": ["qqq"],
+    }
+
+
+def test_labels_without_a_description_speak_for_themselves():
+    names = ClassNames({"a": "corn"}, ["a", "wheat"])
+    assert names.labels == ["a", "wheat"]
+    assert names.telling((), knows("corn", "wheat"), False) == {
+        "a": ["corn"],
+        "wheat": ["wheat"],
+    }
+
+
+def test_none_is_silent_and_the_order_is_that_of_the_labels():
+    assert ClassNames(None, ["corn"]).telling(["oil"], knows("oil"), True) == {}
+    one = ClassNames({"b": "corn", "a": "corn"}).telling((), knows("corn"), False)
+    assert list(one) == ["a", "b"]
+
+
+@pytest.mark.parametrize("wrong", ["yes", 3, {"a": 4}, {"a": " "}, {"a": []}])
+def test_what_is_no_name_is_refused(wrong):
+    with pytest.raises(TypeError, match="class_names"):
+        ClassNames(wrong)
+
+
+def test_a_class_without_label_and_name_is_refused():
+    require_named(["a", "b"], ["a"], ["b"])
+    with pytest.raises(DataError, match=r"no telling name for: c.*earmark label"):
+        require_named(["a", "c"], ["a"], ["b"])
