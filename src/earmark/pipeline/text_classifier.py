@@ -260,8 +260,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self._check_promise()
         require_encoder(self.encoder)
         texts = self._texts(X, new=True)
-        self.seed_ = seed_from(self.random_state)
-        options = self._options(() if classes is None else classes)
+        options = self._new_options(() if classes is None else classes)
         target = self._target(y, n_documents(texts), options.names)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         labelled = take(texts, target.labelled)
@@ -414,8 +413,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if "engine_" not in vars(self):
             name = "multinomial" if self.model == "auto" else self.model
             features = fitting_features(self.features, texts)
-            self.seed_ = seed_from(self.random_state)
-            engine = build_engine(name, features, self._options())
+            engine = build_engine(name, features, self._new_options())
             assert isinstance(engine, CountEngine)
             engine.partial_fit(texts, target.labels, classes)
             self._adopt(engine, model_name(name), ["updated document by document"])
@@ -801,6 +799,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             params = {**rest, "features": {**(features or {}), **named}}
         super().set_params(**params)
         return self
+
+    def _new_options(self, classes: Sequence[Hashable] = ()) -> BuildOptions:
+        """Options of a fit that begins: it draws its seed."""
+        self.seed_ = seed_from(self.random_state)
+        return self._options(classes)
 
     def _options(self, classes: Sequence[Hashable] = ()) -> BuildOptions:
         return BuildOptions(
