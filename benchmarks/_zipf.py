@@ -34,6 +34,12 @@ def words(rng: np.random.Generator) -> pa.Array:
     return pa.array(list(found))
 
 
+def shares() -> np.ndarray:
+    """Zipf's law, summed up to each word."""
+    share = np.cumsum(1.0 / (np.arange(N_WORDS) + 2.7) ** 1.05)
+    return share / share[-1]
+
+
 def dataset(n_documents: int) -> Path:
     """A directory of Parquet parts of 50,000 documents, about 370 bytes each."""
     out = folder() / f"zipf-{n_documents}"
@@ -43,8 +49,7 @@ def dataset(n_documents: int) -> Path:
     out.mkdir(parents=True)
     rng = np.random.default_rng(0)
     vocabulary = words(rng)
-    share = np.cumsum(1.0 / (np.arange(N_WORDS) + 2.7) ** 1.05)
-    share /= share[-1]
+    share = shares()
     for start in range(0, n_documents, PART):
         size = min(PART, n_documents - start)
         write_part(
@@ -60,8 +65,11 @@ def write_part(
     rng: np.random.Generator,
     vocabulary: pa.Array,
     share: np.ndarray,
+    length: int = LENGTH,
+    n_labelled: int | None = None,
 ) -> None:
-    drawn = np.searchsorted(share, rng.random((size, LENGTH))).astype(np.int32)
+    """Write documents of ``length`` words; ``n_labelled`` of them keep their label."""
+    drawn = np.searchsorted(share, rng.random((size, length))).astype(np.int32)
     label = rng.integers(0, N_CLASSES, size)
     # Every sixth word is moved to a word of the class, which Zipf's law survives.
     told = drawn[:, ::6]
@@ -69,13 +77,18 @@ def write_part(
     drawn = np.minimum(drawn, N_WORDS - 1)
     tokens = pc.take(vocabulary, pa.array(drawn.ravel()))
     lists = pa.ListArray.from_arrays(
-        pa.array(np.arange(0, size * LENGTH + 1, LENGTH), pa.int32()), tokens
+        pa.array(np.arange(0, size * length + 1, length), pa.int32()), tokens
     )
     names = pa.array([f"topic {k}" for k in range(N_CLASSES)])
     table = pa.table(
-        {"text": pc.binary_join(lists, " "), "label": pc.take(names, pa.array(label))}
+        {"text": pc.binary_join(lists, " "), "label": _labels(names, label, n_labelled)}
     )
     pq.write_table(table, path, row_group_size=10_000, compression="snappy")
+
+
+def _labels(names: pa.Array, label: np.ndarray, n_labelled: int | None) -> pa.Array:
+    hidden = np.arange(len(label)) >= (len(label) if n_labelled is None else n_labelled)
+    return pc.take(names, pa.array(label, mask=hidden))
 
 
 def megabytes(path: Path) -> float:
