@@ -11,19 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sized
 import numpy as np
 from scipy import sparse
 
-from earmark._checks import offers, shape_of
+from earmark.parameters import offers, shape_of
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,
     IntVector,
     Labels,
-    RandomStateLike,
 )
 
 __all__ = [
     "n_rows",
     "nested_order",
-    "seed_from",
     "stratified_folds",
     "stratified_split",
     "take",
@@ -57,20 +55,6 @@ def take(X: DocumentsLike, rows: IntVector) -> DocumentsLike:
     if offers(X, "__array__"):
         return np.asarray(X)[rows]
     return [X[row] for row in rows.tolist()]
-
-
-def seed_from(random_state: RandomStateLike) -> int | None:
-    """A seed: the number or None as it is, or the next draw of a generator."""
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return None if random_state is None else int(random_state)
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31 - 1))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    raise ValueError(
-        "random_state must be None, a whole number, a RandomState or a Generator, got "
-        f"{random_state!r}."
-    )
 
 
 def stratified_folds(

@@ -1,25 +1,113 @@
-"""Parameters of estimators: seeds, names of before, data that belong to ``fit``."""
+"""Parameters of estimators: checks, seeds, names of before; what an object can do.
+
+Every message of a check reads: owner.name must be ..., got ...; hint.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from inspect import signature
+from numbers import Integral, Real
 from typing import ParamSpec, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from earmark.typing import Estimator, RandomStateLike
 
 __all__ = [
     "given_to_fit",
+    "offers",
     "random_state_of",
     "renamed",
+    "require_in_range",
+    "require_integer",
+    "require_one_of",
+    "seed_from",
     "seed_of",
+    "shape_of",
     "with_new_names",
 ]
+
+
+def offers(owner: object, *methods: str) -> bool:
+    """Whether an object, anybody's, has all these methods and will answer them.
+
+    scikit-learn's ``available_if`` hides what a fitted estimator cannot do; a
+    Protocol would not see that.
+    """
+    return all(callable(getattr(owner, method, None)) for method in methods)
+
+
+def shape_of(X: object) -> tuple[int, ...]:
+    """Rows and columns of an array, frame or column; () of what does not say."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    return shape
+
+
+def _where(owner: object, name: str) -> str:
+    return f"{type(owner).__name__}.{name}"
+
+
+def _tail(hint: str) -> str:
+    return f"; {hint}" if hint else ""
+
+
+def require_in_range(
+    owner: object,
+    name: str,
+    *,
+    low: float = float("-inf"),
+    high: float = float("inf"),
+    open_low: bool = False,
+    hint: str = "",
+) -> None:
+    """Raise unless ``getattr(owner, name)`` is a number in [low, high]."""
+    value = getattr(owner, name)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(
+            f"{_where(owner, name)} must be a number, got {value!r}{_tail(hint)}."
+        )
+    number = float(value)
+    inside = low < number <= high if open_low else low <= number <= high
+    if not inside:
+        bracket = "(" if open_low else "["
+        raise ValueError(
+            f"{_where(owner, name)} must be in {bracket}{low}, {high}], "
+            f"got {value!r}{_tail(hint)}."
+        )
+
+
+def require_integer(
+    owner: object, name: str, *, low: int = 0, high: int | None = None, hint: str = ""
+) -> None:
+    """Raise unless ``getattr(owner, name)`` is a whole number in [low, high]."""
+    value = getattr(owner, name)
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(
+            f"{_where(owner, name)} must be a whole number, got {value!r}{_tail(hint)}."
+        )
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        bounds = f">= {low}" if high is None else f"in [{low}, {high}]"
+        raise ValueError(
+            f"{_where(owner, name)} must be {bounds}, got {value!r}{_tail(hint)}."
+        )
+
+
+def require_one_of(
+    owner: object, name: str, choices: Collection[object], *, hint: str = ""
+) -> None:
+    """Raise unless ``getattr(owner, name)`` is one of ``choices``."""
+    value = getattr(owner, name)
+    if not any(value is choice or value == choice for choice in choices):
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(
+            f"{_where(owner, name)} must be one of {listed}, "
+            f"got {value!r}{_tail(hint)}."
+        )
+
 
 _P = ParamSpec("_P")
 _Value = TypeVar("_Value")
@@ -36,7 +124,12 @@ def random_state_of(random_state: RandomStateLike) -> np.random.RandomState:
         return random_state
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.integers(_LARGEST_SEED))
-    return np.random.RandomState(0 if random_state is None else random_state)
+    if random_state is None or isinstance(random_state, int | np.integer):
+        return np.random.RandomState(random_state or 0)
+    raise ValueError(
+        "random_state must be None, a whole number, a RandomState or a Generator, got "
+        f"{random_state!r}."
+    )
 
 
 def seed_of(random_state: RandomStateLike) -> int:
@@ -46,6 +139,11 @@ def seed_of(random_state: RandomStateLike) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(random_state_of(random_state).randint(_LARGEST_SEED))
+
+
+def seed_from(random_state: RandomStateLike) -> int | None:
+    """A seed as ``seed_of`` gives it, but None stays None."""
+    return None if random_state is None else seed_of(random_state)
 
 
 def renamed(**names: str) -> Callable[[Callable[_P, None]], Callable[_P, None]]:
@@ -76,6 +174,8 @@ def with_new_names(kind: type, state: Mapping[str, object]) -> dict[str, object]
 
     Parameters that its class did not have yet get their defaults.
     """
+    from sklearn.base import BaseEstimator  # costs more than the rest of this module
+
     names = getattr(kind.__dict__.get("__init__"), "renamed", {})
     known = {names.get(name, name): value for name, value in state.items()}
     if issubclass(kind, BaseEstimator):

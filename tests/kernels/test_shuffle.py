@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse, stats
 
-from earmark.kernels.keys import uniforms
-from earmark.kernels.shuffle import distinct_documents, fingerprints
+from earmark.kernels.keys import distinct_documents, fingerprints, uniforms
 
 
 def documents(rng, n_samples=60, n_features=25):

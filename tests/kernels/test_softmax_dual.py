@@ -9,9 +9,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from earmark.kernels.backend import native
-from earmark.kernels.shuffle import distinct_documents
-from earmark.kernels.softmax_dual import DualStart, _solve_visit, maximize_dual
-from earmark.kernels.softmax_sgd import softmax
+from earmark.kernels.keys import distinct_documents
+from earmark.kernels.softmax import DualStart, _solve_visit, maximize_dual, softmax
 
 compiled = pytest.mark.skipif(native() is None, reason="the extension was not built")
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from earmark.kernels.backend import native
-from earmark.kernels.softmax_sgd import Steps, descend, new_descent, settle, softmax
+from earmark.kernels.softmax import Steps, descend, new_descent, settle, softmax
 
 compiled = pytest.mark.skipif(native() is None, reason="the extension was not built")
 

@@ -29,7 +29,7 @@ from earmark.models import (
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
-from earmark.models.protocols import ExplainsScores, LinearModel
+from earmark.models.base import ExplainsScores, LinearModel
 
 MODELS = [
     cls

@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 from earmark.evaluation import accuracy_coverage
 from earmark.exceptions import DataError
-from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import log_normalize
 from earmark.models import HybridBayes, MultinomialNaiveBayes
 from earmark.models.hybrid.regions import evidence
 from earmark.models.hybrid.theta import negative_log_likelihood

@@ -5,7 +5,7 @@ import numpy as np
 from earmark import TextClassifier
 from earmark.pipeline import choice, estimates
 from earmark.pipeline.choice import Trial, best_trial, candidates
-from earmark.text.scripts import mixes_languages
+from earmark.text.tokens import mixes_languages
 
 
 def trial(name, n_right, n=1000):

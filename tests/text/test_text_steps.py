@@ -5,8 +5,7 @@ from sklearn.feature_extraction import text as sklearn_text
 
 from earmark.text import tokens
 from earmark.text.regions import split_reply, split_title
-from earmark.text.scripts import unspaced_share
-from earmark.text.tokens import stop_word_set, words_of_least_length
+from earmark.text.tokens import stop_word_set, unspaced_share, words_of_least_length
 
 
 @pytest.mark.parametrize("text", ["", "plain", "Café №5 ﬁ ½", "e\u0301", "Σ\ud800"])

@@ -14,7 +14,6 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from earmark._checks import offers, require_in_range, require_one_of
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.decision import Decision, any_of_decision, one_of_decision
 from earmark.decision.evidence import (
@@ -58,7 +57,8 @@ from earmark.decision.wrapping import (
 from earmark.evaluation.duplicates import texts_of
 from earmark.evaluation.labels import as_labels, index_of, is_multi_label, label_sets
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.folds import seed_from, stratified_folds, take
+from earmark.folds import stratified_folds, take
+from earmark.parameters import offers, require_in_range, require_one_of, seed_from
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,

@@ -13,7 +13,6 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from earmark._checks import offers, require_in_range, require_one_of
 from earmark.decision.decision import Decision, any_of_decision, object_array
 from earmark.decision.evidence import group_copies
 from earmark.decision.scores import Scores, read_scores
@@ -34,7 +33,8 @@ from earmark.evaluation.labels import (
     plain,
 )
 from earmark.exceptions import DataError
-from earmark.folds import n_rows, seed_from, stratified_folds, take
+from earmark.folds import n_rows, stratified_folds, take
+from earmark.parameters import offers, require_in_range, require_one_of, seed_from
 from earmark.typing import (
     ArrayLike,
     BoolVector,

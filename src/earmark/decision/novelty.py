@@ -12,13 +12,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from earmark._checks import require_integer
 from earmark.evaluation.duplicates import group_near_duplicates
 from earmark.evaluation.labels import as_labels
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.kernels.postings import Postings, build_postings, top_similar
 from earmark.kernels.rows import row_norms, row_numbers, scale_rows, unit_rows
+from earmark.parameters import require_integer
 from earmark.typing import (
     FloatMatrix,
     FloatVector,

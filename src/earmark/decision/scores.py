@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from earmark._checks import offers
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.kernels.logspace import logsumexp_rows
+from earmark.kernels.rows import logsumexp_rows
+from earmark.parameters import offers
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,

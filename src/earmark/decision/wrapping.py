@@ -18,7 +18,6 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.multiclass import check_classification_targets
 
-from earmark._checks import require_integer, shape_of
 from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
@@ -26,6 +25,7 @@ from earmark.evaluation.labels import (
 )
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, take
+from earmark.parameters import require_integer, shape_of
 from earmark.typing import (
     DocumentsLike,
     Estimator,

@@ -11,7 +11,6 @@ from typing import Any
 
 from sklearn.base import clone
 
-from earmark._checks import offers
 from earmark.distributed.dask_executor import DaskExecutor
 from earmark.distributed.executor import Dataset, Executor
 from earmark.distributed.job import Job, NothingToLearnError, as_bytes
@@ -24,7 +23,7 @@ from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import NotSupportedError
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
 from earmark.models.registry import MODELS, BuildOptions
-from earmark.parameters import seed_of
+from earmark.parameters import offers, seed_of
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.choice import (
     Data,

@@ -17,8 +17,7 @@ from earmark.models import (
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
-from earmark.models.additive import AdditiveClassifier
-from earmark.models.base import check_parameters
+from earmark.models.base import AdditiveClassifier, check_parameters
 from earmark.models.higher_order.estimates import block_paths, joined_paths
 from earmark.models.hybrid.regions import left_out
 from earmark.models.semi_supervised.em import Parameters, PoolSums, expected_sums

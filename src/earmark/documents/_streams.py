@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from earmark._checks import require_integer, require_one_of
 from earmark._optional import require
 from earmark.documents._places import fault
 from earmark.exceptions import DataError
+from earmark.parameters import require_integer, require_one_of
 
 __all__ = [
     "FORMATS",

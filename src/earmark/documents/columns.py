@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from earmark._checks import require_one_of
 from earmark.documents._places import fault, listed, near
+from earmark.parameters import require_one_of
 
 __all__ = ["LABEL_NAMES", "TEXT_NAMES", "Plan", "Request"]
 

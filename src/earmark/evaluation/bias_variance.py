@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from earmark._checks import offers
 from earmark.evaluation.fresh import fresh
 from earmark.evaluation.labels import (
     as_labels,
@@ -37,6 +36,7 @@ from earmark.evaluation.labels import (
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, nested_order, take
+from earmark.parameters import offers
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,

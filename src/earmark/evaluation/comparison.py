@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from earmark._checks import offers
 from earmark.evaluation.confusion import (
     averages,
     multi_label_scores,
@@ -41,6 +40,7 @@ from earmark.evaluation.significance import (
 )
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_split, take
+from earmark.parameters import offers
 from earmark.typing import (
     ArrayLike,
     BoolVector,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from earmark.evaluation.labels import as_labels
+from earmark.text.containers import is_missing, plain_values
 from earmark.typing import DocumentsLike, IntVector
 
 __all__ = [
@@ -278,10 +278,10 @@ def texts_of(X: DocumentsLike) -> list[str] | None:
     elif getattr(X, "ndim", 1) != 1:
         return None
     else:
-        values = as_labels(X)
-        if not all(value is None or isinstance(value, str) for value in values):
+        values = plain_values(X) or list(X)
+        if not all(isinstance(value, str) or is_missing(value) for value in values):
             return None
-        return ["" if value is None else str(value) for value in values]
+        return [str(value) if isinstance(value, str) else "" for value in values]
     with_text = [column for column in columns if column is not None]
     if not with_text:
         return None

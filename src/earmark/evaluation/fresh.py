@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from earmark._checks import offers
+from earmark.parameters import offers
 from earmark.typing import DocumentsLike, Estimator, LabelsLike
 
 __all__ = ["fitted_with", "fresh"]

@@ -33,7 +33,6 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, ndtr, softmax
 from sklearn.base import clone
 
-from earmark._checks import offers
 from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
@@ -43,6 +42,7 @@ from earmark.evaluation.labels import (
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.folds import stratified_folds, take
+from earmark.parameters import offers
 from earmark.typing import (
     BoolVector,
     DocumentsLike,

@@ -11,19 +11,19 @@ import joblib
 from scipy import sparse
 from sklearn import get_config
 
-from earmark._checks import require_one_of
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.kernels.backend import native
 from earmark.kernels.text import LONGEST_NGRAM, Documents, Scan
+from earmark.parameters import require_one_of
 from earmark.text.containers import as_list, as_texts
 from earmark.text.preparation import TextPreparation
-from earmark.text.scripts import unspaced_share
 from earmark.text.tokens import (
     WORD_PATTERN,
     make_analyzer,
     make_preprocessor,
     make_tokenizer,
     stop_word_set,
+    unspaced_share,
     words_of_least_length,
 )
 from earmark.typing import DocumentsLike

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import normalize
 
-from earmark._checks import require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.features.analysis import Analysis, AnalysisMixin, csr_container
 from earmark.kernels.text import count_hashed
 from earmark.kernels.text_plain import CsrArrays, count_hashed_tokens
+from earmark.parameters import require_integer, require_one_of
 from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import DocumentsLike, SparseMatrix
 

@@ -11,7 +11,6 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from earmark._checks import require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, class_sums
 from earmark.kernels.term_scores import (
@@ -19,7 +18,7 @@ from earmark.kernels.term_scores import (
     information_gain,
     largest_mutual_information,
 )
-from earmark.parameters import renamed
+from earmark.parameters import renamed, require_integer, require_one_of
 from earmark.typing import (
     ArrayLike,
     BoolVector,

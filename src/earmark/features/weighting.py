@@ -10,9 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from earmark._checks import require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, row_lengths, scale_rows, unit_rows
+from earmark.parameters import require_one_of
 from earmark.typing import FloatVector, IntVector, MatrixLike, SparseMatrix
 
 __all__ = ["IDF", "NORM", "TF", "TfidfWeighting"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.kernels.keys import uniforms
-from earmark.kernels.softmax_sgd import softmax
+from earmark.kernels.softmax import softmax
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 __all__ = [

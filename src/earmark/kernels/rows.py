@@ -1,4 +1,4 @@
-"""Row-wise sums, scalings and selections of sparse matrices; sums of unit vectors.
+"""Row-wise sums, scalings and selections; sums of unit vectors; rows in log space.
 
 Unit vectors are summed in whole multiples of 2**-40 (CS2): lengths are summed exactly
 and rounded once, so that neither the order of a row's entries nor the choice of kernel
@@ -29,6 +29,9 @@ __all__ = [
     "csr_arrays",
     "dense_blocks",
     "fixed_point_rows",
+    "index_type",
+    "log_normalize",
+    "logsumexp_rows",
     "pair_counts",
     "presence",
     "row_lengths",
@@ -229,3 +232,26 @@ def pair_counts(rows: SparseMatrix) -> NDArray[np.float32]:
         counts[block] = (by_term[block] @ ones).toarray()
     np.fill_diagonal(counts, 0.0)
     return counts
+
+
+def logsumexp_rows(scores: FloatMatrix) -> FloatVector:
+    """Log of the sum of exponentials of each row; -inf for a row of -inf."""
+    top = scores.max(axis=1)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.exp(scores - shift[:, None]).sum(axis=1))
+    return np.asarray(total + shift, dtype=np.float64)
+
+
+def log_normalize(scores: FloatMatrix) -> FloatMatrix:
+    """Subtract each row's log-sum-exp, so that the row's exponentials sum to 1 (NB5).
+
+    A row of -inf stays as it is.
+    """
+    total = logsumexp_rows(scores)
+    return scores - np.where(np.isneginf(total), 0.0, total)[:, None]
+
+
+def index_type(n_entries: int) -> type[np.int32] | type[np.int64]:
+    """int32 while it can count the entries, as scikit-learn chooses."""
+    return np.int32 if n_entries <= np.iinfo(np.int32).max else np.int64

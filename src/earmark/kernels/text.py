@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from earmark.exceptions import DataError
 from earmark.kernels.backend import extension
+from earmark.kernels.rows import index_type
 from earmark.kernels.term_merge import PackedTerms
-from earmark.kernels.text_plain import ClassCounts, CsrArrays, PlainCounts, index_type
+from earmark.kernels.text_plain import ClassCounts, CsrArrays, PlainCounts
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
 __all__ = [

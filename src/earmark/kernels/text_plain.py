@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.kernels.backend import native
+from earmark.kernels.rows import index_type
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
 __all__ = [
@@ -28,7 +29,6 @@ __all__ = [
     "class_sums",
     "count_columns",
     "count_hashed_tokens",
-    "index_type",
     "linear_scores",
     "murmurhash3",
     "word_ngrams",
@@ -157,11 +157,6 @@ def _csr_arrays(rows: Iterable[list[tuple[int, int]]]) -> CsrArrays:
         np.array(indices, dtype=index),
         np.array(data, dtype=np.int64),
     )
-
-
-def index_type(n_entries: int) -> type[np.int32] | type[np.int64]:
-    """int32 while it can count the entries, as scikit-learn chooses."""
-    return np.int32 if n_entries <= np.iinfo(np.int32).max else np.int64
 
 
 def class_sums(

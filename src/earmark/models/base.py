@@ -1,24 +1,33 @@
-"""Base classes of the classifiers: what is made of a matrix of class scores."""
+"""What a classifier is: base classes, and what it says about its scores.
+
+Base classes make answers of a matrix of class scores; ``AdditiveClassifier`` is one
+whose training is a sum over documents: accumulate, then finalise. A ``LinearModel``
+gives its scores as one weight for each term, so that they can be summed up while
+the text is read. A model that ``ExplainsScores`` takes the scores of a document apart.
+"""
 
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import EarmarkWarning, NotSupportedError
-from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import canonical_rows
-from earmark.models.protocols import LinearRule, ScoreParts, linear_parts
+from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.parameters import with_new_names
-from earmark.statistics.inputs import checked_weights
+from earmark.statistics.class_statistics import checked_weights, label_positions
 from earmark.typing import (
+    ArrayLike,
     ClassWeightLike,
     Estimator,
     FloatMatrix,
@@ -27,19 +36,145 @@ from earmark.typing import (
     Labels,
     Matrix,
     MatrixLike,
+    SparseMatrix,
     WeightsLike,
 )
 
 __all__ = [
+    "AdditiveClassifier",
+    "ExplainsScores",
     "JointClassifier",
+    "LinearModel",
+    "LinearRule",
     "LogitClassifier",
     "RankingClassifier",
+    "ScoreParts",
     "ScoringClassifier",
     "check_parameters",
+    "class_columns",
     "document_weights",
     "joint_log_likelihood",
+    "linear_parts",
+    "linear_rule_of",
     "repeats",
 ]
+
+
+@runtime_checkable
+class LinearModel(Protocol):
+    """A classifier whose class scores may be linear in a row."""
+
+    def linear_rule(self) -> LinearRule | None:
+        """The scores as a sum over a row's entries; None where they are not one."""
+
+
+@runtime_checkable
+class ExplainsScores(Protocol):
+    """A classifier whose class scores can be taken apart (AB3)."""
+
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+        """The scores of each document, taken apart."""
+
+    def term_weights(self) -> FloatMatrix | None:
+        """Weight of each term for each class (n_features, n_classes), if it has one."""
+
+
+@dataclass(frozen=True)
+class LinearRule:
+    """Class scores that are linear in a row: row @ weights + offset."""
+
+    weights: FloatMatrix
+    """(n_features, n_classes)."""
+    offset: FloatVector
+    binary: bool = False
+    """The row says only which entries of X are positive ..."""
+    unit: bool = False
+    """... and is scaled to length 1."""
+    empty: FloatVector | None = None
+    """The scores of a row of zeros, where they are not ``offset``."""
+    log_posteriors: Callable[[FloatMatrix], FloatMatrix] | None = None
+    """From scores to log-probabilities; None where the scores do not say."""
+
+    @property
+    def on_rows(self) -> bool:
+        """Whether the scores are linear in the rows of X as they are."""
+        return not self.binary and not self.unit and self.empty is None
+
+    @classmethod
+    def from_coef(
+        cls,
+        coef: ArrayLike,
+        intercept: ArrayLike,
+        *,
+        binary: bool = False,
+        unit: bool = False,
+    ) -> Self:
+        """From weights as scikit-learn keeps them, (n_problems, n_features)."""
+        weights = np.asarray(coef, dtype=np.float64)
+        bias = np.asarray(intercept, dtype=np.float64)
+        bias = np.broadcast_to(bias, weights.shape[:1])
+        return cls(
+            np.ascontiguousarray(class_columns(weights.T)),
+            class_columns(bias[None, :])[0],
+            binary,
+            unit,
+        )
+
+
+def linear_rule_of(estimator: Estimator) -> LinearRule | None:
+    """How any classifier's scores are linear in a row, or None where they are not."""
+    if isinstance(estimator, LinearModel):
+        return estimator.linear_rule()
+    coef = getattr(estimator, "coef_", None)
+    intercept = getattr(estimator, "intercept_", None)
+    if coef is None or intercept is None:
+        return None
+    dense = coef.toarray() if sparse.issparse(coef) else coef
+    return LinearRule.from_coef(dense, intercept)
+
+
+@dataclass(frozen=True)
+class ScoreParts:
+    """One document's scores, taken apart (AB3).
+
+    ``terms.sum(axis=0) + sum(constants.values())`` is the document's row of
+    class scores.
+    """
+
+    columns: IntVector
+    """Columns of the terms that contribute."""
+    terms: FloatMatrix
+    """Contribution of each of them to each class, (n_terms, n_classes)."""
+    constants: Mapping[str, FloatVector] = field(default_factory=dict)
+    """Named contributions that belong to no single term, such as the prior."""
+    note: str = ""
+    """A sentence for people, such as which hidden node answered."""
+    labelled: FloatMatrix | None = None
+    """The part of ``terms`` that labelled documents gave; the rest came from text
+    without labels. None where nothing was learned from such text."""
+
+
+def class_columns(margins: ArrayLike) -> FloatMatrix:
+    """A column for each class; the margin d of two classes becomes (-d/2, d/2)."""
+    columns = np.asarray(margins, dtype=np.float64)
+    if columns.ndim == 1:
+        columns = columns[:, None]
+    if columns.shape[1] > 1:
+        return columns
+    return np.concatenate([-columns, columns], axis=1) / 2.0
+
+
+def linear_parts(
+    X: SparseMatrix, weights: FloatMatrix, constants: Mapping[str, FloatVector]
+) -> list[ScoreParts]:
+    """Score parts of score = X @ weights + constants, weights (n_features, K)."""
+    rows = canonical_rows(X)
+    parts = []
+    for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
+        columns = rows.indices[start:stop].astype(np.int64)
+        terms = rows.data[start:stop, None] * weights[columns]
+        parts.append(ScoreParts(columns, terms, constants))
+    return parts
 
 
 class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -206,3 +341,130 @@ def repeats(owner: Estimator, sample_weight: WeightsLike, n_samples: int) -> Int
             "numbers, a document of weight 2 counting as two equal ones."
         )
     return np.repeat(np.arange(n_samples), 1 if weight is None else weight)
+
+
+class AdditiveClassifier(ScoringClassifier):
+    """Base of the models whose statistics add and subtract (CS).
+
+    A child says what its statistics are (``_empty_statistics``), which rows they
+    sum (``_training_rows``) and how parameters follow from them (``_derive``).
+    """
+
+    statistics_: Any
+    classes_: Labels
+    n_features_in_: int
+
+    @abstractmethod
+    def _empty_statistics(self, classes: Labels, n_features: int) -> Any:
+        """Statistics of no document."""
+
+    @abstractmethod
+    def _derive(self) -> None:
+        """Set the parameters from ``statistics_``."""
+
+    @abstractmethod
+    def leave_one_out(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> FloatMatrix:
+        """Log posteriors of learned documents, each as if it had not been learned."""
+
+    def _training_rows(self, X: Matrix) -> Matrix:
+        """The rows that the statistics sum; validated X by default."""
+        return X
+
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn X (n_samples, n_features) and y afresh."""
+        self._check_parameters()
+        X, labels = self._training_data(X, y, reset=True)
+        return self.finalise(self._summed(X, labels, sample_weight, np.unique(labels)))
+
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn more documents; the result is that of one ``fit`` on all.
+
+        Give all labels in ``classes`` at the first call if ``y`` does not hold
+        them all; a label that is not among them is an error and changes nothing.
+        """
+        self._check_parameters()
+        if "statistics_" not in vars(self):
+            X, labels = self._training_data(X, y, reset=True)
+            known = np.unique(labels if classes is None else np.asarray(classes))
+            return self.finalise(self._summed(X, labels, sample_weight, known))
+        if classes is not None and not np.array_equal(
+            np.unique(np.asarray(classes)), self.classes_
+        ):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_.tolist()!r}, "
+                f"got {np.unique(np.asarray(classes)).tolist()!r}."
+            )
+        X, labels = self._training_data(X, y, reset=False)
+        self.statistics_.add(self._training_rows(X), labels, sample_weight)
+        self._derive()
+        return self
+
+    def forget(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Unlearn documents that were learned, as if they had never been seen."""
+        check_is_fitted(self)
+        X, labels = self._training_data(X, y, reset=False)
+        self.statistics_.remove(self._training_rows(X), labels, sample_weight)
+        self._derive()
+        return self
+
+    def accumulate(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Any:
+        """The statistics of one shard; shards merge with ``statistics.merge``.
+
+        With ``classes`` a shard may be empty.
+        """
+        n_rows, n_columns = np.shape(X)[0], np.shape(X)[-1]
+        if classes is not None and not n_rows:
+            return self._empty_statistics(np.unique(np.asarray(classes)), n_columns)
+        X, labels = self._training_data(X, y, reset=True)
+        known = np.unique(labels if classes is None else np.asarray(classes))
+        return self._summed(X, labels, sample_weight, known)
+
+    def finalise(self, statistics: Any) -> Self:
+        """Become the model that these statistics describe."""
+        self.statistics_ = statistics
+        self.classes_ = statistics.classes
+        self.n_features_in_ = statistics.n_features
+        self._derive()
+        return self
+
+    def _summed(
+        self,
+        X: Matrix,
+        labels: Labels,
+        sample_weight: ArrayLike | None,
+        classes: Labels,
+    ) -> Any:
+        statistics = self._empty_statistics(classes, X.shape[1])
+        return statistics.add(self._training_rows(X), labels, sample_weight)
+
+    def _training_data(
+        self, X: MatrixLike, y: ArrayLike, *, reset: bool
+    ) -> tuple[Matrix, Labels]:
+        # Counts may come as integers beyond 2**53: they are not made float here.
+        X, labels = validate_data(
+            self, X, y, accept_sparse="csr", dtype="numeric", reset=reset
+        )
+        check_classification_targets(labels)
+        return X, labels
+
+    def _own_class(self, y: ArrayLike, n_samples: int) -> IntVector:
+        """Row number in ``classes_`` of each label."""
+        return label_positions(np.asarray(y), self.classes_, n_samples)

@@ -13,19 +13,17 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from earmark._checks import require_in_range, require_integer
 from earmark.exceptions import DataError, DivergenceError
-from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import canonical_rows
-from earmark.kernels.shuffle import Visits, distinct_documents
+from earmark.kernels.keys import Visits, distinct_documents
+from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.models.base import LogitClassifier, RankingClassifier, document_weights
 from earmark.models.progress import (
     CallbackSupportMixin,
     FitProgress,
     with_callbacks,
 )
-from earmark.parameters import seed_of
-from earmark.statistics.inputs import label_positions
+from earmark.parameters import require_in_range, require_integer, seed_of
+from earmark.statistics.class_statistics import label_positions
 from earmark.typing import (
     ArrayLike,
     ClassWeightLike,

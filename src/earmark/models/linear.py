@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
-from earmark.models.protocols import LinearRule
+from earmark.models.base import LinearRule
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

@@ -10,13 +10,18 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels import mlp
 from earmark.kernels.rows import canonical_rows, squared_lengths
+from earmark.models.base import ScoreParts
 from earmark.models.descent import DescentClassifier, TrainingSet
-from earmark.models.protocols import ScoreParts
-from earmark.parameters import given_to_fit, renamed
+from earmark.parameters import (
+    given_to_fit,
+    renamed,
+    require_in_range,
+    require_integer,
+    require_one_of,
+)
 from earmark.typing import (
     ArrayLike,
     ClassWeightLike,

@@ -62,7 +62,7 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "multinomial",
         "multinomial naive Bayes: quick, exact updates, a strong first model",
         "counts",
-        "earmark.models.naive_bayes.multinomial:MultinomialNaiveBayes",
+        "earmark.models.naive_bayes.count_model:MultinomialNaiveBayes",
         in_parts=True,
     ),
     ModelSpec(
@@ -76,7 +76,7 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "complement",
         "complement naive Bayes: steadier when class sizes differ",
         "counts",
-        "earmark.models.naive_bayes.complement:ComplementNaiveBayes",
+        "earmark.models.naive_bayes.count_model:ComplementNaiveBayes",
         {"alpha": 0.3},
         in_parts=True,
     ),

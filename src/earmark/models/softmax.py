@@ -15,16 +15,26 @@ from scipy import optimize, sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import squared_lengths
-from earmark.kernels.shuffle import Visits
-from earmark.kernels.softmax_dual import DualStart, maximize_dual
-from earmark.kernels.softmax_sgd import Descent, Steps, descend, new_descent, settle
+from earmark.kernels.keys import Visits
+from earmark.kernels.rows import log_normalize, squared_lengths
+from earmark.kernels.softmax import (
+    Descent,
+    DualStart,
+    Steps,
+    descend,
+    maximize_dual,
+    new_descent,
+    settle,
+)
+from earmark.models.base import LinearRule
 from earmark.models.descent import DescentClassifier, TrainingSet
-from earmark.models.protocols import LinearRule
-from earmark.parameters import renamed
+from earmark.parameters import (
+    renamed,
+    require_in_range,
+    require_integer,
+    require_one_of,
+)
 from earmark.typing import (
     ArrayLike,
     ClassWeightLike,

@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from earmark._checks import require_in_range, require_integer, require_one_of
+from earmark.kernels.keys import distinct_documents
 from earmark.kernels.offset_svm import LinearFit, fit_offset_svm
 from earmark.kernels.rows import (
     canonical_rows,
@@ -23,12 +23,23 @@ from earmark.kernels.rows import (
     scale_rows,
     unit_rows,
 )
-from earmark.kernels.shuffle import distinct_documents
-from earmark.kernels.softmax_dual import maximize_dual
-from earmark.models.base import RankingClassifier, document_weights
+from earmark.kernels.softmax import maximize_dual
+from earmark.models.base import (
+    LinearRule,
+    RankingClassifier,
+    ScoreParts,
+    class_columns,
+    document_weights,
+    linear_parts,
+)
 from earmark.models.descent import two_classes
-from earmark.models.protocols import LinearRule, ScoreParts, class_columns, linear_parts
-from earmark.parameters import renamed, seed_of
+from earmark.parameters import (
+    renamed,
+    require_in_range,
+    require_integer,
+    require_one_of,
+    seed_of,
+)
 from earmark.typing import (
     ArrayLike,
     BoolVector,

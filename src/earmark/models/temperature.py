@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import log_normalize
 from earmark.typing import FloatMatrix, FloatVector, IntVector
 
 __all__ = ["fitted_temperature"]

@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
-from earmark._checks import offers
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.evidence import group_copies
 from earmark.decision.scores import has_probabilities
@@ -27,6 +26,7 @@ from earmark.models.semi_supervised import (
     pool_is_useful,
 )
 from earmark.models.semi_supervised.classifier import check_parameters
+from earmark.parameters import offers
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.inputs import RegionTexts, Target, n_distinct, n_documents, take
 from earmark.pipeline.matrix_engine import (
@@ -36,7 +36,7 @@ from earmark.pipeline.matrix_engine import (
     cross_scores,
 )
 from earmark.pipeline.text_features import RegionFeatures, SemiFeatures, make_counter
-from earmark.text.scripts import mixes_languages
+from earmark.text.tokens import mixes_languages
 from earmark.typing import BoolVector, IntVector, Labels, SparseMatrix
 
 __all__ = [

@@ -18,14 +18,13 @@ from earmark.decision.scores import Scores, class_log_odds
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import WordCounter
 from earmark.features.fused import KnownTerms, count_by_class
-from earmark.features.vocabulary import prunes, term_mask
-from earmark.kernels.logspace import log_normalize
+from earmark.features.word_counter import prunes, term_mask
+from earmark.kernels.rows import log_normalize
 from earmark.kernels.text import Documents
-from earmark.models.base import check_parameters
-from earmark.models.protocols import ScoreParts
+from earmark.models.base import ScoreParts, check_parameters
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
 from earmark.statistics import ClassStatistics
-from earmark.statistics.inputs import label_positions
+from earmark.statistics.class_statistics import label_positions
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.models.protocols import ScoreParts
+from earmark.models.base import ScoreParts
 from earmark.pipeline.choice import Engine
 from earmark.pipeline.inputs import RegionTexts
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from earmark._checks import shape_of
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.kernels.text import Documents
+from earmark.parameters import shape_of
 from earmark.text.containers import as_list, as_texts, is_missing
 from earmark.text.mail import split_mail
-from earmark.text.scripts import unspaced_share
+from earmark.text.tokens import unspaced_share
 from earmark.typing import IntVector, Labels, LabelsLike
 
 __all__ = [

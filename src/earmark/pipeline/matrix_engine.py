@@ -15,7 +15,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
-from earmark._checks import offers
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import Decision, one_of_decision
@@ -29,21 +28,20 @@ from earmark.decision.scores import (
 )
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.folds import stratified_folds
-from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import log_normalize
 from earmark.models import SemiSupervisedNaiveBayes
 from earmark.models.base import (
-    LogitClassifier,
-    RankingClassifier,
-    ScoringClassifier,
-)
-from earmark.models.protocols import (
     ExplainsScores,
     LinearRule,
+    LogitClassifier,
+    RankingClassifier,
     ScoreParts,
+    ScoringClassifier,
     linear_parts,
     linear_rule_of,
 )
 from earmark.models.semi_supervised import SemiSupervisedClassifier
+from earmark.parameters import offers
 from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.text_features import (
     FusedScorer,

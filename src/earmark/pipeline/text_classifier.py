@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from earmark._checks import offers, require_in_range
 from earmark.decision.decision import Decision
 from earmark.decision.evidence import Evidence, Promise
 from earmark.decision.guarantee import (
@@ -25,9 +24,9 @@ from earmark.decision.wrapping import offered_if
 from earmark.evaluation import Report
 from earmark.evaluation.report.foreign import ForeignDocuments
 from earmark.exceptions import DataError, NotSupportedError, UnavailableError
-from earmark.folds import seed_from
 from earmark.models.hierarchical import HiddenNodes
 from earmark.models.registry import BuildOptions
+from earmark.parameters import offers, require_in_range, seed_from
 from earmark.pipeline.choice import (
     Data,
     Engine,
@@ -56,7 +55,7 @@ from earmark.pipeline.inputs import (
 )
 from earmark.pipeline.matrix_engine import told_of_encoder, told_of_names
 from earmark.pipeline.text_features import require_encoder
-from earmark.statistics.inputs import checked_weights
+from earmark.statistics.class_statistics import checked_weights
 from earmark.text.class_names import ClassNames
 from earmark.text.containers import as_list, is_missing
 from earmark.typing import (
@@ -759,7 +758,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             require_in_range(
                 self, "budget", low=0, open_low=True, hint="a number of seconds"
             )
-        checked_coverages(self.min_coverage, "TextClassifier.")
+        if self.min_coverage is not None:
+            checked_coverages(self.min_coverage, "TextClassifier.")
         if self.max_novelty is not None:
             hint = "a share of ordinary documents, such as 0.05"
             require_in_range(

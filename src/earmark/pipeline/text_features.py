@@ -10,13 +10,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from earmark._checks import offers
 from earmark.exceptions import DataError
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.features.fused import known_terms
 from earmark.kernels.rows import canonical_rows
-from earmark.models.protocols import LinearRule
+from earmark.models.base import LinearRule
 from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD
+from earmark.parameters import offers
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
 from earmark.text.preparation import TextPreparation
 from earmark.typing import BoolVector, FloatMatrix, IntVector, SparseMatrix

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import dense_blocks
-from earmark.statistics.inputs import (
+from earmark.statistics.class_statistics import (
     AdditiveStatistics,
     checked_weights,
     label_positions,

@@ -18,14 +18,12 @@ from earmark.kernels.rows import (
     unit_rows,
 )
 from earmark.statistics.class_statistics import (
+    AdditiveStatistics,
     Sums,
     _moved,
     _positions,
     _same_entries,
     _union,
-)
-from earmark.statistics.inputs import (
-    AdditiveStatistics,
     checked_weights,
     label_positions,
     whole,

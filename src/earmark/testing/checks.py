@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 
-from earmark._checks import offers
+from earmark.parameters import offers
 from earmark.typing import DocumentsLike, Estimator, Label
 
 __all__ = ["CHECKS"]

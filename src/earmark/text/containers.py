@@ -9,10 +9,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from earmark._checks import offers, shape_of
 from earmark._optional import require
 from earmark.exceptions import DataError, MissingDependencyError
 from earmark.kernels.text import ArrowText, Documents, not_text
+from earmark.parameters import offers, shape_of
 
 __all__ = ["as_list", "as_texts", "is_missing", "plain_values"]
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from earmark._checks import offers, shape_of
 from earmark.evaluation.confusion import (
     ConfusionMatrix,
     MultiLabelScores,
@@ -33,6 +32,7 @@ from earmark.evaluation.report.terminal import render_terminal
 from earmark.evaluation.report.words import summary_sentences
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
+from earmark.parameters import offers, shape_of
 from earmark.typing import ArrayLike, DocumentsLike, Estimator, JsonObject, Label
 from earmark.whole_files import write_whole
 

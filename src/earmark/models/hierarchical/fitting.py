@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.kernels.keys import row_keys
 from earmark.kernels.rows import canonical_rows
 from earmark.models.em import EMSettings
@@ -26,6 +25,7 @@ from earmark.models.hierarchical.search import (
     hold_out,
 )
 from earmark.models.progress import FitProgress
+from earmark.parameters import require_in_range, require_integer, require_one_of
 from earmark.typing import BoolVector, Estimator, FloatVector, IntVector, Matrix
 
 __all__ = ["Fit", "TrainingData", "as_list", "check_parameters"]

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from earmark.kernels.rows import canonical_rows, dense_blocks
+from earmark.models.base import ScoreParts, linear_parts
 from earmark.models.hierarchical.description import (
     HiddenNodes,
     describe_nodes,
@@ -16,7 +17,6 @@ from earmark.models.hierarchical.description import (
     telling_terms,
 )
 from earmark.models.hierarchical.gaussian import log_densities
-from earmark.models.protocols import ScoreParts, linear_parts
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, Matrix
 
 __all__ = ["NodeScores"]

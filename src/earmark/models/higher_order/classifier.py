@@ -10,11 +10,10 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.keys import row_keys
 from earmark.kernels.rows import canonical_rows, class_sums, presence
-from earmark.models.base import RankingClassifier, repeats
+from earmark.models.base import RankingClassifier, ScoreParts, linear_parts, repeats
 from earmark.models.higher_order.estimates import count_class_paths
 from earmark.models.higher_order.pairs import (
     OneAgainstOne,
@@ -23,8 +22,13 @@ from earmark.models.higher_order.pairs import (
     pair_weights,
 )
 from earmark.models.higher_order.transformer import check_path_parameters
-from earmark.models.protocols import ScoreParts, linear_parts
-from earmark.parameters import random_state_of, renamed
+from earmark.parameters import (
+    random_state_of,
+    renamed,
+    require_in_range,
+    require_integer,
+    require_one_of,
+)
 from earmark.typing import (
     ArrayLike,
     Estimator,

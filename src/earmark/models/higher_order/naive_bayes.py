@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.rows import canonical_rows, presence
 from earmark.models.base import repeats
 from earmark.models.higher_order.estimates import ClassPaths, count_class_paths
 from earmark.models.higher_order.strongest import Path, strongest_paths
 from earmark.models.naive_bayes.count_model import PresenceScores
+from earmark.parameters import require_in_range, require_integer, require_one_of
 from earmark.typing import (
     ArrayLike,
     IntVector,

@@ -16,11 +16,11 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
-from earmark._checks import offers
 from earmark.exceptions import DataError
 from earmark.kernels.offset_svm import fit_offset_svm
+from earmark.models.base import linear_rule_of
 from earmark.models.higher_order.transformer import pair_values
-from earmark.models.protocols import linear_rule_of
+from earmark.parameters import offers
 from earmark.typing import (
     BoolVector,
     Estimator,

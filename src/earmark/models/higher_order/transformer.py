@@ -12,10 +12,10 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, class_sums, presence
 from earmark.models.higher_order.estimates import count_class_paths
+from earmark.parameters import require_in_range, require_integer, require_one_of
 from earmark.typing import (
     ArrayLike,
     Estimator,

@@ -10,12 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from earmark._checks import require_in_range, require_one_of
 from earmark.exceptions import DataError
-from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import canonical_rows
-from earmark.models.additive import AdditiveClassifier
-from earmark.models.base import LogitClassifier, document_weights
+from earmark.kernels.rows import canonical_rows, log_normalize
+from earmark.models.base import (
+    AdditiveClassifier,
+    LogitClassifier,
+    ScoreParts,
+    document_weights,
+)
 from earmark.models.hybrid.regions import (
     EVENT_MODELS,
     GenerativeRegion,
@@ -27,8 +29,7 @@ from earmark.models.hybrid.regions import (
 )
 from earmark.models.hybrid.statistics import RegionStatistics
 from earmark.models.hybrid.theta import fit_some, region_scores
-from earmark.models.protocols import ScoreParts
-from earmark.parameters import given_to_fit, renamed
+from earmark.parameters import given_to_fit, renamed, require_in_range, require_one_of
 from earmark.typing import (
     ArrayLike,
     BoolVector,

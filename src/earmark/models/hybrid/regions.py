@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from earmark.kernels.rows import dense_blocks, row_lengths
-from earmark.models.base import joint_log_likelihood
+from earmark.models.base import ScoreParts, joint_log_likelihood
 from earmark.models.hybrid.statistics import has_content, region_rows
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
@@ -17,8 +17,7 @@ from earmark.models.naive_bayes import (
     MultinomialNaiveBayes,
 )
 from earmark.models.naive_bayes.count_model import log_likelihood_without
-from earmark.models.protocols import ScoreParts
-from earmark.statistics.inputs import checked_weights
+from earmark.statistics.class_statistics import checked_weights
 from earmark.typing import (
     ArrayLike,
     BoolVector,

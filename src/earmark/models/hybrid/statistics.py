@@ -11,7 +11,7 @@ from scipy import sparse
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, presence
 from earmark.statistics import ClassMoments, ClassStatistics
-from earmark.statistics.inputs import checked_weights
+from earmark.statistics.class_statistics import checked_weights
 from earmark.typing import ArrayLike, BoolVector, IntVector, Labels, Matrix
 
 __all__ = ["RegionStatistics", "has_content", "region_rows"]

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from earmark.kernels.rows import canonical_rows, presence, row_lengths
+from earmark.models.base import LinearRule
 from earmark.models.naive_bayes.count_model import (
     CountNaiveBayes,
     PresenceScores,
     log_or_minus_inf,
 )
-from earmark.models.protocols import LinearRule
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

@@ -1,24 +1,34 @@
-"""What the naive Bayes models on term counts share: priors, scores, leave-one-out."""
+"""Multinomial and complement naive Bayes, and what all models on term counts share."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from earmark._checks import require_in_range
 from earmark.exceptions import DataError
-from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import canonical_rows
-from earmark.models.additive import AdditiveClassifier
-from earmark.models.base import JointClassifier
-from earmark.models.protocols import LinearRule, ScoreParts, linear_parts
+from earmark.kernels.rows import (
+    canonical_rows,
+    log_normalize,
+    presence,
+    row_lengths,
+    row_numbers,
+)
+from earmark.models.base import (
+    AdditiveClassifier,
+    JointClassifier,
+    LinearRule,
+    ScoreParts,
+    linear_parts,
+)
+from earmark.parameters import require_in_range
 from earmark.statistics import ClassStatistics
-from earmark.statistics.inputs import checked_weights
+from earmark.statistics.class_statistics import checked_weights
 from earmark.typing import (
     ArrayLike,
+    BoolVector,
     Estimator,
     FloatMatrix,
     FloatVector,
@@ -31,7 +41,9 @@ from earmark.typing import (
 
 __all__ = [
     "ClassPrior",
+    "ComplementNaiveBayes",
     "CountNaiveBayes",
+    "MultinomialNaiveBayes",
     "PresenceScores",
     "log_likelihood_without",
     "log_or_minus_inf",
@@ -236,3 +248,217 @@ def log_likelihood_without(
     """
     without: FloatMatrix = model._log_likelihood_without(rows, own, weight, *removed)
     return without
+
+
+class MultinomialNaiveBayes(CountNaiveBayes):
+    """Every token of a document is an independent draw from its class.
+
+    Parameters
+    ----------
+    alpha : float >= 0, default=1.0
+        Smoothing count added to every term of every class. 0 gives the maximum
+        likelihood estimate; a document that no class can produce then gets the
+        class prior, with a warning.
+    class_prior : None, "uniform" or array-like of shape (n_classes,), default=None
+        Prior probabilities; None estimates them from the class sizes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    statistics_ : ClassStatistics
+        The exact counts learned; everything else is derived from them.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        log P(term | class).
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log P(class).
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    References
+    ----------
+    .. [1] R. Raina, Y. Shen, A. Y. Ng and A. McCallum (2003). Classification with
+       hybrid generative/discriminative models. NIPS. Equations 3-4.
+
+    Examples
+    --------
+    >>> model = MultinomialNaiveBayes().fit([[2, 0], [0, 3]], ["a", "b"])
+    >>> model.predict([[1, 0]])
+    array(['a'], dtype='<U1')
+
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
+
+    def __init__(
+        self, *, alpha: float = 1.0, class_prior: ArrayLike | str | None = None
+    ) -> None:
+        self.alpha = alpha
+        self.class_prior = class_prior
+
+    @property
+    def feature_log_prob_(self) -> FloatMatrix:
+        """Log P(term | class), (n_classes, n_features)."""
+        return self._weights.T
+
+    def _derive(self) -> None:
+        docs = self.statistics_.docs.astype(np.float64)
+        self.class_log_prior_ = self._log_prior(docs)
+        self._offset = self.class_log_prior_
+        smoothed = self.statistics_.dense_tokens() + self.alpha
+        total = smoothed.sum(axis=1)
+        # A class without any token says nothing about terms, even for alpha = 0.
+        total[total == 0] = 1.0
+        log_phi = log_or_minus_inf(smoothed) - np.log(total)[:, None]  # NB4
+        self._weights = np.ascontiguousarray(log_phi.T)
+
+    def _log_likelihood_without(
+        self,
+        rows: SparseMatrix,
+        own: IntVector,
+        weight: FloatVector,
+        removed: SparseMatrix | None = None,
+    ) -> FloatMatrix:
+        """Log P(x|c) of each row once it has left its own class (NB8).
+
+        ``removed`` holds the counts that leave with it, the row's own by default;
+        it must cover the row's terms.
+        """
+        likelihood = np.asarray(rows @ self._weights, dtype=np.float64)
+        if removed is None:
+            gone, gone_tokens = rows.data, row_lengths(rows)
+        else:
+            gone = canonical_rows(presence(rows).multiply(removed)).data
+            gone_tokens = row_lengths(removed)
+        n_tokens = row_lengths(rows)
+        entries = np.repeat(own, np.diff(rows.indptr))
+        lost = np.repeat(weight, np.diff(rows.indptr)) * gone
+        for c in np.unique(own):
+            tokens = self.statistics_.tokens[[c]].toarray()[0].astype(np.float64)
+            mine, held = own == c, entries == c
+            left = np.maximum(tokens[rows.indices[held]] - lost[held], 0.0)
+            logs = rows.data[held] * log_or_minus_inf(left + self.alpha)
+            total = np.maximum(tokens.sum() - weight[mine] * gone_tokens[mine], 0.0)
+            total = total + self.alpha * rows.shape[1]
+            log_total = np.log(np.where(total > 0, total, 1.0))
+            sums = np.add.reduceat(np.append(logs, 0.0), _starts(rows, mine))
+            sums[np.diff(rows.indptr)[mine] == 0] = 0.0
+            likelihood[mine, c] = sums - n_tokens[mine] * log_total
+        return likelihood
+
+    def _takes_counts(self) -> bool:
+        return True
+
+
+def _starts(rows: SparseMatrix, mine: BoolVector) -> IntVector:
+    """Where each chosen row begins among the chosen rows' entries."""
+    lengths = np.diff(rows.indptr)[mine]
+    return np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64)
+
+
+class ComplementNaiveBayes(CountNaiveBayes):
+    """Score a class by how badly the rest of the corpus explains the document.
+
+    Its weights come from the documents of all *other* classes, which is steadier
+    than the class's own few documents when class sizes differ. The class prior
+    plays no part (but answers where a document is impossible, as for alpha = 0).
+
+    Parameters
+    ----------
+    alpha : float >= 0, default=1.0
+        Smoothing count added to every term of every complement.
+    norm : bool, default=False
+        Divide each class's weights by their sum.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    statistics_ : ClassStatistics
+        The exact counts learned; everything else is derived from them.
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    References
+    ----------
+    .. [1] J. Rennie, L. Shih, J. Teevan and D. Karger (2003). Tackling the poor
+       assumptions of naive Bayes text classifiers. ICML.
+
+    Examples
+    --------
+    >>> model = ComplementNaiveBayes().fit([[2, 0], [0, 3]], ["a", "b"])
+    >>> model.predict([[1, 0]])
+    array(['a'], dtype='<U1')
+
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
+    class_prior = None
+
+    def __init__(self, *, alpha: float = 1.0, norm: bool = False) -> None:
+        self.alpha = alpha
+        self.norm = norm
+
+    def _derive(self) -> None:
+        docs = self.statistics_.docs.astype(np.float64)
+        self.class_log_prior_ = self._log_prior(docs)
+        # With one class there is no complement to speak of: its prior answers.
+        alone = len(self.classes_) == 1
+        self._offset = self.class_log_prior_ if alone else np.zeros(len(self.classes_))
+        tokens = self.statistics_.dense_tokens()
+        complement = tokens.sum(axis=0) - tokens + self.alpha
+        total = complement.sum(axis=1, keepdims=True)
+        logged = log_or_minus_inf(complement) - np.log(np.where(total > 0, total, 1.0))
+        weights = logged / logged.sum(axis=1, keepdims=True) if self.norm else -logged
+        self._weights = np.ascontiguousarray(weights.T)
+
+    def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
+        return self._settled(super()._joint_log_likelihood(X), self.class_log_prior_)
+
+    def _settled(self, scores: FloatMatrix, log_prior: FloatMatrix) -> FloatMatrix:
+        """A class whose complement is impossible (alpha = 0) is certain (NB7).
+
+        Where several are, the prior decides among them.
+        """
+        endless = np.isposinf(scores)
+        rows = np.any(endless, axis=1, keepdims=True)
+        if np.any(rows):
+            scores = np.where(rows, np.where(endless, log_prior, -np.inf), scores)
+        return scores
+
+    def _log_prior_without(self, own: IntVector, weight: FloatVector) -> FloatMatrix:
+        prior = super()._log_prior_without(own, weight)
+        return prior if len(self.classes_) == 1 else np.zeros_like(prior)
+
+    def _log_likelihood_without(
+        self, rows: SparseMatrix, own: IntVector, weight: FloatVector
+    ) -> FloatMatrix:
+        """NB8: every class except the document's own loses it; O(nnz K)."""
+        tokens = self.statistics_.dense_tokens()
+        complement = tokens.sum(axis=0) - tokens
+        totals = complement.sum(axis=1) + self.alpha * rows.shape[1]
+        number = row_numbers(rows)
+        n_tokens = np.asarray(rows.sum(axis=1)).ravel()
+        scores = np.empty((rows.shape[0], len(self.classes_)))
+        for c in range(len(self.classes_)):
+            gone = np.where(own == c, 0.0, weight)
+            before = complement[c][rows.indices]
+            left = np.maximum(before - gone[number] * rows.data, 0.0) + self.alpha
+            total = np.maximum(totals[c] - gone * n_tokens, 0.0)
+            log_total = np.log(np.where(total > 0, total, 1.0))
+            log_left = log_or_minus_inf(left)
+            held = rows.copy()
+            held.data = rows.data * log_left
+            logged = np.asarray(held.sum(axis=1)).ravel() - n_tokens * log_total
+            if self.norm:
+                held.data = log_left - log_or_minus_inf(before + self.alpha)
+                whole = log_or_minus_inf(complement[c] + self.alpha).sum()
+                whole = whole + np.asarray(held.sum(axis=1)).ravel()
+                scores[:, c] = logged / (whole - rows.shape[1] * log_total)
+            else:
+                scores[:, c] = -logged
+        prior = super()._log_prior_without(own, weight)
+        return self._settled(scores, prior)
+
+    def _takes_counts(self) -> bool:
+        return True

@@ -7,15 +7,13 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from earmark._checks import require_in_range
-from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import dense_blocks
-from earmark.models.base import JointClassifier
+from earmark.kernels.rows import dense_blocks, log_normalize
+from earmark.models.base import JointClassifier, ScoreParts
 from earmark.models.naive_bayes.count_model import ClassPrior
-from earmark.models.protocols import ScoreParts
+from earmark.parameters import require_in_range
 from earmark.statistics import ClassMoments
 from earmark.statistics.class_moments import merge_moments
-from earmark.statistics.inputs import checked_weights
+from earmark.statistics.class_statistics import checked_weights
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

@@ -12,10 +12,9 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from earmark._checks import require_integer, require_one_of
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, unit_rows
-from earmark.models.base import ScoringClassifier
+from earmark.models.base import ScoreParts, ScoringClassifier
 from earmark.models.neighbors.search import Search, SketchSearch, build_search
 from earmark.models.neighbors.votes import (
     Answer,
@@ -26,9 +25,8 @@ from earmark.models.neighbors.votes import (
     neighbor_parts,
     vote_weights,
 )
-from earmark.models.protocols import ScoreParts
-from earmark.parameters import random_state_of
-from earmark.statistics.inputs import label_positions
+from earmark.parameters import random_state_of, require_integer, require_one_of
+from earmark.statistics.class_statistics import label_positions
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from earmark.kernels.keys import mixed_bits
-from earmark.models.protocols import ScoreParts
+from earmark.models.base import ScoreParts
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
 
 __all__ = [

@@ -9,13 +9,15 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from earmark._checks import require_in_range, require_one_of
 from earmark.exceptions import DataError
-from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import canonical_rows, row_norms, unit_rows
-from earmark.models.additive import AdditiveClassifier
-from earmark.models.base import RankingClassifier
-from earmark.models.protocols import LinearRule, ScoreParts, linear_parts
+from earmark.kernels.rows import canonical_rows, log_normalize, row_norms, unit_rows
+from earmark.models.base import (
+    AdditiveClassifier,
+    LinearRule,
+    RankingClassifier,
+    ScoreParts,
+    linear_parts,
+)
 from earmark.models.rocchio.prototypes import (
     Measures,
     SumProducts,
@@ -27,8 +29,9 @@ from earmark.models.rocchio.prototypes import (
     without_own,
 )
 from earmark.models.temperature import fitted_temperature
+from earmark.parameters import require_in_range, require_one_of
 from earmark.statistics import UnitVectorSums
-from earmark.statistics.inputs import checked_weights
+from earmark.statistics.class_statistics import checked_weights
 from earmark.typing import (
     ArrayLike,
     BoolVector,

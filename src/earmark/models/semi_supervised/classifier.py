@@ -12,12 +12,9 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from earmark._checks import require_in_range, require_integer, require_one_of
 from earmark.exceptions import DataError
-from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import canonical_rows
-from earmark.models.base import LogitClassifier, document_weights
-from earmark.models.protocols import ScoreParts
+from earmark.kernels.rows import canonical_rows, log_normalize
+from earmark.models.base import LogitClassifier, ScoreParts, document_weights
 from earmark.models.semi_supervised.explain import document_parts
 from earmark.models.semi_supervised.features import (
     VECTOR,
@@ -43,7 +40,14 @@ from earmark.models.semi_supervised.recipe import (
     total_scores,
 )
 from earmark.models.semi_supervised.students import LinearStudent
-from earmark.parameters import given_to_fit, renamed, seed_of
+from earmark.parameters import (
+    given_to_fit,
+    renamed,
+    require_in_range,
+    require_integer,
+    require_one_of,
+    seed_of,
+)
 from earmark.typing import (
     ArrayLike,
     BoolVector,

@@ -11,8 +11,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from earmark.kernels.logspace import log_normalize
-from earmark.kernels.rows import class_sums, row_lengths
+from earmark.kernels.rows import class_sums, log_normalize, row_lengths
 from earmark.models.em import EMSettings, run_em
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 

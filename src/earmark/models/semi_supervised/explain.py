@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.models.protocols import ScoreParts
+from earmark.models.base import ScoreParts
 from earmark.models.semi_supervised.recipe import prior_offset
 from earmark.typing import Estimator, FloatMatrix, FloatVector, SparseMatrix
 

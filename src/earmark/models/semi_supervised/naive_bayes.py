@@ -7,11 +7,9 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from earmark._checks import require_in_range, require_integer
 from earmark.exceptions import DataError
-from earmark.kernels.logspace import log_normalize
-from earmark.models.base import JointClassifier
-from earmark.models.protocols import LinearRule
+from earmark.kernels.rows import log_normalize
+from earmark.models.base import JointClassifier, LinearRule
 from earmark.models.semi_supervised.classifier import checked_few_labels
 from earmark.models.semi_supervised.em import (
     Expect,
@@ -21,7 +19,7 @@ from earmark.models.semi_supervised.em import (
     labelled_sums,
     naive_bayes_em,
 )
-from earmark.parameters import given_to_fit
+from earmark.parameters import given_to_fit, require_in_range, require_integer
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize, sparse
 from scipy.special import expit, logit
 
-from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import log_normalize
 from earmark.models.semi_supervised.em import Pool, labelled_sums, naive_bayes_em
 from earmark.models.semi_supervised.students import LinearStudent
 from earmark.typing import (

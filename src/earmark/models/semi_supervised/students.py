@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from earmark.kernels.logspace import log_normalize
-from earmark.models.protocols import linear_rule_of
+from earmark.kernels.rows import log_normalize
+from earmark.models.base import linear_rule_of
 from earmark.models.softmax import SoftmaxRegression, cross_entropy
 from earmark.typing import (
     BoolVector,

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from earmark.decision.calibration import TemperatureCalibrator
 from earmark.exceptions import DataError
 from earmark.features import TfidfWeighting, WordCounter
-from earmark.kernels.logspace import log_normalize
+from earmark.kernels.rows import log_normalize
 from earmark.models import (
     ComplementNaiveBayes,
     MultinomialNaiveBayes,
