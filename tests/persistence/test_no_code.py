@@ -26,7 +26,8 @@ class Slotted:
         self.counts = dict(state["pairs"])
 
 table = {"Plain": Plain, "Estimator": Estimator, "Slotted": Slotted}
-harmless = {"open"}
+# Besides files: signatures of known classes are read, for parameters of today.
+harmless = {"open", "builtins.id", "object.__getattr__"}
 seen = []
 watching = False
 
