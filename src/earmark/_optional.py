@@ -12,13 +12,17 @@ _EXTRAS = {
     "Stemmer": "stem",
     "dask": "dask",
     "distributed": "dask",
+    "fastembed": "fastembed",
+    "huggingface_hub": "model2vec",
     "matplotlib": "plot",
+    "model2vec": "model2vec",
     "openpyxl": "excel",
     "pooch": "data",
     "prometheus_client": "serve",
     "pydantic": "serve",
     "pyarrow": "io",
     "pyspark": "spark",
+    "sentence_transformers": "sentence-transformers",
     "uvicorn": "serve",
 }
 

@@ -1,4 +1,6 @@
-"""Write a file atomically: temporary file, fsync, rename, fsync folder.
+"""Files that are whole or not there, lock files, and where caches lie.
+
+A file is written atomically: temporary file, fsync, rename, fsync folder.
 
 A writer that is killed leaves its temporary file behind; the next one with the same
 target removes it. A live writer holds a lock on its temporary file, so that writers
@@ -13,6 +15,7 @@ import hashlib
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +26,7 @@ try:
 except ImportError:  # Windows: an open file cannot be removed, which serves as lock
     fcntl = None
 
-__all__ = ["whole_file", "write_whole"]
+__all__ = ["cache_folder", "locked_file", "whole_file", "write_whole"]
 
 _PIECE = 2**24
 
@@ -163,3 +166,42 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked_file(path: str | os.PathLike[str], *, wait: bool) -> Iterator[bool]:
+    """Hold a lock file, which is dropped with the process; False if another has it.
+
+    With ``wait`` the answer is True, sooner or later. It is True at once on systems
+    without such locks.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        taken = True
+        if fcntl is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                taken = False
+            except OSError:  # a file system without locks
+                pass
+        yield taken
+    finally:
+        os.close(descriptor)
+
+
+def cache_folder() -> Path:
+    """EARMARK_CACHE, or the folder of the platform for caches (XDG_CACHE_HOME)."""
+    stated = os.environ.get("EARMARK_CACHE")
+    if stated:
+        return Path(stated)
+    xdg = os.environ.get("XDG_CACHE_HOME")
+    if xdg:
+        return Path(xdg, "earmark")
+    home = Path(os.path.expanduser("~"))
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "earmark"
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local"
+        return Path(local, "earmark", "Cache")
+    return home / ".cache" / "earmark"

@@ -4,22 +4,23 @@ import os
 from pathlib import Path
 
 from earmark.documents import _corpus_files as _cache
+from earmark.whole_files import cache_folder
 
 
 def test_folder_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("EARMARK_CACHE", str(tmp_path / "own"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert _cache.cache_folder() == tmp_path / "own"
+    assert cache_folder() == tmp_path / "own"
     monkeypatch.delenv("EARMARK_CACHE")
-    assert _cache.cache_folder() == tmp_path / "xdg" / "earmark"
+    assert cache_folder() == tmp_path / "xdg" / "earmark"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr("sys.platform", "linux")
-    assert _cache.cache_folder() == Path.home() / ".cache" / "earmark"
+    assert cache_folder() == Path.home() / ".cache" / "earmark"
     monkeypatch.setattr("sys.platform", "darwin")
-    assert _cache.cache_folder() == Path.home() / "Library" / "Caches" / "earmark"
+    assert cache_folder() == Path.home() / "Library" / "Caches" / "earmark"
     monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert _cache.cache_folder() == tmp_path / "local" / "earmark" / "Cache"
+    assert cache_folder() == tmp_path / "local" / "earmark" / "Cache"
 
 
 def test_failed_write_leaves_the_old_file_and_no_other(monkeypatch, tmp_path):

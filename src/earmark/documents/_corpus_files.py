@@ -5,17 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import sys
 from pathlib import Path
 
 from earmark.documents._catalogue import CORPORA, SHA256, Corpus
 from earmark.documents._places import listed, near
 from earmark.exceptions import DataError
-from earmark.whole_files import write_whole
+from earmark.whole_files import cache_folder, write_whole
 
 __all__ = [
     "advice",
-    "cache_folder",
     "corpus_names",
     "fetched_folder",
     "find_corpus",
@@ -92,23 +90,6 @@ def _verify(path: Path, expected: str, size: int, changed: int) -> None:
             f"{size} bytes with {digest}; get it again, or read it as it is with "
             f"verify=False."
         )
-
-
-def cache_folder() -> Path:
-    """EARMARK_CACHE, or the folder of the platform for caches (XDG_CACHE_HOME)."""
-    stated = os.environ.get("EARMARK_CACHE")
-    if stated:
-        return Path(stated)
-    xdg = os.environ.get("XDG_CACHE_HOME")
-    if xdg:
-        return Path(xdg, "earmark")
-    home = Path(os.path.expanduser("~"))
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "earmark"
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local"
-        return Path(local, "earmark", "Cache")
-    return home / ".cache" / "earmark"
 
 
 def write_to_cache(path: Path, data: bytes) -> bool:

@@ -18,9 +18,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from earmark.documents._corpus_files import cache_folder, write_to_cache
+from earmark.documents._corpus_files import write_to_cache
 from earmark.documents.document import Documents
 from earmark.exceptions import DataError
+from earmark.whole_files import cache_folder
 
 __all__ = ["docstring_corpus"]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from earmark.encoders.by_name import Encoder
 from earmark.text.class_names import ClassNames
 from earmark.typing import ClassWeightLike, Estimator
 
@@ -20,8 +21,8 @@ class BuildOptions:
     class_weight: ClassWeightLike = None
     random_state: int | None = None
     n_jobs: int | None = None
-    encoder: Callable[..., object] | None = None
-    """From a list of texts to an array of vectors, for the models that use one."""
+    encoder: Encoder | None = None
+    """From texts to vectors, for the models that use one."""
     verbose: int = 0
     names: ClassNames = field(default_factory=ClassNames)
     """What is said about classes, for the models that make use of it."""

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from earmark import decision, features, models
-from earmark.exceptions import ModelFormatError
+from earmark.encoders.by_name import parse_name
+from earmark.exceptions import DataError, ModelFormatError
 from earmark.features.analysis import Analysis
-from earmark.models.semi_supervised.features import RecipeFeatures
+from earmark.models.semi_supervised.features import VECTOR, RecipeFeatures
 from earmark.models.semi_supervised.students import LinearStudent
 from earmark.models.semi_supervised.views import (
     LsaView,
@@ -150,6 +151,21 @@ def _set_of_strings(value: object, place: Place, scope: Scope) -> None:
 
 def _ngram_range(value: object, place: Place, scope: Scope) -> None:
     pair(whole(1, _MAX_NGRAM), whole(1, _MAX_NGRAM))(value, place, scope)
+
+
+def _encoder_name(value: object, place: Place, scope: Scope) -> None:
+    """An encoder of a known kind; not on another machine's disk."""
+    try:
+        if isinstance(value, str) and not parse_name(value).place.startswith(_SHARES):
+            return
+    except DataError:
+        pass
+    raise refuse(place, "the name of an encoder", value)
+
+
+# A path on a network share would make the machine introduce itself to a stranger's.
+_SHARES = ("//", "\\\\")
+_ENCODER = either(none, function, _encoder_name)
 
 
 def _text_schemas() -> dict[str, Schema]:
@@ -865,7 +881,7 @@ def _pipeline_schemas() -> dict[str, Schema]:
                 "class_names": either(
                     none, text("auto"), mapping(anything_plain, anything_plain)
                 ),
-                "encoder": optional(function),
+                "encoder": _ENCODER,
                 "features": either(
                     none,
                     mapping(text(), anything_plain),
@@ -934,8 +950,9 @@ def _pipeline_schemas() -> dict[str, Schema]:
         "SemiFeatures": Schema(
             parameters={
                 "counter": instance(*_COUNTERS),
-                "encoder": optional(function),
+                "encoder": _ENCODER,
             },
+            optional={"probes_": optional(array("f", None, "n_dimensions"))},
             fitted={
                 "kinds_": array("i", "n_features", low=0, high=8),
                 "phrases_": optional(instance("WordCounter", n_terms="n_phrases")),
@@ -989,3 +1006,7 @@ def _semi_columns(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
     n_regions = sizes["n_regions"]
     if state["encoder"] is None and counted * n_regions < sizes["n_features"]:
         raise ModelFormatError(f"{place}.kinds_ does not fit the vocabularies")
+    n_vectors = int(np.count_nonzero(state["kinds_"] == VECTOR))
+    named = isinstance(state["encoder"], str)
+    if named and sizes.get("n_dimensions") != n_vectors:
+        raise ModelFormatError(f"{place}.probes_ must have {n_vectors} columns")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from earmark import decision, features, models, statistics
 from earmark.decision.evidence import Evidence
 from earmark.decision.learned_confidence import LearnedConfidence
+from earmark.encoders.by_name import Encoder, load_encoder, require_encoder
 from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.models.hybrid.statistics import RegionStatistics
 from earmark.models.semi_supervised.features import RecipeFeatures
@@ -99,7 +100,7 @@ def load(
     path: str | os.PathLike[str],
     given: Mapping[str, Callable[..., Any]] | None = None,
     *,
-    encoder: Callable[..., Any] | None = None,
+    encoder: Encoder | None = None,
 ) -> TextClassifier:
     """Read a model file; no code from the file is run.
 
@@ -109,15 +110,18 @@ def load(
         A file written by ``TextClassifier.save``.
     given : mapping of str to callable, optional
         Place -> function, for each function that was left out of the file.
-    encoder : callable, optional
-        The encoder that the classifier was fitted with, wherever it was left out.
+    encoder : str or callable, optional
+        The encoder that the classifier was fitted with, if the file has none, or
+        another name for the one it has. Without it an encoder that the file names
+        is taken from this machine; nothing is downloaded.
 
     Raises
     ------
     ModelFormatError
         If the file is damaged, truncated, newer, foreign or hostile.
     NotSupportedError
-        If the functions given are not those that the file asks for.
+        If the functions given are not those that the file asks for, or the encoder
+        is not the one that the classifier was fitted with.
 
     """
     return load_with_info(path, given, encoder=encoder)[0]
@@ -127,28 +131,41 @@ def load_with_info(
     path: str | os.PathLike[str],
     given: Mapping[str, Callable[..., Any]] | None = None,
     *,
-    encoder: Callable[..., Any] | None = None,
+    encoder: Encoder | None = None,
 ) -> tuple[TextClassifier, ModelInfo]:
     """What ``load`` gives, and what the file says about itself, in one reading."""
     from earmark.pipeline.text_classifier import TextClassifier
 
     functions = dict(given or {})
     if encoder is not None:
-        functions |= dict.fromkeys(_encoder_places(path), encoder)
+        require_encoder(encoder)
+        again = load_encoder(encoder) if isinstance(encoder, str) else encoder
+        functions |= dict.fromkeys(_encoder_places(path), again)
     classifier, info = open_model(path, _stored_classes(), functions, schemas=schemas())
     if not isinstance(classifier, TextClassifier):
         raise ModelFormatError(
             f"{os.fspath(path)}: expected a TextClassifier, "
             f"got a {type(classifier).__name__}"
         )
+    _bring_back(classifier, encoder)
     return classifier, info
 
 
+def _bring_back(classifier: TextClassifier, encoder: Encoder | None) -> None:
+    """Load the encoder that is needed, and see that it is the same model."""
+    encoder = classifier.encoder if encoder is None else encoder
+    engine = classifier.engine_
+    if encoder is not None:
+        classifier.encoder = encoder
+        if isinstance(engine, SemiEngine) and engine.features.encoder is not None:
+            engine.features.use_encoder(encoder)
+
+
 def _encoder_places(path: str | os.PathLike[str]) -> list[str]:
-    """Where the file has left out an encoder."""
-    left_out = read_manifest(path).callables
-    places = [place for place in left_out if place.endswith(".encoder")]
-    if not places:
+    """Where the file has left out an encoder; none if it has a name."""
+    manifest = read_manifest(path)
+    places = [place for place in manifest.callables if place.endswith(".encoder")]
+    if not places and not isinstance(manifest.parameters.get("encoder"), str):
         raise NotSupportedError(
             f"{os.fspath(path)} was saved without an encoder: load it without "
             "encoder=, or fit and save a classifier that has one."

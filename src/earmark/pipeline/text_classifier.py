@@ -21,6 +21,7 @@ from earmark.decision.guarantee import (
 )
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
 from earmark.decision.wrapping import offered_if
+from earmark.encoders.by_name import Encoder, require_encoder
 from earmark.evaluation import Report
 from earmark.evaluation.report.foreign import ForeignDocuments
 from earmark.exceptions import DataError, NotSupportedError, UnavailableError
@@ -54,7 +55,6 @@ from earmark.pipeline.inputs import (
     with_regions,
 )
 from earmark.pipeline.matrix_engine import told_of_encoder, told_of_names
-from earmark.pipeline.text_features import require_encoder
 from earmark.statistics.class_statistics import checked_weights
 from earmark.text.class_names import ClassNames
 from earmark.text.containers import as_list, is_missing
@@ -103,10 +103,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         (Chinese, Japanese, Thai) characters and pairs of them. A dict may also hold
         ``"substitutions": ("number", "address")``, which puts one token for every
         number and mail address, and ``"stemmer": "english"``.
-    encoder : callable, default=None
-        A function from a list of texts to an array of vectors, one more view of the
-        documents for ``semi-supervised``. It is not stored in a model file: save
-        with ``allow_callables=True`` and give it again to ``load``.
+    encoder : str or callable, default=None
+        One more view of the documents for ``semi-supervised``:
+        ``"model2vec:NAME-OR-PATH"``, ``"fastembed:NAME"``,
+        ``"sentence-transformers:NAME-OR-PATH"``, ``"minilm"`` (all-MiniLM-L6-v2 by
+        whichever of the last two is installed), or a function from a list of texts
+        to an array of vectors. A name is stored in a model file; a function is not:
+        save with ``allow_callables=True`` and give it again to ``load``.
     class_names : "auto", None or dict, default="auto"
         What the classes are about: weak documents for ``semi-supervised``, which count
         less and less as labels come. "auto" takes the words of the labels that occur
@@ -191,7 +194,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         *,
         regions: Any = None,
         features: Any = None,
-        encoder: Any = None,
+        encoder: Encoder | None = None,
         class_names: Mapping[Any, Any] | str | None = "auto",
         multi_label: Any = "auto",
         max_error: float | None = None,

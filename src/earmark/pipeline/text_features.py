@@ -10,7 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from earmark.exceptions import DataError
+from earmark.encoders.by_name import Encoder, load_encoder, probe_vectors, same_encoder
+from earmark.encoders.cache import Vectors
+from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.features.fused import known_terms
 from earmark.kernels.rows import canonical_rows
@@ -28,32 +30,31 @@ __all__ = [
     "encoded_texts",
     "fused_scorer",
     "make_counter",
-    "require_encoder",
 ]
 
 
-def require_encoder(encoder: Any) -> None:
-    """Refuse what is no function; many encoders are objects with a method for it."""
-    method = callable(getattr(encoder, "encode", None))
-    # Calling a network of torch means a forward pass on tensors.
-    is_network = method and callable(getattr(encoder, "forward", None))
-    if encoder is None or (callable(encoder) and not is_network):
-        return
-    hint = "; give its method: encoder=model.encode" if method else ""
-    raise TypeError(
-        "TextClassifier.encoder must be a function from a list of texts to an array, "
-        f"got {type(encoder).__name__}{hint}."
-    )
-
-
 def encoded_texts(
-    encoder: Any, texts: list[str], n_dimensions: int | None = None
+    encoder: Encoder, texts: list[str], n_dimensions: int | None = None
 ) -> FloatMatrix:
-    """A row of finite numbers for each text.
+    """A row of finite numbers for each text; equal texts are encoded once.
 
-    ``n_dimensions`` is their number when the model was fitted; None while it is.
+    ``n_dimensions`` is their number when the model was fitted; None while it is, and
+    then vectors of an encoder by name are kept on disk.
     """
-    vectors = _as_numbers(encoder(texts))
+    places = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    distinct = list(places)
+    if isinstance(encoder, str):
+        store = n_dimensions is None
+        answer: Any = load_encoder(encoder).encoded(distinct, store=store)
+    else:
+        answer = encoder(distinct)
+    vectors = _checked_vectors(_as_numbers(answer), distinct, n_dimensions)
+    return vectors[[places[text] for text in texts]]
+
+
+def _checked_vectors(
+    vectors: FloatMatrix, texts: list[str], n_dimensions: int | None
+) -> FloatMatrix:
     if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
         raise DataError(
             f"TextClassifier.encoder must give an array with a row for each of "
@@ -232,12 +233,19 @@ class SemiFeatures(BaseEstimator):
     ----------
     counter : vectorizer
         Counts the words; the regions of a document are counted together.
-    encoder : callable or None
-        From a list of texts to an array with a row for each.
+    encoder : str, callable or None
+        A name, or a function from a list of texts to an array with a row for each.
+
+    Attributes
+    ----------
+    probes_ : ndarray or None
+        What an encoder by name makes of the probe sentences; None for a function.
 
     """
 
-    def __init__(self, counter: Any, encoder: Any = None) -> None:
+    probes_: Vectors | None = None
+
+    def __init__(self, counter: Any, encoder: Encoder | None = None) -> None:
         self.counter = counter
         self.encoder = encoder
 
@@ -255,6 +263,9 @@ class SemiFeatures(BaseEstimator):
         if self.encoder is not None:
             parts.append(sparse.csr_array(encoded_texts(self.encoder, joined)))
             kinds.append(VECTOR)
+        self.probes_ = None
+        if isinstance(self.encoder, str):
+            self.probes_ = probe_vectors(self.encoder)
         self.kinds_ = np.repeat(kinds, [part.shape[1] for part in parts])
         return _side_by_side(parts)
 
@@ -275,6 +286,18 @@ class SemiFeatures(BaseEstimator):
         return np.asarray(
             np.diff(sparse.csr_array(self.words_.transform(texts)).indptr) > 0
         )
+
+    def use_encoder(self, encoder: Encoder) -> None:
+        """Use an encoder again, if it is the model that the features were made by."""
+        known = self.probes_
+        if known is not None and not same_encoder(known, probe_vectors(encoder)):
+            raise NotSupportedError(
+                f"the encoder {encoder!r} is not the one that the model was trained "
+                f"with ({self.encoder!r}, {known.shape[1]} numbers for each text): its "
+                "vectors of the probe sentences differ. Install the weights that it "
+                "was trained with, give them to load(..., encoder=...), or train again."
+            )
+        self.encoder = encoder
 
     def _phrase_counter(self, n_tokens: float) -> WordCounter | None:
         """Phrases for short texts, unless the user says what to count."""

@@ -54,15 +54,25 @@ def _width(err: bool) -> int | None:
 
 
 @contextmanager
-def status(message: str) -> Iterator[None]:
-    """Show what is being done while it is done."""
+def status(message: str, *, encoding: bool = False) -> Iterator[None]:
+    """Show what is being done while it is done; with how many texts are encoded."""
     if not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(f"{message} ..."):
-        yield
+    with Console(stderr=True).status(f"{message} ...") as shown:
+        if not encoding:
+            yield
+            return
+        from earmark.encoders.by_name import encoding_progress
+
+        def tell(done: int, total: int) -> None:
+            counted = f": {done:,} of {total:,} texts encoded" if done < total else ""
+            shown.update(f"{message}{counted} ...")
+
+        with encoding_progress(tell):
+            yield
 
 
 @contextmanager

@@ -21,6 +21,7 @@ __all__ = [
     "Budget",
     "Dask",
     "Data",
+    "Encoder",
     "Encoding",
     "Format",
     "LabelColumn",
@@ -62,6 +63,17 @@ def _encoding(name: str | None) -> str | None:
         raise typer.BadParameter(
             f"no encoding {name!r}; common ones are utf-8, latin-1, cp1252, utf-16."
         ) from None
+    return name
+
+
+def _encoder(name: str | None) -> str | None:
+    from earmark.encoders.by_name import parse_name
+
+    if name is not None:
+        try:
+            parse_name(name)
+        except DataError as error:
+            raise typer.BadParameter(str(error)) from None
     return name
 
 
@@ -251,6 +263,17 @@ Dask = Annotated[
         metavar="WHERE",
         help="Work on a Dask cluster: local, local:N (N processes here), or the "
         "scheduler's address, tcp://host:8786.",
+    ),
+]
+Encoder = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder",
+        metavar="NAME",
+        callback=_encoder,
+        help="Vectors of texts as one more view: model2vec:NAME-OR-PATH, "
+        "fastembed:NAME, sentence-transformers:NAME-OR-PATH, minilm; words:... reads "
+        "the vocabulary only.",
     ),
 ]
 AsJson = Annotated[

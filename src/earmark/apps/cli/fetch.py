@@ -1,4 +1,4 @@
-"""``earmark fetch``: download a benchmark corpus, with its checksum verified."""
+"""``earmark fetch``: download a benchmark corpus or the weights of an encoder."""
 
 from __future__ import annotations
 
@@ -9,26 +9,41 @@ import typer
 __all__ = ["HELP", "NAME", "run"]
 
 NAME = "fetch"
-HELP = """Download a benchmark corpus for the reproductions and benchmarks.
+HELP = """Download a benchmark corpus, or the weights of an encoder.
 
-The corpora have no single public home: give the address of a mirror with --url
-or EARMARK_DATA_URL. Files already in the folder EARMARK_DATA need no fetching.
-Checksums are verified. This is the only command that uses the network.
+  earmark fetch model2vec:minishlab/potion-base-8M
+  earmark fetch r8 --url https://example.org/corpora
+
+Weights come through the encoder's own package, into its own cache. The corpora have
+no single public home: give the address of a mirror with --url or EARMARK_DATA_URL.
+Files already in the folder EARMARK_DATA need no fetching; checksums are verified.
+This is the only command that uses the network.
 """
 
 
 def run(
-    corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Its name.")],
+    what: Annotated[
+        str, typer.Argument(metavar="NAME", help="Of a corpus, or of an encoder.")
+    ],
     url: Annotated[
         str | None, typer.Option(metavar="URL", help="Folder that holds the files.")
     ] = None,
 ) -> None:
-    """Download a benchmark corpus, with its checksum verified."""
+    """Download a benchmark corpus, or the weights of an encoder."""
     from earmark.documents import corpus_names, fetch_corpus
 
-    if corpus not in corpus_names():
+    if ":" in what or what == "minilm":
+        from earmark.apps.cli._console import status
+        from earmark.encoders import fetch_encoder
+
+        with status(f"fetching {what}"):
+            fetched = fetch_encoder(what)
+        typer.echo(f"{fetched} is on this machine now")
+        return
+    if what not in corpus_names():
         raise typer.BadParameter(
-            f"{corpus!r} is not one of {', '.join(corpus_names())}"
+            f"{what!r} is not one of {', '.join(corpus_names())}, and no encoder "
+            "(model2vec:NAME, ...)"
         )
-    for path in fetch_corpus(corpus, url=url):
+    for path in fetch_corpus(what, url=url):
         typer.echo(str(path))

@@ -34,6 +34,9 @@ _EXTRAS = {
     "dask": "distributed",
     "data": "pooch",
     "excel": "openpyxl",
+    "model2vec": "model2vec",
+    "fastembed": "fastembed",
+    "sentence-transformers": "sentence_transformers",
 }
 
 

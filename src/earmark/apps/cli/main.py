@@ -15,6 +15,7 @@ import typer
 
 from earmark import __version__
 from earmark.apps.cli import (
+    cache,
     card,
     check,
     compare,
@@ -90,6 +91,7 @@ for _command in (
     serve,
     card,
     fetch,
+    cache,
     filtering,
     reproduce,
 ):

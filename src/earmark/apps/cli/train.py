@@ -32,6 +32,7 @@ atomically.
   earmark train pool.csv --classes sport,politics,tech
   earmark train pool.csv --class-names names.csv
   earmark train phrases.csv --label language --analyzer char_wb --ngrams 1,4
+  earmark train few.csv --unlabelled many.jsonl --encoder model2vec:NAME
   earmark train parts/ --label topic --model multinomial --memory 2GB
 """
 
@@ -95,6 +96,7 @@ def run(
             metavar="KIND[,KIND]", help="One token for every number, address (mail)."
         ),
     ] = None,
+    encoder: options.Encoder = None,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Threads for counting.")] = 1,
     memory: Annotated[
@@ -135,6 +137,7 @@ def run(
         regions="email" if email else None,
         class_names="auto" if class_names is None else options.names_of(class_names),
         features=options.text_options(stem, substitute, hashed, ngrams, analyzer),
+        encoder=encoder,
         multi_label=multi_label or "auto",
         max_error=options.error_rate(max_error),
         min_coverage=options.share_list(min_coverage),
@@ -153,6 +156,7 @@ def run(
                 "--calibration": calibration,
                 "--classes": classes,
                 "--class-names": class_names,
+                "--encoder": encoder,
             }
         )
         if model not in ("auto", "semi-supervised"):
@@ -224,7 +228,7 @@ def _learn(
     classes: list[str] | None,
 ) -> None:
     """Fit, and estimate the accuracy if nothing else tells."""
-    with status(f"learning from {len(documents):,} documents"):
+    with status(f"learning from {len(documents):,} documents", encoding=True):
         try:
             classifier.fit(
                 documents.texts,
@@ -240,7 +244,7 @@ def _learn(
             raise DataError(f"{source}: {error}") from error
     has_labels = any(label is not None for label in documents.labels or ())
     if classifier.evidence_ is None and has_labels and not classifier.is_multi_label_:
-        with status("estimating its accuracy"):
+        with status("estimating its accuracy", encoding=True):
             classifier.measure_confidence(
                 documents.texts, documents.labels, unlabelled=pool
             )

@@ -1,0 +1,10 @@
+"""Encoders: texts to vectors by models that others trained.
+
+    TextClassifier(encoder="model2vec:minishlab/potion-base-8M")
+
+The names are listed at ``load_encoder``.
+"""
+
+from earmark.encoders.by_name import fetch_encoder, load_encoder
+
+__all__ = ["fetch_encoder", "load_encoder"]
