@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -319,6 +320,44 @@ def test_check_accuses_none_of_a_few_good_rows(data):
     stdout = run("check", data, "--label", "kind")[1]
     assert "rather" not in stdout
     assert "none is more probably wrong than right" in stdout
+
+
+def test_labels_that_the_promise_leaves_open_are_listed(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = []
+    for _ in range(240):
+        labels = [name for name in ("red", "blue") if rng.random() < 0.5]
+        words = [f"{name}{rng.integers(4)}" for name in labels for _ in range(2)]
+        vague = "shade" if rng.random() < 0.3 else "green"
+        labels += ["dark"] if vague == "shade" and rng.random() < 0.5 else []
+        rows.append(
+            f"{' '.join([*words, vague])} n{rng.integers(99)},{'|'.join(labels)}"
+        )
+    (tmp_path / "a.csv").write_text("\n".join(["text,kind", *rows[:120]]))
+    (tmp_path / "b.csv").write_text("\n".join(["text,kind", *rows[120:], rows[0]]))
+    model = tmp_path / "m.earmark"
+    code, out, err = run(
+        "train", tmp_path / "a.csv", "--label", "kind", "--multi-label",
+        "--model", "svm", "--max-error", "0.2", "--calibration", tmp_path / "b.csv",
+        "--min-coverage", "0.2", "--out", model,
+    )  # fmt: skip
+    assert code == 0, err
+    assert "calibration documents nearly repeat" in err
+    code, out, err = run("predict", model, tmp_path / "b.csv", "--json")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert all(isinstance(answer["undecided"], list) for answer in answers)
+    for answer in answers:
+        assert not set(answer["label"] or ()) & set(answer["undecided"])
+    assert any(answer["undecided"] for answer in answers)
+    out = run("predict", model, tmp_path / "b.csv", "--max-error", "never")[1]
+    assert out.splitlines()[0] == "row,label,confidence"
+
+
+def test_a_coverage_without_documents_kept_apart_is_refused(data, tmp_path):
+    options = ("--label", "kind", "--min-coverage", "0.2", "--max-error", "0.1")
+    code, _, err = run("train", data, *options, "--out", tmp_path / "m.earmark")
+    assert code == 2
+    assert "--calibration" in err
 
 
 def test_calibration_documents_turn_the_estimate_into_a_guarantee(data, tmp_path):

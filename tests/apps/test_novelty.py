@@ -45,6 +45,16 @@ def predicted(model, *options):
     return out, err
 
 
+def test_never_answers_foreign_documents_too(model):
+    rows = list(csv.DictReader(predicted(model, "--novelty", "never")[0].splitlines()))
+    assert all(row["label"] for row in rows)
+    assert min(float(row["novelty"]) for row in rows) <= 0.05
+    folder = model.parent / "labels"
+    parts = ("--by-part", "--out", folder, "--novelty", "never", "--json")
+    told = json.loads(predicted(model, *parts)[0])
+    assert told["abstained"] == 0
+
+
 def test_predict_writes_p_values_and_leaves_foreign_documents_open(model):
     out, err = predicted(model)
     rows = list(csv.DictReader(out.splitlines()))

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import accuracy_score, f1_score, make_scorer
 
-from earmark import TextClassifier
+from earmark import TextClassifier, load
 from earmark.apps.serve.model import Job, ServedModel
 from earmark.decision import AbstainingClassifier, Decision, guaranteed_threshold
 from earmark.decision.scores import Scores, log_odds
@@ -112,6 +113,70 @@ def test_probabilities_that_round_to_one_are_still_told_apart(rng):
     answered = ~decision.abstained
     assert np.mean(decision.labels[answered] != truth[answered]) <= 0.05
     assert model.score(test, truth) == wrapped.score(test, truth)
+
+
+def repeated(rng, n):
+    """Half of the texts say everything eight times: log-odds rank them too high."""
+    texts, y = documents(rng, n, n_classes=3, length=10, spread=2.0)
+    return [" ".join([text] * rng.choice([1, 8])) for text in texts], y
+
+
+def test_a_learned_confidence_is_the_same_everywhere_and_answers_more(rng, tmp_path):
+    train, calibration, (test, truth) = (repeated(rng, n) for n in (600, 600, 1500))
+    plain = TextClassifier("multinomial", max_error=0.1)
+    plain.fit(*train, calibration=calibration)
+    model = TextClassifier("multinomial", max_error=0.1, learn_confidence=True)
+    model.fit(*train, calibration=calibration)
+    assert "confidence: learned" in model.summary()
+    assert model.evidence_.held_out
+    decision = model.decide(test)
+    assert decision.best.tolist() == plain.decide(test).best.tolist()
+    assert decision.coverage > plain.decide(test).coverage + 0.02
+    answered = ~decision.abstained
+    assert np.mean(decision.labels[answered] != truth[answered]) <= 0.12
+    wrapped = AbstainingClassifier(
+        TextClassifier("multinomial"), max_error=0.1, learn_confidence=True
+    ).fit(*train, calibration=calibration)
+    assert decision.labels.tolist() == wrapped.predict(test).tolist()
+    served = ServedModel(model, {}).classify([Job({"text": test})])[0]
+    assert [answer["label"] for answer in served] == decision.labels.tolist()
+    model.save(tmp_path / "m.earmark")
+    again = load(tmp_path / "m.earmark").decide(test)
+    assert_array_equal(again.certainty, decision.certainty)
+    model.partial_fit(*calibration)
+    assert model.learned_confidence_ is None
+
+
+@pytest.mark.parametrize("name", ["svm", "auto"])
+def test_a_learned_confidence_without_calibration_is_an_estimate(name, rng):
+    train, (test, _) = repeated(rng, 150), repeated(rng, 50)
+    model = TextClassifier(name, max_error=0.2, learn_confidence=True, random_state=0)
+    decision = model.fit(*train).decide(test)
+    assert model.guaranteed_error_ is None
+    assert "confidence: " in model.summary()
+    assert decision.labels.tolist() == decision.at(model.thresholds_).labels.tolist()
+
+
+def test_a_label_for_abstentions_lets_scikit_learn_count_them(rng):
+    train, calibration, (test, truth) = (repeated(rng, n) for n in (200, 300, 100))
+    scored = make_scorer(f1_score, average="macro", labels=np.unique(truth))
+    for model in (
+        TextClassifier("multinomial", max_error=0.1, abstain_label=""),
+        AbstainingClassifier(
+            TextClassifier("multinomial"), max_error=0.1, abstain_label=""
+        ),
+    ):
+        model.fit(*train, calibration=calibration)
+        labels = model.decide(test).labels
+        answers = model.predict(test)
+        assert answers.dtype.kind == "U"
+        assert (answers == "").tolist() == [label is None for label in labels]
+        assert (answers == "").any()
+        assert 0 < scored(model, test, truth) < 1
+        assert model.score(test, truth) == accuracy_score(truth, answers)
+    numbers = TextClassifier("multinomial", max_error=0.1, abstain_label=-1)
+    numbers.fit(train[0], [int(y[-1]) for y in train[1]])
+    assert numbers.predict(test).dtype.kind == "i"
 
 
 def test_a_tie_at_one_would_have_answered_nothing():

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 import earmark
 from earmark import TextClassifier
 from earmark.exceptions import DataError, NotSupportedError
+from earmark.features import HashedCounter
 from earmark.models import HybridBayes
 from earmark.models.registry import MODELS
 from earmark.pipeline.matrix_engine import class_scores
@@ -521,3 +522,17 @@ def test_fused_and_matrix_paths_agree(name, rng):
         raw = model._texts(X)
         slow = class_scores(engine.model_, engine.matrix(raw))
         assert_allclose(engine.scores(raw), slow, rtol=1e-12, atol=1e-12)
+
+
+def test_hashed_words_are_explained_by_the_words_of_the_document():
+    texts = ["cheap pills now", "meeting at noon", "cheap watches", "lunch at noon"]
+    model = TextClassifier("svm", features=HashedCounter()).fit(
+        {"subject": texts, "body": texts}, ["spam", "ham"] * 2
+    )
+    (found,) = model.explain({"subject": texts[:1], "body": texts[1:2]})
+    named = {(term.region, term.term) for term in found.terms}
+    assert named == {
+        *(("subject", word) for word in texts[0].split()),
+        *(("body", word) for word in texts[1].split()),
+    }
+    assert model.telling_terms()["spam"][0][0].startswith(("subject: column", "body:"))

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
@@ -15,7 +14,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from earmark.decision.any_of import AnyOfClassifier
-from earmark.decision.decision import Decision, any_of_decision, one_of_decision
+from earmark.decision.decision import (
+    Decision,
+    any_of_decision,
+    one_of_decision,
+    with_abstain_label,
+)
 from earmark.decision.evidence import (
     Evidence,
     Promise,
@@ -36,8 +40,8 @@ from earmark.decision.guarantee import (
 )
 from earmark.decision.learned_confidence import (
     LearnedConfidence,
-    confidence_features,
-    learn_confidence,
+    confidence_from_unseen,
+    unseen_log_proba,
 )
 from earmark.decision.scores import (
     Scores,
@@ -54,17 +58,15 @@ from earmark.decision.wrapping import (
     router_of,
     use_new_name,
 )
-from earmark.evaluation.duplicates import texts_of
-from earmark.evaluation.labels import as_labels, index_of, is_multi_label, label_sets
+from earmark.evaluation.labels import as_labels, is_multi_label, label_sets
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.folds import stratified_folds, take
+from earmark.folds import n_rows, stratified_folds, take
 from earmark.parameters import offers, require_in_range, require_one_of, seed_from
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,
     Estimator,
     FloatMatrix,
-    FloatVector,
     IntVector,
     Labels,
     LabelsLike,
@@ -125,6 +127,9 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         that where it was measured to help. For one label per document and an
         estimator with probabilities; one without ``leave_one_out`` is fitted ``cv``
         times more.
+    abstain_label : label, default=None
+        What ``predict`` gives where it abstains. Metrics of scikit-learn take labels
+        of one type only: "" for texts, -1 for numbers.
     cv : int or iterable of (train, test), default=5
         Folds for "cross_validated" and ``learn_confidence``.
     random_state : int, RandomState, Generator or None, default=0
@@ -187,6 +192,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         calibration_size: float = 0.3,
         min_coverage: Coverages = None,
         learn_confidence: bool = False,
+        abstain_label: Any = None,
         cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5,
         random_state: RandomStateLike = 0,
         base: Estimator = "deprecated",
@@ -200,6 +206,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.calibration_size = calibration_size
         self.min_coverage = min_coverage
         self.learn_confidence = learn_confidence
+        self.abstain_label = abstain_label
         self.cv = cv
         self.random_state = random_state
         self.base = base
@@ -253,7 +260,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self._learn_confidence(X, y)
             rows = calibration_rows(X, calibration[0])
             known = take(listed(calibration[1]), rows)
-            self._calibrate(take(calibration[0], rows), known)
+            n_copies = n_rows(calibration[0]) - len(rows)
+            self._calibrate(take(calibration[0], rows), known, n_copies)
         elif self.method == "split":
             rng = np.random.default_rng(seed_from(self.random_state))
             train, rows = split_rows(X, strata(y), self.calibration_size, rng)
@@ -270,7 +278,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self.estimator_
 
     def predict(self, X: Any) -> Labels:
-        """The label of each document, None where it abstains.
+        """The label of each document; None, or ``abstain_label``, where it abstains.
 
         Any-of: a tuple of labels, None where no label could be decided on; for a
         0/1 matrix in ``fit`` a matrix with NaN where it abstains.
@@ -282,7 +290,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         made = self.decide(X)
         if self.any_of_ and self.estimator_.input_ == "indicator":
             return np.where(made.abstained, np.nan, self.estimator_.predict(X))
-        return made.labels
+        return with_abstain_label(made.labels, self.abstain_label)
 
     def decide(self, X: Any) -> Decision:
         """Labels, scores, abstentions and confidence."""
@@ -311,7 +319,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         An abstention is not right. Any-of: all labels of a document must be right.
         ``decide(X)`` tells the answers given from the abstentions.
         """
-        labels = self.decide(X).labels
+        labels = with_abstain_label(self.decide(X).labels, self.abstain_label)
         if self.any_of_:
             truth: list[Any] = label_sets(y, self.classes_)
             answers: list[Any] = label_sets(labels, self.classes_)
@@ -329,6 +337,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if self.max_error is None:
             return "Answers every document; nothing is promised about errors."
         words = several_words(self.thresholds_)
+        if self.evidence_ is not None and self.evidence_.n_copies:
+            words += f" {self.evidence_.n_copies:,} near-duplicates are left out."
         if not self.per_class and not self.any_of_:
             return words
         return f"{words}\n{words_per_label(self.thresholds_, as_labels(self.classes_))}"
@@ -370,9 +380,11 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             estimator = AnyOfClassifier(estimator)
         return estimator.fit(X, y, **self._fit_params.of(rows))
 
-    def _calibrate(self, X: DocumentsLike, y: LabelsLike) -> None:
+    def _calibrate(self, X: DocumentsLike, y: LabelsLike, n_copies: int = 0) -> None:
         """Guaranteed thresholds from documents that took no part in fitting (AB1)."""
-        self._rest_on(self._evidence(self.estimator_, X, y, held_out=True))
+        evidence = self._evidence(self.estimator_, X, y, held_out=True)
+        evidence.n_copies = n_copies
+        self._rest_on(evidence)
 
     def _estimate(self, X: DocumentsLike, y: LabelsLike) -> None:
         """Estimated thresholds: every document is fitted on, and scored without."""
@@ -445,9 +457,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scores = read_scores(model, X)
         if self.learned_confidence_ is None:
             return scores
-        features = confidence_features(scores, self.class_sizes_, _lengths(X))
-        certainty = self.learned_confidence_.log_odds(features)
-        return replace(scores, certainty=certainty)
+        return self.learned_confidence_.ranked(scores, self.class_sizes_, X)
 
     def _learn_confidence(
         self, X: DocumentsLike, y: LabelsLike, rows: IntVector | None = None
@@ -461,18 +471,10 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"{type(self.estimator_).__name__} has no predict_proba."
             )
         labels = listed(y)
-        classes = as_labels(self.classes_)
-        truth = index_of(as_labels(labels), classes)
-        self.class_sizes_ = np.bincount(truth, minlength=len(classes))
+        seed = seed_from(self.random_state) or 0
         log_proba = self._unseen_log_proba(X, labels, rows)
-        known = log_proba.max(axis=1) > -np.inf
-        scores = Scores.from_log_proba(log_proba[known])
-        lengths = _lengths(X)[known]
-        self.learned_confidence_ = learn_confidence(
-            confidence_features(scores, self.class_sizes_, lengths),
-            scores.certainty,
-            scores.choice == truth[known],
-            seed=seed_from(self.random_state) or 0,
+        self.learned_confidence_, self.class_sizes_ = confidence_from_unseen(
+            log_proba, self.classes_, X, labels, seed
         )
 
     def _unseen_log_proba(
@@ -483,17 +485,16 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return np.asarray(
                 self.estimator_.leave_one_out(X, labels), dtype=np.float64
             )
-        classes = as_labels(self.classes_)
-        log_proba = np.full((len(as_labels(labels)), len(classes)), -np.inf)
-        copies = group_copies(X).group
-        seed = seed_from(self.random_state)
-        for train, held in stratified_folds(strata(labels), self.cv, seed, copies):
+
+        def judged(train: IntVector, held: IntVector) -> tuple[Labels, FloatMatrix]:
             known = train if rows is None else rows[train]
             model = self._fitted(take(X, train), take(labels, train), known)
-            columns = index_of(as_labels(model.classes_), classes)
-            seen = log_probabilities(model, take(X, held))
-            log_proba[np.ix_(held, columns)] = seen
-        return log_proba
+            return model.classes_, log_probabilities(model, take(X, held))
+
+        copies = group_copies(X).group
+        seed = seed_from(self.random_state)
+        folds = stratified_folds(strata(labels), self.cv, seed, copies)
+        return unseen_log_proba(n_rows(X), self.classes_, folds, judged)
 
     def _decide_one_of(self, X: DocumentsLike) -> Decision:
         scores = self._scores(self.estimator_, X)
@@ -561,12 +562,3 @@ def cheapest(proba: FloatMatrix, costs: FloatMatrix) -> IntVector:
     """
     answer = (proba @ costs).argmin(axis=1).astype(np.int64)
     return np.where(answer == costs.shape[0], -1, answer)
-
-
-def _lengths(X: DocumentsLike) -> FloatVector:
-    """Words of texts; sums of the rows of a matrix."""
-    texts = texts_of(X)
-    if texts is not None:
-        return np.array([len(text.split()) for text in texts], dtype=np.float64)
-    rows = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    return np.asarray(abs(rows).sum(axis=1), dtype=np.float64).ravel()

@@ -13,7 +13,13 @@ from earmark.decision.scores import Scores
 from earmark.evaluation.labels import as_labels
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, Labels
 
-__all__ = ["Decision", "any_of_decision", "object_array", "one_of_decision"]
+__all__ = [
+    "Decision",
+    "any_of_decision",
+    "object_array",
+    "one_of_decision",
+    "with_abstain_label",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +198,23 @@ def _any_of_at(decision: Decision, thresholds: Sequence[Threshold]) -> Decision:
 def _label_tuples(given: BoolVector, classes: Labels) -> Labels:
     names = as_labels(classes)
     return object_array([tuple(names[c] for c in np.flatnonzero(r)) for r in given])
+
+
+def with_abstain_label(labels: Labels, abstain_label: object) -> Labels:
+    """Labels with something else than None for abstentions; plain if of one type.
+
+    Examples
+    --------
+    >>> with_abstain_label(np.array([2, None], dtype=object), -1)
+    array([ 2, -1])
+
+    """
+    if abstain_label is None or labels.dtype != object:
+        return labels
+    answers = [abstain_label if label is None else label for label in labels]
+    one_type = len({type(answer) for answer in answers}) == 1
+    is_plain = one_type and not isinstance(answers[0], tuple)
+    return np.array(answers) if is_plain else object_array(answers)
 
 
 def object_array(values: Sequence[object]) -> Labels:

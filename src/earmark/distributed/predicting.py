@@ -34,8 +34,8 @@ class SentModel:
         Abstain at this error rate, never, or (None) as the model was trained to.
     loaded : TextClassifier or None
         The same classifier, if it is in this process already.
-    max_novelty : float or None
-        Abstain on documents with so small a p-value.
+    max_novelty : float, "never" or None
+        Abstain on documents with so small a p-value, or as for ``max_error``.
 
     """
 
@@ -44,7 +44,7 @@ class SentModel:
         path: str | os.PathLike[str],
         max_error: float | str | None = None,
         loaded: Any = None,
-        max_novelty: float | None = None,
+        max_novelty: float | str | None = None,
     ) -> None:
         self.path = os.path.abspath(path)
         self.max_error = max_error
@@ -58,11 +58,11 @@ class SentModel:
         """The classifier, in this process."""
         if self._loaded is None:
             self._loaded = load(self.path)
-            if self.max_error is not None:
-                rate = None if self.max_error == "never" else self.max_error
-                self._loaded.set_params(max_error=rate)
-            if self.max_novelty is not None:
-                self._loaded.set_params(max_novelty=self.max_novelty)
+            for name in ("max_error", "max_novelty"):
+                share = vars(self)[name]
+                if share is not None:
+                    share = None if share == "never" else share
+                    self._loaded.set_params(**{name: share})
         return self._loaded
 
 

@@ -26,7 +26,8 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
 
     Parameters and results are those of scikit-learn's ``HashingVectorizer``; the
     usual settings run in compiled code on ``n_jobs`` threads. Different terms may
-    share a column, and columns cannot be turned back into terms.
+    share a column, and columns cannot be turned back into terms without documents
+    that hold them (``terms_by_column``).
 
     Parameters
     ----------
@@ -116,6 +117,25 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
     def fit_transform(self, X: DocumentsLike, y: object = None) -> SparseMatrix:
         """The same as ``transform``."""
         return self.transform(X)
+
+    def terms_by_column(self, X: DocumentsLike) -> dict[int, str]:
+        """The terms of some documents by their column; " | " between several.
+
+        Examples
+        --------
+        >>> names = HashedCounter(n_features=2**20).terms_by_column(["to be or not"])
+        >>> sorted(names.values())
+        ['be', 'not', 'or', 'to']
+
+        """
+        terms = sorted({term for row in Analysis(self).tokens(X) for term in row})
+        _, columns, _ = count_hashed_tokens(
+            [[t] for t in terms], self.n_features, False
+        )
+        names: dict[int, str] = {}
+        for term, column in zip(terms, columns.tolist(), strict=True):
+            names[column] = f"{names[column]} | {term}" if column in names else term
+        return names
 
     def _finish(self, arrays: CsrArrays) -> SparseMatrix:
         indptr, indices, counts = arrays

@@ -15,13 +15,18 @@ from earmark.decision.evidence import (
     strata,
     training_evidence,
 )
+from earmark.decision.learned_confidence import unseen_log_proba
 from earmark.decision.scores import Scores
+from earmark.folds import stratified_folds
 from earmark.pipeline.choice import Engine
 from earmark.pipeline.inputs import RegionTexts, take
 from earmark.pipeline.matrix_engine import SemiEngine
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels
 
-__all__ = ["calibration_evidence", "left_out_evidence"]
+__all__ = ["Ranked", "calibration_evidence", "left_out_evidence", "unseen_scores"]
+
+Ranked = Callable[[Scores, RegionTexts], Scores]
+"""Scores of documents with the certainty by which they are to be ranked."""
 
 # Documents times classes whose scores are held at a time.
 _MOST_SCORES = 10_000_000
@@ -32,6 +37,7 @@ def calibration_evidence(
     training: RegionTexts,
     texts: RegionTexts,
     labels: Labels,
+    ranked: Ranked,
     novelty: Callable[[RegionTexts], FloatVector] | None = None,
 ) -> Evidence:
     """Evidence from documents that took no part in fitting.
@@ -41,7 +47,8 @@ def calibration_evidence(
     """
     rows = calibration_rows(training, texts)
     judged = take(texts, rows)
-    evidence = _judged(engine, judged, labels[rows], engine.classes_, True)
+    evidence = _judged(engine, judged, labels[rows], engine.classes_, ranked, True)
+    evidence.n_copies = len(labels) - len(rows)
     if novelty is not None:
         evidence.novelty = np.repeat(novelty(judged), len(evidence) // len(rows))
     return evidence
@@ -53,7 +60,8 @@ def left_out_evidence(
     texts: RegionTexts,
     labels: Labels,
     weight: FloatVector | None,
-    pool: RegionTexts | None = None,
+    pool: RegionTexts | None,
+    ranked: Ranked,
 ) -> Evidence:
     """An estimate from the training documents, each judged without itself.
 
@@ -65,9 +73,9 @@ def left_out_evidence(
             return None  # one class is left: there is nothing to fit
         known = None if weight is None else weight[train]
         other = make().fit(take(texts, train), labels[train], known, pool)
-        return _judged(other, take(texts, held), labels[held], engine.classes_)
+        return _judged(other, take(texts, held), labels[held], engine.classes_, ranked)
 
-    left_out = _left_out(engine, texts, labels, weight)
+    left_out = _left_out(engine, texts, labels, weight, ranked)
     return training_evidence(
         group_copies(texts),
         strata(labels),
@@ -77,11 +85,41 @@ def left_out_evidence(
     )
 
 
+def unseen_scores(
+    engine: Engine,
+    make: Callable[[], Engine],
+    texts: RegionTexts,
+    labels: Labels,
+    weight: FloatVector | None,
+    pool: RegionTexts,
+) -> FloatMatrix:
+    """Log-probabilities of the training documents, each by a model without it.
+
+    -inf where a document was not judged.
+    """
+    if isinstance(engine, SemiEngine) and engine.left_out is not None:
+        known, seen = engine.left_out
+        log_proba = np.full((len(labels), len(engine.classes_)), -np.inf)
+        log_proba[known] = seen
+        return log_proba
+    if engine.leaves_one_out:
+        return engine.leave_one_out(texts, labels, weight)
+
+    def judged(train: IntVector, held: IntVector) -> tuple[Labels, FloatMatrix]:
+        known = None if weight is None else weight[train]
+        other = make().fit(take(texts, train), labels[train], known, pool)
+        return other.classes_, other.log_probabilities(take(texts, held))
+
+    folds = stratified_folds(strata(labels), 5, 0, group_copies(texts).group)
+    return unseen_log_proba(len(labels), engine.classes_, folds, judged)
+
+
 def _judged(
     engine: Engine,
     texts: RegionTexts,
     labels: Labels,
     classes: Labels,
+    ranked: Ranked,
     held_out: bool = False,
 ) -> Evidence:
     if engine.multi_label:
@@ -89,17 +127,21 @@ def _judged(
         return any_of_evidence(
             margins, engine.classes_, labels, classes, held_out=held_out
         )
-    scores = Scores.from_log_proba(engine.log_probabilities(texts))
+    scores = ranked(Scores.from_log_proba(engine.log_probabilities(texts)), texts)
     return one_of_evidence(scores, engine.classes_, labels, classes, held_out=held_out)
 
 
 def _left_out(
-    engine: Engine, texts: RegionTexts, labels: Labels, weight: FloatVector | None
+    engine: Engine,
+    texts: RegionTexts,
+    labels: Labels,
+    weight: FloatVector | None,
+    ranked: Ranked,
 ) -> Callable[[IntVector], Evidence] | None:
     """What judges documents without refitting, if the model has such a way."""
 
     def judged(log_proba: FloatMatrix, rows: IntVector) -> Evidence:
-        scores = Scores.from_log_proba(log_proba)
+        scores = ranked(Scores.from_log_proba(log_proba), take(texts, rows))
         return one_of_evidence(scores, engine.classes_, labels[rows], engine.classes_)
 
     if isinstance(engine, SemiEngine):

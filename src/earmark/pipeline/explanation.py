@@ -11,6 +11,8 @@ import numpy as np
 from earmark.models.base import ScoreParts
 from earmark.pipeline.choice import Engine
 from earmark.pipeline.inputs import RegionTexts
+from earmark.pipeline.matrix_engine import MatrixEngine
+from earmark.pipeline.text_features import RegionFeatures
 
 __all__ = [
     "Explanation",
@@ -128,6 +130,8 @@ def explain_documents(
     """The evidence behind the likeliest label of each document."""
     proba = np.exp(engine.log_probabilities(texts))
     described: dict[int, tuple[str, str | None]] = {}
+    if isinstance(engine, MatrixEngine) and isinstance(engine.features, RegionFeatures):
+        described |= engine.features.hashed_terms(texts)
 
     def describe(column: int) -> tuple[str, str | None]:
         if column not in described:

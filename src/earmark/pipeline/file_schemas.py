@@ -906,6 +906,8 @@ def _pipeline_schemas() -> dict[str, Schema]:
                 "reasons_": words(),
             },
             optional={
+                "class_sizes_": optional(array("i", "n_classes", low=0)),
+                "learned_confidence_": optional(instance("LearnedConfidence")),
                 "n_columns_": optional(whole(1)),
                 "novelty_": optional(instance("NoveltyDetector", fitted=True)),
                 "seed_": optional(whole(0)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from operator import index
 from typing import Any, Self
 
@@ -11,7 +11,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from earmark.decision.decision import Decision
+from earmark.decision.decision import (
+    Decision,
+    one_of_decision,
+    with_abstain_label,
+)
 from earmark.decision.evidence import Evidence, Promise
 from earmark.decision.guarantee import (
     Coverages,
@@ -19,7 +23,12 @@ from earmark.decision.guarantee import (
     checked_coverages,
     several_words,
 )
+from earmark.decision.learned_confidence import (
+    LearnedConfidence,
+    confidence_from_unseen,
+)
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
+from earmark.decision.scores import Scores
 from earmark.decision.wrapping import offered_if
 from earmark.encoders.by_name import Encoder, require_encoder
 from earmark.evaluation import Report
@@ -37,7 +46,11 @@ from earmark.pipeline.choice import (
     with_pool,
 )
 from earmark.pipeline.count_engine import CountEngine
-from earmark.pipeline.estimates import calibration_evidence, left_out_evidence
+from earmark.pipeline.estimates import (
+    calibration_evidence,
+    left_out_evidence,
+    unseen_scores,
+)
 from earmark.pipeline.explanation import Explanation, explain_documents, in_region
 from earmark.pipeline.files import save_classifier
 from earmark.pipeline.inputs import (
@@ -125,6 +138,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     min_coverage : float or sequence of float in [0, 1], optional
         Smallest shares of documents worth answering, 0.1, 0.25 and 0.5 by default.
         Choose before looking at the labels of the calibration documents.
+    learn_confidence : bool, default=False
+        Learn from the training documents, each left out, how likely the best label is
+        right, and rank the answers by that where it was measured to help; see
+        ``AbstainingClassifier``. For one label per document. A model without
+        ``leave_one_out`` is fitted five times more.
+    abstain_label : label, default=None
+        What ``predict`` gives where it abstains. Metrics of scikit-learn take labels
+        of one type only: "" for texts, -1 for numbers.
     max_novelty : float in (0, 1), default=None
         Abstain on documents unlike the training documents, so that at most this
         share of ordinary documents is called foreign. ``decide`` then has p-values.
@@ -155,6 +176,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         Whether a document may have several labels.
     region_names_ : list of str or None
         The regions the model was trained on; None for a single text.
+    learned_confidence_ : LearnedConfidence or None
+        What ranks the answers instead of log-odds, where it helps.
     evidence_ : Evidence or None
         Answers to documents that the model had not seen; None if not measured.
     thresholds_, threshold_, coverage_, guaranteed_error_, estimated_error_, n_missing_
@@ -180,6 +203,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     classes_: Labels
     evidence_: Evidence | None
     novelty_: NoveltyDetector | None = None
+    learned_confidence_: LearnedConfidence | None = None
+    class_sizes_: IntVector | None = None
     model_name_: str
     reasons_: list[str]
     seed_: int | None = None
@@ -200,6 +225,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         max_error: float | None = None,
         confidence: float = 0.95,
         min_coverage: Coverages = None,
+        learn_confidence: bool = False,
+        abstain_label: Any = None,
         max_novelty: float | None = None,
         budget: float | None = None,
         class_weight: Any = None,
@@ -216,6 +243,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.max_error = max_error
         self.confidence = confidence
         self.min_coverage = min_coverage
+        self.learn_confidence = learn_confidence
+        self.abstain_label = abstain_label
         self.max_novelty = max_novelty
         self.budget = budget
         self.class_weight = class_weight
@@ -287,13 +316,19 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self._adopt(engine, choice.name, told, target.n_columns)
         if self.max_novelty is not None:
             self._learn_ordinary(labelled, target.labels, pool)
+        if self.learn_confidence and not self.is_multi_label_ and len(target.labels):
+            self._learn_confidence(labelled, target, weight, pool)
         if calibration is not None:
             pair = self._pair(calibration, "calibration", texts)
             assert pair is not None
             require_same_kind(pair[1], target, "calibration")
             warn_of_new_labels(pair[1], self.classes_, "calibration", required=True)
             novelty = None if self.novelty_ is None else self._novelty
-            self._rest_on(calibration_evidence(self.engine_, labelled, *pair, novelty))
+            self._rest_on(
+                calibration_evidence(
+                    self.engine_, labelled, *pair, self._ranked, novelty
+                )
+            )
         elif self.max_error is not None:
             self._measure(labelled, target, weight, pool)
         return self
@@ -381,6 +416,25 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         weight: FloatVector | None,
         pool: RegionTexts,
     ) -> None:
+        known = texts, target.labels, weight, pool
+        make = self._another()
+        self._rest_on(left_out_evidence(self.engine_, make, *known, self._ranked))
+
+    def _learn_confidence(
+        self,
+        texts: RegionTexts,
+        target: Target,
+        weight: FloatVector | None,
+        pool: RegionTexts,
+    ) -> None:
+        known = texts, target.labels, weight, pool
+        log_proba = unseen_scores(self.engine_, self._another(), *known)
+        self.learned_confidence_, self.class_sizes_ = confidence_from_unseen(
+            log_proba, self.classes_, texts, target.labels
+        )
+
+    def _another(self) -> Callable[[], Engine]:
+        """What makes an unfitted engine like the one of this classifier."""
         name = self.model_name_ if isinstance(self.model, str) else self.model
         features = self.features
         if features is None:  # what was counted may be a choice of ours
@@ -388,15 +442,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             names = ("analyzer", "ngram_range")
             features = {name: counter.get_params()[name] for name in names}
         options = self._options(self.classes_.tolist())
-        evidence = left_out_evidence(
-            self.engine_,
-            lambda: build_engine(name, features, options, self.is_multi_label_),
-            texts,
-            target.labels,
-            weight,
-            pool,
-        )
-        self._rest_on(evidence)
+        return lambda: build_engine(name, features, options, self.is_multi_label_)
+
+    def _ranked(self, scores: Scores, texts: RegionTexts) -> Scores:
+        """Scores with the learned certainty, if there is one."""
+        if self.learned_confidence_ is None:
+            return scores
+        assert self.class_sizes_ is not None
+        return self.learned_confidence_.ranked(scores, self.class_sizes_, texts)
 
     @_offered("partial_fit")
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -441,7 +494,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     # -- answering -------------------------------------------------------------
 
     def predict(self, X: Any) -> Labels:
-        """The label of each document; None where it abstains.
+        """The label of each document; None, or ``abstain_label``, where it abstains.
 
         ``max_error`` and ``max_novelty`` make it abstain. With several labels a
         document, an object array of tuples; if ``fit`` got a matrix of 0 and 1, such
@@ -449,7 +502,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """
         decision = self.decide(X)
         if self.n_columns_ is None:
-            return decision.labels
+            return with_abstain_label(decision.labels, self.abstain_label)
         return _indicator_matrix(decision, self.n_columns_)
 
     def decide(self, X: Any) -> Decision:
@@ -583,7 +636,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         texts = self._texts(X)
         target = as_target(y, n_documents(texts), self.multi_label)
-        answers = self._decide(take(texts, target.labelled)).labels.tolist()
+        labels = self._decide(take(texts, target.labelled)).labels
+        answers = with_abstain_label(labels, self.abstain_label).tolist()
         given = target.labels.tolist()
         right = [a == t for a, t in zip(answers, given, strict=True)]
         weight = None if sample_weight is None else np.asarray(sample_weight)
@@ -676,7 +730,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             n = len(self.evidence_) // (self.evidence_.n_groups if each else 1)
             lines.append(
                 f"accuracy {self.evidence_.accuracy:.3f} on {n:,} {kind} "
-                f"documents{each}{_copies(self.evidence_.n_copies)}"
+                f"documents{each}{_copies(self.evidence_)}"
             )
         if self.max_error is not None and self.evidence_ is None:
             lines.append(
@@ -685,6 +739,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             )
         elif self.thresholds_:
             lines.append(several_words(self.thresholds_))
+        if self.learned_confidence_ is not None:
+            lines.append(self.learned_confidence_.words)
+        elif self.learn_confidence and not self.is_multi_label_:
+            lines.append("confidence: log-odds; nothing was learned that ranks better")
         if self.novelty_ is not None:
             lines.append(self.novelty_.words(self.max_novelty))
         table = getattr(getattr(self.engine_, "model_", None), "region_table", None)
@@ -729,6 +787,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def _decide(self, texts: RegionTexts) -> Decision:
         self._check_promise()
         decision = self.engine_.decide(texts)
+        if self.learned_confidence_ is not None:
+            scores = Scores.from_log_proba(self.engine_.log_probabilities(texts))
+            decision = one_of_decision(self._ranked(scores, texts), self.classes_)
         if self.novelty_ is not None:
             novelty = self._novelty(texts)
             decision = decision.with_novelty(novelty, self.max_novelty)
@@ -834,6 +895,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self._rest_on(None)
 
     def _rest_on(self, evidence: Evidence | None) -> None:
+        if evidence is None:
+            self.learned_confidence_ = self.class_sizes_ = None
         self.evidence_ = evidence
         self._promised = None
 
@@ -869,11 +932,14 @@ def _indicator_matrix(decision: Decision, n_columns: int) -> Labels:
     return gaps
 
 
-def _copies(n: int) -> str:
+def _copies(evidence: Evidence) -> str:
     """What to say of near-duplicates that are no evidence of their own."""
-    if not n:
+    if not evidence.n_copies:
         return ""
-    return f"; {n:,} near-duplicates of others are left out of this figure"
+    of = "training documents or of each other" if evidence.held_out else "others"
+    return (
+        f"; {evidence.n_copies:,} near-duplicates of {of} are left out of this figure"
+    )
 
 
 def _require_two_classes(target: Target, names: ClassNames) -> None:

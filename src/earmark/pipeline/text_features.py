@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from earmark.encoders.by_name import Encoder, load_encoder, probe_vectors, same_encoder
 from earmark.encoders.cache import Vectors
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.features import TfidfWeighting, WordCounter
+from earmark.features import HashedCounter, TfidfWeighting, WordCounter
 from earmark.features.fused import known_terms
 from earmark.kernels.rows import canonical_rows
 from earmark.models.base import LinearRule
@@ -203,12 +203,31 @@ class RegionFeatures(BaseEstimator):
 
     def describe(self, column: int) -> tuple[str, str | None]:
         """Term and region of a column; the region is None when there is only one."""
-        starts = np.concatenate(([0], np.cumsum(self.widths_)))
-        i = bisect_right(starts.tolist(), column) - 1
-        names = self.counters_[i].get_feature_names_out()
-        region = self.regions_[i]
-        shown = None if self.regions_ == [SINGLE] else region
-        return str(names[column - int(starts[i])]), shown
+        i = bisect_right(self._starts, column) - 1
+        place = column - self._starts[i]
+        if isinstance(self.counters_[i], HashedCounter):
+            return f"column {place}", self._shown(i)
+        return str(self.counters_[i].get_feature_names_out()[place]), self._shown(i)
+
+    def hashed_terms(self, texts: RegionTexts) -> dict[int, tuple[str, str | None]]:
+        """What ``describe`` cannot say of hashed columns: their terms in some texts."""
+        return {
+            start + column: (term, self._shown(i))
+            for i, (start, counter) in enumerate(
+                zip(self._starts, self.counters_, strict=False)
+            )
+            if isinstance(counter, HashedCounter)
+            for column, term in counter.terms_by_column(texts[self.regions_[i]]).items()
+        }
+
+    @property
+    def _starts(self) -> list[int]:
+        """The first column of each region, and the number of columns."""
+        starts: list[int] = np.concatenate(([0], np.cumsum(self.widths_))).tolist()
+        return starts
+
+    def _shown(self, i: int) -> str | None:
+        return None if self.regions_ == [SINGLE] else self.regions_[i]
 
 
 def _no_columns(n_texts: int) -> SparseMatrix:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from earmark.apps.cli._options import column_list, error_rate
+from earmark.apps.cli._options import NEVER, column_list, error_rate
 from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class StoredFacts:
 def load_for(
     path: Path,
     max_error: float | str | None = None,
-    max_novelty: float | None = None,
+    max_novelty: float | str | None = None,
 ) -> tuple[TextClassifier, StoredFacts]:
     """The classifier in a file, abstaining as asked for, or as it was trained."""
     from earmark.pipeline.files import load_with_info
@@ -48,12 +48,12 @@ def load_for(
     if max_error is not None:
         classifier.set_params(max_error=error_rate(max_error))
     if max_novelty is not None:
-        if classifier.novelty_ is None:
+        if classifier.novelty_ is None and max_novelty != NEVER:
             raise DataError(
                 f"{path}: the model cannot tell documents from elsewhere; train it "
                 "with --novelty."
             )
-        classifier.set_params(max_novelty=max_novelty)
+        classifier.set_params(max_novelty=error_rate(max_novelty))
     return classifier, facts
 
 

@@ -82,16 +82,8 @@ _IN_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST = 10  # runs of more characters are single documents' own
 
 
-def _share(share: float | None) -> float | None:
-    if share is not None and not 0 < share < 1:
-        raise typer.BadParameter(
-            f"expected a share between 0 and 1, such as 0.05; got {share:g}."
-        )
-    return share
-
-
-def _max_error(share: str | float) -> float | str:
-    """A share of wrong answers, or that abstaining is switched off."""
+def _share_or_never(share: str | float) -> float | str:
+    """A share of documents, or that abstaining is switched off."""
     if str(share).lower() == NEVER:
         return NEVER
     try:
@@ -137,7 +129,7 @@ def _seconds(text: str | float) -> float:
 
 
 def error_rate(given: float | str | None) -> float | None:
-    """``--max-error`` as TextClassifier takes it: None for a model that answers all."""
+    """``--max-error``, ``--novelty`` as TextClassifier takes them: None for never."""
     return given if isinstance(given, float) else None
 
 
@@ -172,7 +164,7 @@ MaxError = Annotated[
     typer.Option(
         "--max-error",
         metavar="SHARE|never",
-        parser=_max_error,
+        parser=_share_or_never,
         help="Abstain so that at most this share of the answers is wrong; never: "
         "answer every document.",
     ),
@@ -183,17 +175,17 @@ MinCoverage = Annotated[
         "--min-coverage",
         metavar="SHARE[,SHARE...]",
         help="Smallest shares of documents worth answering, where the test of "
-        "--max-error starts; 0.1,0.25,0.5 if not given.",
+        "--max-error on --calibration starts; 0.1,0.25,0.5 if not given.",
     ),
 ]
 Novelty = Annotated[
-    float | None,
+    Any,
     typer.Option(
         "--novelty",
-        metavar="SHARE",
-        callback=_share,
+        metavar="SHARE|never",
+        parser=_share_or_never,
         help="Give no answer for documents unlike the training documents; at most this "
-        "share of ordinary ones is taken for such.",
+        "share of ordinary ones is taken for such. never: answer them too.",
     ),
 ]
 Format = Annotated[

@@ -86,7 +86,7 @@ def predict_in_parts(
     out: str,
     text: str | None,
     max_error: float | str | None,
-    max_novelty: float | None,
+    max_novelty: float | str | None,
     dask: str | None,
     skip_bad: bool,
     how: dict[str, Any],

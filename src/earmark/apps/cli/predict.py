@@ -25,13 +25,14 @@ HELP = """Label documents; memory stays constant however many there are.
 
 Writes one row per document: row number (or id), label, confidence; novelty, a p-value
 that the document is like the training documents, if the model was trained with
---novelty. The label is empty where the model abstains. The output file appears when
-all is done.
+--novelty. The label is empty where the model abstains. With several labels per
+document and --max-error, undecided lists the labels that the promise leaves open. The
+output file appears when all is done.
 
   earmark predict model.earmark new.csv --out labels.csv
   cat new.jsonl | earmark predict model.earmark - --format jsonl
   earmark predict model.earmark new.csv --max-error 0.05 --explain
-  earmark predict model.earmark new.csv --novelty 0.01
+  earmark predict model.earmark new.csv --novelty 0.01    # or: --novelty never
   earmark predict model.earmark parts/ --by-part --out labels/
   earmark predict model.earmark parts/ --dask local:4 --out labels/
 """
@@ -160,12 +161,16 @@ def _records(
     reasons = classifier.explain(batch.texts) if explain else None
     key = "row" if batch.ids is None else "id"
     names = batch.rows if batch.ids is None else batch.ids
+    leaves_open = decision.any_of and bool(classifier.thresholds_)
     for i, (name, label, confidence) in enumerate(
         zip(names, decision.labels.tolist(), decision.confidence.tolist(), strict=True)
     ):
         record = {key: name, "label": label, "confidence": round(confidence, 6)}
         if decision.novelty is not None:
             record["novelty"] = round(float(decision.novelty[i]), 6)
+        if leaves_open:
+            open_labels = classifier.classes_[decision.abstained[i]]
+            record["undecided"] = [str(label) for label in open_labels]
         if reasons is not None:
             record["explanation"] = [
                 [t.term if t.region is None else f"{t.region}:{t.term}", t.contribution]

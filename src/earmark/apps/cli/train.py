@@ -74,6 +74,14 @@ def run(
         ),
     ] = None,
     min_coverage: options.MinCoverage = None,
+    learn_confidence: Annotated[
+        bool,
+        typer.Option(
+            "--learn-confidence",
+            help="Learn from the training documents, each left out, which answers are "
+            "right, and rank by that where it helps: more answers for --max-error.",
+        ),
+    ] = False,
     novelty: options.Novelty = None,
     budget: options.Budget = None,
     class_weight: Annotated[
@@ -129,6 +137,12 @@ def run(
     from earmark.pipeline import TextClassifier
 
     options.require_models(model)
+    if min_coverage is not None and calibration is None:
+        raise typer.BadParameter(
+            "it says where the test on documents kept apart starts, and there are "
+            "none: add --calibration DATA.",
+            param_hint="--min-coverage",
+        )
     given = [name for name in (data, unlabelled, calibration) if name is not None]
     options.require_output(out, *given)
     started = time.perf_counter()
@@ -141,7 +155,8 @@ def run(
         multi_label=multi_label or "auto",
         max_error=options.error_rate(max_error),
         min_coverage=options.share_list(min_coverage),
-        max_novelty=novelty,
+        learn_confidence=learn_confidence,
+        max_novelty=options.error_rate(novelty),
         budget=budget,
         class_weight=class_weight,
         random_state=seed,
@@ -161,7 +176,10 @@ def run(
         )
         if model not in ("auto", "semi-supervised"):
             options.refuse_with_parts(
-                {"--max-error": options.error_rate(max_error), "--novelty": novelty}
+                {
+                    "--max-error": options.error_rate(max_error),
+                    "--novelty": options.error_rate(novelty),
+                }
             )
         facts = train_in_parts(
             classifier, data, unlabelled, text, label, out, memory, dask, skip_bad, how
@@ -251,10 +269,21 @@ def _learn(
     evidence = classifier.evidence_
     if evidence is not None and evidence.n_copies:
         typer.echo(
-            f"warning: {evidence.n_copies:,} labelled documents are near-duplicates of "
-            "others; each counts once in the estimates. `earmark check` lists them.",
+            f"warning: {_copies(evidence.n_copies, evidence.held_out)}",
             err=True,
         )
+
+
+def _copies(number: int, held_out: bool) -> str:
+    if held_out:
+        return (
+            f"{number:,} calibration documents nearly repeat a training document or "
+            "each other; they are left out."
+        )
+    return (
+        f"{number:,} labelled documents are near-duplicates of others; each counts "
+        "once in the estimates. `earmark check` lists them."
+    )
 
 
 def _told_of_parts(facts: dict[str, Any]) -> str:
