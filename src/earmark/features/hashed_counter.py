@@ -18,7 +18,7 @@ from earmark.parameters import require_integer, require_one_of
 from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import DocumentsLike, SparseMatrix
 
-__all__ = ["HashedCounter"]
+__all__ = ["HashedCounter", "terms_by_column"]
 
 
 class HashedCounter(AnalysisMixin, BaseEstimator):
@@ -27,7 +27,7 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
     Parameters and results are those of scikit-learn's ``HashingVectorizer``; the
     usual settings run in compiled code on ``n_jobs`` threads. Different terms may
     share a column, and columns cannot be turned back into terms without documents
-    that hold them (``terms_by_column``).
+    that hold them.
 
     Parameters
     ----------
@@ -118,25 +118,6 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
         """The same as ``transform``."""
         return self.transform(X)
 
-    def terms_by_column(self, X: DocumentsLike) -> dict[int, str]:
-        """The terms of some documents by their column; " | " between several.
-
-        Examples
-        --------
-        >>> names = HashedCounter(n_features=2**20).terms_by_column(["to be or not"])
-        >>> sorted(names.values())
-        ['be', 'not', 'or', 'to']
-
-        """
-        terms = sorted({term for row in Analysis(self).tokens(X) for term in row})
-        _, columns, _ = count_hashed_tokens(
-            [[t] for t in terms], self.n_features, False
-        )
-        names: dict[int, str] = {}
-        for term, column in zip(terms, columns.tolist(), strict=True):
-            names[column] = f"{names[column]} | {term}" if column in names else term
-        return names
-
     def _finish(self, arrays: CsrArrays) -> SparseMatrix:
         indptr, indices, counts = arrays
         if len(indptr) == 1:
@@ -162,3 +143,21 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.requires_fit = False
         return tags
+
+
+def terms_by_column(counter: HashedCounter, X: DocumentsLike) -> dict[int, str]:
+    """The terms of some documents by their column; " | " between several.
+
+    Examples
+    --------
+    >>> sorted(terms_by_column(HashedCounter(), ["to be or not"]).values())
+    ['be', 'not', 'or', 'to']
+
+    """
+    terms = sorted({term for row in Analysis(counter).tokens(X) for term in row})
+    alone = [[term] for term in terms]
+    _, columns, _ = count_hashed_tokens(alone, counter.n_features, False)
+    names: dict[int, str] = {}
+    for term, column in zip(terms, columns.tolist(), strict=True):
+        names[column] = f"{names[column]} | {term}" if column in names else term
+    return names

@@ -15,6 +15,7 @@ from earmark.encoders.cache import Vectors
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import HashedCounter, TfidfWeighting, WordCounter
 from earmark.features.fused import known_terms
+from earmark.features.hashed_counter import terms_by_column
 from earmark.kernels.rows import canonical_rows
 from earmark.models.base import LinearRule
 from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD
@@ -217,7 +218,9 @@ class RegionFeatures(BaseEstimator):
                 zip(self._starts, self.counters_, strict=False)
             )
             if isinstance(counter, HashedCounter)
-            for column, term in counter.terms_by_column(texts[self.regions_[i]]).items()
+            for column, term in terms_by_column(
+                counter, texts[self.regions_[i]]
+            ).items()
         }
 
     @property
