@@ -273,3 +273,70 @@ def test_fetching_asks_the_package(monkeypatch, tiny):
     a_package(monkeypatch, "huggingface_hub", snapshot_download=fail)
     with pytest.raises(DataError, match="cannot be fetched: no network"):
         fetch_encoder("model2vec:another/model")
+
+
+# -- an encoder of words --------------------------------------------------------------
+
+
+@pytest.fixture
+def by_words(tiny):
+    X, y = sentences(20, 0)
+    model = TextClassifier(
+        "semi-supervised", encoder=f"words:{tiny}", class_names=None, random_state=0
+    )
+    return model.fit(X, y, unlabelled=sentences(600, 1)[0])
+
+
+def test_a_document_is_the_sum_of_its_words(by_words, tiny):
+    X, y = sentences(100, 2)
+    features = by_words.engine_.features
+    terms = list(features.words_.get_feature_names_out())
+    raw = load_encoder(tiny)(terms).astype(float)
+    raw -= raw.mean(axis=0)
+    first = np.linalg.svd(raw)[2][0]
+    table = raw - np.outer(raw @ first, first)
+    assert_allclose(features.table_, table, atol=1e-5)
+    counts = features.words_.transform(X)
+    idf = features.table_weighting_.transform(counts).toarray()
+    made = features.transform({features.regions_[0]: X}).toarray()
+    assert_allclose(made[:, -8:], idf @ table, atol=1e-5)
+    assert np.mean(by_words.predict(X) == y) > 0.9
+
+
+def test_its_evidence_adds_up_word_by_word(by_words):
+    X, _ = sentences(20, 2)
+    engine = by_words.engine_
+    scores = engine.model_.class_scores(engine.features.transform({"text": X}))
+    for part, expected in zip(engine.parts({"text": X}), scores, strict=True):
+        assert "encoder" not in part.constants
+        total = part.terms.sum(axis=0) + sum(part.constants.values())
+        assert_allclose(total, expected, rtol=1e-6, atol=1e-6)
+    # What the encoder says moves the words; without its student the sum is another.
+    before = engine.parts({"text": X})[0].terms
+    engine.model_.students_["encoder"].weights_ *= 2
+    after = engine.parts({"text": X})[0]
+    moved = engine.model_.class_scores(engine.features.transform({"text": X[:1]}))[0]
+    assert np.abs(after.terms - before).max() > 1e-3
+    total = after.terms.sum(axis=0) + sum(after.constants.values())
+    assert_allclose(total, moved, rtol=1e-6, atol=1e-6)
+
+
+def test_its_file_needs_no_encoder(by_words, tmp_path, monkeypatch):
+    X, _ = sentences(50, 2)
+    before = by_words.predict_proba(X)
+    by_words.save(tmp_path / "m.earmark")
+    (tmp_path / "tiny").rename(tmp_path / "gone")
+    module._loaded.cache_clear()
+    monkeypatch.setitem(sys.modules, "model2vec", None)
+    assert_array_equal(earmark.load(tmp_path / "m.earmark").predict_proba(X), before)
+
+
+def test_words_without_a_vector_stay_without():
+    from earmark.pipeline.text_features import word_table
+
+    vectors = np.random.default_rng(0).normal(size=(9, 4)).astype(np.float32)
+    vectors[3] = 0
+    table = word_table(vectors)
+    assert not table[3].any()
+    assert_allclose(np.delete(table, 3, axis=0).mean(axis=0), 0, atol=1e-6)
+    assert not word_table(np.zeros((2, 4), dtype=np.float32)).any()

@@ -954,7 +954,13 @@ def _pipeline_schemas() -> dict[str, Schema]:
                 "counter": instance(*_COUNTERS),
                 "encoder": _ENCODER,
             },
-            optional={"probes_": optional(array("f", None, "n_dimensions"))},
+            optional={
+                "probes_": optional(array("f", None, "n_dimensions")),
+                "table_": optional(array("f", "n_words", "n_dimensions")),
+                "table_weighting_": optional(
+                    instance("TfidfWeighting", fitted=True, n_features="n_words")
+                ),
+            },
             fitted={
                 "kinds_": array("i", "n_features", low=0, high=8),
                 "phrases_": optional(instance("WordCounter", n_terms="n_phrases")),
@@ -1011,4 +1017,6 @@ def _semi_columns(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
     n_vectors = int(np.count_nonzero(state["kinds_"] == VECTOR))
     named = isinstance(state["encoder"], str)
     if named and sizes.get("n_dimensions") != n_vectors:
-        raise ModelFormatError(f"{place}.probes_ must have {n_vectors} columns")
+        raise ModelFormatError(f"{place}.encoder must come with {n_vectors} columns")
+    if (state.get("table_") is None) != (state.get("table_weighting_") is None):
+        raise ModelFormatError(f"{place}.table_ and table_weighting_ do not fit")

@@ -157,7 +157,7 @@ def _bring_back(classifier: TextClassifier, encoder: Encoder | None) -> None:
     engine = classifier.engine_
     if encoder is not None:
         classifier.encoder = encoder
-        if isinstance(engine, SemiEngine) and engine.features.encoder is not None:
+        if isinstance(engine, SemiEngine) and engine.features.needs_encoder:
             engine.features.use_encoder(encoder)
 
 

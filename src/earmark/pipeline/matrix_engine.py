@@ -41,6 +41,7 @@ from earmark.models.base import (
     linear_rule_of,
 )
 from earmark.models.semi_supervised import SemiSupervisedClassifier
+from earmark.models.semi_supervised.explain import encoder_by_words
 from earmark.parameters import offers
 from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.text_features import (
@@ -557,6 +558,18 @@ class SemiEngine(MatrixEngine):
             return None
         texts = [text for texts in self.telling_.values() for text in texts]
         return self.features.transform({self.region_names[0]: texts}), labels
+
+    def parts(self, texts: RegionTexts) -> list[ScoreParts]:
+        """The scores taken apart; an encoder of words is told word by word."""
+        parts, table = super().parts(texts), self.features.table_
+        if table is None or "encoder" not in self.model_.students_:
+            return parts
+        n_words = len(table)
+        words = self.features.word_weights(self.matrix(texts)[:, :n_words])
+        return [
+            encoder_by_words(self.model_, part, words[[i]], table)
+            for i, part in enumerate(parts)
+        ]
 
     @property
     def encoder_share(self) -> float | None:

@@ -10,7 +10,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from earmark.encoders.by_name import Encoder, load_encoder, probe_vectors, same_encoder
+from earmark.encoders.by_name import (
+    Encoder,
+    load_encoder,
+    parse_name,
+    probe_vectors,
+    same_encoder,
+)
 from earmark.encoders.cache import Vectors
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import HashedCounter, TfidfWeighting, WordCounter
@@ -74,6 +80,23 @@ def _checked_vectors(
             f"infinity for text {bad[0]}: {texts[bad[0]]!r:.60}."
         )
     return vectors
+
+
+def word_table(vectors: Vectors) -> Vectors:
+    """Vectors of words without what all have in common: mean and first component.
+
+    A word that the encoder does not know, all zeros, stays so.
+    """
+    known = vectors.any(axis=1)
+    rest = vectors[known].astype(np.float64)
+    if len(rest):
+        rest -= rest.mean(axis=0)
+        _, directions = np.linalg.eigh(rest.T @ rest)
+        first = directions[:, -1]
+        rest -= np.outer(rest @ first, first)
+    table = np.zeros(vectors.shape, dtype=np.float32)
+    table[known] = rest
+    return table
 
 
 def _as_numbers(answer: Any) -> FloatMatrix:
@@ -262,10 +285,15 @@ class SemiFeatures(BaseEstimator):
     ----------
     probes_ : ndarray or None
         What an encoder by name makes of the probe sentences; None for a function.
+    table_ : ndarray of shape (n_words, n_dimensions) or None
+        The vector of each word, if the encoder reads the vocabulary instead of the
+        documents; a document is then the sum of its words' vectors, by tf-idf.
 
     """
 
     probes_: Vectors | None = None
+    table_: Vectors | None = None
+    table_weighting_: TfidfWeighting | None = None
 
     def __init__(self, counter: Any, encoder: Encoder | None = None) -> None:
         self.counter = counter
@@ -283,11 +311,9 @@ class SemiFeatures(BaseEstimator):
             parts.append(self.phrases_.fit_transform(_marked(joined)))
             kinds.append(PHRASE)
         if self.encoder is not None:
-            parts.append(sparse.csr_array(encoded_texts(self.encoder, joined)))
+            self._learn_encoder(self.encoder, words)
+            parts.append(sparse.csr_array(self._vectors(joined, words)))
             kinds.append(VECTOR)
-        self.probes_ = None
-        if isinstance(self.encoder, str):
-            self.probes_ = probe_vectors(self.encoder)
         self.kinds_ = np.repeat(kinds, [part.shape[1] for part in parts])
         return _side_by_side(parts)
 
@@ -299,15 +325,45 @@ class SemiFeatures(BaseEstimator):
             parts.append(self.phrases_.transform(_marked(joined)))
         if self.encoder is not None:
             width = int(np.count_nonzero(self.kinds_ == VECTOR))
-            vectors = encoded_texts(self.encoder, joined, width)
-            parts.append(sparse.csr_array(vectors))
+            parts.append(sparse.csr_array(self._vectors(joined, parts[0], width)))
         return _side_by_side(parts)
+
+    def _learn_encoder(self, encoder: Encoder, words: SparseMatrix) -> None:
+        """What an encoder is known by; the vectors of the words if it reads those."""
+        self.probes_ = self.table_ = self.table_weighting_ = None
+        if not isinstance(encoder, str):
+            return
+        if not parse_name(encoder).by_words:
+            self.probes_ = probe_vectors(encoder)
+            return
+        terms = [str(term) for term in self.words_.get_feature_names_out()]
+        self.table_ = word_table(load_encoder(encoder).encoded(terms, store=True))
+        self.table_weighting_ = TfidfWeighting().fit(canonical_rows(words))
+
+    def _vectors(
+        self, texts: list[str], words: SparseMatrix, width: int | None = None
+    ) -> FloatMatrix:
+        """The encoder's row for each text; ``width`` is None while fitting."""
+        assert self.encoder is not None
+        if self.table_ is None:
+            return encoded_texts(self.encoder, texts, width)
+        return np.asarray(self.word_weights(words) @ self.table_, dtype=np.float64)
+
+    def word_weights(self, words: SparseMatrix) -> SparseMatrix:
+        """What each word counts in the sum that is a document."""
+        assert self.table_weighting_ is not None
+        return canonical_rows(self.table_weighting_.transform(words))
 
     def knows(self, texts: list[str]) -> BoolVector:
         """Whether each text has a word of the documents."""
         return np.asarray(
             np.diff(sparse.csr_array(self.words_.transform(texts)).indptr) > 0
         )
+
+    @property
+    def needs_encoder(self) -> bool:
+        """Whether new texts are encoded; a table of words is all that it takes."""
+        return self.encoder is not None and self.table_ is None
 
     def use_encoder(self, encoder: Encoder) -> None:
         """Use an encoder again, if it is the model that the features were made by."""

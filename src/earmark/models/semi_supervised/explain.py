@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from earmark.models.base import ScoreParts
 from earmark.models.semi_supervised.recipe import prior_offset
-from earmark.typing import Estimator, FloatMatrix, FloatVector, SparseMatrix
+from earmark.typing import Estimator, FloatMatrix, FloatVector, Matrix, SparseMatrix
 
-__all__ = ["document_parts"]
+__all__ = ["document_parts", "encoder_by_words"]
 
 
 def document_parts(model: Estimator, row: SparseMatrix) -> ScoreParts:
@@ -70,6 +71,40 @@ def _table_effects(
         return np.zeros((len(columns), 0)), np.zeros(0)
     size = np.sqrt(len(tables))
     return np.hstack(effects) / size, np.concatenate(centres) / size
+
+
+def encoder_by_words(
+    model: Estimator, parts: ScoreParts, words: SparseMatrix, table: Matrix
+) -> ScoreParts:
+    """What an encoder adds, word by word, if its vector is the sum ``words @ table``.
+
+    The columns of words are the first of the model's.
+    """
+    mean, student = model.features_.encoder_.mean_, model.students_["encoder"]
+    total = np.asarray(words @ table, dtype=np.float64)[0]
+    length = float(np.linalg.norm(total)) or 1.0
+    again = float(np.linalg.norm(total / length - mean)) or 1.0
+    effects = words.data[:, None] * table[words.indices] / (length * again)
+    factor = model.scale_ * model.student_weights_["encoder"]
+    columns, places = np.unique(
+        np.concatenate([parts.columns, words.indices]), return_inverse=True
+    )
+
+    def together(terms: FloatMatrix | None, weights: FloatMatrix) -> FloatMatrix:
+        both = np.zeros((len(columns), len(model.classes_)))
+        if terms is not None:
+            both[places[: len(terms)]] += terms
+        both[places[len(parts.columns) :]] += factor * (effects @ weights)
+        return both
+
+    rest = {name: v for name, v in parts.constants.items() if name != "encoder"}
+    return replace(
+        parts,
+        columns=columns.astype(np.int64),
+        terms=together(parts.terms, student.weights_),
+        constants={**rest, "encoder's mean": -factor / again * mean @ student.weights_},
+        labelled=together(parts.labelled, student.labelled_weights_),
+    )
 
 
 def _constants(
