@@ -13,7 +13,7 @@ from earmark.decision import (
     TemperatureCalibrator,
 )
 from earmark.decision.calibration import _normalized
-from earmark.decision.scores import class_log_odds
+from earmark.decision.decision import class_log_odds
 from earmark.evaluation import accuracy_coverage, reliability
 from earmark.exceptions import DataError
 

@@ -6,8 +6,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from earmark.kernels.low_rank import right_singular_vectors
-from earmark.kernels.rows import pair_counts
+from earmark.kernels.rows import pair_counts, right_singular_vectors
 
 
 @given(

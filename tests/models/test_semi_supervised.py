@@ -16,13 +16,13 @@ from earmark.models.semi_supervised import pool_is_useful
 from earmark.models.semi_supervised.classifier import check_parameters
 from earmark.models.semi_supervised.em import Pool, labelled_sums, naive_bayes_em
 from earmark.models.semi_supervised.recipe import (
+    LinearStudent,
     cross_fitted,
     fit_scale,
     learned_share,
     n_different,
     vote_together,
 )
-from earmark.models.semi_supervised.students import LinearStudent
 from earmark.models.semi_supervised.views import (
     LsaView,
     PpmiView,

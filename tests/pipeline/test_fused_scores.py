@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import RidgeClassifier
 
 from earmark import TextClassifier, load
-from earmark.decision.scores import log_probabilities
+from earmark.decision.decision import log_probabilities
 from earmark.documents import docstring_corpus
 from earmark.features import TfidfWeighting
 from earmark.models import NBSVM, RocchioClassifier, SoftmaxRegression

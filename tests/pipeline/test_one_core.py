@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score, f1_score, make_scorer
 from earmark import TextClassifier, load
 from earmark.apps.serve.model import Job, ServedModel
 from earmark.decision import AbstainingClassifier, Decision, guaranteed_threshold
-from earmark.decision.scores import Scores, log_odds
+from earmark.decision.decision import Scores, log_odds
 from earmark.models.registry import MODELS
 
 WORDS = np.array([f"word{i}" for i in range(60)])

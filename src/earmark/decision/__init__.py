@@ -7,7 +7,8 @@ from earmark.decision.calibration import (
     PlattCalibrator,
     TemperatureCalibrator,
 )
-from earmark.decision.decision import Decision
+from earmark.decision.decision import Decision, rank
+from earmark.decision.decision import Ranking as Ranking
 from earmark.decision.guarantee import (
     Threshold,
     estimated_threshold,
@@ -16,8 +17,6 @@ from earmark.decision.guarantee import (
     smallest_sample,
 )
 from earmark.decision.novelty import NoveltyDetector
-from earmark.decision.scores import Ranking as Ranking
-from earmark.decision.scores import rank
 
 __all__ = [
     "AbstainingClassifier",

@@ -16,8 +16,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.decision import (
     Decision,
+    Scores,
     any_of_decision,
+    has_probabilities,
+    log_probabilities,
     one_of_decision,
+    read_scores,
     with_abstain_label,
 )
 from earmark.decision.evidence import (
@@ -42,12 +46,6 @@ from earmark.decision.learned_confidence import (
     LearnedConfidence,
     confidence_from_unseen,
     unseen_log_proba,
-)
-from earmark.decision.scores import (
-    Scores,
-    has_probabilities,
-    log_probabilities,
-    read_scores,
 )
 from earmark.decision.wrapping import (
     FitParams,

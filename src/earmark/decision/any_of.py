@@ -13,9 +13,14 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from earmark.decision.decision import Decision, any_of_decision, object_array
+from earmark.decision.decision import (
+    Decision,
+    Scores,
+    any_of_decision,
+    object_array,
+    read_scores,
+)
 from earmark.decision.evidence import group_copies
-from earmark.decision.scores import Scores, read_scores
 from earmark.decision.wrapping import (
     FitParams,
     copy_tags,

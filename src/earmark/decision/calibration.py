@@ -14,7 +14,7 @@ from scipy import optimize, special
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from earmark.decision.scores import class_log_odds
+from earmark.decision.decision import class_log_odds
 from earmark.evaluation.labels import check_equal_length
 from earmark.exceptions import DataError
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector, IntVector

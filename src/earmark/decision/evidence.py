@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse, special
 
+from earmark.decision.decision import Scores
 from earmark.decision.guarantee import (
     Coverages,
     Threshold,
@@ -22,7 +23,6 @@ from earmark.decision.guarantee import (
     guaranteed_threshold,
     guaranteed_thresholds,
 )
-from earmark.decision.scores import Scores
 from earmark.evaluation.duplicates import (
     DuplicateGroups,
     group_equal_rows,

@@ -18,7 +18,7 @@ from scipy import sparse, special
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from earmark.decision.scores import Scores
+from earmark.decision.decision import Scores
 from earmark.evaluation.duplicates import texts_of
 from earmark.evaluation.labels import as_labels, index_of
 from earmark.folds import take

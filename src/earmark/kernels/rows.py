@@ -1,4 +1,4 @@
-"""Row-wise sums, scalings and selections; sums of unit vectors; rows in log space.
+"""Row-wise sums and scalings, unit vectors, log space, and a few strong directions.
 
 Unit vectors are summed in whole multiples of 2**-40 (CS2): lengths are summed exactly
 and rounded once, so that neither the order of a row's entries nor the choice of kernel
@@ -8,13 +8,13 @@ shows in the result.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
 
 from earmark.kernels.backend import native
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, SparseMatrix
@@ -34,6 +34,7 @@ __all__ = [
     "logsumexp_rows",
     "pair_counts",
     "presence",
+    "right_singular_vectors",
     "row_lengths",
     "row_norms",
     "row_numbers",
@@ -255,3 +256,47 @@ def log_normalize(scores: FloatMatrix) -> FloatMatrix:
 def index_type(n_entries: int) -> type[np.int32] | type[np.int64]:
     """int32 while it can count the entries, as scikit-learn chooses."""
     return np.int32 if n_entries <= np.iinfo(np.int32).max else np.int64
+
+
+_OVERSAMPLING = 10
+
+
+def right_singular_vectors(
+    times: Callable[[Any], Any],
+    transposed_times: Callable[[Any], Any],
+    n_columns: int,
+    rank: int,
+    *,
+    n_power: int,
+    seed: int,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """V (n_columns, rank) and the singular values of a matrix known by its products.
+
+    ``times(Q)`` is M @ Q and ``transposed_times(Q)`` is M.T @ Q. A random block is
+    pushed through M, then ``n_power`` times through M M.T, made orthonormal in
+    between; the small problem that is left is solved exactly (Halko, Martinsson
+    and Tropp, 2011, algorithm 4.4). Signs are fixed: the largest entry of each
+    vector is positive. Same seed, same bytes.
+    """
+    rng = np.random.default_rng(seed)
+    width = min(rank + _OVERSAMPLING, n_columns)
+    block = rng.standard_normal((n_columns, width), dtype=np.float32)
+    basis = _orthonormal(times(block))
+    for _ in range(n_power):
+        basis = _orthonormal(times(transposed_times(basis)))
+    # M is nearly Q (M.T Q).T: its right singular vectors are the left ones of M.T Q.
+    image = transposed_times(basis)
+    gram = (image.T @ image).astype(np.float64)
+    squares, vectors = linalg.eigh(gram)
+    best = np.argsort(-squares, kind="stable")[:rank]
+    values = np.sqrt(np.maximum(squares[best], 0.0)).astype(np.float32)
+    right = image @ vectors[:, best].astype(np.float32)
+    right /= np.where(values > 0, values, 1.0)
+    largest = np.abs(right).argmax(axis=0)
+    right *= np.sign(right[largest, np.arange(right.shape[1])])
+    return right, values
+
+
+def _orthonormal(block: NDArray[np.float32]) -> Any:
+    """An orthonormal basis of the columns, by QR in single precision."""
+    return linalg.qr(block, mode="economic", overwrite_a=True, check_finite=False)[0]

@@ -13,8 +13,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from earmark.decision.any_of import AnyOfClassifier
+from earmark.decision.decision import has_probabilities
 from earmark.decision.evidence import group_copies
-from earmark.decision.scores import has_probabilities
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.models.naive_bayes.count_model import CountNaiveBayes

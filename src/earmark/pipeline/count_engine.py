@@ -13,8 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from earmark.decision.decision import Decision, one_of_decision
-from earmark.decision.scores import Scores, class_log_odds
+from earmark.decision.decision import Decision, Scores, class_log_odds, one_of_decision
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import WordCounter
 from earmark.features.fused import KnownTerms, count_by_class

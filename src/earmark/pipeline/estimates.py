@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from earmark.decision.decision import Scores
 from earmark.decision.evidence import (
     Evidence,
     any_of_evidence,
@@ -16,7 +17,6 @@ from earmark.decision.evidence import (
     training_evidence,
 )
 from earmark.decision.learned_confidence import unseen_log_proba
-from earmark.decision.scores import Scores
 from earmark.folds import stratified_folds
 from earmark.pipeline.choice import Engine
 from earmark.pipeline.inputs import RegionTexts, take

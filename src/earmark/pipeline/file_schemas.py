@@ -22,7 +22,7 @@ from earmark.encoders.by_name import parse_name
 from earmark.exceptions import DataError, ModelFormatError
 from earmark.features.analysis import Analysis
 from earmark.models.semi_supervised.features import VECTOR, RecipeFeatures
-from earmark.models.semi_supervised.students import LinearStudent
+from earmark.models.semi_supervised.recipe import LinearStudent
 from earmark.models.semi_supervised.views import (
     LsaView,
     PpmiView,

@@ -17,15 +17,16 @@ from sklearn.utils.validation import has_fit_parameter
 
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.calibration import TemperatureCalibrator
-from earmark.decision.decision import Decision, one_of_decision
-from earmark.decision.evidence import group_copies
-from earmark.decision.scores import (
+from earmark.decision.decision import (
+    Decision,
     Scores,
     as_columns,
     class_log_odds,
     has_probabilities,
     log_probabilities,
+    one_of_decision,
 )
+from earmark.decision.evidence import group_copies
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.folds import stratified_folds
 from earmark.kernels.rows import log_normalize
@@ -615,9 +616,9 @@ _UNKNOWN = (
 )
 
 
-def told_of_names(engine: object, n_labelled: int) -> list[str]:
+def told_of_names(engine: SemiEngine, n_labelled: int) -> list[str]:
     """Which class names were used, in words, and what nobody knows without labels."""
-    if not isinstance(engine, SemiEngine) or not engine.telling_:
+    if not engine.telling_:
         return []
     shown = [f"{label} ({', '.join(t)})" for label, t in engine.telling_.items()]
     more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""

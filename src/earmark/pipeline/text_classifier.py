@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from earmark.decision.decision import (
     Decision,
+    Scores,
     one_of_decision,
     with_abstain_label,
 )
@@ -28,7 +29,6 @@ from earmark.decision.learned_confidence import (
     confidence_from_unseen,
 )
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
-from earmark.decision.scores import Scores
 from earmark.decision.wrapping import offered_if
 from earmark.encoders.by_name import Encoder, require_encoder
 from earmark.evaluation import Report
@@ -67,7 +67,11 @@ from earmark.pipeline.inputs import (
     warn_of_new_labels,
     with_regions,
 )
-from earmark.pipeline.matrix_engine import told_of_encoder, told_of_names
+from earmark.pipeline.matrix_engine import (
+    SemiEngine,
+    told_of_encoder,
+    told_of_names,
+)
 from earmark.statistics.class_statistics import checked_weights
 from earmark.text.class_names import ClassNames
 from earmark.text.containers import as_list, is_missing
@@ -289,7 +293,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         """
         self._check_promise()
-        require_encoder(self.encoder)
+        if self.encoder is not None:
+            require_encoder(self.encoder)
         texts = self._texts(X, new=True)
         options = self._new_options(() if classes is None else classes)
         target = self._target(y, n_documents(texts), options.names)
@@ -312,7 +317,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             told.append(_BY_CHARACTERS)
         if self.encoder is not None:
             told.append(told_of_encoder(engine))
-        told += told_of_names(engine, len(target.labels))
+        if isinstance(engine, SemiEngine):
+            told += told_of_names(engine, len(target.labels))
         self._adopt(engine, choice.name, told, target.n_columns)
         if self.max_novelty is not None:
             self._learn_ordinary(labelled, target.labels, pool)

@@ -27,6 +27,7 @@ from earmark.models.semi_supervised.recipe import (
     SHORT,
     SHORT_TEXT,
     Learned,
+    LinearStudent,
     Material,
     Names,
     Recipe,
@@ -39,7 +40,6 @@ from earmark.models.semi_supervised.recipe import (
     prior_offset,
     total_scores,
 )
-from earmark.models.semi_supervised.students import LinearStudent
 from earmark.parameters import (
     given_to_fit,
     renamed,

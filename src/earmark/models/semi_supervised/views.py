@@ -17,8 +17,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from earmark.features import WordCounter
-from earmark.kernels.low_rank import right_singular_vectors
-from earmark.kernels.rows import canonical_rows, pair_counts
+from earmark.kernels.rows import canonical_rows, pair_counts, right_singular_vectors
 from earmark.typing import SparseMatrix
 
 __all__ = [

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
+from earmark.decision.decision import Scores, log_odds
 from earmark.decision.evidence import Evidence
 from earmark.decision.guarantee import Threshold
 from earmark.decision.novelty import (
@@ -22,7 +23,6 @@ from earmark.decision.novelty import (
     NoveltyDetector,
     smallest_p_value,
 )
-from earmark.decision.scores import Scores, log_odds
 from earmark.evaluation.significance import exact_interval
 from earmark.pipeline.labelling.learners import (
     Answers,
