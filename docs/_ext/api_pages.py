@@ -15,6 +15,7 @@ from sphinx.application import Sphinx
 from typer.main import get_command
 
 import earmark
+from earmark.apps.cli._help import PANELS, described, in_short, panel, told
 from earmark.apps.cli.main import app as command_line
 
 # Shown under ``earmark`` although they live in a module of their own.
@@ -95,14 +96,15 @@ def command_pages() -> dict[str, str]:
     commands = get_command(command_line).commands
     overview = [
         "# Command line",
-        "Every command explains itself with `--help`. Exit status: 0 done, 1 the data "
-        "or the model is at fault, 2 wrong usage.",
+        "Every command explains itself with `--help`; `--quiet` leaves out progress "
+        "and notes. Exit status: 0 done, 1 the data or the model is at fault, 2 wrong "
+        "usage.",
         "| command | what it does |\n|---|---|",
         "```{toctree}\n:hidden:\n",
     ]
     for name, command in commands.items():
-        line = _about(command)[0].split(". ")[0].rstrip(".")
-        overview[2] += f"\n| [`earmark {name}`](earmark-{name}.md) | {line}. |"
+        link = f"[`earmark {name}`](earmark-{name}.md)"
+        overview[2] += f"\n| {link} | {in_short(command.help)} |"
         overview[3] += f"\nearmark-{name}"
     overview[3] += "\n```"
     pages = {f"earmark-{name}.md": _command(name, c) for name, c in commands.items()}
@@ -110,39 +112,23 @@ def command_pages() -> dict[str, str]:
 
 
 def _command(name: str, command: Any) -> str:
-    about, examples = _about(command)
-    parts = [f"# earmark {name}", about]
+    about, examples = told(command.help)
+    parts = [f"# earmark {name}", *about]
     if examples:
-        parts.append(f"```sh\n{examples}\n```")
+        parts.append("\n".join(["```sh", *examples, "```"]))
     panels: dict[str, list[str]] = {}
     for option in command.params:
         if option.name != "help":
-            panel = option.rich_help_panel or "Options"
-            panels.setdefault(panel, []).append(_option_row(option))
-    for panel, options in panels.items():
-        parts.append("\n".join([f"| {panel.lower()} | |", "|---|---|", *options]))
+            panels.setdefault(panel(option), []).append(_option_row(option))
+    for about in filter(panels.get, PANELS):
+        head = [f"| {about.lower()} | |", "|---|---|"]
+        parts.append("\n".join([*head, *panels[about]]))
     return "\n\n".join(parts)
 
 
-def _about(command: Any) -> tuple[str, str]:
-    """The sentences of a command's help, and its examples."""
-    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
-    examples = [p for p in paragraphs if p.lstrip().startswith("earmark ")]
-    prose = [" ".join(p.split()) for p in paragraphs if p not in examples]
-    lines = (line.strip() for p in examples for line in p.splitlines())
-    return " ".join(prose), "\n".join(lines)
-
-
 def _option_row(option: Any) -> str:
-    names = ", ".join(f"`{name}`" for name in option.opts)
-    if option.param_type_name == "argument":
-        names = f"`{option.metavar or option.name.upper()}`"
-    elif not option.is_flag:
-        names = f"`{option.opts[0]} {option.metavar or 'N'}`"
-    default = option.default
-    plain = isinstance(default, str | int | float | Path) and default is not False
-    said = f" Default: {default}." if plain else ""
-    return f"| {names} | {option.help or ''}{said} |"
+    name, about = described(option)
+    return f"| `{name}` | {about} |"
 
 
 def write_pages(docs: Path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from earmark.parameters import offers, shape_of
+from earmark.progress import tracked
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,
@@ -101,7 +102,7 @@ def stratified_folds(
         places = rng.permutation(np.flatnonzero(labels == label))
         fold[places] = (next_fold + np.arange(len(places))) % n_folds
         next_fold = (next_fold + len(places)) % n_folds
-    for number in range(n_folds):
+    for number in tracked("fold", range(n_folds), n_folds):
         inside = fold[member] == number
         if inside.any():
             yield np.flatnonzero(~inside), np.flatnonzero(inside)

@@ -20,6 +20,7 @@ from earmark.documents._corpus_files import (
 from earmark.documents._places import listed
 from earmark.documents.document import Documents, Texts
 from earmark.exceptions import DataError
+from earmark.progress import tracked
 from earmark.typing import SparseMatrix
 
 __all__ = ["fetch_corpus", "load_corpus", "load_term_matrix"]
@@ -217,7 +218,7 @@ def fetch_corpus(name: str, *, url: str | None = None) -> list[Path]:
         )
     pooch = require("pooch", f"download the corpus {name!r}")
     paths = []
-    for file in corpus.files:
+    for file in tracked("file", corpus.files, len(corpus.files)):
         address = f"{base.rstrip('/')}/{file}"
         try:
             fetched = pooch.retrieve(

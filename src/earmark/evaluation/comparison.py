@@ -41,6 +41,7 @@ from earmark.evaluation.significance import (
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_split, take
 from earmark.parameters import offers
+from earmark.progress import tracked
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -173,9 +174,8 @@ class Comparison(Result):
 
     def __str__(self) -> str:
         memory = any(c.extra_mb is not None for c in self.classifiers)
-        header = ["classifier", "accuracy", f"{100 * self.level:.0f} % interval"]
-        header += ["macro F1", f"coverage at {100 * self.target_accuracy:.0f} %"]
-        header += ["log loss", "fit, s", "predict, s"]
+        header = ["classifier", "accuracy", "interval", "macro F1", "coverage"]
+        header += ["log loss", "fit", "predict"]
         header += ["extra MB"] if memory else []
         rows = []
         for c in self.classifiers:
@@ -187,9 +187,11 @@ class Comparison(Result):
         how = (
             f"{self.n_train:,} training and {self.n_test:,} test documents, "
             f"{_how_split(self.n_repeats)}; {self.test} test, Holm's correction over "
-            f"{len(self.pairs)} pairs; CPU seconds."
+            f"{len(self.pairs)} pairs. Intervals: {100 * self.level:.0f} %. Coverage: "
+            f"answered at {100 * self.target_accuracy:.0f} % accuracy. Fit and "
+            "predict: CPU seconds."
         )
-        lines = [textwrap.fill(line, 100) for line in (*self.sentences, how)]
+        lines = [textwrap.fill(line, 79) for line in (*self.sentences, how)]
         return "\n".join([text_table(header, rows), "", *lines])
 
     def to_dict(self, *, costs: bool = True) -> JsonObject:
@@ -413,7 +415,7 @@ def compare_classifiers(
         for name in estimators
     )  # fmt: skip
     trials: list[Trial] = []
-    for trial in results:
+    for trial in tracked("fit", results, total):
         trials.append(trial)
         if progress is not None:
             progress(len(trials), total, trial.name)

@@ -22,6 +22,7 @@ from earmark.evaluation.report.terminal import text_table
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, nested_order, stratified_split, take
+from earmark.progress import tracked
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -280,7 +281,7 @@ def learning_curve(
     results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
     total = n_repeats * len(steps)
     correct: list[BoolVector] = []
-    for right in results:
+    for right in tracked("fit", results, total):
         correct.append(right)
         if progress is not None:
             size = steps[(len(correct) - 1) % len(steps)]

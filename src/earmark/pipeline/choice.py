@@ -36,6 +36,7 @@ from earmark.pipeline.matrix_engine import (
     cross_scores,
 )
 from earmark.pipeline.text_features import RegionFeatures, SemiFeatures, make_counter
+from earmark.progress import tracked
 from earmark.text.tokens import mixes_languages
 from earmark.typing import BoolVector, IntVector, Labels, SparseMatrix
 
@@ -398,7 +399,8 @@ class Trials:
             self.n_folds = 5 if len(y) <= 1000 and self.names is None else 3
         self.trials = []
         started = time.thread_time()
-        for name in self.names or candidates(len(texts), y):
+        names = self.names or candidates(len(texts), y)
+        for name in tracked("model", names, len(names)):
             features, X = self._rows(MODELS[name].features, texts)
             estimator = MODELS[name].build(self.data.options)
             takes = has_fit_parameter(estimator, "blocks")

@@ -1,17 +1,52 @@
-"""Words on the terminal: wrapped there, plain in a pipe; progress on stderr."""
+"""Words on the terminal: wrapped and coloured there, plain in a pipe; progress."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-__all__ = ["counting", "say", "say_facts", "status", "wrapped"]
+from earmark import progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+__all__ = [
+    "be_quiet",
+    "columns",
+    "counting",
+    "note",
+    "number",
+    "say",
+    "say_facts",
+    "status",
+    "styled",
+    "wrapped",
+]
+
+_MOST_COLUMNS = 100  # longer lines are hard to read
+_quiet = False
+
+
+def be_quiet(quiet: bool) -> None:
+    """Whether progress and notes are left out from now on."""
+    global _quiet
+    _quiet = quiet
+
+
+def number(count: int, singular: str, plural: str | None = None) -> str:
+    """A count with its noun.
+
+    >>> number(1, "document"), number(2_000, "class", "classes")
+    ('1 document', '2,000 classes')
+    """
+    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
 def say(text: object = "", *, hang: str = "", err: bool = False) -> None:
@@ -19,9 +54,15 @@ def say(text: object = "", *, hang: str = "", err: bool = False) -> None:
 
     Later lines of a wrapped one begin with ``hang``.
     """
-    width = _width(err)
+    width = columns(err)
     lines = str(text).split("\n")
     typer.echo("\n".join(wrapped(line, hang, width) for line in lines), err=err)
+
+
+def note(text: str) -> None:
+    """Say something beside the result on stderr, unless --quiet is given."""
+    if not _quiet:
+        say(text, err=True)
 
 
 def say_facts(rows: Iterable[tuple[str, str]]) -> None:
@@ -47,63 +88,113 @@ def wrapped(line: str, hang: str, width: int | None) -> str:
     )
 
 
-def _width(err: bool) -> int | None:
-    """Columns of the terminal; None if it is none."""
+def columns(err: bool = False) -> int | None:
+    """Columns of the terminal, 100 at most; None if it is none."""
     stream = sys.stderr if err else sys.stdout
-    return shutil.get_terminal_size().columns if stream.isatty() else None
+    if not stream.isatty():
+        return None
+    return min(shutil.get_terminal_size().columns, _MOST_COLUMNS)
+
+
+def styled(text: str, *, err: bool = False, **style: Any) -> str:
+    """Text in colour on a terminal that has colours."""
+    stream = sys.stderr if err else sys.stdout
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return text if plain or not stream.isatty() else typer.style(text, **style)
 
 
 @contextmanager
 def status(message: str, *, encoding: bool = False) -> Iterator[None]:
-    """Show what is being done while it is done; with how many texts are encoded."""
-    if not sys.stderr.isatty():
+    """Show what is being done, how much of it is done, and how long it takes.
+
+    With ``encoding``, also how many texts have been encoded.
+    """
+    bar = _bar("share")
+    if bar is None:
         yield
         return
-    from rich.console import Console
+    with bar:
+        task = bar.add_task(message, total=None)
 
-    with Console(stderr=True).status(f"{message} ...") as shown:
-        if not encoding:
+        def show(loops: list[progress.Loop]) -> None:
+            if loops:
+                done = max(progress.share(loops), bar.tasks[task].completed)
+                bar.update(task, total=1.0, completed=done)
+
+        def encoded(done: int, total: int) -> None:
+            counted = f", {done:,} of {total:,} encoded" if done < total else ""
+            bar.update(task, description=f"{message}{counted}")
+
+        with progress.listening(show), _encoding(encoded, encoding):
             yield
-            return
-        from earmark.encoders.by_name import encoding_progress
 
-        def tell(done: int, total: int) -> None:
-            counted = f": {done:,} of {total:,} texts encoded" if done < total else ""
-            shown.update(f"{message}{counted} ...")
 
-        with encoding_progress(tell):
-            yield
+def _encoding(
+    tell: Callable[[int, int], None], wanted: bool
+) -> AbstractContextManager[object]:
+    if not wanted:
+        return nullcontext()
+    from earmark.encoders.by_name import encoding_progress
+
+    return encoding_progress(tell)
 
 
 @contextmanager
-def counting(message: str) -> Iterator[Any]:
+def counting(message: str) -> Iterator[Callable[[int], None]]:
     """Count documents as they pass; gives a function to call with how many."""
-    if not sys.stderr.isatty():
+    bar = _bar("pace")
+    if bar is None:
         yield lambda _: None
         return
+    with bar:
+        task = bar.add_task(message, total=None)
+        yield lambda n: bar.advance(task, n)
+
+
+def _bar(kind: str) -> Progress | None:
+    """A line of progress on stderr; None where nobody would see it."""
+    if _quiet or not sys.stderr.isatty():
+        return None
     from rich.console import Console
     from rich.progress import (
+        BarColumn,
         Progress,
         ProgressColumn,
         SpinnerColumn,
         Task,
         TextColumn,
-        TimeElapsedColumn,
     )
     from rich.text import Text
 
-    class SpeedColumn(ProgressColumn):
-        """Documents per second; empty until the first step has been timed."""
+    class Facts(ProgressColumn):
+        """How far, how long, how long still."""
 
         def render(self, task: Task) -> Text:
-            return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
+            facts = _pace(task) if kind == "pace" else _share(task)
+            return Text(", ".join(facts), no_wrap=True)
 
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description} {task.completed:,.0f} documents"),
-        SpeedColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(message, total=None)
-        yield lambda n: progress.advance(task, n)
+    shown = [SpinnerColumn(), TextColumn("{task.description}"), Facts()]
+    if kind == "share":
+        shown.insert(2, BarColumn(bar_width=16))
+    return Progress(*shown, console=Console(stderr=True), transient=True)
+
+
+def _share(task: Any) -> list[str]:
+    elapsed, done = task.elapsed or 0.0, task.completed if task.total else 0.0
+    facts = [f"{100 * done:.0f} %"] if task.total else []
+    facts.append(_seconds(elapsed))
+    if 0.02 < done < 1 and elapsed > 1:
+        facts.append(f"about {_seconds(elapsed * (1 - done) / done)} left")
+    return facts
+
+
+def _pace(task: Any) -> list[str]:
+    facts = [number(int(task.completed), "document")]
+    if task.speed:
+        facts.append(f"{task.speed:,.0f}/s")
+    return [*facts, _seconds(task.elapsed or 0.0)]
+
+
+def _seconds(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -144,7 +144,8 @@ TextColumns = Annotated[
     typer.Option(
         "--text",
         metavar="COL[,COL...]",
-        help="Column with the text; several make regions, each with its own words.",
+        help="Column with the text. Several columns become regions, each with its own "
+        "words.",
     ),
 ]
 LabelColumn = Annotated[
@@ -156,7 +157,7 @@ Encoding = Annotated[
         "--encoding",
         metavar="NAME",
         callback=_encoding,
-        help="Encoding of text files; utf-8 if not given, auto looks at each.",
+        help="Encoding of text files: utf-8 unless given; auto detects it per file.",
     ),
 ]
 MaxError = Annotated[
@@ -165,7 +166,7 @@ MaxError = Annotated[
         "--max-error",
         metavar="SHARE|never",
         parser=_share_or_never,
-        help="Abstain so that at most this share of the answers is wrong; never: "
+        help="Answer only where at most this share of the answers is wrong. never: "
         "answer every document.",
     ),
 ]
@@ -174,8 +175,8 @@ MinCoverage = Annotated[
     typer.Option(
         "--min-coverage",
         metavar="SHARE[,SHARE...]",
-        help="Smallest shares of documents worth answering, where the test of "
-        "--max-error on --calibration starts; 0.1,0.25,0.5 if not given.",
+        help="Smallest shares of documents worth answering; --max-error is tested on "
+        "--calibration from there. Default: 0.1,0.25,0.5.",
     ),
 ]
 Novelty = Annotated[
@@ -184,8 +185,8 @@ Novelty = Annotated[
         "--novelty",
         metavar="SHARE|never",
         parser=_share_or_never,
-        help="Give no answer for documents unlike the training documents; at most this "
-        "share of ordinary ones is taken for such. never: answer them too.",
+        help="Do not answer documents unlike the training documents. At most this "
+        "share of ordinary documents is rejected. never: answer them too.",
     ),
 ]
 Format = Annotated[
@@ -194,14 +195,14 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="csv, tsv, jsonl, json, xlsx, fasttext or mbox: for stdin (-), or if "
-        "the name does not say it.",
+        help="csv, tsv, jsonl, json, xlsx, fasttext or mbox, for stdin (-) or an "
+        "unusual file name.",
     ),
 ]
 NoQuotes = Annotated[
     bool,
     typer.Option(
-        "--no-quotes", help="Quotes in a csv or tsv file are ordinary characters."
+        "--no-quotes", help="Treat quotes in csv and tsv files as ordinary characters."
     ),
 ]
 Unlabelled = Annotated[
@@ -217,7 +218,7 @@ MultiLabel = Annotated[
 MergeLabels = Annotated[
     bool,
     typer.Option(
-        "--merge-labels", help="Labels that differ by case or blanks are one."
+        "--merge-labels", help="Merge labels that differ only in case or spaces."
     ),
 ]
 Analyzer = Annotated[
@@ -225,8 +226,8 @@ Analyzer = Annotated[
     typer.Option(
         "--analyzer",
         metavar="KIND",
-        help="Count words (word), runs of characters (char), or runs within words "
-        "(char_wb), which suit mixed languages, names and misspellings.",
+        help="Count words (word), characters (char) or characters within words "
+        "(char_wb). Characters suit mixed languages, names and misspellings.",
     ),
 ]
 Ngrams = Annotated[
@@ -235,7 +236,7 @@ Ngrams = Annotated[
         "--ngrams",
         metavar="N|FROM,TO",
         parser=_ngram_range,
-        help="Count runs of up to N words, or of FROM to TO of what --analyzer says.",
+        help="Count sequences of up to N words, or of FROM to TO units of --analyzer.",
     ),
 ]
 Budget = Annotated[
@@ -253,8 +254,8 @@ Dask = Annotated[
     typer.Option(
         "--dask",
         metavar="WHERE",
-        help="Work on a Dask cluster: local, local:N (N processes here), or the "
-        "scheduler's address, tcp://host:8786.",
+        help="Run on a Dask cluster: local, local:N (N processes), or the address of "
+        "the scheduler, tcp://host:8786.",
     ),
 ]
 Encoder = Annotated[
@@ -263,14 +264,12 @@ Encoder = Annotated[
         "--encoder",
         metavar="NAME",
         callback=_encoder,
-        help="Vectors of texts as one more view: model2vec:NAME-OR-PATH, "
-        "fastembed:NAME, sentence-transformers:NAME-OR-PATH, minilm; words:... reads "
-        "the vocabulary only.",
+        help="Add vectors of the texts: model2vec:NAME-OR-PATH, fastembed:NAME, "
+        "sentence-transformers:NAME-OR-PATH or minilm. words:NAME encodes only the "
+        "vocabulary.",
     ),
 ]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print JSON for machines instead of text.")
-]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 def reading(encoding: str | None, kind: str | None, no_quotes: bool) -> dict[str, Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "NAME", "run"]
 
 NAME = "check"
-HELP = """Look for what usually goes wrong with labelled documents.
+HELP = """Find common problems in labelled documents.
 
 Empty texts, repeated documents, equal documents with different labels, leaks
 between training and test part, sorted or very uneven classes, and labels that
@@ -46,9 +46,9 @@ def run(
     text: options.TextColumns = None,
     test: Annotated[
         str | None,
-        typer.Option(metavar="DATA2", help="A test part to check for leaks."),
+        typer.Option(metavar="DATA2", help="Test data, to check for leaks."),
     ] = None,
-    top: Annotated[int, typer.Option(min=0, help="Suspected label errors shown.")] = 10,
+    top: Annotated[int, typer.Option(min=0, help="Suspected labels to show.")] = 10,
     multi_label: options.MultiLabel = False,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
@@ -56,7 +56,7 @@ def run(
     merge_labels: options.MergeLabels = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Look for what usually goes wrong with labelled documents."""
+    """Find common problems in labelled documents."""
     from earmark.apps.cli._console import status
     from earmark.apps.cli._labels import ask_about_labels
     from earmark.documents import read_documents
@@ -221,14 +221,14 @@ def _print(
     for finding in findings:
         say(f"- {finding}", hang="  ")
     if not findings:
-        say("- nothing to complain about")
+        say("- no problems found")
     if suspects is None:
         return
     say(f"\n{suspects.errors}")
     for one in suspects.lines:
         say(
-            f"  row {one['row']}: {one['label']}, rather {one['suggested']} "
-            f"({100 * one['probability']:.0f} %): {one['text']}",
+            f"  row {one['row']}: labelled {one['label']}, looks like "
+            f"{one['suggested']} ({100 * one['probability']:.0f} %): {one['text']}",
             hang="    ",
         )
     more = len(suspects.errors) - len(suspects.lines)

@@ -40,7 +40,7 @@ def run(
         str | None,
         typer.Option(
             metavar="NAME[,NAME...]",
-            help="See `earmark info --models`; auto,multinomial,hybrid if not given.",
+            help="Names of `earmark info --models`. Default: auto,multinomial,hybrid.",
         ),
     ] = None,
     analyzer: options.Analyzer = None,
@@ -50,8 +50,8 @@ def run(
     test_size: Annotated[
         float, typer.Option(min=0.05, max=0.95, help="Share tested in each split.")
     ] = 0.3,
-    seed: Annotated[int, typer.Option(help="Same seed, same table.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
@@ -75,7 +75,7 @@ def run(
         multi_label=multi_label,
         merge_labels=merge_labels,
     )
-    with status(f"fitting {len(contenders)} models {repeats} times"):
+    with status(f"training {len(contenders)} models on {repeats} splits"):
         comparison = compare_classifiers(
             contenders,
             documents.texts,

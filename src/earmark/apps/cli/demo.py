@@ -36,7 +36,7 @@ def run(
         Path, typer.Option(metavar="DIR", help="Folder for report and model.")
     ] = Path("earmark-report"),
     labels: Annotated[
-        int, typer.Option(min=2, help="Labelled documents for each class.")
+        int, typer.Option(min=2, help="Labelled documents per class.")
     ] = _LABELS_PER_CLASS,
     data: Annotated[
         Path | None,
@@ -48,7 +48,7 @@ def run(
     ] = None,
 ) -> None:
     """Show what earmark does on the docstrings of the installed packages."""
-    from earmark.apps.cli._console import say
+    from earmark.apps.cli._console import say, status
     from earmark.documents import docstring_corpus, labelled_per_class, stratified_split
 
     if data is not None:
@@ -68,7 +68,10 @@ def run(
         "pool": corpus.take(train[pool]),
         "test": corpus.take(test),
     }
-    best = _compare(parts)
+    with status(f"training {len(_PEERS) + 1} models"):
+        best, table = _compare(parts)
+    typer.echo(f"\n{table}")
+    typer.echo("* share of the documents that can be answered at 95 % accuracy")
     _coverage(best, parts["test"])
     _explain(best, parts["test"])
     out.mkdir(parents=True, exist_ok=True)
@@ -88,29 +91,31 @@ def run(
 
 
 def _write_data(folder: Path) -> None:
+    from earmark.apps.cli._console import say
     from earmark.documents.support import write_support_corpus
 
     train, test = write_support_corpus(folder)
-    typer.echo(
+    say(
         f"Wrote {train} and {test}: messages to a shop's support, by topic.\n"
         f"Next: earmark train {train} --label topic"
     )
 
 
-def _compare(parts: dict[str, Documents]) -> TextClassifier:
-    """Fit a few models on the labelled part; a table; the automatic one comes back."""
+def _compare(parts: dict[str, Documents]) -> tuple[TextClassifier, str]:
+    """Fit a few models on the labelled part: the automatic one, and a table of all."""
     import numpy as np
 
     from earmark.evaluation import accuracy_coverage
     from earmark.evaluation.report.terminal import text_table
     from earmark.pipeline import TextClassifier
+    from earmark.progress import tracked
 
     labelled, test = parts["labelled"], parts["test"]
     truth = np.asarray(test.labels)
     rows = []
     models = {**_PEERS, "earmark, unlabelled text put to work": "auto"}
     classifier = TextClassifier()
-    for title, model in models.items():
+    for title, model in tracked("model", models.items(), len(models)):
         started = time.perf_counter()
         pool = parts["pool"].texts if model == "auto" else None
         classifier = TextClassifier(model, random_state=0)
@@ -122,9 +127,7 @@ def _compare(parts: dict[str, Documents]) -> TextClassifier:
         covered = curve.coverage_at(0.95)
         rows.append([title, f"{accuracy:.3f}", f"{covered:.0%}", f"{seconds:.1f}"])
     head = ["model", "accuracy", "trusted*", "seconds"]
-    typer.echo(f"\n{text_table(head, rows)}")
-    typer.echo("* share of the documents that can be answered at 95 % accuracy")
-    return classifier
+    return classifier, text_table(head, rows)
 
 
 def _coverage(classifier: TextClassifier, test: Documents) -> None:

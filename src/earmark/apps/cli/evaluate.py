@@ -52,7 +52,7 @@ def run(
         with status(f"reading {data}"):
             documents = read_all(classifier, stored, data, text, label, **how)
         options.labelled_rows(documents)
-        with status(f"judging {len(documents):,} documents"):
+        with status(f"evaluating {len(documents):,} documents"):
             result = classifier.report(
                 documents.texts, documents.labels, title=f"{model.name} on {data}"
             )

@@ -13,7 +13,7 @@ from earmark.apps.cli import _options as options
 __all__ = ["HELP", "NAME", "run"]
 
 NAME = "explain"
-HELP = """Show the words that decided, with contributions that add up.
+HELP = """Show the words behind a prediction; their contributions add up to its score.
 
   earmark explain model.earmark "cheap pills, only today"
   cat mail.txt | earmark explain model.earmark -
@@ -27,14 +27,14 @@ def run(
         str,
         typer.Argument(
             metavar="TEXT",
-            help="The document, or - for stdin; for a model of several columns a JSON "
-            "object of them.",
+            help="The document, or - for stdin. For a model with several columns: a "
+            "JSON object.",
         ),
     ],
-    top: Annotated[int, typer.Option(min=1, help="How many words to show.")] = 10,
+    top: Annotated[int, typer.Option(min=1, help="Number of words to show.")] = 10,
     paths: Annotated[
         int,
-        typer.Option(min=0, help="Chains of words and training documents to show."),
+        typer.Option(min=0, help="Paths of words and training documents to show."),
     ] = 0,
     as_json: options.AsJson = False,
 ) -> None:

@@ -11,13 +11,13 @@ __all__ = ["HELP", "NAME", "run"]
 NAME = "fetch"
 HELP = """Download a benchmark corpus, or the weights of an encoder.
 
-  earmark fetch model2vec:minishlab/potion-base-8M
-  earmark fetch r8 --url https://example.org/corpora
-
 Weights come through the encoder's own package, into its own cache. The corpora have
 no single public home: give the address of a mirror with --url or EARMARK_DATA_URL.
 Files already in the folder EARMARK_DATA need no fetching; checksums are verified.
 This is the only command that uses the network.
+
+  earmark fetch model2vec:minishlab/potion-base-8M
+  earmark fetch r8 --url https://example.org/corpora
 """
 
 
@@ -30,10 +30,10 @@ def run(
     ] = None,
 ) -> None:
     """Download a benchmark corpus, or the weights of an encoder."""
+    from earmark.apps.cli._console import status
     from earmark.documents import corpus_names, fetch_corpus
 
     if ":" in what or what == "minilm":
-        from earmark.apps.cli._console import status
         from earmark.encoders import fetch_encoder
 
         with status(f"fetching {what}"):
@@ -45,5 +45,7 @@ def run(
             f"{what!r} is not one of {', '.join(corpus_names())}, and no encoder "
             "(model2vec:NAME, ...)"
         )
-    for path in fetch_corpus(what, url=url):
+    with status(f"fetching {what}"):
+        paths = fetch_corpus(what, url=url)
+    for path in paths:
         typer.echo(str(path))

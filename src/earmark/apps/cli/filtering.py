@@ -32,10 +32,11 @@ def run(
         str, typer.Option(metavar="LABEL[,LABEL...]", help="Labels to keep.")
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for what stays.")
+        Path,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder for what is kept."),
     ],
     min_confidence: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Least probability of the label.")
+        float, typer.Option(min=0.0, max=1.0, help="Minimum probability of the label.")
     ] = 0.0,
     unit: Annotated[
         Literal["document", "paragraph"],

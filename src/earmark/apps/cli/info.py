@@ -62,10 +62,22 @@ def run(
     if as_json:
         typer.echo(json.dumps(facts, ensure_ascii=False, default=str))
         return
-    say_facts(
-        (name, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
-        for name, value in facts.items()
-    )
+    data = facts.pop("training_data", None)
+    if isinstance(data, dict):
+        digest = data.pop("fingerprint", None)
+        facts |= {"trained on": data, "data digest": digest}
+    said = ((name, _words(value)) for name, value in facts.items())
+    say_facts((name, words) for name, words in said if words)
+
+
+def _words(value: object) -> str:
+    """A value for people, without brackets; what is not set is left out."""
+    if isinstance(value, dict):
+        known = {name: _words(one) for name, one in value.items()}
+        return ", ".join(f"{name} {words}" for name, words in known.items() if words)
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def _models() -> JsonObject:
@@ -109,6 +121,6 @@ def _model_file(path: Path) -> JsonObject:
         "format": manifest.format_version,
         "written by": f"earmark {manifest.earmark_version}",
         "fingerprint": manifest.fingerprint,
-        "functions to give again": list(manifest.callables) or ["none"],
-        "parameters": json.dumps(manifest.parameters, default=str),
+        "functions": list(manifest.callables) or ["none"],
+        "parameters": manifest.parameters,
     }

@@ -15,7 +15,7 @@ NAME = "label"
 HELP = """Label documents in the browser, by keyboard, while a model learns.
 
 Shows the next most useful document and the words behind the model's guess; some
-random ones are kept apart for an honest estimate. Every answer is on disk before the
+random ones are set aside for an honest estimate. Every answer is on disk before the
 next document appears; start the same command again to go on.
 
   earmark label mails.csv --labels private,work,spam
@@ -34,11 +34,13 @@ def run(
     data: options.Data,
     labels: Annotated[
         str | None,
-        typer.Option(metavar="A,B,C", help="Labels; more can be made on the page."),
+        typer.Option(metavar="A,B,C", help="Labels; you can add more on the page."),
     ] = None,
     project: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where answers are kept [DATA.labels]."),
+        typer.Option(
+            metavar="DIR", help="Folder for the answers. Default: DATA.labels."
+        ),
     ] = None,
     text: options.TextColumns = None,
     label: Annotated[
@@ -51,15 +53,25 @@ def run(
     model: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="Learns on the way: blend, softmax, complement, ..."
+            metavar="NAME",
+            help="Model that learns as you label: blend, softmax, complement, ...",
         ),
     ] = "blend",
     max_error: Annotated[
-        float, typer.Option(min=0.0001, max=0.9999, help="The promise to work for.")
+        float,
+        typer.Option(
+            min=0.0001,
+            max=0.9999,
+            help="Target error rate of the accepted predictions.",
+        ),
     ] = 0.05,
     check_share: Annotated[
         float,
-        typer.Option(min=0.0, max=0.9, help="Share of random documents kept apart."),
+        typer.Option(
+            min=0.0,
+            max=0.9,
+            help="Share of random documents set aside to measure accuracy.",
+        ),
     ] = 0.2,
     overlap: Annotated[
         float,
@@ -91,7 +103,9 @@ def run(
             help="Answer to this host name too, as behind a proxy; tokens are needed.",
         ),
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any.")] = 8001,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="0: any free port.")
+    ] = 8001,
     export: Annotated[
         Path | None,
         typer.Option(

@@ -33,7 +33,7 @@ def run(
     text: options.TextColumns = None,
     unlabelled: options.Unlabelled = None,
     model: Annotated[
-        str, typer.Option(metavar="NAME", help="See `earmark info --models`.")
+        str, typer.Option(metavar="NAME", help="One of `earmark info --models`.")
     ] = "auto",
     analyzer: options.Analyzer = None,
     ngrams: options.Ngrams = None,
@@ -47,8 +47,8 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="Draw it: .svg, .png or .pdf."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same curve.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
@@ -76,7 +76,7 @@ def run(
         label=label,
         merge_labels=merge_labels,
     )
-    with status(f"fitting {model} {repeats} times to each number of labels"):
+    with status(f"training {model} {repeats} times per number of labels"):
         curve = learning_curve(
             classifier,
             documents.texts,

@@ -1,4 +1,4 @@
-"""The ``earmark`` command: one sub-command a file in this folder.
+"""The ``earmark`` command: one sub-command per file in this folder.
 
 Nothing heavy is imported here, so that ``--help`` stays quick: every command
 imports what it needs when it runs.
@@ -34,6 +34,8 @@ from earmark.apps.cli import (
     train,
     update,
 )
+from earmark.apps.cli._console import say, styled
+from earmark.apps.cli._help import Command, Group
 from earmark.exceptions import EarmarkError
 
 __all__ = ["app", "main"]
@@ -42,13 +44,13 @@ app = typer.Typer(
     name="earmark",
     no_args_is_help=True,
     add_completion=True,
-    rich_markup_mode="rich",
+    cls=Group,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help=(
         "Classify text with few labels.\n\n"
-        "Start with [bold]earmark demo[/bold], then "
-        "[bold]earmark train mails.csv --label topic[/bold]."
+        "earmark demo\nearmark train mails.csv --label topic\n"
+        "earmark COMMAND --help"
     ),
     epilog="Exit status: 0 done, 1 the data or the model is at fault, 2 wrong usage.",
 )
@@ -95,7 +97,7 @@ for _command in (
     filtering,
     reproduce,
 ):
-    app.command(name=_command.NAME, help=_command.HELP)(_command.run)
+    app.command(name=_command.NAME, help=_command.HELP, cls=Command)(_command.run)
 
 
 def _say_warnings_once() -> None:
@@ -106,11 +108,15 @@ def _say_warnings_once() -> None:
         text = str(message)
         if text not in said:
             said.add(text)
-            typer.secho(f"warning: {text}", err=True, fg="yellow")
+            _alert("warning", text, typer.colors.YELLOW)
 
     warnings.showwarning = show
     # Said by earmark itself, in the words of classification.
     warnings.filterwarnings("ignore", "The number of unique classes is greater than")
+
+
+def _alert(kind: str, text: str, color: str) -> None:
+    say(f"{styled(f'{kind}:', err=True, fg=color)} {text}", hang="  ", err=True)
 
 
 def main() -> None:
@@ -119,7 +125,7 @@ def main() -> None:
     try:
         app(prog_name="earmark")
     except EarmarkError as error:
-        typer.secho(f"error: {error}", err=True, fg="red")
+        _alert("error", str(error), typer.colors.RED)
         sys.exit(1)
     except BrokenPipeError:
         # The reader went away, as in `earmark predict ... | head`: not our fault.
@@ -128,7 +134,7 @@ def main() -> None:
     except OSError as error:
         # A folder that is not there, no permission, a full disk.
         place = "" if error.filename is None else f"{error.filename}: "
-        typer.secho(f"error: {place}{error.strerror or error}", err=True, fg="red")
+        _alert("error", f"{place}{error.strerror or error}", typer.colors.RED)
         sys.exit(1)
     except KeyboardInterrupt:
         typer.secho("stopped", err=True)

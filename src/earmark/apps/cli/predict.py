@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.apps.cli._console import note, number, say
 
 if TYPE_CHECKING:
     from earmark.pipeline import TextClassifier
@@ -21,16 +22,17 @@ from earmark.whole_files import whole_file
 __all__ = ["HELP", "NAME", "run"]
 
 NAME = "predict"
-HELP = """Label documents; memory stays constant however many there are.
+HELP = """Predict the labels of documents, in constant memory.
 
-Writes one row per document: row number (or id), label, confidence; novelty, a p-value
-that the document is like the training documents, if the model was trained with
---novelty. The label is empty where the model abstains. With several labels per
-document and --max-error, undecided lists the labels that the promise leaves open. The
-output file appears when all is done.
+Writes one row per document: row number (or the column --id), label and confidence.
+The label is empty where the model abstains. A model trained with --novelty adds a
+p-value: small for documents unlike the training documents. With several labels per
+document and --max-error, the column undecided lists the labels left open. The output
+file appears when everything is done.
 
   earmark predict model.earmark new.csv --out labels.csv
   cat new.jsonl | earmark predict model.earmark - --format jsonl
+  earmark predict model.earmark new.csv --id ticket --keep customer,date --top-k 3
   earmark predict model.earmark new.csv --max-error 0.05 --explain
   earmark predict model.earmark new.csv --novelty 0.01    # or: --novelty never
   earmark predict model.earmark parts/ --by-part --out labels/
@@ -50,8 +52,20 @@ def run(
     text: options.TextColumns = None,
     id_column: Annotated[
         str | None,
-        typer.Option("--id", metavar="COL", help="Column to copy beside the label."),
+        typer.Option(
+            "--id", metavar="COL", help="Column that identifies a row, copied first."
+        ),
     ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option("--keep", metavar="COL[,COL...]", help="More columns to copy."),
+    ] = None,
+    with_text: Annotated[
+        bool, typer.Option("--with-text", help="Copy the text as well.")
+    ] = False,
+    top_k: Annotated[
+        int, typer.Option(min=0, metavar="K", help="Add the K likeliest labels.")
+    ] = 0,
     max_error: options.MaxError = None,
     novelty: options.Novelty = None,
     explain: Annotated[
@@ -77,17 +91,28 @@ def run(
         bool, typer.Option("--json", help="Write JSON lines instead of csv.")
     ] = False,
 ) -> None:
-    """Label documents; memory stays constant however many there are."""
+    """Predict the labels of documents, in constant memory."""
     how = options.reading(encoding, format, no_quotes)
     if by_part or dask is not None or skip_bad:
         from earmark.apps.cli._parts import predict_in_parts
 
-        options.refuse_with_parts({"--explain": explain, "--id": id_column})
+        options.refuse_with_parts(
+            {
+                "--explain": explain,
+                "--id": id_column,
+                "--keep": keep,
+                "--with-text": with_text,
+                "--top-k": top_k,
+            }
+        )
         folder = f"{data.rstrip('/')}.labels" if out == "-" else out
         told = predict_in_parts(
             model, data, folder, text, max_error, novelty, dask, skip_bad, how
         )
-        typer.echo(json.dumps(told) if as_json else told_of_labels(told))
+        if as_json:
+            typer.echo(json.dumps(told))
+        else:
+            say(told_of_labels(told), hang="  ")
         return
     from earmark.apps.cli._console import counting
     from earmark.apps.cli._models import load_for, read_batches
@@ -96,7 +121,10 @@ def run(
         _require_kind(out, as_json)
         options.require_output(Path(out), data, model, streams=True)
     classifier, stored = load_for(model, max_error, novelty)
-    batches = read_batches(classifier, stored, data, text, id=id_column, **how)
+    copied = [name.strip() for name in (keep or "").split(",") if name.strip()]
+    batches = read_batches(
+        classifier, stored, data, text, id=id_column, keep=copied, **how
+    )
     lines = as_json or out.lower().endswith((".jsonl", ".ndjson"))
     n_open = n_foreign = 0
     with _output(out) as file, counting("labelled") as advance:
@@ -106,28 +134,26 @@ def run(
             n_foreign += int(decision.foreign.sum())
             open_ = [label is None for label in decision.labels]
             n_open += sum(open_) - int(decision.foreign.sum())
-            writer.write(_records(classifier, batch, decision, explain))
+            rows = _records(classifier, batch, decision, explain)
+            copies = _copies(batch, id_column, with_text)
+            best = _likeliest(decision, top_k, lines)
+            writer.write(a | b | c for a, b, c in zip(copies, rows, best, strict=True))
             advance(len(batch))
     _tell_unanswered(classifier, n_open, n_foreign)
 
 
 def _tell_unanswered(classifier: TextClassifier, n_open: int, n_foreign: int) -> None:
     if n_foreign:
-        typer.echo(
-            f"{_documents(n_foreign)} {'is' if n_foreign == 1 else 'are'} unlike the "
-            f"training documents (novelty of {classifier.max_novelty:g} or less): no "
-            "answer.",
-            err=True,
+        note(
+            f"{number(n_foreign, 'document')} {'is' if n_foreign == 1 else 'are'} "
+            "unlike the training documents (novelty of "
+            f"{classifier.max_novelty:g} or less): no answer."
         )
     if n_open:
         from earmark.decision.guarantee import several_words
 
         why = several_words(classifier.thresholds_)
-        typer.echo(f"{_documents(n_open)} without an answer. {why}", err=True)
-
-
-def _documents(number: int) -> str:
-    return f"{number:,} {'document' if number == 1 else 'documents'}"
+        note(f"{number(n_open, 'document')} without an answer. {why}")
 
 
 def _require_kind(out: str, as_json: bool) -> None:
@@ -146,9 +172,9 @@ def told_of_labels(facts: dict[str, Any]) -> str:
     again = f" ({facts['skipped']} were done before)" if facts["skipped"] else ""
     return "\n".join(
         [
-            f"labelled {facts['documents']:,} documents, {facts['abstained']:,} "
-            f"without an answer, from {facts['parts'] - len(facts['bad']):,} parts"
-            f"{again} in "
+            f"labelled {number(facts['documents'], 'document')}, "
+            f"{facts['abstained']:,} without an answer, from "
+            f"{number(facts['parts'] - len(facts['bad']), 'part')}{again} in "
             f"{facts['out']}",
             *(f"left out: {why}" for why in facts["bad"].values()),
         ]
@@ -159,13 +185,10 @@ def _records(
     classifier: Any, batch: Any, decision: Any, explain: bool
 ) -> Iterator[dict[str, Any]]:
     reasons = classifier.explain(batch.texts) if explain else None
-    key = "row" if batch.ids is None else "id"
-    names = batch.rows if batch.ids is None else batch.ids
     leaves_open = decision.any_of and bool(classifier.thresholds_)
-    for i, (name, label, confidence) in enumerate(
-        zip(names, decision.labels.tolist(), decision.confidence.tolist(), strict=True)
-    ):
-        record = {key: name, "label": label, "confidence": round(confidence, 6)}
+    answers = zip(decision.labels.tolist(), decision.confidence.tolist(), strict=True)
+    for i, (label, confidence) in enumerate(answers):
+        record = {"label": label, "confidence": round(confidence, 6)}
         if decision.novelty is not None:
             record["novelty"] = round(float(decision.novelty[i]), 6)
         if leaves_open:
@@ -177,6 +200,34 @@ def _records(
                 for t in reasons[i].terms[: reasons[i].top]
             ]
         yield record
+
+
+def _copies(
+    batch: Any, id_column: str | None, with_text: bool
+) -> Iterator[dict[str, Any]]:
+    """Row number or id, the columns to keep, and the text if asked for."""
+    columns = {"row": batch.rows} if id_column is None else {id_column: batch.ids}
+    columns |= batch.columns
+    if with_text:
+        texts = batch.texts
+        columns |= texts if isinstance(texts, dict) else {"text": texts}
+    for values in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, values, strict=True))
+
+
+def _likeliest(decision: Any, top_k: int, lines: bool) -> Iterator[dict[str, Any]]:
+    """The labels with the highest scores: columns in csv, a mapping in JSON."""
+    order = (-decision.scores).argsort(axis=1, kind="stable")[:, :top_k]
+    for row, best in zip(decision.scores, order, strict=True):
+        ranked = {str(decision.classes[c]): round(float(row[c]), 6) for c in best}
+        if lines:
+            yield {"scores": ranked} if ranked else {}
+        else:
+            yield {
+                f"{kind}_{place}": value
+                for place, pair in enumerate(ranked.items(), 1)
+                for kind, value in zip(("label", "score"), pair, strict=True)
+            }
 
 
 class _Csv:

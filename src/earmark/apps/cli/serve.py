@@ -30,43 +30,51 @@ what was begun.
 def run(
     model: options.Model,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; others than loopback are open.")
+        str,
+        typer.Option(
+            help="Address to listen on; anything but loopback is open to the network."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any.")] = 8000,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="0: any free port.")
+    ] = 8000,
     token_file: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Ask for the bearer token in FILE (or in EARMARK_TOKEN).",
+            help="Require the bearer token in FILE (or in EARMARK_TOKEN).",
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Answer to this host name too, as behind a proxy; give it again "
-            "for more. On loopback without a token others are refused.",
+            help="Also answer to this host name, e.g. behind a proxy; repeatable. On "
+            "loopback without a token, other names are refused.",
         ),
     ] = None,
-    max_body: Annotated[int, typer.Option(min=1, help="Most bytes of a request.")] = 8
+    max_body: Annotated[int, typer.Option(min=1, help="Maximum bytes per request.")] = 8
     * 2**20,
     max_text: Annotated[
-        int, typer.Option(min=1, help="Most characters of a text.")
+        int, typer.Option(min=1, help="Maximum characters per text.")
     ] = 1_000_000,
     max_batch: Annotated[
-        int, typer.Option(min=1, help="Most documents of a request.")
+        int, typer.Option(min=1, help="Maximum documents per request.")
     ] = 1000,
     max_concurrency: Annotated[
-        int, typer.Option(min=1, help="Most requests at work at a time.")
+        int, typer.Option(min=1, help="Maximum concurrent requests.")
     ] = 256,
     timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds to find an answer in.")
+        float, typer.Option(min=0.1, help="Seconds allowed per answer.")
     ] = 30.0,
     reload: Annotated[
-        float, typer.Option(min=0, help="Seconds between looks at the file; 0: never.")
+        float,
+        typer.Option(
+            min=0, help="Seconds between checks for a new model file; 0: never."
+        ),
     ] = 1.0,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="Log only what is out of the ordinary.")
+        bool, typer.Option("--quiet", help="Log only warnings and errors.")
     ] = False,
 ) -> None:
     """Answer over HTTP, with a page to try the model on."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import status
+from earmark.apps.cli._console import note, number, say, status
 from earmark.apps.cli._labels import ask_about_labels
 from earmark.exceptions import DataError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "NAME", "run"]
 
 NAME = "train"
-HELP = """Learn a classifier from labelled documents and save it.
+HELP = """Train a classifier on labelled documents and save it.
 
 Rows without a label are used as unlabelled text. The model file is written
 atomically.
@@ -58,7 +58,7 @@ def run(
         ),
     ] = None,
     model: Annotated[
-        str, typer.Option(metavar="NAME", help="See `earmark info --models`.")
+        str, typer.Option(metavar="NAME", help="One of `earmark info --models`.")
     ] = "auto",
     multi_label: options.MultiLabel = False,
     out: Annotated[
@@ -69,8 +69,8 @@ def run(
         str | None,
         typer.Option(
             metavar="DATA3",
-            help="Labelled documents kept out of training: --max-error is then a "
-            "guarantee, not an estimate.",
+            help="Labelled documents kept out of training. They turn the estimate of "
+            "--max-error into a guarantee.",
         ),
     ] = None,
     min_coverage: options.MinCoverage = None,
@@ -90,18 +90,18 @@ def run(
     ] = None,
     email: Annotated[
         bool,
-        typer.Option("--email", help="Texts are mails: subject and body are regions."),
+        typer.Option("--email", help="Texts are e-mails: regions subject, body."),
     ] = False,
     stem: Annotated[
         str | None,
-        typer.Option(metavar="LANGUAGE", help="Count stems, such as of english."),
+        typer.Option(metavar="LANGUAGE", help="Count word stems, e.g. english."),
     ] = None,
     analyzer: options.Analyzer = None,
     ngrams: options.Ngrams = None,
     substitute: Annotated[
         str | None,
         typer.Option(
-            metavar="KIND[,KIND]", help="One token for every number, address (mail)."
+            metavar="KIND[,KIND]", help="Replace each number or address by one token."
         ),
     ] = None,
     encoder: options.Encoder = None,
@@ -111,8 +111,8 @@ def run(
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Read DATA part by part within so much memory, such as 2GB; if "
-            "stopped, the same command goes on.",
+            help="Read DATA part by part within this much memory, e.g. 2GB. The same "
+            "command resumes an interrupted run.",
         ),
     ] = None,
     skip_bad: Annotated[
@@ -122,7 +122,7 @@ def run(
     hashed: Annotated[
         int | None,
         typer.Option(
-            min=10, max=30, metavar="BITS", help="Count into 2^BITS columns by a hash."
+            min=10, max=30, metavar="BITS", help="Hash words into 2^BITS columns."
         ),
     ] = None,
     dask: options.Dask = None,
@@ -130,9 +130,13 @@ def run(
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
     merge_labels: options.MergeLabels = False,
+    no_estimate: Annotated[
+        bool,
+        typer.Option("--no-estimate", help="Do not estimate the accuracy: faster."),
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Learn a classifier from labelled documents and save it."""
+    """Train a classifier on labelled documents and save it."""
     from earmark.apps.cli._training_data import training_data
     from earmark.pipeline import TextClassifier
 
@@ -184,7 +188,10 @@ def run(
         facts = train_in_parts(
             classifier, data, unlabelled, text, label, out, memory, dask, skip_bad, how
         )
-        typer.echo(json.dumps(facts) if as_json else _told_of_parts(facts))
+        if as_json:
+            typer.echo(json.dumps(facts))
+        else:
+            say(_told_of_parts(facts), hang="  ")
         return
     how |= {"null_text": "empty", **options.column_list(text)}
     labels = {
@@ -199,18 +206,17 @@ def run(
         options.labelled_rows(documents)
     if not multi_label:
         ask_about_labels(documents, label)
-    _learn(classifier, documents, pool, held_out, wanted)
+    _learn(classifier, documents, pool, held_out, wanted, estimate=not no_estimate)
     metadata = {
         "columns": {"text": text, "label": label},
         "training_data": training_data(data, documents, pool),
     }
     classifier.save(out, metadata=metadata)
     seconds = time.perf_counter() - started
-    typer.echo(
-        json.dumps(_facts(classifier, documents, out, seconds))
-        if as_json
-        else _sentences(classifier, documents, out, seconds)
-    )
+    if as_json:
+        typer.echo(json.dumps(_facts(classifier, documents, out, seconds)))
+    else:
+        say(_sentences(classifier, documents, out, seconds), hang="  ")
 
 
 def _read(
@@ -244,9 +250,12 @@ def _learn(
     pool: Any,
     held_out: Documents | None,
     classes: list[str] | None,
+    *,
+    estimate: bool,
 ) -> None:
     """Fit, and estimate the accuracy if nothing else tells."""
-    with status(f"learning from {len(documents):,} documents", encoding=True):
+    about = f"training on {number(len(documents), 'document')}"
+    with status(about, encoding=True):
         try:
             classifier.fit(
                 documents.texts,
@@ -260,17 +269,17 @@ def _learn(
             if held_out is not None and str(error).startswith("calibration"):
                 source = held_out.source
             raise DataError(f"{source}: {error}") from error
-    has_labels = any(label is not None for label in documents.labels or ())
-    if classifier.evidence_ is None and has_labels and not classifier.is_multi_label_:
-        with status("estimating its accuracy", encoding=True):
+    known = any(label is not None for label in documents.labels or ())
+    wanted = estimate and known and not classifier.is_multi_label_
+    if classifier.evidence_ is None and wanted:
+        with status("estimating the accuracy", encoding=True):
             classifier.measure_confidence(
                 documents.texts, documents.labels, unlabelled=pool
             )
     evidence = classifier.evidence_
     if evidence is not None and evidence.n_copies:
-        typer.echo(
+        note(
             f"warning: {_copies(evidence.n_copies, evidence.held_out)}",
-            err=True,
         )
 
 
@@ -289,8 +298,9 @@ def _copies(number: int, held_out: bool) -> str:
 def _told_of_parts(facts: dict[str, Any]) -> str:
     return "\n".join(
         [
-            f"learned {len(facts['classes'])} classes from {facts['labelled']:,} "
-            f"labelled documents in {facts['parts']} parts in {facts['seconds']:.1f} s "
+            f"learned {number(len(facts['classes']), 'class', 'classes')} from "
+            f"{number(facts['labelled'], 'labelled document')} in "
+            f"{number(facts['parts'], 'part')} in {facts['seconds']:.1f} s "
             f"({facts['documents_per_second']:,.0f} documents/s)",
             *(f"left out: {name}" for name in facts["bad_parts"]),
             facts["summary"],
@@ -323,14 +333,16 @@ def _sentences(
 ) -> str:
     n_labelled = sum(label is not None for label in documents.labels or ())
     shown = _size(out.stat().st_size)
-    source = f"{n_labelled:,} labelled" if n_labelled else f"{len(documents):,}"
+    source = number(len(documents), "document")
+    if n_labelled:
+        source = number(n_labelled, "labelled document")
     todo = f"try: earmark predict {out} NEW-DATA"
     if not n_labelled:
         todo = f"to find out how accurate it is: earmark label {documents.source}"
     return "\n".join(
         [
-            f"learned {len(classifier.classes_)} classes from {source} documents in "
-            f"{seconds:.1f} s",
+            f"learned {number(len(classifier.classes_), 'class', 'classes')} from "
+            f"{source} in {seconds:.1f} s",
             classifier.summary(),
             f"saved {out} ({shown}); {todo}",
         ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["render_terminal", "text_table"]
 
-_WIDTH = 88
+_WIDTH = 79
 _MAX_CLASSES = 40
 
 

@@ -16,7 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from earmark.kernels.rows import log_normalize
 from earmark.models.base import linear_rule_of
 from earmark.models.semi_supervised.em import Pool, labelled_sums, naive_bayes_em
+from earmark.models.semi_supervised.students import LinearStudent
 from earmark.models.softmax import SoftmaxRegression, cross_entropy
+from earmark.progress import tracked
 from earmark.typing import (
     BoolVector,
     Estimator,
@@ -89,7 +91,7 @@ def cross_fitted(
             if (fold[rows] == fold[rows[0]]).all():
                 fold[rows[0]] = -1
     done, scores = [], []
-    for k in range(n_folds):
+    for k in tracked("fold", range(n_folds), n_folds):
         held_out = np.flatnonzero(fold == k)
         if len(held_out):
             done.append(held_out)

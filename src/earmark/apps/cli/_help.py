@@ -1,0 +1,155 @@
+"""``--help``: examples first, then the options by what they are about."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from earmark.apps.cli._console import be_quiet, columns, styled
+
+__all__ = ["PANELS", "Command", "Group", "described", "in_short", "panel", "told"]
+
+_INDENT = 26
+# Panels in the order in which they are shown.
+_PANELS = {
+    "Data": """--label --labels --text --unlabelled --multi-label --merge-labels
+        --encoding --format --no-quotes --email --test --data --url --unit""",
+    "Model": """--model --models --class-weight --stem --analyzer --ngrams --substitute
+        --encoder --seed --jobs --repeats --test-size --sizes --names""",
+    "Deciding": """--max-error --calibration --min-coverage --min-confidence --novelty
+        --check-share --answer-all""",
+    "Large data": "--memory --dask --by-part --skip-bad --hashed",
+    "Output": """--out --report --json --quiet --no-estimate --explain --top --top-k
+        --id --keep --with-text --chart --export --words""",
+    "Options": "",
+}
+PANELS = {name: frozenset(options.split()) for name, options in _PANELS.items()}
+_QUIET = ("--quiet", "Show no progress and no notes.")
+
+
+class Command(TyperCommand):
+    """A command that explains itself in panels, and knows --quiet."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Take --quiet out, unless the command has its own."""
+        quiet = _QUIET[0] in args and not self._knows_quiet()
+        be_quiet(quiet)
+        if quiet:
+            args = [word for word in args if word != _QUIET[0]]
+        return super().make_context(info_name, args, parent, **extra)
+
+    def _knows_quiet(self) -> bool:
+        return any(_QUIET[0] in option.opts for option in self.params)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        about, examples = told(self.help)
+        arguments = [p for p in self.params if p.param_type_name == "argument"]
+        usage = " ".join(p.metavar or p.name.upper() for p in arguments)
+        lines = [f"{_head('Usage')} {ctx.command_path} {usage} [OPTIONS]".rstrip(), ""]
+        lines += [_filled(paragraph) for paragraph in about]
+        if examples:
+            lines += [_head("Examples"), *map(_example, examples), ""]
+        panels: dict[str, list[str]] = {}
+        for option in self.get_params(ctx):
+            if not getattr(option, "hidden", False):
+                panels.setdefault(panel(option), []).append(_row(*described(option)))
+        if not self._knows_quiet():
+            panels.setdefault("Output", []).append(_row(*_QUIET))
+        for name in PANELS:
+            if name in panels:
+                lines += [_head(name), *panels[name], ""]
+        formatter.write("\n".join(lines))
+
+
+class Group(TyperGroup):
+    """The list of commands."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        about, examples = told(self.help)
+        lines = [f"{_head('Usage')} {ctx.command_path} COMMAND [OPTIONS]", ""]
+        lines += [_filled(paragraph) for paragraph in about]
+        lines += [_head("Examples"), *(f"  {line}" for line in examples), ""]
+        lines.append(_head("Commands"))
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                lines.append(_row(name, in_short(command.help), 16))
+        options = [_row(*described(option)) for option in self.get_params(ctx)]
+        lines += ["", _head("Options"), *options, "", _filled(self.epilog or "")]
+        formatter.write("\n".join(lines))
+
+
+def told(text: str | None) -> tuple[list[str], list[str]]:
+    """Paragraphs of a help text, and its examples."""
+    paragraphs = inspect.cleandoc(text or "").replace("\b", "").split("\n\n")
+    examples = [p for p in paragraphs if p.lstrip().startswith(("earmark ", "cat "))]
+    about = [" ".join(p.split()) for p in paragraphs if p not in examples]
+    return about, [line.strip() for p in examples for line in p.splitlines()]
+
+
+def in_short(text: str | None) -> str:
+    """The first sentence of a help text."""
+    first = told(text)[0][0].split(". ")[0]
+    return first if first.endswith((".", "?")) else f"{first}."
+
+
+def _head(title: str) -> str:
+    return styled(f"{title}:", bold=True)
+
+
+def _example(command: str) -> str:
+    """A command, with a backslash where it goes on in the next line."""
+    parts = textwrap.wrap(command, _width() - 6, break_on_hyphens=False)
+    return "  " + " \\\n      ".join(parts)
+
+
+def _filled(paragraph: str) -> str:
+    return textwrap.fill(paragraph, _width()) + "\n"
+
+
+def _width() -> int:
+    return columns() or 80
+
+
+def panel(option: Any) -> str:
+    """What an option is about."""
+    if option.param_type_name == "argument":
+        return "Data"
+    about = (name for name, options in PANELS.items() if options & {*option.opts})
+    return next(about, "Options")
+
+
+def described(option: Any) -> tuple[str, str]:
+    """The name of an option with its value, and what it does."""
+    about = option.help or ""
+    if option.param_type_name == "argument":
+        return option.metavar or option.name.upper(), about
+    name = ", ".join(sorted(option.opts, key=len))
+    if not option.is_flag:
+        usual = "NAME" if isinstance(option.default, str) else "N"
+        name += f" {option.metavar or usual}"
+    default = option.default
+    if isinstance(default, str | int | float | Path) and not option.is_flag:
+        about += f" Default: {default}."
+    return name, about
+
+
+def _row(name: str, about: str, indent: int = _INDENT) -> str:
+    """A name and its description in two columns; a long name has its own line."""
+    hang = " " * (indent + 2)
+    body = textwrap.wrap(
+        about, _width() - indent - 2, break_on_hyphens=False, break_long_words=False
+    )
+    first = styled(f"  {name:<{indent}}", fg=typer.colors.CYAN)
+    if len(name) >= indent:
+        return "\n".join([first.rstrip(), *(hang + line for line in body)])
+    return f"\n{hang}".join([f"{first}{body[0] if body else ''}", *body[1:]])
