@@ -18,7 +18,8 @@ _INDENT = 26
 # Panels in the order in which they are shown.
 _PANELS = {
     "Data": """--label --labels --text --unlabelled --multi-label --merge-labels
-        --encoding --format --no-quotes --email --test --data --url --unit""",
+        --encoding --format --no-quotes --email --test --data --url --unit --classes
+        --class-names --guidelines""",
     "Model": """--model --models --class-weight --stem --analyzer --ngrams --substitute
         --encoder --seed --jobs --repeats --test-size --sizes --names""",
     "Deciding": """--max-error --calibration --min-coverage --min-confidence --novelty

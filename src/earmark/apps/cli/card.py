@@ -35,7 +35,7 @@ def run(
         typer.Option(metavar="TEXT", help="What the model is meant for, in words."),
     ] = None,
     words: Annotated[
-        int, typer.Option(min=0, help="Telling words shown for each label.")
+        int, typer.Option(min=0, help="Most indicative words per label.")
     ] = 8,
 ) -> None:
     """Write a model card."""

@@ -123,7 +123,7 @@ def _terms(report: Report) -> str:
         )
         for label, terms in list(report.top_terms.items())[:_MAX_CLASSES]
     ]
-    return "\n".join(["Most telling words", "-" * 18, *lines])
+    return "\n".join(["Most indicative words", "-" * 21, *lines])
 
 
 def _nodes(report: Report) -> str:

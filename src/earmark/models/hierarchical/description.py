@@ -1,4 +1,4 @@
-"""Hidden nodes shown to a person: weight and most telling words of each."""
+"""Hidden nodes shown to a person: weight and most indicative words of each."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
     def describe(
         self, feature_names: Sequence[str] | None = None, *, top: int = 10
     ) -> HiddenNodes:
-        """Show each class's hidden nodes with their weight and most telling words.
+        """Show each class's hidden nodes with their weight and most indicative words.
 
         Parameters
         ----------
