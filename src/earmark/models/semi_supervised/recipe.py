@@ -16,7 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 from earmark.kernels.rows import log_normalize
 from earmark.models.base import linear_rule_of
 from earmark.models.semi_supervised.em import Pool, labelled_sums, naive_bayes_em
-from earmark.models.semi_supervised.students import LinearStudent
 from earmark.models.softmax import SoftmaxRegression, cross_entropy
 from earmark.progress import tracked
 from earmark.typing import (
