@@ -9,6 +9,7 @@ import pytest
 
 import earmark
 from earmark import TextClassifier
+from earmark.apps.cli import _parts
 from earmark.documents import read_documents
 from earmark.documents.document import fingerprint
 from earmark.persistence import read_manifest
@@ -242,6 +243,24 @@ def test_characters_are_counted_if_asked_for(first, tmp_path):
 def test_a_budget_is_kept_with_the_model(first, tmp_path):
     model = trained(first, tmp_path / "m.earmark", "--budget", "2m")
     assert earmark.load(model).budget == 120.0
+
+
+def test_large_data_is_read_in_parts_and_that_is_said(first, tmp_path, monkeypatch):
+    whole = trained(first, tmp_path / "w.earmark", "--model", "multinomial")
+    monkeypatch.setattr(_parts, "_machine_memory", lambda: 800_000_000)
+    monkeypatch.setitem(_parts._BYTES_PER_BYTE, "", 10**6)
+    out = tmp_path / "p.earmark"
+    options = ("--label", "kind", "-o", out)
+    code, stdout, stderr = run("train", first, *options, "--model", "multinomial")
+    assert code == 0
+    assert "is large: read in parts, within 100MB" in stderr
+    assert "1 parts" in stdout
+    assert np.array_equal(probabilities(out), probabilities(whole))
+    # What parts cannot do is done in memory.
+    for more in (("--model", "svm"), ("--max-error", "0.5"), ("--merge-labels",)):
+        code, _, stderr = run("train", first, *options, *more)
+        assert code == 0
+        assert "in parts" not in stderr
 
 
 @pytest.fixture

@@ -160,3 +160,12 @@ def test_a_label_is_never_given_where_its_probability_is_zero():
     positive = np.array([False, False, True, True, True])
     assert best_cut(scores, positive) > -np.inf
     assert best_cut(np.full(5, -np.inf), positive) > 1e300
+
+
+def test_threads_do_not_change_the_result():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(1.0, (80, 12))
+    Y = (X[:, :3] + rng.poisson(0.5, (80, 3)) > 1).astype(int)
+    one, two = (AnyOfClassifier(LinearSVC(), n_jobs=n).fit(X, Y) for n in (1, 2))
+    assert np.array_equal(one.threshold_, two.threshold_)
+    assert np.array_equal(one.decision_function(X), two.decision_function(X))

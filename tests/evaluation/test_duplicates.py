@@ -126,3 +126,34 @@ def test_unusable_settings_are_refused():
         group_near_duplicates(["a"], threshold=0)
     with pytest.raises(ValueError, match="shingle must be >= 1"):
         group_near_duplicates(["a"], shingle=0)
+
+
+def brute_force(texts, threshold, shingle=3):
+    """Chains of texts whose sets of runs of words overlap, by looking at all pairs."""
+    sets = []
+    for text in texts:
+        words = text.split()
+        width = min(shingle, len(words))
+        sets.append(
+            {tuple(words[i : i + width]) for i in range(len(words) - width + 1)}
+        )
+    group = list(range(len(texts)))
+    for i, one in enumerate(sets):
+        for j in range(i):
+            both, either = len(one & sets[j]), len(one | sets[j])
+            if group[i] != group[j] and both >= threshold * either:
+                low, high = sorted((group[i], group[j]))
+                group = [low if g == high else g for g in group]
+    return np.unique(group, return_inverse=True)[1].tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_groups_of_short_texts_are_those_of_all_pairs(seed):
+    rng = np.random.default_rng(seed)
+    texts = [
+        " ".join(rng.choice(list("abcdefgh"), size))
+        for size in rng.integers(0, 9, rng.integers(1, 14))
+    ]
+    texts += [f"{text} x" for text in texts[:3]] + texts[:2]
+    found = group_near_duplicates(texts, threshold=0.6)
+    assert found.group.tolist() == brute_force(texts, 0.6)

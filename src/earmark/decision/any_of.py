@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
@@ -39,6 +40,7 @@ from earmark.evaluation.labels import (
 )
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_folds, take
+from earmark.models.progress import FitProgress
 from earmark.parameters import offers, require_in_range, require_one_of, seed_from
 from earmark.typing import (
     ArrayLike,
@@ -76,6 +78,10 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Folds of the cross-validation.
     random_state : int, RandomState, Generator or None, default=0
         Shuffles the folds.
+    n_jobs : int or None, default=None
+        Labels fitted at a time, each in a thread; never changes the result.
+    verbose : int, default=0
+        1 shows on a terminal how many labels are done.
     base : classifier
         The name of ``estimator`` before version 0.2; deprecated.
 
@@ -112,6 +118,8 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scores: str = "auto",
         cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5,
         random_state: RandomStateLike = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
         base: Estimator = "deprecated",
     ) -> None:
         self.estimator = estimator
@@ -120,6 +128,8 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.scores = scores
         self.cv = cv
         self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.base = base
 
     def fit(
@@ -146,16 +156,18 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.estimators_: list[Any] = []
         self.threshold_ = np.zeros(len(self.classes_))
         copies = group_copies(X)
-        for column in range(len(self.classes_)):
-            positive = truth[:, column]
-            if positive.all():
-                self.estimators_.append(None)
-                continue
-            target = positive.astype(np.int64)
-            self.estimators_.append(clone(self.estimator).fit(X, target, **params.of()))
-            self.threshold_[column] = self._tuned(
-                X, positive, self.estimators_[-1], copies, params
-            )
+        seed = seed_from(self.random_state)
+        fits = Parallel(self.n_jobs, prefer="threads", return_as="generator")(
+            delayed(self._fitted_label)(X, positive, copies, params, seed)
+            for positive in truth.T
+        )
+        with FitProgress(
+            self, len(self.classes_), "label", verbose=self.verbose
+        ) as progress:
+            for column, (fitted, cut) in enumerate(fits):
+                self.estimators_.append(fitted)
+                self.threshold_[column] = cut
+                progress.task_done()
         for fitted in self.estimators_:
             if hasattr(fitted, "n_features_in_"):
                 self.n_features_in_ = fitted.n_features_in_
@@ -235,6 +247,21 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         return truth
 
+    def _fitted_label(
+        self,
+        X: Any,
+        positive: BoolVector,
+        copies: DuplicateGroups,
+        params: FitParams,
+        seed: int | None,
+    ) -> tuple[Estimator, float]:
+        """The model of one label and its threshold; None if every document has it."""
+        if positive.all():
+            return None, 0.0
+        target = positive.astype(np.int64)
+        fitted = clone(self.estimator).fit(X, target, **params.of())
+        return fitted, self._tuned(X, positive, fitted, copies, params, seed)
+
     def _tuned(
         self,
         X: Any,
@@ -242,6 +269,7 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         fitted: Estimator,
         copies: DuplicateGroups,
         params: FitParams,
+        seed: int | None,
     ) -> float:
         n_positive = int(positive.sum())
         enough = min(n_positive, len(positive) - n_positive) >= 2
@@ -258,7 +286,7 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             log_p = fitted.leave_one_out(X, positive.astype(np.int64), **extra)
             scores = _signed(Scores.from_log_proba(np.asarray(log_p)))
         else:
-            scores = self._held_out(X, positive, copies, params)
+            scores = self._held_out(X, positive, copies, params, seed)
         floor = self.precision_floor if self.metric == "precision" else None
         return best_cut(scores, positive, floor)
 
@@ -268,10 +296,10 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         positive: BoolVector,
         copies: DuplicateGroups,
         params: FitParams,
+        seed: int | None,
     ) -> FloatVector:
         target = positive.astype(np.int64)
         scores = np.full(len(target), -np.inf)
-        seed = seed_from(self.random_state)
         for train, held in stratified_folds(target, self.cv, seed, copies.group):
             if target[train].min() == target[train].max():
                 continue  # all copies of one document: nothing to learn it from

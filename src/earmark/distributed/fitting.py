@@ -341,17 +341,24 @@ def _fitted_to_many_labels(
         random_state=seed_of(classifier.random_state),
         n_jobs=classifier.n_jobs,
     )
-    data = Data(classifier.features, options, texts, target, {})
+    data = Data(
+        classifier.features, options, texts, target, {}, budget=classifier.budget
+    )
     names = candidates(len(texts), target.labels)
-    trials = Trials(data, [name for name in names if MODELS[name].in_parts])
+    trials = Trials(
+        data,
+        [name for name in names if MODELS[name].in_parts],
+        n_documents=sample.labelled.n_seen,
+    )
     left_out = ", ".join(name for name in names if not MODELS[name].in_parts)
-    name = best_trial(trials.trials).name
+    name = best_trial(trials.trials).name if trials.trials else "complement"
     return _trained(
         classifier,
         data.build(name),
         job,
         name,
-        f"{trials.words}; tried on {len(documents):,} of the {n_labels}, drawn by lot",
+        f"{'; '.join(trials.words)}; tried on {len(documents):,} of the {n_labels}, "
+        "drawn by lot",
         f"not tried, because they are not fitted in parts: {left_out}",
     )
 

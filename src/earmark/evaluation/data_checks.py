@@ -9,7 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earmark.evaluation.duplicates import duplicates_across, group_near_duplicates
+from earmark.evaluation.duplicates import (
+    DuplicateGroups,
+    duplicates_across,
+    group_near_duplicates,
+)
 from earmark.evaluation.labels import (
     as_labels,
     check_equal_length,
@@ -48,7 +52,7 @@ def check_documents(
     labels: ArrayLike | None = None,
     *,
     test: tuple[Sequence[str], ArrayLike | None] | None = None,
-    near_duplicates: bool = True,
+    near_duplicates: bool | DuplicateGroups = True,
 ) -> list[Finding]:
     """Look for what usually goes wrong with labelled documents.
 
@@ -65,8 +69,9 @@ def check_documents(
         One label or a list of labels each; None where a label is missing.
     test : tuple (texts, labels), optional
         A test part to check for leaks.
-    near_duplicates : bool, default=True
-        Also look for documents that are the same but for a few words.
+    near_duplicates : bool or DuplicateGroups, default=True
+        Also look for documents that are the same but for a few words; their groups,
+        if they are known already.
 
     Returns
     -------
@@ -95,11 +100,11 @@ def check_documents(
     if labels is not None:
         findings += _labels(documents, labels)
     if test is not None:
-        findings += _test_part(documents, labels, test, near_duplicates)
+        findings += _test_part(documents, labels, test, near_duplicates is not False)
     return findings
 
 
-def _repeated(documents: list[str], near: bool) -> list[Finding]:
+def _repeated(documents: list[str], near: bool | DuplicateGroups) -> list[Finding]:
     first: dict[str, int] = {}
     again = [
         row
@@ -119,7 +124,7 @@ def _repeated(documents: list[str], near: bool) -> list[Finding]:
             )
         )
     if near:
-        groups = group_near_duplicates(documents)
+        groups = group_near_duplicates(documents) if near is True else near
         repeats = np.ones(len(documents), dtype=bool)
         repeats[groups.first] = False
         repeats[again] = False

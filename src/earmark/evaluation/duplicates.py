@@ -33,6 +33,7 @@ __all__ = [
 
 _SKETCH = 12  # smallest hashes per document that make it a candidate
 _LOOK_BACK = 8  # documents of a bucket compared with each next one
+_MOST_TEXTS = 2**15  # of a portion, so that their numbers are short
 _MULTIPLIERS = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64
 )
@@ -114,14 +115,13 @@ def group_near_duplicates(
     if shingle < 1:
         raise ValueError(f"shingle must be >= 1, got {shingle!r}.")
     sets = _shingle_sets(texts, shingle)
-    parent = np.arange(len(sets))
-    for bucket in _buckets(sets):
-        for place, document in enumerate(bucket):
-            for other in bucket[max(0, place - _LOOK_BACK) : place]:
-                one, two = _root(parent, document), _root(parent, other)
-                if one != two and _similar(sets[document], sets[other], threshold):
-                    parent[max(one, two)] = min(one, two)
-    return _numbered(np.array([_root(parent, n) for n in range(len(sets))], np.int64))
+    first = sets.first_equal()
+    parent = first.copy()
+    for document, other in _candidates(sets, first, threshold):
+        one, two = _root(parent, document), _root(parent, other)
+        if one != two and _similar(sets[document], sets[other], threshold):
+            parent[max(one, two)] = min(one, two)
+    return _numbered(_roots(parent))
 
 
 def group_equal_rows(X: DocumentsLike) -> DuplicateGroups:
@@ -186,13 +186,44 @@ def duplicates_across(
     ]
 
 
-def _shingle_sets(texts: Iterable[str], shingle: int) -> list[Hashes]:
-    """The sorted distinct shingle hashes of every text."""
-    return [
-        _distinct(_shingles(words, shingle))
-        for chunk in _chunks(texts)
-        for words in word_hashes(chunk)
-    ]
+@dataclass(frozen=True, eq=False)
+class _Sets:
+    """The sorted distinct shingle hashes of every text, one after the other."""
+
+    hashes: Hashes
+    ends: IntVector
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, document: int) -> Hashes:
+        return self.hashes[self.starts[document] : self.ends[document]]
+
+    @functools.cached_property
+    def starts(self) -> IntVector:
+        return np.concatenate([[0], self.ends[:-1]]) if len(self.ends) else self.ends
+
+    @functools.cached_property
+    def sizes(self) -> IntVector:
+        return self.ends - self.starts
+
+    def first_equal(self) -> IntVector:
+        """The first document with the same shingles; by a hash of all of them."""
+        if not len(self):
+            return self.ends
+        mixed = (self.hashes ^ (self.hashes >> np.uint64(31))) * _MULTIPLIERS[2]
+        total = np.add.reduceat(mixed, self.starts)
+        _, first, group = np.unique(total, return_index=True, return_inverse=True)
+        same = self.sizes[first][group] == self.sizes
+        return np.where(same, first[group], np.arange(len(self)))
+
+
+def _shingle_sets(texts: Iterable[str], shingle: int) -> _Sets:
+    parts = [_shingled(chunk, shingle) for chunk in _chunks(texts)]
+    if not parts:
+        return _Sets(np.zeros(0, np.uint64), np.zeros(0, np.int64))
+    hashes, sizes = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return _Sets(hashes, np.cumsum(sizes))
 
 
 def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -202,47 +233,74 @@ def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
     for text in texts:
         chunk.append(text)
         size += len(text)
-        if size > 1_000_000:
+        if size > 1_000_000 or len(chunk) == _MOST_TEXTS:
             yield chunk
             chunk, size = [], 0
     if chunk:
         yield chunk
 
 
-def _shingles(words: Hashes, shingle: int) -> Hashes:
-    """Hash each run of words; a text shorter than one run is one run."""
-    width = min(shingle, len(words))
-    if width == 0:
-        return np.zeros(1, np.uint64)
-    n_runs = len(words) - width + 1
-    hashed = np.full(n_runs, width, np.uint64)
-    for offset in range(width):
-        hashed = (hashed ^ words[offset : offset + n_runs]) * _MULTIPLIERS[0]
-        hashed ^= hashed >> np.uint64(29)
-    hashed *= _MULTIPLIERS[1]
-    return hashed ^ (hashed >> np.uint64(32))
+def _shingled(texts: list[str], shingle: int) -> tuple[Hashes, IntVector]:
+    """Sorted distinct hashes of all runs of words, text by text, and how many.
 
-
-def _distinct(hashes: Hashes) -> Hashes:
-    hashes = np.sort(hashes)
-    return hashes[np.r_[True, hashes[1:] != hashes[:-1]]]
-
-
-def _buckets(sets: list[Hashes]) -> list[list[int]]:
-    """Documents that share two neighbours among their smallest hashes.
-
-    Two, because one boilerplate phrase would put thousands in a bucket; the
-    sketch of a short text is its whole set, and one shared hash will do.
+    A text shorter than one run is one run; one without a word has the hash 0.
     """
-    by_key: dict[int, list[int]] = {}
-    for document, hashes in enumerate(sets):
-        sketch = hashes[:_SKETCH]
-        keys = (sketch[:-1] * _MULTIPLIERS[2] ^ sketch[1:]).tolist()
-        if len(hashes) <= _SKETCH:
-            keys += sketch.tolist()
-        for key in keys:
-            by_key.setdefault(key, []).append(document)
-    return [bucket for bucket in by_key.values() if len(bucket) > 1]
+    words, counts = _flat_word_hashes(texts)
+    begins = np.cumsum(counts) - counts
+    place = np.arange(len(words)) - np.repeat(begins, counts)
+    left = np.repeat(counts, counts) - place
+    owner = np.repeat(np.arange(len(texts)), counts)
+    empty = np.flatnonzero(counts == 0)
+    found, owners = [np.zeros(len(empty), np.uint64)], [empty]
+    for width in range(1, shingle + 1):
+        whole = left >= width
+        if width < shingle:
+            whole &= (place == 0) & (left == width)
+        starts = np.flatnonzero(whole)
+        hashed = np.full(len(starts), width, np.uint64)
+        for offset in range(width):
+            hashed = (hashed ^ words[starts + offset]) * _MULTIPLIERS[0]
+            hashed ^= hashed >> np.uint64(29)
+        hashed *= _MULTIPLIERS[1]
+        found.append(hashed ^ (hashed >> np.uint64(32)))
+        owners.append(owner[starts])
+    hashes, owner = np.concatenate(found), np.concatenate(owners)
+    order = np.argsort(hashes)
+    order = order[np.argsort(owner[order].astype(np.uint16), kind="stable")]
+    hashes, owner = hashes[order], owner[order]
+    new = (np.diff(owner, prepend=-1) != 0) | (np.diff(hashes, prepend=hashes[:1]) != 0)
+    return hashes[new], np.bincount(owner[new], minlength=len(texts))
+
+
+def _candidates(
+    sets: _Sets, first: IntVector, threshold: float
+) -> Iterator[tuple[int, int]]:
+    """Pairs of documents that share two neighbours among their smallest hashes.
+
+    Two, because one boilerplate phrase would make pairs of thousands; the sketch of
+    a short text is its whole set, and one shared hash will do. A document is paired
+    with the ones just before it, and of documents with equal sets the first stands
+    for all.
+    """
+    alone = np.flatnonzero(first == np.arange(len(first)))
+    places = np.arange(_SKETCH)
+    at = sets.starts[alone, None] + places
+    known = places < sets.sizes[alone, None]
+    sketch = sets.hashes[np.minimum(at, len(sets.hashes) - 1)]
+    pairs = sketch[:, :-1] * _MULTIPLIERS[2] ^ sketch[:, 1:]
+    short = known & (sets.sizes[alone, None] <= _SKETCH)
+    rows = np.concatenate([np.nonzero(known[:, 1:])[0], np.nonzero(short)[0]])
+    keys = np.concatenate([pairs[known[:, 1:]], sketch[short]])
+    order = np.lexsort((rows, keys))
+    keys, documents = keys[order], alone[rows[order]]
+    for lag in range(1, _LOOK_BACK + 1):
+        same = np.flatnonzero(keys[lag:] == keys[:-lag])
+        one, two = documents[same + lag], documents[same]
+        small = np.minimum(sets.sizes[one], sets.sizes[two])
+        large = np.maximum(sets.sizes[one], sets.sizes[two])
+        near = (small >= threshold * large) & (one != two)
+        both = np.unique(np.column_stack([one[near], two[near]]), axis=0)
+        yield from map(tuple, both.tolist())
 
 
 def _similar(a: Hashes, b: Hashes, threshold: float) -> bool:
@@ -260,6 +318,15 @@ def _root(parent: IntVector, node: int) -> int:
         parent[node] = parent[parent[node]]
         node = int(parent[node])
     return node
+
+
+def _roots(parent: IntVector) -> IntVector:
+    """The first document of each document's group."""
+    while True:
+        above = parent[parent]
+        if np.array_equal(above, parent):
+            return above
+        parent = above
 
 
 def _numbered(first: IntVector) -> DuplicateGroups:
@@ -294,6 +361,12 @@ _INVERSE = pow(_BASE, -1, 2**64)
 
 def word_hashes(texts: list[str]) -> list[NDArray[np.uint64]]:
     """Per text the hashes of its words: runs of letters, digits and _; case-blind."""
+    hashes, counts = _flat_word_hashes(texts)
+    return np.split(hashes, np.cumsum(counts)[:-1])
+
+
+def _flat_word_hashes(texts: list[str]) -> tuple[Hashes, IntVector]:
+    """The hashes of all words, and how many each text has."""
     encoded = [text.lower().encode("utf-8", errors="replace") for text in texts]
     joined = np.frombuffer(b" " + b" ".join(encoded) + b" ", np.uint8)
     inside = _word_bytes()[joined]
@@ -305,7 +378,8 @@ def word_hashes(texts: list[str]) -> list[NDArray[np.uint64]]:
     hashes = (prefix[ends] - prefix[starts]) * down[starts]
     hashes ^= hashes >> np.uint64(31)
     borders = np.cumsum([len(text) + 1 for text in encoded])
-    return np.split(hashes, np.searchsorted(starts, borders[:-1]))
+    before = np.searchsorted(starts, borders)
+    return hashes, np.diff(before, prepend=0)
 
 
 @functools.cache

@@ -97,7 +97,12 @@ def _any_of_engine(
         estimator, wanted = model, wanted_features(model)
     return AnyOfEngine(
         _region_features(counter, wanted, features, estimator),
-        AnyOfClassifier(estimator, random_state=options.random_state or 0),
+        AnyOfClassifier(
+            estimator,
+            random_state=options.random_state or 0,
+            n_jobs=options.n_jobs,
+            verbose=options.verbose,
+        ),
         random_state=options.random_state,
     )
 
@@ -383,6 +388,8 @@ class Trials:
     names: Sequence[str] | None = None
     """What to try; None: all that suit the data."""
     n_folds: int | None = None
+    n_documents: int | None = None
+    """Documents to fit in the end; None: those of ``data``."""
     trials: list[Trial] = field(init=False)
     too_slow: dict[str, float] = field(init=False, default_factory=dict)
     """Seconds that models would take which are therefore left out."""
@@ -419,7 +426,8 @@ class Trials:
                 **more,
             )
             one_fit = (time.thread_time() - before) / (self.n_folds - 1)
-            if self._is_whole or self._in_time(name, self._final(estimator, one_fit)):
+            is_all = self._is_whole and self.n_documents is None
+            if is_all or self._in_time(name, self._final(estimator, one_fit)):
                 right = np.unique(y)[scores.argmax(axis=1)] == y
                 self.trials.append(Trial(name, right[copies.first]))
 
@@ -446,7 +454,7 @@ class Trials:
 
     def _final(self, estimator: Any, one_fit: float) -> float:
         """Seconds of fitting all documents, from those of fitting the sample."""
-        n_labels = len(self.data.target.labels)
+        n_labels = self.n_documents or len(self.data.target.labels)
         fits = 1 if has_probabilities(estimator) else 1 + _CALIBRATING_FITS
         return one_fit * fits * n_labels / min(n_labels, _MOST_DOCUMENTS)
 

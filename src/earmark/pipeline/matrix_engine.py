@@ -75,6 +75,9 @@ __all__ = [
 ]
 
 
+_MANY_DOCUMENTS = 10_000
+
+
 def linear_rule(estimator: Estimator) -> LinearRule | None:
     """How the class scores are linear in a row, or None where they are not."""
     rule = linear_rule_of(estimator)
@@ -217,7 +220,7 @@ class MatrixEngine:
                 "no term is left to learn from: the documents are empty or hold only "
                 "stop words."
             )
-        model = clone(self.estimator)
+        model = self._new_model(len(y))
         sample_weight = self._weighted(y, sample_weight)
         takes = signature(model.fit).parameters
         passes_on = any(p.kind is p.VAR_KEYWORD for p in takes.values())
@@ -244,6 +247,10 @@ class MatrixEngine:
             copies = group_copies(texts, whole=True).group
             self.calibrator_ = self._calibrated(model, X, y, sample_weight, copies)
         return self
+
+    def _new_model(self, n_documents: int) -> Any:
+        """The estimator to fit to so many documents."""
+        return clone(self.estimator)
 
     def _fitted_features(
         self, texts: RegionTexts, pool: RegionTexts | None
@@ -409,6 +416,11 @@ class AnyOfEngine(MatrixEngine):
 
     multi_label = True
     model_: AnyOfClassifier
+
+    def _new_model(self, n_documents: int) -> Any:
+        """Thresholds of many documents are known from fewer folds."""
+        model = clone(self.estimator)
+        return model.set_params(cv=3) if n_documents > _MANY_DOCUMENTS else model
 
     @property
     def leaves_one_out(self) -> bool:

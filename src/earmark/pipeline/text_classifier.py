@@ -162,9 +162,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     random_state : int, RandomState, Generator or None, default=None
         Random seed of the model, or where to draw it from.
     n_jobs : int or None, default=None
-        Threads for counting; never changes the result.
+        Threads for counting, and for several labels per document; never changes the
+        result.
     verbose : int, default=0
-        1 shows progress of long work.
+        1 shows on a terminal how far a fit is, for hierarchical models and for
+        several labels per document.
 
     Attributes
     ----------

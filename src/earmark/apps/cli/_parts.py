@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,40 @@ from typing import Any
 from earmark.apps.cli._options import column_list
 from earmark.exceptions import DataError
 
-__all__ = ["evaluate_in_parts", "predict_in_parts", "train_in_parts"]
+__all__ = [
+    "evaluate_in_parts",
+    "memory_for_large",
+    "predict_in_parts",
+    "train_in_parts",
+]
+
+# Documents and counts in memory, per byte of the file; packed files hold more.
+_BYTES_PER_BYTE = {"": 14, ".gz": 50, ".zst": 50, ".parquet": 40, ".pq": 40}
+# What documents may take of the memory of the machine before they are read in parts.
+_SHARE = 1 / 8
+_SUFFIXES = {".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"}
+
+
+def memory_for_large(data: str) -> str | None:
+    """A limit for files that would take much of the memory; None for others."""
+    path = Path(data)
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    files = [file for file in files if _SUFFIXES & set(file.suffixes)]
+    needed = sum(
+        file.stat().st_size * _BYTES_PER_BYTE.get(file.suffix, _BYTES_PER_BYTE[""])
+        for file in files
+        if file.is_file()
+    )
+    limit = _SHARE * _machine_memory()
+    return f"{limit / 1e6:.0f}MB" if needed > limit else None
+
+
+def _machine_memory() -> int:
+    """Bytes, or so many that nothing is large, where that is not known."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on Windows
+        return 2**60
 
 
 def part_columns(text: str | None) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -165,8 +166,12 @@ def run(
         class_weight=class_weight,
         random_state=seed,
         n_jobs=jobs,
+        verbose=int(multi_label),  # label by label; shown on a terminal
     )
     how = options.reading(encoding, format, no_quotes)
+    alone = (multi_label, merge_labels, calibration, classes, class_names, novelty)
+    if not any((*alone, memory, options.error_rate(max_error), format)):
+        memory = _memory(data, model)
     if memory is not None or dask is not None or skip_bad:
         from earmark.apps.cli._parts import train_in_parts
 
@@ -219,6 +224,23 @@ def run(
         say(_sentences(classifier, documents, out, seconds), hang="  ")
 
 
+def _memory(data: str, model: str) -> str | None:
+    """A limit for large data that can be read in parts, and that is said."""
+    from earmark.apps.cli._parts import memory_for_large
+    from earmark.models.registry import MODELS
+
+    if data == "-" or not (model == "auto" or MODELS[model].in_parts):
+        return None
+    memory = memory_for_large(data)
+    if memory is not None:
+        typer.echo(
+            f"{data} is large: read in parts, within {memory} of memory and without an "
+            "estimate of the accuracy; --memory sets another limit",
+            err=True,
+        )
+    return memory
+
+
 def _read(
     data: str,
     unlabelled: str | None,
@@ -254,8 +276,8 @@ def _learn(
     estimate: bool,
 ) -> None:
     """Fit, and estimate the accuracy if nothing else tells."""
-    about = f"training on {number(len(documents), 'document')}"
-    with status(about, encoding=True):
+    said = status(f"training on {number(len(documents), 'document')}", encoding=True)
+    with nullcontext() if classifier.verbose else said:
         try:
             classifier.fit(
                 documents.texts,
