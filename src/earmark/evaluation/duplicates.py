@@ -345,7 +345,10 @@ def texts_of(X: DocumentsLike) -> list[str] | None:
     elif getattr(X, "ndim", 1) != 1:
         return None
     else:
-        values = plain_values(X) or list(X)
+        known = plain_values(X)
+        if known is None and not isinstance(X, Iterable):
+            return texts_of(np.asarray(X))
+        values = list(X) if known is None else known
         if not all(isinstance(value, str) or is_missing(value) for value in values):
             return None
         return [str(value) if isinstance(value, str) else "" for value in values]
