@@ -16,7 +16,12 @@ from earmark.decision import (
     guaranteed_thresholds,
     smallest_sample,
 )
-from earmark.decision.guarantee import several_words, starting_ranks
+from earmark.decision.evidence import any_of_evidence
+from earmark.decision.guarantee import (
+    several_words,
+    starting_ranks,
+    words_per_label,
+)
 from earmark.exceptions import DataError
 
 
@@ -440,3 +445,61 @@ def test_an_estimate_that_answers_nothing_names_no_number_of_labels():
     assert (nothing.n_answered, nothing.n_missing) == (0, None)
     something = estimated_threshold(np.arange(40), np.ones(40, bool))
     assert (something.n_answered, something.n_missing) == (40, 0)
+
+
+def test_rare_groups_share_a_threshold_and_say_so(rng):
+    sizes = [300, 40, 30, 25, 0]
+    group = np.repeat(np.arange(5), sizes)
+    sure, right = rng.random(len(group)), np.ones(len(group), bool)
+    alone = guaranteed_thresholds(sure, right, group, 5)
+    assert [t.n_answered for t in alone] == [300, 0, 0, 0, 0]
+    shared = guaranteed_thresholds(sure, right, group, 5, pool_rare=True)
+    assert [t.n_answered for t in shared] == sizes
+    assert [t.n_documents for t in shared] == sizes
+    assert [t.n_pooled for t in shared] == [1, 4, 4, 4, 4]
+    assert len({t.value for t in shared[1:]}) == 1
+    assert "(the 4 rarest taken together)" in several_words(shared)
+    lines = words_per_label(shared, "abcde").splitlines()
+    assert (
+        lines[0]
+        == "a: 300 of 300 answered, at most 5 % of them wrong (0 in calibration)"
+    )
+    assert "at most 5 % of those of 4 rare labels together wrong" in lines[1]
+    # What is too little even together gets no share of the risk.
+    few = guaranteed_thresholds(sure[:310], right[:310], group[:310], 5, pool_rare=True)
+    assert [t.n_answered for t in few] == [300, 0, 0, 0, 0]
+    assert few[0] == guaranteed_thresholds(sure[:310], right[:310], group[:310], 5)[0]
+
+
+@pytest.mark.parametrize("hard", [0, 3])
+def test_the_promise_holds_for_pooled_groups_together(hard, rng):
+    """Errors fall with confidence, but not in one group, which is wrong too often."""
+    share = np.array([0.5, 0.2, 0.1, 0.1, 0.1])
+    population = rng.choice(5, 20_000, p=share)
+    sure = rng.random(20_000)
+    wrong = rng.random(20_000) < np.where(
+        population == hard, 0.13, 0.3 * (1 - sure) ** 2
+    )
+    broken = 0
+    for _ in range(400):
+        some = rng.integers(0, 20_000, 300)
+        thresholds = guaranteed_thresholds(
+            sure[some], ~wrong[some], population[some], 5, 0.1, 0.95, pool_rare=True
+        )
+        answered = sure >= np.array([t.value for t in thresholds])[population]
+        pooled = np.array([t.n_pooled > 1 for t in thresholds])
+        groups = np.where(pooled[population], -1, population)
+        broken += any(
+            wrong[answered & (groups == g)].mean() > 0.1
+            for g in np.unique(groups[answered])
+        )
+    assert broken <= 0.05 * 400 + 2 * np.sqrt(0.05 * 0.95 * 400)
+
+
+def test_labels_of_one_document_are_never_pooled(rng):
+    margins = rng.normal(3.0, 0.1, (40, 4))
+    y = [("a", "b", "c", "d")] * 40
+    classes = np.array(["a", "b", "c", "d"])
+    evidence = any_of_evidence(margins, classes, y, classes, held_out=True)
+    thresholds = evidence.thresholds(0.05, 0.95)
+    assert all(t.n_pooled == 1 and not t.n_answered for t in thresholds)

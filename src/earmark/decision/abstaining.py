@@ -106,7 +106,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         How surely the promise holds.
     per_class : bool, default=False
         One threshold per predicted class: then the promise holds for the answers
-        of every class, and for all of them together.
+        of every class, and for all of them together. Classes with too few calibration
+        documents share one, and the promise is about their answers together.
     cost : array-like of shape (n_classes, n_classes) or (n_classes, n_classes + 1)
         Instead of ``max_error``: row true class, column answer, last column
         abstaining; the answer with the smallest expected cost is given.

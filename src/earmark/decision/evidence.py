@@ -169,6 +169,7 @@ class Evidence:
             self.n_groups,
             *promised,
             min_coverage=min_coverage,
+            pool_rare=not self.about_labels,
         )
 
     def promise(

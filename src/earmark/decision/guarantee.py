@@ -36,7 +36,7 @@ more is allowed than a rank before: any start just before it would pass less oft
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -73,6 +73,8 @@ Coverages = float | Sequence[float] | None
 _FIRST_SHARE = 0.8
 # Times the smallest sample: with fewer documents the risk is too small to be shared.
 _ENOUGH_TO_SHARE = 5
+# Times the smallest sample: a group with fewer documents shares a threshold.
+_ENOUGH_FOR_ONE = 3
 # Relative slack for rounding where a level is the size of a test exactly.
 _ROUNDING = 1e-9
 
@@ -98,6 +100,8 @@ class Threshold:
     n_missing : int or None
         When nothing is answered: at least how many more labelled documents are
         needed; None when no number of labels is likely to do.
+    n_pooled : int
+        Groups that share this threshold: the promise is about their answers together.
 
     """
 
@@ -111,6 +115,7 @@ class Threshold:
     n_answered: int
     n_errors: int
     n_missing: int | None = 0
+    n_pooled: int = 1
 
     @property
     def words(self) -> str:
@@ -170,6 +175,8 @@ def several_words(thresholds: Sequence[Threshold]) -> str:
             f"at most {100 * thresholds[0].max_error:g} % of the answers are wrong for "
             f"every label, with {100 * confidence:g} % confidence"
         )
+        n_pooled = max(threshold.n_pooled for threshold in thresholds)
+        kind += f" (the {n_pooled} rarest taken together)" if n_pooled > 1 else ""
     return f"{head}, {share:.1f} % of the decisions; {kind}."
 
 
@@ -194,6 +201,9 @@ def _short_words(threshold: Threshold) -> str:
     answered = f"{threshold.n_answered:,} of {threshold.n_documents:,} answered"
     if threshold.n_answered and threshold.guaranteed:
         seen = f"{threshold.n_errors:,} in calibration"
+        if threshold.n_pooled > 1:
+            of = f"those of {threshold.n_pooled} rare labels together"
+            return f"{answered}, at most {wrong} of {of} wrong ({seen} here)"
         return f"{answered}, at most {wrong} of them wrong ({seen})"
     if threshold.n_answered:
         return f"{answered}, {threshold.n_errors:,} of them wrong, not a guarantee"
@@ -280,6 +290,7 @@ def guaranteed_thresholds(
     confidence_level: float = 0.95,
     *,
     min_coverage: Coverages = None,
+    pool_rare: bool = False,
 ) -> list[Threshold]:
     """One threshold per group; the promise holds for each, all of them together.
 
@@ -306,6 +317,10 @@ def guaranteed_thresholds(
         How many groups there are.
     confidence_level : float in (0, 1), default=0.95
         How surely all of the promises hold together.
+    pool_rare : bool, default=False
+        Groups too small for a threshold of their own share one, and the promise is
+        about their answers together. Only where each document belongs to one group:
+        the answers of a pool must not depend on each other.
 
     Returns
     -------
@@ -329,6 +344,12 @@ def guaranteed_thresholds(
     members = np.asarray(group, dtype=np.int64)
     check_equal_length(confidence=scores, group=members)
     sizes = np.bincount(members, minlength=n_groups)[:n_groups]
+    if pool_rare:
+        rare = _too_small(sizes, max_error, 1 - confidence_level)
+        if len(rare) > 1:
+            return _with_pool(
+                scores, right, members, rare, max_error, confidence_level, coverages
+            )
     shares = _group_risks(sizes, max_error, 1 - confidence_level)
     handed_on = 0.0
     thresholds: dict[int, Threshold] = {}
@@ -353,6 +374,50 @@ def guaranteed_thresholds(
             0 if n_answered else _missing(errors, max_error, needed, coverages),
         )
     return [thresholds[number] for number in range(n_groups)]
+
+
+def _too_small(sizes: IntVector, max_error: float, risk: float) -> IntVector:
+    """Groups that share a threshold, so that as many as can have one of their own."""
+    order = np.argsort(-sizes, kind="stable")
+    for n_own in range(len(sizes), 0, -1):
+        pool = int(sizes[order[n_own:]].sum())
+        is_tested = pool >= smallest_sample(max_error, 1 - risk / (n_own + 1))
+        needed = smallest_sample(max_error, 1 - risk / (n_own + is_tested))
+        if sizes[order[n_own - 1]] >= _ENOUGH_FOR_ONE * needed:
+            return order[n_own:]
+    return order
+
+
+def _with_pool(
+    scores: FloatVector,
+    right: BoolVector,
+    members: IntVector,
+    rare: IntVector,
+    max_error: float,
+    confidence_level: float,
+    coverages: Sequence[float],
+) -> list[Threshold]:
+    """Thresholds where the ``rare`` groups are one; each of them with its counts."""
+    pooled = np.where(np.isin(members, rare), rare[0], members)
+    n_groups = int(max(members.max(initial=0), rare.max())) + 1
+    promised = max_error, confidence_level
+    thresholds = guaranteed_thresholds(
+        scores, right, pooled, n_groups, *promised, min_coverage=coverages
+    )
+    shared = thresholds[rare[0]]
+    for number in rare.tolist():
+        rows = members == number
+        answered = rows & (scores >= shared.value)
+        thresholds[number] = replace(
+            shared,
+            coverage=answered.sum() / max(rows.sum(), 1),
+            error=float((~right[answered]).mean()) if answered.any() else None,
+            n_documents=int(rows.sum()),
+            n_answered=int(answered.sum()),
+            n_errors=int((~right[answered]).sum()),
+            n_pooled=len(rare),
+        )
+    return thresholds
 
 
 def checked_coverages(min_coverage: Coverages, where: str = "") -> list[float]:

@@ -743,7 +743,7 @@ def _sorted_for_search(state: Mapping[str, Any], scope: Scope, place: Place) -> 
 
 
 def _threshold_fields() -> list[str]:
-    return [one.name for one in fields(decision.Threshold)]
+    return [f.name for f in fields(decision.Threshold) if f.name != "n_pooled"]
 
 
 def _decision_schemas() -> dict[str, Schema]:
@@ -790,7 +790,10 @@ def _decision_schemas() -> dict[str, Schema]:
                 "weight": array("f", "n_figures"),
             }
         ),
-        "Threshold": Schema(fitted=dict.fromkeys(_threshold_fields(), anything_plain)),
+        "Threshold": Schema(
+            fitted=dict.fromkeys(_threshold_fields(), anything_plain),
+            optional={"n_pooled": whole(1)},
+        ),
         "TemperatureCalibrator": Schema(
             kind=decision.TemperatureCalibrator,
             fitted={"n_classes_": size("n_classes"), "temperature_": number(above=0)},
