@@ -19,8 +19,9 @@ def test_the_tables_are_those_of_the_stored_run(stored):
     assert table(stored) in PAGE.read_text(encoding="utf-8")
 
 
-def test_ours_is_first_in_the_mean(stored):
-    ours, *others = (mean_auroc(stored, method) for method in METHODS)
+@pytest.mark.parametrize("newer", [False, True])
+def test_ours_is_first_in_the_mean(stored, newer):
+    ours, *others = (mean_auroc(stored, method, newer) for method in METHODS)
     assert ours > max(others)
     assert all(len(s["draws"]) == N_DRAWS for s in stored["settings"].values())
 
