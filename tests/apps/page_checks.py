@@ -2,16 +2,33 @@
 
 from pathlib import Path
 
+import axe_playwright_python
 from playwright.sync_api import sync_playwright
 
 _HERE = Path(__file__).parent
 _PROBLEMS = (_HERE / "page_problems.js").read_text()
+_AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 _FOCUS = (_HERE / "page_focus.js").read_text()
 
 
 def problems(page):
     """What is wrong with the page as it is shown now."""
     return page.evaluate(_PROBLEMS)
+
+
+def axe_violations(page):
+    """What axe-core objects to: the rule and the first places of each."""
+    if page.evaluate("() => typeof axe") == "undefined":
+        # The page forbids scripts of others; the debugger may still run one.
+        session = page.context.new_cdp_session(page)
+        done = session.send("Runtime.evaluate", {"expression": _AXE})
+        assert "exceptionDetails" not in done
+    result = page.evaluate("() => axe.run()")
+    return [
+        f"{rule['id']}: {node['target']} {node['html'][:80]}"
+        for rule in result["violations"]
+        for node in rule["nodes"][:3]
+    ]
 
 
 def tab_through(page, n):

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from earmark.evaluation import Report, suspected_label_errors
+from earmark.evaluation import (
+    Report,
+    SideBySide,
+    mcnemar_exact,
+    suspected_label_errors,
+)
+from earmark.evaluation.report.page import marked_pieces, telling_documents
 from earmark.exceptions import DataError
 
 HOSTILE = "</script><script>document.title='taken'</script><img src=http://x.test/a>"
@@ -104,7 +110,7 @@ def test_parts_without_data_are_left_out(parts):
     assert sections == ["summary", "confusion", "classes"]
     full = re.findall(r'<section id="([a-z-]+)"', build(parts).to_html())
     assert full == [
-        "summary", "confusion", "confidence", "classes", "words", "nodes",
+        "summary", "confusion", "confidence", "mistakes", "classes", "words", "nodes",
         "label-errors", "identity",
     ]  # fmt: skip
 
@@ -173,3 +179,91 @@ def test_lone_surrogates_can_be_written(tmp_path):
 def test_probabilities_without_classes_are_refused():
     with pytest.raises(DataError, match="proba needs classes"):
         Report.from_predictions(["a"], ["a"], proba=[[1.0]])
+
+
+def test_confident_mistakes_come_first_with_their_deciding_words_marked(parts):
+    report = build(parts)
+    mistakes, doubtful = telling_documents(report, 5)
+    matrix = report.confusion
+    wrong = [
+        d
+        for d in range(120)
+        if parts["y_pred"][d] is not None and parts["y_pred"][d] != parts["y_true"][d]
+    ]
+    assert mistakes == sorted(wrong, key=lambda d: -matrix.confidence[d])[:5]
+    answered = [d for d in range(120) if parts["y_pred"][d] is not None]
+    assert set(doubtful) == set(
+        sorted(answered, key=lambda d: matrix.confidence[d])[:5]
+    )
+    words = {mistakes[0]: [("document", 2.0), ("taken", -1.0), ("faint", 0.01)]}
+    page = build(parts, words=words).to_html()
+    assert '<mark class="for" style="--strength: 100%">document</mark>' in page
+    assert '<mark class="against" style="--strength: 50%">taken</mark>' in page
+    assert "<script>document" not in page
+
+
+def test_pieces_of_a_marked_text_are_the_text():
+    text = "Naïve words, and NAÏVE wordsmiths."
+    pieces = marked_pieces(text, [("naïve", 1.0), ("words", -0.5)])
+    assert "".join(piece for piece, _ in pieces) == text
+    assert [p for p in pieces if p[1]] == [
+        ("Naïve", 1.0),
+        ("words", -0.5),
+        ("NAÏVE", 1.0),
+    ]
+
+
+def test_the_header_is_what_was_given_and_nothing_of_the_clock(parts):
+    header = {"model": f"m.earmark {HOSTILE}", "date": "2026-11-16"}
+    page = build(parts, header=header).to_html()
+    assert "<dt>date</dt><dd>2026-11-16</dd>" in page
+    assert "<script>document" not in page
+    assert build(parts, header=header).to_html() == page
+    assert '<dl class="head">' not in build(parts).to_html()
+
+
+def test_a_notebook_shows_a_short_escaped_block(parts):
+    block = build(parts)._repr_html_()
+    assert "<b>trade" not in block
+    assert "&lt;b&gt;trade" in block
+    assert len(block) < 5000
+
+
+@pytest.fixture
+def both(parts):
+    rng = np.random.default_rng(5)
+    better = [
+        t if rng.random() < 0.9 else p
+        for t, p in zip(parts["y_true"], parts["y_pred"], strict=True)
+    ]
+    same = {name: parts[name] for name in ("proba", "classes", "texts")}
+    return SideBySide(
+        {
+            "old": Report.from_predictions(parts["y_true"], parts["y_pred"], **same),
+            "new": Report.from_predictions(parts["y_true"], better, **same),
+        },
+        {"data": HOSTILE},
+    )
+
+
+def test_two_models_are_held_side_by_side(parts, both):
+    right = {name: both.right(name) for name in both.names}
+    test = mcnemar_exact(right["new"], right["old"])
+    assert both.tests["new"].p_value == test.p_value
+    assert f"{100 * right['new'].mean():.1f} %" in both.sentences[0]
+    assert "F1 of class" in str(both)
+    only = both.differences()[0][1]
+    assert all(
+        right["new"][d["number"]] and not right["old"][d["number"]] for d in only
+    )
+    page = both.to_html()
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "default-src 'none'" in page
+    assert json.loads(both.to_json())["tests"]["new"]["p_value"] == test.p_value
+    assert "Side by side" in both._repr_html_()
+    with pytest.raises(DataError, match="at least two"):
+        SideBySide({"one": both.reports["old"]})
+    other = Report.from_predictions(["a", "b"], ["a", "a"])
+    with pytest.raises(DataError, match="same documents"):
+        SideBySide({"one": both.reports["old"], "two": other})

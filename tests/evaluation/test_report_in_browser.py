@@ -93,3 +93,39 @@ def test_abstained_column_and_sorting_work(browser, page_path):
 def test_page_fits_a_telephone(browser, page_path):
     page = visit(browser, page_path, viewport={"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.slow
+def test_the_slider_says_what_a_threshold_costs_and_predictions_download(
+    browser, page_path, tmp_path
+):
+    page = visit(browser, page_path)
+    words = page.locator("#threshold-words")
+    assert words.inner_text().startswith("100.0 % answered")
+    page.locator("#threshold").focus()
+    page.keyboard.press("End")
+    assert "documents left to a person" in words.inner_text()
+    assert not words.inner_text().startswith("100.0 %")
+    with page.expect_download() as waiting:
+        page.click("#download")
+    waiting.value.save_as(tmp_path / "predictions.csv")
+    lines = (tmp_path / "predictions.csv").read_text().splitlines()
+    assert lines[0] == "document,label,predicted,confidence"
+    assert len(lines) == 201
+    assert page.trouble == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_on_the_report(browser, page_path, scheme, width):
+    from tests.apps.page_checks import axe_violations
+
+    page = visit(
+        browser,
+        page_path,
+        color_scheme=scheme,
+        viewport={"width": width, "height": 800},
+    )
+    page.locator("td.wrong button").first.click()
+    assert axe_violations(page) == []

@@ -15,6 +15,7 @@ from scipy import special
 
 from earmark.decision.guarantee import Threshold
 from earmark.evaluation.labels import as_labels
+from earmark.evaluation.report.terminal import html_block
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.rows import logsumexp_rows
 from earmark.parameters import offers
@@ -269,6 +270,18 @@ class Decision:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        head = ["document", "label", "confidence"]
+        head += ["novelty"] if self.novelty is not None else []
+        rows = [
+            [n, "(abstained)" if label is None else label, f"{self.confidence[n]:.3f}"]
+            + ([] if self.novelty is None else [f"{self.novelty[n]:.3f}"])
+            for n, label in enumerate(self.labels.tolist())
+        ]
+        words = f"{len(self):,} documents, {100 * self.coverage:.1f} % answered"
+        return html_block("Decision", [words], head, rows)
 
     @property
     def any_of(self) -> bool:

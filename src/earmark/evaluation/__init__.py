@@ -57,6 +57,7 @@ from earmark.evaluation.learning_curve import LearningCurve, learning_curve
 from earmark.evaluation.learning_curve import PowerLaw as PowerLaw
 from earmark.evaluation.reliability import Reliability, reliability
 from earmark.evaluation.report import Report
+from earmark.evaluation.report import SideBySide as SideBySide
 from earmark.evaluation.significance import (
     PairedTest as PairedTest,
 )

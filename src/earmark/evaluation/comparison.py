@@ -29,7 +29,7 @@ from earmark.evaluation.labels import (
     label_sets,
 )
 from earmark.evaluation.reliability import reliability
-from earmark.evaluation.report.terminal import text_table
+from earmark.evaluation.report.terminal import html_block, text_table
 from earmark.evaluation.result import Result
 from earmark.evaluation.significance import (
     PairedTest,
@@ -172,7 +172,7 @@ class Comparison(Result):
             lines.append(f"{words[0].upper()}{words[1:]}.")
         return lines
 
-    def __str__(self) -> str:
+    def _table(self) -> tuple[list[str], list[list[str]]]:
         memory = any(c.extra_mb is not None for c in self.classifiers)
         header = ["classifier", "accuracy", "interval", "macro F1", "coverage"]
         header += ["log loss", "fit", "predict"]
@@ -184,6 +184,13 @@ class Comparison(Result):
             row += [f"{c.fit_seconds:.2f}", f"{c.predict_seconds:.2f}"]
             row += [_or_dash(c.extra_mb, 0)] if memory else []
             rows.append(row)
+        return header, rows
+
+    def _repr_html_(self) -> str:
+        return html_block("Comparison", self.sentences, *self._table())
+
+    def __str__(self) -> str:
+        header, rows = self._table()
         how = (
             f"{self.n_train:,} training and {self.n_test:,} test documents, "
             f"{_how_split(self.n_repeats)}; {self.test} test, Holm's correction over "

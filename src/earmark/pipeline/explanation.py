@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,23 @@ class Explanation:
         """Plain data, for JSON."""
         return asdict(self)
 
+    def _repr_html_(self) -> str:
+        """A table for notebooks; evidence against the label is drawn to the left."""
+        against = "" if self.runner_up is None else f" rather than {self.runner_up}"
+        rows = [(_name(t), t.contribution) for t in self.terms[: self.top]]
+        rows += [(f"({name})", value) for name, value in self.constants.items()]
+        largest = max((abs(value) for _, value in rows), default=0.0) or 1.0
+        drawn = "".join(
+            f"<tr><td>{escape(name)}</td><td>{value:+.3f}</td>"
+            f"<td>{_bar(value / largest)}</td></tr>"
+            for name, value in rows
+        )
+        head = escape(f"{self.label}{against} ({self.confidence:.0%} sure)")
+        return (
+            f"<div><b>{head}</b>{f'<p>{escape(self.note)}</p>' if self.note else ''}"
+            f"<table><tbody>{drawn}</tbody></table></div>"
+        )
+
     def __str__(self) -> str:
         against = "" if self.runner_up is None else f", not {self.runner_up}"
         lines = [f"{self.label} ({self.confidence:.0%} sure{against})"]
@@ -105,6 +123,17 @@ class Explanation:
             lines.append(f"paths through documents of {self.label} (rows from 0)")
             lines += [f"  {path.strength:+8.3f}  {path}" for path in self.paths]
         return "\n".join(lines)
+
+
+def _bar(share: float) -> str:
+    """A bar from the middle: for the label to the right, against it to the left."""
+    left = 50 - 50 * max(-share, 0)
+    colour = "#1f6391" if share > 0 else "#a5471c"
+    return (
+        '<div style="width:12em;height:.8em;position:relative">'
+        f'<div style="position:absolute;left:{left:.1f}%;width:{50 * abs(share):.1f}%;'
+        f'height:100%;background:{colour}"></div></div>'
+    )
 
 
 def _source(evidence: TermEvidence) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from operator import index
 from typing import Any, Self
 
@@ -33,6 +34,7 @@ from earmark.decision.wrapping import offered_if
 from earmark.encoders.by_name import Encoder, require_encoder
 from earmark.evaluation import Report
 from earmark.evaluation.report.foreign import ForeignDocuments
+from earmark.evaluation.report.page import telling_documents
 from earmark.exceptions import DataError, NotSupportedError, UnavailableError
 from earmark.models.hierarchical import HiddenNodes
 from earmark.models.registry import BuildOptions
@@ -665,7 +667,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         one_of = not target.multi_label
         decision = self._decide(texts)
         threshold = self.threshold_ if self.thresholds_ else None
-        return Report.from_predictions(
+        report = Report.from_predictions(
             target.labels,
             decision.labels,
             proba=decision.scores if one_of else None,
@@ -680,6 +682,25 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             ),
             **parts,
         )
+        return replace(
+            report, words=report.words or self._deciding_words(report, texts)
+        )
+
+    def _deciding_words(
+        self, report: Report, texts: RegionTexts
+    ) -> dict[int, list[tuple[str, float]]] | None:
+        """Terms behind the answers that a report shows; None if it cannot tell."""
+        rows = sorted({d for some in telling_documents(report) for d in some})
+        if not rows:
+            return None
+        try:
+            explained = self.explain(take(texts, np.asarray(rows)))
+        except NotSupportedError:
+            return None
+        return {
+            row: [(term.term, term.contribution) for term in explanation.terms]
+            for row, explanation in zip(rows, explained, strict=True)
+        }
 
     def telling_terms(self, top: int = 10) -> dict[Any, list[tuple[str, float]]] | None:
         """The terms that speak most for each class over the mean of the others.

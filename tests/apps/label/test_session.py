@@ -163,3 +163,26 @@ def test_a_reload_gets_the_same_document_back(project):
     document, why = session.next_document("tab")
     session.release("tab")
     assert session.next_document("tab") == (document, why)
+
+
+def test_the_promise_outlives_restarts_and_renames(project):
+    session = project(max_error=0.5)
+    answer_some(session, 40)
+    assert session.wait()
+    covered = session.acceptable(session.view)
+    looks = session.view.n_looks
+    assert covered.any()
+    for _ in range(3):
+        session = project(max_error=0.5)
+        assert (session.acceptable(session.view) == covered).all()
+        assert session.wait()
+    assert session.view.n_looks == looks
+    session.change_labels("rename", ["cat"], ["kitten"])
+    assert (session.acceptable(session.view) == covered).all()
+    session.change_labels("merge", ["kitten"], ["car"])
+    assert session.accept("bulk", "tab") == covered.sum()
+    said = {e.labels[0] for e in session.entries.values() if e.how == "bulk"}
+    assert said <= {"car", "tea"}
+    session.undo("tab")
+    session.change_labels("delete", ["tea"], [])
+    assert session.view.granted is None

@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earmark.apps.cli import _options as options
 
+if TYPE_CHECKING:
+    from earmark.evaluation import Report
+    from earmark.typing import JsonObject
+
 __all__ = ["HELP", "NAME", "run"]
 
 NAME = "evaluate"
-HELP = """Measure a model on labelled documents it has not seen.
+HELP = """Measure a model on labelled documents it has not seen, or several.
 
   earmark evaluate model.earmark test.csv
   earmark evaluate model.earmark test.csv --report report.html
+  earmark evaluate old.earmark new.earmark test.csv
   earmark evaluate model.earmark parts/ --dask local:4
 """
 
 
 def run(
-    model: options.Model,
+    models: Annotated[
+        list[Path],
+        typer.Argument(metavar="MODEL...", help="Model files.", show_default=False),
+    ],
     data: options.Data,
     label: options.LabelColumn = None,
     text: options.TextColumns = None,
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write one self-contained HTML page."),
+    ] = None,
+    date: Annotated[
+        str | None,
+        typer.Option(metavar="DAY", help="Put this date at the top of the page."),
     ] = None,
     max_error: options.MaxError = None,
     dask: options.Dask = None,
@@ -37,26 +49,67 @@ def run(
     as_json: options.AsJson = False,
 ) -> None:
     """Measure a model on labelled documents it has not seen."""
-    from earmark.apps.cli._console import status
-    from earmark.apps.cli._models import load_for, read_all
+    from earmark import __version__
+    from earmark.evaluation import SideBySide
 
     if report is not None:
-        options.require_output(report, data, model)
+        options.require_output(report, data, *models)
     how = options.reading(encoding, format, no_quotes)
     if dask is not None:
+        if len(models) > 1:
+            raise typer.BadParameter("--dask measures one model at a time.")
         from earmark.apps.cli._parts import evaluate_in_parts
 
-        result = evaluate_in_parts(model, data, text, label, max_error, dask, how)
+        result: Report | SideBySide = evaluate_in_parts(
+            models[0], data, text, label, max_error, dask, how
+        )
     else:
-        classifier, stored = load_for(model, max_error)
-        with status(f"reading {data}"):
-            documents = read_all(classifier, stored, data, text, label, **how)
-        options.labelled_rows(documents)
-        with status(f"evaluating {len(documents):,} documents"):
-            result = classifier.report(
-                documents.texts, documents.labels, title=f"{model.name} on {data}"
-            )
+        command = f"earmark evaluate {' '.join(map(str, models))} {data}"
+        header = {"data": data, "earmark": __version__, "command": command}
+        if date is not None:
+            header = {"date": date, **header}
+        reports = {
+            name: _judged(model, data, text, label, max_error, how, header)
+            for name, model in zip(_names(models), models, strict=True)
+        }
+        result = (
+            SideBySide(reports, header)
+            if len(models) > 1
+            else next(iter(reports.values()))
+        )
     typer.echo(result.to_json() if as_json else str(result))
     if report is not None:
         result.to_html(report)
         typer.echo(f"wrote {report}", err=True)
+
+
+def _names(models: list[Path]) -> list[str]:
+    """Short names; the whole path where two would be alike."""
+    short = [model.name for model in models]
+    alike = len(set(short)) < len(short)
+    return [str(model) if alike else model.name for model in models]
+
+
+def _judged(
+    model: Path,
+    data: str,
+    text: str | None,
+    label: str | None,
+    max_error: float | str | None,
+    how: JsonObject,
+    header: dict[str, str],
+) -> Report:
+    from earmark.apps.cli._console import status
+    from earmark.apps.cli._models import load_for, read_all
+
+    classifier, stored = load_for(model, max_error)
+    with status(f"reading {data}"):
+        documents = read_all(classifier, stored, data, text, label, **how)
+    options.labelled_rows(documents)
+    with status(f"evaluating {len(documents):,} documents"):
+        return classifier.report(
+            documents.texts,
+            documents.labels,
+            title=f"{model.name} on {data}",
+            header={"model": f"{model} ({classifier.model_name_})", **header},
+        )

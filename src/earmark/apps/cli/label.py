@@ -175,6 +175,8 @@ def run(
     with_tokens = bool(allow_host) or not is_loopback(host)
     if with_tokens and not any(p["invited"] for p in session.store.people()):
         session.close()
+        if held is not None:
+            held.close()
         raise DataError(
             f"{host} is reachable from other machines: invite somebody first with "
             "--invite NAME."

@@ -6,6 +6,7 @@ import numpy as np
 
 from earmark.apps.label.session import Session
 from earmark.decision.guarantee import Threshold
+from earmark.evaluation.learning_curve import fit_power_laws
 from earmark.pipeline.labelling import View
 from earmark.typing import JsonObject
 
@@ -13,6 +14,12 @@ __all__ = ["document_data", "state_data"]
 
 _SCORES_SHOWN = 6
 _POINTS_SHOWN = 150
+# Labels that the advice looks ahead, what of it is little (in points), and from how
+# many checks and points on it is given.
+_MORE_LABELS = 60
+_LITTLE = 1.0
+_FEWEST_CHECKS = 20
+_FEWEST_POINTS = 6
 # Words with less than this share of the strongest one's weight are left plain.
 _FAINT = 0.12
 
@@ -26,7 +33,7 @@ def state_data(session: Session) -> JsonObject:
         if entry.how != "bulk":
             for label in entry.labels or ():
                 counts[label] = counts.get(label, 0) + 1
-    labels = session.store.label_facts()
+    labels, curve = session.store.label_facts(), session.store.curve()
     return {
         "documents": len(session.documents),
         "source": session.documents.source,
@@ -46,8 +53,9 @@ def state_data(session: Session) -> JsonObject:
             "checks": view.estimate.n_documents,
             "waiting": session.loop.n_checks_waiting,
         },
-        "promise": _promise(session, view),
-        "curve": _thinned(session.store.curve()),
+        "promise": (promise := _promise(session, view)),
+        "advice": _advice(session, promise, curve),
+        "curve": _thinned(curve),
     }
 
 
@@ -68,19 +76,69 @@ def _promise(session: Session, view: View) -> JsonObject:
         "missing": None,
         "words": "Answer a few documents first.",
     }
-    if threshold is None:
+    if threshold is None and view.granted is None:
         return data
     return data | {
         "holds": view.granted is not None,
         "coverage": float(view.guaranteed().mean()),
         "acceptable": int(session.acceptable(view).sum()),
-        "missing": None if view.granted else threshold.n_missing,
-        "words": _words(view, threshold),
+        "missing": None if view.granted or not threshold else threshold.n_missing,
+        "words": _words(view, threshold, loop.max_error),
     }
 
 
-def _words(view: View, threshold: Threshold) -> str:
-    wrong = f"{100 * threshold.max_error:g} %"
+def _advice(session: Session, promise: JsonObject, curve: list[JsonObject]) -> str:
+    """What to do next and what it brings, in a sentence or three."""
+    estimate, limit = session.view.estimate, f"{100 * promise['max_error']:g} %"
+    if session.view.fitted is None:
+        return "Label documents of at least two classes; the model learns from then on."
+    if len(session.entries) == len(session.documents) and not session.disputed:
+        return "Every document has an answer: export the labels or a model."
+    words = []
+    gain = _gain(curve, estimate.n_documents)
+    if gain is not None:
+        brings = f"bring about {100 * gain:.1f} points of accuracy"
+        if 100 * gain < _LITTLE:
+            brings = f"bring less than {_LITTLE:g} point of accuracy"
+        words.append(f"Another {_MORE_LABELS} labels {brings}")
+    else:
+        missing = max(_FEWEST_CHECKS - estimate.n_documents, 1)
+        words.append(
+            f"Go on: about {round(missing / max(session.loop.check_share, 0.01)):,} "
+            "more answers show what more labels bring"
+        )
+    if promise["holds"]:
+        n = promise["acceptable"]
+        words.append(
+            f"the promise of {limit} covers {n:,} open documents: accept them"
+            if n
+            else f"every document that the promise of {limit} covers has a label"
+        )
+    elif promise["missing"]:
+        words.append(f"the promise of {limit} needs {promise['missing']:,} more checks")
+    else:
+        words.append(f"the promise of {limit} needs a better model first")
+    if session.disputed:
+        words.append(f"{len(session.disputed):,} disagreements are to be settled")
+    if promise["holds"] and gain is not None and 100 * gain < _LITTLE:
+        words.append("you can stop")
+    return "; ".join(words) + "."
+
+
+def _gain(curve: list[JsonObject], n_checks: int) -> float | None:
+    """How much accuracy some more labels bring, by a power law; None: too early."""
+    points = [p for p in curve if p["n_checks"] >= _FEWEST_CHECKS // 2]
+    if n_checks < _FEWEST_CHECKS or len(points) < _FEWEST_POINTS:
+        return None
+    sizes = np.asarray([p["n_answers"] for p in points], dtype=np.float64)
+    errors = np.asarray([[1 - p["accuracy"] for p in points]])
+    (law,) = fit_power_laws(sizes, errors, [p["n_checks"] for p in points])
+    now, then = law.error([sizes[-1], sizes[-1] + _MORE_LABELS])
+    return float(max(now - then, 0.0))
+
+
+def _words(view: View, threshold: Threshold | None, max_error: float) -> str:
+    wrong = f"{100 * max_error:g} %"
     again = max(view.next_look - view.estimate.n_documents, 1)
     checks = f"{again:,} more random {'check' if again == 1 else 'checks'}"
     if view.granted is not None:
@@ -89,7 +147,7 @@ def _words(view: View, threshold: Threshold) -> str:
             f"At most {wrong} of the predictions it was certain of after {learned:,} "
             f"answers are wrong. Looked at again after {checks}."
         )
-    if threshold.n_missing is None:
+    if threshold is None or threshold.n_missing is None:
         return (
             f"Even its most certain predictions are wrong more often than {wrong}: "
             "the model must get better first. Go on labelling."

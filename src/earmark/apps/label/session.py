@@ -14,10 +14,13 @@ from earmark.apps.label.store import Entry, Store, opinions, settled
 from earmark.apps.web.logs import failure
 from earmark.apps.web.replies import Refusal
 from earmark.documents import Documents
-from earmark.pipeline.labelling import LabellingLoop, View
-from earmark.typing import BoolVector
+from earmark.pipeline.labelling import Grant, LabellingLoop, View
+from earmark.typing import BoolVector, JsonObject
 
-__all__ = ["Session"]
+__all__ = ["RESERVED_KEYS", "Session"]
+
+# What the page does by itself: undo, skip, new, find, note, flag, like this, guide.
+RESERVED_KEYS = "usnfmxlg"
 
 # A document shown to one tab is not shown to another for so long.
 _LEASE_SECONDS = 300.0
@@ -232,10 +235,13 @@ class Session:
             )
         with self._wake:
             self.store.change_labels(action, old, names, person)
-            view = self.loop.view
+            grant = self.loop.view.granted
+            if grant is not None and action in ("rename", "merge"):
+                next_look = self.loop.view.next_look
+                self._keep_promise(grant.renamed(old, names[0]), next_look)
+            elif grant is not None:  # what it said of the label is void
+                self._keep_promise(None)
             self._start_over()
-            if action == "rename":  # the promise speaks of the same guesses
-                self.loop.view = view.renamed(old[0], names[0])
 
     def undo_label_change(self, number: int, person: str = "") -> None:
         """Take back a change of labels; answers mean again what they did."""
@@ -247,6 +253,7 @@ class Session:
             return
         with self._wake:
             self.store.undo_label_change(number)
+            self._keep_promise(None)
             self._start_over()
 
     def describe_label(self, name: str, description: str, key: str) -> None:
@@ -254,6 +261,8 @@ class Session:
         labels = self.store.label_facts()
         if name not in [label["name"] for label in labels]:
             raise Refusal(422, "label", f"there is no label {name!r}.")
+        if key and key in RESERVED_KEYS:
+            raise Refusal(422, "key", f"the page uses the key {key} itself.")
         taken = [label["name"] for label in labels if key and label["key"] == key]
         if taken and taken != [name]:
             raise Refusal(422, "key", f"the key {key} gives {taken[0]!r} already.")
@@ -268,14 +277,22 @@ class Session:
         """Take over the guesses that come with the promise."""
         with self._wake:
             view = self.loop.view
-            rows = np.flatnonzero(self.acceptable(view))
-            guesses = view.guaranteed_guesses(rows)
-            answers = list(zip(rows.tolist(), guesses, strict=True))
+            open_, grant = self.acceptable(view), view.granted
+            if grant is None:
+                return 0
+            answers = [
+                (document, guess)
+                for document, guess in zip(
+                    grant.documents.tolist(), grant.guesses, strict=True
+                )
+                if open_[document]
+            ]
+            rows = [document for document, _ in answers]
             if not answers or not self.store.write(
                 key, answers, "bulk", client, person
             ):
                 return 0
-            self._refresh(rows.tolist())
+            self._refresh(rows)
             return len(answers)
 
     def acceptable(self, view: View) -> BoolVector:
@@ -329,9 +346,7 @@ class Session:
         """Read every answer anew, and learn from them afresh; needs the lock."""
         self._labelling += 1
         self.loop.forget_answers()
-        # Looks at the promise have spent their share of the risk.
-        n_looks = self.store.fact("looks") or 0
-        self.loop.view = replace(self.loop.view, n_looks=n_looks)
+        self.loop.view = self._promised(self.loop.view)
         self.entries.clear()
         self.said.clear()
         self.disputed.clear()
@@ -343,6 +358,35 @@ class Session:
             self._take(document, everything[document])
         self._dirty = True
         self._wake.notify_all()
+
+    def _promised(self, view: View) -> View:
+        """A view that goes on with the promise of before.
+
+        Looks at it have spent their share of the risk, and the next one is due when
+        it would have been.
+        """
+        n_looks = self.store.fact("looks") or 0
+        stored = self.store.fact("promise") or {}
+        grant = None
+        if stored.get("guesses") is not None:
+            grant = Grant(
+                np.asarray(stored["documents"], dtype=np.int64),
+                tuple(tuple(guess) for guess in stored["guesses"]),
+                stored["n_learned"],
+            )
+        next_look = stored.get("next_look", 0)
+        return replace(view, n_looks=n_looks, next_look=next_look, granted=grant)
+
+    def _keep_promise(self, grant: Grant | None, next_look: int = 0) -> None:
+        """Store the promise, so that it outlives this process."""
+        stored: JsonObject = {"next_look": next_look}
+        if grant is not None:
+            stored |= {
+                "documents": grant.documents.tolist(),
+                "guesses": grant.guesses,
+                "n_learned": grant.n_learned,
+            }
+        self.store.set_fact("promise", stored)
 
     def _take(self, document: int, entries: list[Entry]) -> None:
         """Bring everything that is known of a document in line with its entries."""
@@ -402,11 +446,16 @@ class Session:
                 self._dirty = False
             try:
                 view = self.loop.fitted_view(lessons, checks)
-                if view.n_looks != self.loop.view.n_looks:
-                    self.store.set_fact("looks", view.n_looks)  # before it is seen
                 with self._lock:
-                    if labelling != self._labelling:
+                    looked = view.n_looks != self.loop.view.n_looks
+                    if looked:
+                        self.store.set_fact("looks", view.n_looks)  # before it is seen
+                    if labelling != self._labelling:  # it speaks of other labels
+                        n_looks = view.n_looks
+                        self.loop.view = replace(self.loop.view, n_looks=n_looks)
                         continue
+                    if looked:
+                        self._keep_promise(view.granted, view.next_look)
                     self.loop.view = view
                 self._note_point(view, n_answers)
             except Exception as error:  # the old view goes on

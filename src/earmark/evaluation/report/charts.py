@@ -9,6 +9,7 @@ import numpy as np
 
 from earmark.evaluation.coverage import AccuracyCoverage
 from earmark.evaluation.reliability import Reliability
+from earmark.evaluation.significance import wilson_interval
 from earmark.typing import ArrayLike, JsonObject
 
 __all__ = ["Chart", "coverage_chart", "learning_chart", "reliability_chart"]
@@ -108,7 +109,7 @@ def coverage_chart(curve: AccuracyCoverage, threshold: float | None) -> Chart:
 
 
 def reliability_chart(figures: Reliability) -> Chart:
-    """Share of right answers against stated confidence, dot area by number."""
+    """Share of right answers against stated confidence, with 95 % intervals."""
     chart = Chart(
         (0, 1), (0, 1), "stated confidence, %", "right answers, %",
         "Reliability diagram",
@@ -117,13 +118,15 @@ def reliability_chart(figures: Reliability) -> Chart:
     chart.shares_on_y(0.2)
     chart.line("ideal", [0, 1], [0, 1])
     filled = np.flatnonzero(figures.count > 0)
-    chart.line("line", figures.confidence[filled], figures.accuracy[filled])
     most = figures.count.max()
     for b in filled:
         sure, right = float(figures.confidence[b]), float(figures.accuracy[b])
+        n = int(figures.count[b])
+        low, high = wilson_interval(round(right * n), n)
+        chart.line("interval", [sure, sure], [low, high])
         label = (
-            f"said {100 * sure:.1f} %, right {100 * right:.1f} %, "
-            f"{figures.count[b]:,} answers"
+            f"said {100 * sure:.1f} %, right {100 * right:.1f} % "
+            f"({100 * low:.0f} to {100 * high:.0f} %), {n:,} answers"
         )
         chart.point("dot", sure, right, label, 3 + 6 * np.sqrt(figures.count[b] / most))
     return chart

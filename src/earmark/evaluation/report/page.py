@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from earmark.evaluation.confusion import ConfusionMatrix
 
 if TYPE_CHECKING:
     from earmark.evaluation.report.report import Report
+    from earmark.evaluation.report.side_by_side import SideBySide
 import base64
 import functools
 import hashlib
@@ -23,9 +25,19 @@ from earmark.evaluation.report.charts import (
     reliability_chart,
 )
 from earmark.evaluation.report.words import TARGETS, percent
+from earmark.evaluation.significance import wilson_interval
 from earmark.typing import JsonObject, Label
 
-__all__ = ["cell_members", "cut", "example_documents", "render_page", "safe_json"]
+__all__ = [
+    "cell_members",
+    "cut",
+    "example_documents",
+    "marked_pieces",
+    "render_page",
+    "render_side_by_side",
+    "safe_json",
+    "telling_documents",
+]
 
 CHARACTERS = 1000
 PER_CELL = 6
@@ -43,16 +55,19 @@ def cut(text: str, characters: int = CHARACTERS) -> str:
     return (head[:space] if space > 0.9 * characters else head) + " …"
 
 
-def example_documents(report: Report, cells: dict[tuple[int, int], list[int]]) -> str:
-    """JSON of the example documents per cell (row, column), within the budget.
+def example_documents(
+    report: Report, cells: dict[tuple[int, int], list[int]]
+) -> JsonObject:
+    """The example documents per cell (row, column), within the budget.
 
     Every cell gets its first example before any gets its second; mistakes come
     before right answers, crowded cells before sparse ones.
     """
-    if report.texts is None or report.confusion is None:
-        return safe_json({"documents": [], "cells": {}})
     documents: list[JsonObject] = []
     chosen: dict[str, list[int]] = {}
+    examples: JsonObject = {"documents": documents, "cells": chosen}
+    if report.texts is None or report.confusion is None:
+        return examples
     left = BUDGET
     order = sorted(cells, key=lambda cell: (cell[0] == cell[1], -len(cells[cell])))
     for turn in range(PER_CELL):
@@ -63,10 +78,10 @@ def example_documents(report: Report, cells: dict[tuple[int, int], list[int]]) -
             entry = _entry(report, report.confusion, entries[turn])
             left -= len(safe_json(entry).encode("utf-8", errors="replace")) + 1
             if left < 0:
-                return safe_json({"documents": documents, "cells": chosen})
+                return examples
             chosen.setdefault(f"{row},{column}", []).append(len(documents))
             documents.append(entry)
-    return safe_json({"documents": documents, "cells": chosen})
+    return examples
 
 
 def safe_json(value: Any) -> str:
@@ -107,19 +122,24 @@ def cell_members(
 _MAX_CLASSES = 40  # rows of the confusion matrix
 _MAX_ERRORS = 50  # suspected label errors, and foreign documents, listed
 _MAX_TERMS = 15
+_SLIDER_STEPS = 200
+_MOST_PREDICTIONS = 20_000
+_TOLD_CHARACTERS = 600
+_FAINT = 0.1
 
 
 def render_page(report: Report) -> str:
     """Fill the template; everything that comes from data is escaped by it."""
     script, style = _asset("report.js"), _asset("report.css")
     matrix = _matrix(report.confusion) if report.confusion is not None else None
-    examples = ""
+    examples = None
     if report.confusion is not None and matrix is not None and report.texts:
-        examples = example_documents(
-            report, cell_members(report.confusion, matrix["shown"])
-        )
+        members = cell_members(report.confusion, matrix["shown"])
+        examples = example_documents(report, members)
+    data = (examples or {}) | _slider(report) | _predictions(report)
+    mistakes, doubtful = telling_documents(report)
     digest = hashlib.sha256(script.encode()).digest()
-    page: str = _template().render(
+    page: str = _template("report.html.j2").render(
         report=report,
         style=style,
         script=script,
@@ -127,6 +147,15 @@ def render_page(report: Report) -> str:
         # if it were not escaped.
         script_hash=base64.b64encode(digest).decode(),
         examples=examples,
+        data=safe_json(data) if data else "",
+        slider="curve" in data,
+        predictions="predictions" in data,
+        lists=[]
+        if report.texts is None
+        else [
+            ("Most confident mistakes", [_told(report, d) for d in mistakes]),
+            ("Most doubtful answers", [_told(report, d) for d in doubtful]),
+        ],
         matrix=matrix,
         tiles=_tiles(report),
         classes=_class_rows(report),
@@ -147,15 +176,23 @@ def render_page(report: Report) -> str:
     return page
 
 
+def render_side_by_side(both: SideBySide) -> str:
+    """Several reports on one page."""
+    page: str = _template("side_by_side.html.j2").render(
+        both=both, style=_asset("report.css")
+    )
+    return page
+
+
 @functools.cache
-def _template() -> Any:
+def _template(name: str) -> Any:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     environment.filters["kept"] = _keep_units
-    return environment.from_string(_asset("report.html.j2"))
+    return environment.from_string(_asset(name))
 
 
 def _keep_units(text: object) -> str:
@@ -248,9 +285,102 @@ def _cell(
     }
 
 
-def _class_rows(report: Report) -> list[Label]:
+def _class_rows(report: Report) -> list[JsonObject]:
+    """Scores of each class; a share of few documents has a wide interval."""
     scores = report.confusion or report.multi_label
-    return [] if scores is None else list(scores.per_class)
+    rows = []
+    for c in [] if scores is None else scores.per_class:
+        shares = []
+        for share, total in ((c.precision, c.predicted), (c.recall, c.support)):
+            low, high = wilson_interval(round(share * total), int(total))
+            shares.append((share, f"{100 * low:.0f}–{100 * high:.0f} %"))
+        rows.append({"class": c, "shares": [*shares, (c.f1, "")]})
+    return rows
+
+
+def _slider(report: Report) -> JsonObject:
+    """What every threshold would answer, and how much of it is right."""
+    curve = report.coverage
+    if curve is None or not len(curve.coverage):
+        return {}
+    points = np.unique(np.linspace(0, len(curve.coverage) - 1, _SLIDER_STEPS).round())
+    chosen = points.astype(np.int64)
+    right = np.round(curve.accuracy[chosen] * curve.answered[chosen])
+    return {
+        "curve": {
+            "threshold": curve.threshold[chosen].round(4).tolist(),
+            "answered": curve.answered[chosen].tolist(),
+            "right": right.astype(int).tolist(),
+            "documents": curve.n_documents,
+        }
+    }
+
+
+def _predictions(report: Report) -> JsonObject:
+    """True and predicted class and confidence of each document, to be downloaded."""
+    matrix = report.confusion
+    if matrix is None or matrix.n_documents > _MOST_PREDICTIONS:
+        return {}
+    sure = matrix.confidence
+    return {
+        "classes": [str(label) for label in matrix.classes],
+        "predictions": [
+            matrix.true_index.tolist(),
+            matrix.predicted_index.tolist(),
+            None if sure is None else sure.round(4).tolist(),
+        ],
+    }
+
+
+def _told(report: Report, document: int) -> JsonObject:
+    """A document with its true and predicted class, and its text in pieces."""
+    matrix = report.confusion
+    assert matrix is not None
+    assert matrix.confidence is not None
+    assert report.texts is not None
+    true, said = matrix.true_index[document], matrix.predicted_index[document]
+    return {
+        "number": document,
+        "true": str(matrix.classes[true]),
+        "said": str(matrix.classes[said]),
+        "right": bool(true == said),
+        "confidence": percent(float(matrix.confidence[document])),
+        "pieces": marked_pieces(
+            cut(report.texts[document], _TOLD_CHARACTERS),
+            (report.words or {}).get(document, ()),
+        ),
+    }
+
+
+def telling_documents(report: Report, most: int = 10) -> tuple[list[int], list[int]]:
+    """The most confident mistakes, and the answers given with most doubt."""
+    matrix = report.confusion
+    if matrix is None or matrix.confidence is None:
+        return [], []
+    answered = np.flatnonzero(matrix.predicted_index >= 0)
+    order = answered[np.argsort(-matrix.confidence[answered], kind="stable")]
+    wrong = matrix.true_index[order] != matrix.predicted_index[order]
+    return order[wrong][:most].tolist(), order[::-1][:most].tolist()
+
+
+def marked_pieces(
+    text: str, terms: Sequence[tuple[str, float]]
+) -> list[tuple[str, float | None]]:
+    """A text cut at the words that decided: (piece, weight or None), in order.
+
+    Weights are shares of the strongest; faint words stay plain.
+    """
+    weights = {str(term).rpartition(": ")[2].lower(): w for term, w in terms}
+    most = max((abs(w) for w in weights.values()), default=0.0)
+    pieces: list[tuple[str, float | None]] = []
+    place = 0
+    for word in re.finditer(r"\w+", text) if most else ():
+        weight = weights.get(word.group().lower(), 0.0) / most
+        if abs(weight) > _FAINT:
+            pieces.append((text[place : word.start()], None))
+            pieces.append((word.group(), round(weight, 2)))
+            place = word.end()
+    return [*pieces, (text[place:], None)]
 
 
 def _coverage(report: Report) -> JsonObject | None:

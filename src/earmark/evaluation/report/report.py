@@ -28,7 +28,7 @@ from earmark.evaluation.labels import (
 from earmark.evaluation.reliability import Reliability, reliability
 from earmark.evaluation.report.foreign import ForeignDocuments
 from earmark.evaluation.report.page import render_page
-from earmark.evaluation.report.terminal import render_terminal
+from earmark.evaluation.report.terminal import html_block, render_terminal
 from earmark.evaluation.report.words import summary_sentences
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
@@ -87,6 +87,8 @@ class Report(Result):
     timing: Mapping[str, Any] | None = None
     fingerprint: Mapping[str, Any] | None = None
     notes: Sequence[str] = ()
+    header: Mapping[str, str] | None = None
+    words: Mapping[int, Terms] | None = None
     texts: Sequence[str] | None = field(default=None, repr=False)
 
     @classmethod
@@ -129,6 +131,9 @@ class Report(Result):
             ``learning_curve``: from ``learning_curve``;
             ``findings``: from ``check_documents``;
             ``timing`` and ``fingerprint``: dict of name -> value;
+            ``header``: dict of name -> value under the title, such as model, data
+            and date (the report asks no clock: equal input gives equal bytes);
+            ``words``: dict document -> list of (term, weight), marked in its text;
             ``notes``: sentences to add to the summary.
 
         """
@@ -209,10 +214,19 @@ class Report(Result):
                 }
                 for label, nodes in self.hidden_nodes.items()
             ]
-        for name in ("timing", "fingerprint"):
+        for name in ("header", "timing", "fingerprint"):
             if getattr(self, name) is not None:
                 content[name] = dict(getattr(self, name))
         return content
+
+    def _repr_html_(self) -> str:
+        scores = self.confusion or self.multi_label
+        rows = [
+            [c.label, *(f"{v:.3f}" for v in (c.precision, c.recall, c.f1)), c.support]
+            for c in ([] if scores is None else scores.per_class)
+        ]
+        head = ["class", "precision", "recall", "F1", "documents"]
+        return html_block(self.title, self.sentences, head, rows)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The report as JSON text, also written to ``path`` if one is given."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,10 @@ from earmark.evaluation.report.words import TARGETS, percent
 if TYPE_CHECKING:
     from earmark.evaluation.report.report import Report
 
-__all__ = ["render_terminal", "text_table"]
+__all__ = ["html_block", "render_terminal", "text_table"]
 
 _WIDTH = 79
+_MOST_ROWS = 40
 _MAX_CLASSES = 40
 
 
@@ -160,3 +162,25 @@ def _value(value: Any) -> str:
 
 def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def html_block(
+    title: object,
+    sentences: Sequence[object],
+    head: Sequence[object] = (),
+    rows: Sequence[Sequence[object]] = (),
+) -> str:
+    """Title, sentences and a table for a notebook; everything is escaped."""
+
+    def cells(tag: str, values: Sequence[object]) -> str:
+        return "".join(f"<{tag}>{html.escape(str(v))}</{tag}>" for v in values)
+
+    said = "".join(f"<p>{html.escape(str(sentence))}</p>" for sentence in sentences)
+    block = f"<div><b>{html.escape(str(title))}</b>{said}"
+    if rows:
+        body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows[:_MOST_ROWS])
+        block += f"<table><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}"
+        block += "</tbody></table>"
+    if len(rows) > _MOST_ROWS:
+        block += f"<p>The first {_MOST_ROWS} of {len(rows):,}.</p>"
+    return f"{block}</div>"

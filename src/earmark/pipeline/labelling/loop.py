@@ -32,7 +32,7 @@ from earmark.pipeline.labelling.learners import (
 )
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
-__all__ = ["Estimate", "LabellingLoop", "Pick", "View", "make_view"]
+__all__ = ["Estimate", "Grant", "LabellingLoop", "Pick", "View", "make_view"]
 
 # Between two looks the number of checks grows by this factor.
 _LOOK_GROWTH = 1.25
@@ -51,6 +51,34 @@ class Estimate:
     def accuracy(self) -> float | None:
         """The share; None before the first random document was answered."""
         return self.n_right / self.n_documents if self.n_documents else None
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Guesses that come with the promise, as they were when it was granted.
+
+    Attributes
+    ----------
+    documents : ndarray of int
+        Whose guesses.
+    guesses : tuple of tuples of str
+        One per document.
+    n_learned : int
+        Documents learned from by then.
+
+    """
+
+    documents: IntVector
+    guesses: tuple[tuple[str, ...], ...]
+    n_learned: int
+
+    def renamed(self, old: Sequence[str], new: str) -> Grant:
+        """With other names for labels; merged ones make no right guess wrong."""
+        guesses = [
+            tuple(dict.fromkeys(new if name in old else name for name in guess))
+            for guess in self.guesses
+        ]
+        return replace(self, guesses=tuple(guesses))
 
 
 @dataclass(frozen=True)
@@ -73,8 +101,8 @@ class View:
         What the last look at the promise came to.
     n_learned : int
         Documents learned from.
-    granted : View or None
-        The state whose guesses the promise speaks of: this one or an earlier one.
+    granted : Grant or None
+        The guesses that the promise speaks of: of this state or an earlier one.
     n_looks, next_look : int
         Looks at the promise so far, and the number of checks of the next one.
     known : NoveltyDetector or None
@@ -91,7 +119,7 @@ class View:
     estimate: Estimate
     threshold: Threshold | None
     n_learned: int
-    granted: View | None = None
+    granted: Grant | None = None
     n_looks: int = 0
     next_look: int = 0
     known: NoveltyDetector | None = None
@@ -124,23 +152,10 @@ class View:
 
     def guaranteed(self) -> BoolVector:
         """Which documents may be accepted with the promise: guesses of ``granted``."""
-        if self.granted is None or self.granted.threshold is None:
-            return np.zeros(len(self.certainty), dtype=bool)
-        return self.granted.certainty >= self.granted.threshold.value
-
-    def renamed(self, old: str, new: str) -> View:
-        """The same state with another name for a label."""
-        names = [new if name == old else name for name in self.classes]
-        fitted = self.fitted
-        if fitted is not None:
-            columns = [new if name == old else name for name in fitted.classes]
-            fitted = replace(fitted, classes=columns)
-        granted = None if self.granted is None else self.granted.renamed(old, new)
-        return replace(self, classes=names, fitted=fitted, granted=granted)
-
-    def guaranteed_guesses(self, documents: IntVector) -> list[tuple[str, ...]]:
-        """The guesses that the promise speaks of."""
-        return (self.granted or self).guesses(documents)
+        covered = np.zeros(len(self.certainty), dtype=bool)
+        if self.granted is not None:
+            covered[self.granted.documents] = True
+        return covered
 
 
 def make_view(
@@ -201,7 +216,8 @@ def _looked(
         if view.threshold is not None:
             return view
         (threshold,) = evidence.thresholds(max_error, confidence)
-        return replace(view, threshold=threshold, next_look=fewest)
+        next_look = max(view.next_look, fewest)
+        return replace(view, threshold=threshold, next_look=next_look)
     (threshold,) = evidence.thresholds(max_error, 1 - spent)
     after = replace(
         view,
@@ -209,11 +225,12 @@ def _looked(
         n_looks=look,
         next_look=max(n_checks + 1, int(np.ceil(_LOOK_GROWTH * n_checks))),
     )
-    if not threshold.n_answered:
+    covered = np.flatnonzero(view.certainty >= threshold.value)
+    already = 0 if view.granted is None else len(view.granted.documents)
+    if not threshold.n_answered or len(covered) < already:
         return after
-    new = replace(after, granted=None)
-    new = replace(new, granted=new)
-    return new if new.guaranteed().sum() >= view.guaranteed().sum() else after
+    grant = Grant(covered, tuple(view.guesses(covered)), view.n_learned)
+    return replace(after, granted=grant)
 
 
 def _certainty(fitted: Fitted, any_of: bool) -> tuple[FloatVector, FloatVector]:

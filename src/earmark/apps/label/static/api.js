@@ -13,18 +13,25 @@ function stored(name, make, storage = sessionStorage) {
 const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("");
 // "browser-tab": tabs get different documents, and a new tab undoes what an old one did.
 const client = `${stored("earmark-browser", newKey, localStorage)}-${stored("earmark-client", newKey)}`;
+const who = { person: localStorage.getItem("earmark-person") || "", token: localStorage.getItem("earmark-token") || "" };
+export const person = () => who.person;
+export function be(name) { who.person = name; localStorage.setItem("earmark-person", name); }
+export function useToken(token) { who.token = token; localStorage.setItem("earmark-token", token); }
+const credentials = () => (who.token ? { Authorization: `Bearer ${who.token}` } : {});
 const wait = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 export class Refused extends Error {}
+export class Unknown extends Refused {} // no token, or one that is void
 
 async function send(path, body) {
   const reply = await fetch(path, {
     method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ client, ...body }),
+    headers: { "Content-Type": "application/json", ...credentials() },
+    body: JSON.stringify({ client, person: who.person, ...body }),
   });
   const data = await reply.json();
   if (reply.status === 503) throw new Error(data.detail);
+  if (reply.status === 401) throw new Unknown("Give the token that you were invited with.");
   if (!reply.ok) throw new Refused(data.detail);
   return data;
 }
@@ -67,12 +74,17 @@ export async function sendPending(onTrouble) {
 export const post = (path, body, onTrouble) => persist(`/api/${path}`, body, onTrouble);
 /** The tab is closing: what it shows goes back to the others. */
 export function release() {
-  navigator.sendBeacon("/api/release", new Blob([JSON.stringify({ client })], { type: "application/json" }));
+  fetch("/api/release", { method: "POST", keepalive: true, headers: { "Content-Type": "application/json", ...credentials() },
+    body: JSON.stringify({ client }) }).catch(() => {});
 }
 
 export const accept = (onTrouble) => persist("/api/accept", { key: newKey() }, onTrouble);
+export const many = (body, onTrouble) => persist("/api/many", { key: newKey(), ...body }, onTrouble);
+/** A file of the server, with the token if there is one. */
+export const file = (path) => fetch(path, { headers: credentials() });
 export async function get(path) {
-  const reply = await fetch(`/api/${path}`);
+  const reply = await file(`/api/${path}`);
+  if (reply.status === 401) throw new Unknown("Give the token that you were invited with.");
   if (!reply.ok) throw new Error("no answer");
   return reply.json();
 }

@@ -1,10 +1,14 @@
 // Looking around: search, filters, suspected errors, confusion.
 import { get, post } from "./api.js";
-import { make, number, percent } from "./base.js";
+import { make, number, percent, showText, unitSpans } from "./base.js";
 
 const $ = (id) => document.getElementById(id);
 let page = 0;
 let latest = 0;
+let likeDocument = null;
+let asked = {};
+let settle = null;
+const chosen = new Set();
 
 function choices(select, labels, all) {
   const chosen = select.value;
@@ -16,6 +20,29 @@ function choices(select, labels, all) {
 export function showLabels(labels) {
   choices($("by-guess"), labels, "any");
   choices($("by-given"), labels, "any");
+  choices($("bulk-label"), labels, "choose one");
+}
+
+function showChosen(total) {
+  if (total !== undefined) $("to-all").dataset.total = total;
+  const label = $("bulk-label").value;
+  const all = Number($("to-all").dataset.total || 0);
+  $("n-chosen").textContent = chosen.size ? `${number(chosen.size)} chosen` : "none chosen";
+  $("to-chosen").disabled = !chosen.size || !label;
+  $("to-all").disabled = !all || !label;
+  $("to-all").textContent = `to all ${number(all)} listed`;
+  const boxes = [...document.querySelectorAll("#hits input[type=checkbox]")];
+  $("all").checked = boxes.length > 0 && boxes.every((box) => box.checked);
+}
+
+/** List documents like one. */
+export function like(document, name) {
+  likeDocument = document;
+  page = 0;
+  $("search").value = "";
+  $("show").value = "open";
+  $("by-guess").value = $("by-given").value = "";
+  $("like-words").textContent = `most like ${name} first`;
 }
 
 function chip(words, kind) {
@@ -25,43 +52,81 @@ function chip(words, kind) {
 function hit(line, open) {
   const chips = [];
   if (line.given) chips.push(chip(line.given.join(", ") || "no label", line.how === "bulk" ? "plain" : "good"));
+  if (line.given && line.person) chips.push(chip(line.person, "plain"));
   if (line.guess && line.guess.length) chips.push(chip(`guess: ${line.guess.join(", ")}, ${percent(line.confidence)}`, "plain"));
-  if (line.hidden) chips.push(chip("kept for a random check", "plain"));
+  if (line.hidden) chips.push(chip("kept for an honest check", "plain"));
+  if (line.flag) chips.push(chip(`${line.flag.flagged ? "⚑ " : ""}${line.flag.person} ${line.flag.text}`.trim(), "warm"));
   if (line.note) chips.push(chip(line.note, "warm"));
-  const button = make("button", { className: "hit" },
-    make("p", { className: "snippet", textContent: line.text || "(empty)" }),
+  const snippet = make("p", { className: "snippet" });
+  showText(snippet, line.text || "(empty)", unitSpans(line.text, line.spans));
+  const button = make("button", { className: "hit" }, snippet,
     make("p", { className: "row" }, make("span", { className: "small soft", textContent: `row ${line.row}` }), ...chips));
   button.addEventListener("click", () => open(line.document));
-  if (!line.note) return make("li", {}, button);
-  const keep = make("button", { className: "keep", textContent: "It is right: keep it" });
-  const item = make("li", {}, button, keep);
-  keep.addEventListener("click", async () => {
-    await post("keep", { document: line.document }, () => {});
-    item.remove();
+  const box = make("input", { type: "checkbox", checked: chosen.has(line.document), attrs: { "aria-label": `Choose row ${line.row}` } });
+  box.dataset.document = line.document;
+  box.addEventListener("change", () => {
+    if (box.checked) chosen.add(line.document); else chosen.delete(line.document);
+    showChosen();
   });
+  const item = make("li", { className: "line" }, box, button);
+  const more = make("div", { className: "row more-line" });
+  if (line.said) {
+    for (const [who, labels] of Object.entries(line.said)) {
+      const one = make("button", { textContent: `${who || "(no name)"} is right: ${labels.join(", ") || "no label"}` });
+      one.addEventListener("click", () => settle(line.document, labels));
+      more.append(one);
+    }
+  }
+  if (line.note) {
+    const keep = make("button", { className: "keep", textContent: "It is right: keep it" });
+    keep.addEventListener("click", async () => {
+      await post("keep", { document: line.document }, () => {});
+      item.remove();
+    });
+    more.append(keep);
+  }
+  if (more.children.length) item.append(more);
   return item;
 }
 
 export async function list(open, trouble) {
   latest += 1;
   const mine = latest;
-  const body = { search: $("search").value, show: $("show").value, page };
+  const body = { search: $("search").value, show: $("show").value, sort: $("sort").value, meaning: $("by-what").value === "meaning", page };
+  if (likeDocument !== null) body.like = likeDocument;
   if ($("by-guess").value) body.guess = $("by-guess").value;
   if ($("by-given").value) body.given = $("by-given").value;
   const found = await post("browse", body, trouble);
   if (mine !== latest) return;
+  asked = body;
+  chosen.clear();
+  $("like-line").hidden = likeDocument === null;
   $("found").textContent = `${number(found.total)} ${found.total === 1 ? "document" : "documents"}${found.pages > 1 ? `, page ${found.page + 1} of ${found.pages}` : ""}`;
   $("hits").replaceChildren(...found.documents.map((line) => hit(line, open)));
+  showChosen(found.total);
   $("page-back").hidden = $("page-forward").hidden = found.pages < 2;
   $("page-back").disabled = page === 0;
   $("page-forward").disabled = page + 1 >= found.pages;
 }
 
-export function listen(open, trouble) {
+export function listen(open, trouble, acts) {
+  settle = acts.settle;
+  const labels = () => [$("bulk-label").value];
+  $("bulk-label").addEventListener("change", () => showChosen());
+  $("all").addEventListener("change", () => {
+    for (const box of document.querySelectorAll("#hits input[type=checkbox]")) {
+      box.checked = $("all").checked;
+      if (box.checked) chosen.add(Number(box.dataset.document)); else chosen.delete(Number(box.dataset.document));
+    }
+    showChosen();
+  });
+  $("bulk").addEventListener("submit", (event) => { event.preventDefault(); acts.give({ documents: [...chosen], labels: labels() }); });
+  $("to-all").addEventListener("click", () => acts.give({ ...asked, page: 0, labels: labels() }));
   const again = () => list(open, trouble);
   const afresh = () => { page = 0; again(); };
+  $("like-off").addEventListener("click", () => { likeDocument = null; afresh(); });
   $("filters").addEventListener("submit", (event) => { event.preventDefault(); afresh(); });
-  for (const id of ["show", "by-guess", "by-given"]) $(id).addEventListener("change", afresh);
+  for (const id of ["show", "by-guess", "by-given", "sort", "by-what"]) $(id).addEventListener("change", afresh);
   let timer = 0;
   $("search").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(afresh, 200); });
   $("page-back").addEventListener("click", () => { page -= 1; again(); });
@@ -103,6 +168,7 @@ export async function confusion(choose) {
 
 export function choose(given, guess) {
   page = 0;
+  likeDocument = null;
   $("search").value = "";
   $("show").value = "answered";
   $("by-given").value = given;

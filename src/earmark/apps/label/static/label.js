@@ -2,18 +2,21 @@
 import * as api from "./api.js";
 import { make, percent, scoreBars, showText, unitSpans } from "./base.js";
 import * as browsing from "./browse.js";
+import * as project from "./project.js";
 import { showState } from "./side.js";
 
 const $ = (id) => document.getElementById(id);
 const LONG = 20000;
 const MANY_LABELS = 9; // more than there are keys: a box to find them by typing
+const FEW_RECENT = 5;
 const WHY = {
   check: "random check", uncertain: "the model is unsure", different: "unlike the others",
-  first: "first documents", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
+  second: "asked of two people", first: "first documents", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
 };
 let state = null;
 let shown = null;
 let chosen = new Set();
+let recent = [];
 let history = [];
 let place = -1;
 let busy = false;
@@ -25,6 +28,7 @@ function trouble(there) {
 }
 
 function complain(error) {
+  if (error instanceof api.Unknown) { askWho(true); return; }
   $("notice").hidden = false;
   $("notice").textContent = String(error.message || error);
 }
@@ -55,7 +59,8 @@ function showDocument(data) {
   if (!data) {
     paper.replaceChildren(make("p", { className: "done", textContent: "Every document is answered. Export the labels or a model at the top right." }));
     $("document-name").textContent = "Done";
-    $("why").hidden = $("given").hidden = true;
+    $("why").hidden = $("given").hidden = $("dispute").hidden = true;
+    showNotes(null);
     showGuess(null);
     showButtons();
     return;
@@ -65,12 +70,41 @@ function showDocument(data) {
   $("document-name").textContent = data.id === null ? `Row ${data.row}` : data.id;
   $("why").hidden = false;
   $("why").textContent = (WHY[data.why] || data.why) + (data.unlike ? "; unlike anything so far" : "");
-  $("why").classList.toggle("warm", data.why === "check");
+  if (data.twice && data.why !== "second") $("why").textContent += "; asked of two people";
+  $("why").classList.toggle("warm", data.why === "check" || data.twice);
   $("given").hidden = data.given === null && data.how === null;
   $("given").textContent = data.given === null ? "skipped" : `${data.how === "bulk" ? "accepted" : "answered"}: ${data.given.join(", ") || "no label"}`;
+  $("dispute").hidden = !data.said;
+  if (data.said) {
+    $("dispute").textContent = `${Object.entries(data.said).map(([who, labels]) => `${who || "(no name)"}: ${labels.join(", ") || "no label"}`).join(" · ")}. Your answer settles it.`;
+  }
+  showNotes(data);
   showGuess(data);
   showButtons();
 }
+
+function showNotes(data) {
+  const notes = data ? data.notes : [];
+  const mine = notes.find((note) => note.person === project.me());
+  $("flag").setAttribute("aria-pressed", Boolean(mine && mine.flagged));
+  $("flag").disabled = $("note-button").disabled = $("like").disabled = !data;
+  $("note").value = mine ? mine.text : "";
+  $("notes").hidden = !notes.length;
+  $("notes").replaceChildren(...notes.map((note) => make("li", { textContent: `${note.person || "you"}${note.flagged ? " ⚑" : ""}: ${note.text || "flagged"}` })));
+}
+
+function openNote(there) {
+  $("note-box").hidden = !there;
+  $("note-button").setAttribute("aria-expanded", there);
+  if (there) $("note").focus();
+}
+
+const keep = (flagged) => act(async () => {
+  const data = await api.post("note", { document: shown.document, text: $("note").value, flagged }, trouble);
+  shown.notes = data.notes;
+  showNotes(shown);
+  $("saved").textContent = "note saved";
+});
 
 function showGuess(data) {
   const guess = data && data.guess;
@@ -82,7 +116,8 @@ function showGuess(data) {
     line.textContent = `${words}, ${percent(guess.confidence)} sure`;
     $("scores").append(scoreBars(guess.scores.slice(0, 4)));
   } else if (data && data.hidden) {
-    line.textContent = "Hidden: this is a random check, and the estimate should not be swayed by what the model says.";
+    line.textContent = data.twice ? "Hidden: two people answer this one, each by themselves."
+      : "Hidden: this is a random check, and the estimate should not be swayed by what the model says.";
   } else {
     line.textContent = data ? "No guess yet: label at least two different classes." : "";
   }
@@ -98,23 +133,57 @@ function matches() {
   return [...found.filter(begins), ...found.filter((label) => !begins(label))];
 }
 
+/** Which key gives which label: those that people set, digits for the first others. */
+function keysOfLabels() {
+  const keys = new Map(state.labels.filter((label) => label.key).map((label) => [label.key, label.name]));
+  const free = [..."123456789"].filter((digit) => !keys.has(digit));
+  for (const label of state.labels) if (!label.key && free.length) keys.set(free.shift(), label.name);
+  return keys;
+}
+
+/** Likely and recent labels first, the rest by the beginning of their names. */
+function grouped(labels) {
+  if ($("find").value.trim() || labels.length <= MANY_LABELS) return [["", labels]];
+  const byName = new Map(labels.map((label) => [label.name, label]));
+  const take = (names) => names.map((name) => byName.get(name)).filter((label) => label && byName.delete(label.name));
+  const likely = shown && shown.guess ? shown.guess.scores.map(([name]) => name) : [];
+  const groups = [["Likely", take(likely)], ["Recent", take(recent)]];
+  const rest = [...byName.values()];
+  const prefix = (name) => (name.match(/^(.+?)\s*(?:[/:.>|]|::|__)\s*\S/u) || [])[1] || "";
+  const sizes = new Map();
+  for (const label of rest) sizes.set(prefix(label.name), (sizes.get(prefix(label.name)) || 0) + 1);
+  const group = (label) => (sizes.get(prefix(label.name)) > 1 ? prefix(label.name) : "");
+  const names = [...new Set(rest.map(group))].sort((a, b) => (a === "") - (b === "") || a.localeCompare(b));
+  const others = groups.some(([, some]) => some.length) || names.length > 1 ? "Other labels" : "";
+  for (const name of names) groups.push([name || others, rest.filter((label) => group(label) === name)]);
+  return groups.filter(([, some]) => some.length);
+}
+
+function labelButton(label, key, guessed) {
+  const words = make("span", { className: "name" }, make("span", { textContent: label.name }));
+  if (label.description && state.labels.length <= MANY_LABELS) words.append(make("span", { className: "small soft about", textContent: label.description }));
+  const button = make("button", { disabled: !shown, className: guessed ? "guessed" : "", title: label.description || label.name },
+    make("kbd", { textContent: key || "·", attrs: key ? {} : { "aria-hidden": "true" } }), words,
+    make("span", { className: "count", textContent: label.count, attrs: { "aria-hidden": "true" } }));
+  button.setAttribute("aria-label", `${label.name}${key ? `, key ${key}` : ""}, ${label.count} ${label.count === 1 ? "answer" : "answers"}`);
+  button.setAttribute("aria-pressed", chosen.has(label.name));
+  button.dataset.label = label.name;
+  button.addEventListener("click", () => pick(label.name));
+  return button;
+}
+
 function showButtons() {
   const guessed = shown && shown.guess ? shown.guess.labels : [];
   const labels = matches();
   $("find-box").hidden = !state || state.labels.length <= MANY_LABELS;
   $("no-match").hidden = !state || !state.labels.length || labels.length > 0;
-  $("labels").replaceChildren(...labels.map((label) => {
-    const button = make("button", { disabled: !shown, className: guessed.includes(label.name) ? "guessed" : "" },
-      label.at < 9 ? make("kbd", { textContent: String(label.at + 1) }) : make("kbd", { textContent: "·", attrs: { "aria-hidden": "true" } }),
-      make("span", { className: "name", textContent: label.name, title: label.name }),
-      make("span", { className: "count", textContent: label.count, attrs: { "aria-label": `${label.count} answers` } }));
-    button.setAttribute("aria-pressed", chosen.has(label.name));
-    button.dataset.label = label.name;
-    button.addEventListener("click", () => pick(label.name));
-    return button;
-  }));
+  $("labels").classList.toggle("many", labels.length > MANY_LABELS);
+  const keys = new Map(state ? [...keysOfLabels()].map(([key, name]) => [name, key]) : []);
+  $("labels").replaceChildren(...grouped(labels).flatMap(([name, some]) => [
+    ...(name ? [make("h3", { className: "group", textContent: name })] : []),
+    ...some.map((label) => labelButton(label, keys.get(label.name), guessed.includes(label.name)))]));
   const first = $("labels").querySelector(".guessed");
-  if (first && labels.length > MANY_LABELS) first.scrollIntoView({ block: "nearest" });
+  if (first && labels.length > MANY_LABELS) $("labels").scrollTop = 0;
   $("confirm").hidden = !(state && state.any_of);
   $("confirm").disabled = $("skip").disabled = !shown;
   $("back").disabled = place <= 0;
@@ -148,7 +217,8 @@ function arrive(data) {
 }
 
 function showNewState(data) {
-  const renamed = !state || data.labels.length !== state.labels.length;
+  const names = (some) => some.labels.map((label) => label.name).join("\n");
+  const renamed = !state || names(data) !== names(state);
   state = data;
   showState(state);
   if (renamed) browsing.showLabels(state.labels);
@@ -171,9 +241,12 @@ function give(labels) {
   act(async () => {
     const past = place < history.length - 1;
     const revisit = past || shown.why === "chosen";
-    take(await api.answer(shown.document, labels, revisit ? "browse" : "asked", trouble));
+    const how = shown.said ? "settled" : revisit ? "browse" : "asked";
+    if (labels) recent = [...new Set([...labels, ...recent])].slice(0, FEW_RECENT);
+    openNote(false);
+    take(await api.answer(shown.document, labels, how, trouble));
     $("saved").textContent = labels === null ? "skipped" : "saved";
-    if (revisit) await step(1);
+    if (how !== "asked") await step(1);
   });
 }
 
@@ -188,6 +261,7 @@ const undo = () => act(async () => {
   $("saved").textContent = data.undone ? `undone: ${data.undone === 1 ? "1 answer" : `${data.undone} answers`}` : "nothing to undo";
   if (data.undone === 1) history = history.filter((one) => one !== data.document.document);
   take(data);
+  if (!$("view-browse").hidden) await browsing.list(open, trouble);
 });
 
 async function step(by) {
@@ -227,15 +301,47 @@ async function refreshGuess() {
 
 // -- views ---------------------------------------------------------------------------
 
+const VIEWS = ["label", "browse", "confusion", "project"];
+
 function show(view) {
-  for (const name of ["label", "browse", "confusion"]) {
+  for (const name of VIEWS) {
     $(`view-${name}`).hidden = name !== view;
     if (name === view) $(`tab-${name}`).setAttribute("aria-current", "page");
     else $(`tab-${name}`).removeAttribute("aria-current");
   }
   if (view === "browse") browsing.list(open, trouble).catch(complain);
+  if (view === "project") project.load().catch(complain);
+  if (view === "label" && shown) refreshLabels();
   if (view === "confusion") browsing.confusion((given, guess) => { browsing.choose(given, guess); show("browse"); }).catch(complain);
 }
+
+const refreshLabels = () => api.get("state").then((data) => { showNewState(data); showButtons(); }, () => {});
+
+/** Say who one is: by name here, by token elsewhere. */
+function askWho(byToken) {
+  $("who-words").textContent = byToken ? "Give the token that you were invited with." : "Your name stands beside your answers. Two people who label the same documents need two names.";
+  $("who-label").textContent = byToken ? "Token" : "Your name";
+  $("who-name").type = byToken ? "password" : "text";
+  $("who-name").value = byToken ? "" : api.person();
+  $("who-form").onsubmit = () => {
+    const value = $("who-name").value.trim();
+    if (byToken) api.useToken(value);
+    else api.be(value.slice(0, 60));
+    history = [];
+    begin().catch(complain);
+  };
+  if (!$("who").open) $("who").showModal();
+}
+
+async function readGuidelines() {
+  const data = await project.read();
+  $("guide-text").textContent = data.guidelines || "There are none yet: write them under Project.";
+  $("guide-labels").replaceChildren(...data.labels.filter((label) => label.description).flatMap((label) => [
+    make("dt", { textContent: label.name }), make("dd", { textContent: label.description })]));
+  $("guide").showModal();
+}
+
+const likeThis = () => { if (shown) { browsing.like(shown.document, $("document-name").textContent); show("browse"); } };
 
 const open = (document) => act(async () => {
   const data = await api.post("document", { document }, trouble);
@@ -262,6 +368,19 @@ const acceptAll = () => act(async () => {
   showNewState(data.state);
 });
 
+const bulk = (body) => act(async () => {
+  const data = await api.many(body, trouble);
+  $("saved").textContent = `${data.given} labelled${data.left_out ? `, ${data.left_out} kept for honest checks left out` : ""}; u undoes`;
+  showNewState(data.state);
+  await browsing.list(open, trouble);
+});
+
+const settle = (document, labels) => act(async () => {
+  showNewState((await api.answer(document, labels, "settled", trouble)).state);
+  $("saved").textContent = "settled; u undoes";
+  await browsing.list(open, trouble);
+});
+
 /** Download by hand, so that a refusal is a sentence and not a broken file. */
 function download(event) {
   event.preventDefault();
@@ -269,7 +388,7 @@ function download(event) {
   $("export").open = false;
   act(async () => {
     $("saved").textContent = "preparing the file";
-    const reply = await fetch(link.href);
+    const reply = await api.file(link.href);
     if (!reply.ok) {
       $("saved").textContent = "";
       throw new Error((await reply.json()).detail);
@@ -311,6 +430,10 @@ const KEYS = {
   u: undo,
   s: () => { if (shown) give(null); },
   n: () => $("new-label").focus(),
+  m: () => { if (shown) openNote($("note-box").hidden); },
+  x: () => { if (shown) keep($("flag").getAttribute("aria-pressed") !== "true"); },
+  l: likeThis,
+  g: () => readGuidelines().catch(complain),
   f: () => { if (!$("find-box").hidden) $("find").focus(); },
   "/": () => { show("browse"); $("search").focus(); },
   "?": () => $("help").showModal(),
@@ -322,19 +445,19 @@ const KEYS = {
 function onKey(event) {
   if (event.key === "Escape") {
     $("export").open = false;
-    if (!$("help").open) { document.activeElement.blur(); show("label"); }
+    if (!document.querySelector("dialog[open]")) { document.activeElement.blur(); show("label"); }
     return;
   }
   const typing = event.target.closest("input, select, textarea, dialog");
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   const labelling = !$("view-label").hidden;
   if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
-  if (!labelling && !["/", "?", "u"].includes(event.key)) return;
+  if (!labelling && !["/", "?", "u", "g"].includes(event.key)) return;
   if (event.key === " " && event.target.closest("button, a, summary")) return;
   if (labelling && scroll(event)) { event.preventDefault(); return; }
-  if (/^[1-9]$/.test(event.key)) {
-    const label = state && state.labels[Number(event.key) - 1];
-    if (label) pick(label.name);
+  const label = labelling && state && keysOfLabels().get(event.key);
+  if (label) {
+    pick(label);
   } else if (KEYS[event.key]) {
     KEYS[event.key]();
   } else return;
@@ -342,6 +465,7 @@ function onKey(event) {
 }
 
 async function begin() {
+  await project.meet(api.person());
   await api.sendPending(trouble);
   take(await api.post("next", {}, trouble));
 }
@@ -357,8 +481,15 @@ $("skip").addEventListener("click", KEYS.s);
 $("back").addEventListener("click", KEYS.ArrowLeft);
 $("forward").addEventListener("click", KEYS.ArrowRight);
 $("accept").addEventListener("click", acceptAll);
+$("like").addEventListener("click", likeThis);
+$("flag").addEventListener("click", KEYS.x);
+$("note-button").addEventListener("click", KEYS.m);
+$("note-box").addEventListener("submit", (event) => { event.preventDefault(); keep($("flag").getAttribute("aria-pressed") === "true"); openNote(false); });
+$("me").addEventListener("click", () => askWho(project.byToken()));
+$("guide-button").addEventListener("click", KEYS.g);
 $("help-button").addEventListener("click", KEYS["?"]);
-for (const name of ["label", "browse", "confusion"]) $(`tab-${name}`).addEventListener("click", () => show(name));
+for (const name of VIEWS) $(`tab-${name}`).addEventListener("click", () => show(name));
 for (const link of document.querySelectorAll("#export a")) link.addEventListener("click", download);
-browsing.listen(open, trouble);
+browsing.listen(open, trouble, { give: bulk, settle });
+project.listen(trouble, { complain, changed: showNewState, disputes: () => { browsing.choose("", ""); $("show").value = "disputed"; show("browse"); } });
 begin().catch(complain);

@@ -59,9 +59,11 @@ export function showState(state) {
   $("progress-bar").style.width = `${100 * done / state.documents}%`;
   const more = [];
   if (state.accepted) more.push(`${number(state.accepted)} guesses accepted`);
+  if (state.disputed) more.push(`${number(state.disputed)} in dispute`);
   if (state.skipped) more.push(`${number(state.skipped)} skipped`);
   $("progress-words").textContent = more.join(", ");
   $("progress-words").hidden = !more.length;
+  $("advice").textContent = state.advice;
   const estimate = state.estimate;
   $("accuracy").textContent = estimate.accuracy === null ? "–" : percent(estimate.accuracy);
   $("estimate-words").textContent = estimate.accuracy === null
