@@ -7,6 +7,7 @@ import types
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 import earmark
 from earmark import TextClassifier
@@ -18,6 +19,7 @@ from earmark.exceptions import (
     ModelFormatError,
     NotSupportedError,
 )
+from earmark.pipeline import text_features
 from tests.encoders.tiny import tiny_model2vec
 
 TOPICS = {
@@ -332,11 +334,47 @@ def test_its_file_needs_no_encoder(by_words, tmp_path, monkeypatch):
 
 
 def test_words_without_a_vector_stay_without():
-    from earmark.pipeline.text_features import word_table
-
     vectors = np.random.default_rng(0).normal(size=(9, 4)).astype(np.float32)
     vectors[3] = 0
-    table = word_table(vectors)
+    table = text_features.word_table(vectors)
     assert not table[3].any()
     assert_allclose(np.delete(table, 3, axis=0).mean(axis=0), 0, atol=1e-6)
-    assert not word_table(np.zeros((2, 4), dtype=np.float32)).any()
+    assert not text_features.word_table(np.zeros((2, 4), dtype=np.float32)).any()
+
+
+# -- a sample of a large pool --------------------------------------------------------
+
+
+def test_of_a_large_pool_a_sample_is_encoded(tiny, monkeypatch):
+    encoder = load_encoder(tiny)
+    encoder.is_quick = False
+    monkeypatch.setattr(text_features, "MOST_ENCODED", 200)
+    seen = []
+    whole = encoder._encode
+    encoder._encode = lambda texts: seen.extend(texts) or whole(texts)
+    X, y = sentences(20, 0)
+    pool = sentences(700, 1)[0]
+    model = TextClassifier("semi-supervised", encoder=tiny, class_names=None)
+    model.fit(X, y, unlabelled=pool)
+    encoded = set(seen) - set(module.PROBES)
+    assert len(encoded) == len({*X}) + 200
+    assert set(X) <= encoded
+    n_spared = sum(text not in encoded for text in pool)
+    assert f"{n_spared} documents of the pool were not encoded" in model.summary()
+    X_test, y_test = sentences(200, 2)
+    assert np.mean(model.predict(X_test) == y_test) > 0.9
+    seen.clear()
+    model.fit(X, y, unlabelled=[*pool[::-1], "tide tide oven"])  # the same sample
+    assert len(set(seen) - set(X_test)) <= 1
+
+
+def test_vectors_are_told_from_words_by_ridge_regression(rng):
+    known, rows = (sparse.random_array((n, 30), density=0.2, rng=rng) for n in (40, 9))
+    known, rows = known.tocsr(), rows.tocsr()
+    vectors = rng.normal(size=(40, 5))
+    made = text_features.vectors_from_words(known, vectors, rows)
+    A, mean = known.toarray(), vectors.mean(axis=0)
+    weights = np.linalg.solve(A.T @ A + np.eye(30), A.T @ (vectors - mean))
+    assert_allclose(made, rows.toarray() @ weights + mean, atol=1e-4)
+    constant = text_features.vectors_from_words(known, np.ones((40, 2)), rows)
+    assert_allclose(constant, 1.0)

@@ -30,8 +30,8 @@ __all__ = [
     "VectorCache",
     "Vectors",
     "cache_entries",
-    "cache_limit",
     "clear_cache",
+    "text_key",
 ]
 
 Vectors = NDArray[np.float32]

@@ -958,6 +958,7 @@ def _pipeline_schemas() -> dict[str, Schema]:
                 "encoder": _ENCODER,
             },
             optional={
+                "n_spared_": whole(),
                 "probes_": optional(array("f", None, "n_dimensions")),
                 "table_": optional(array("f", "n_words", "n_dimensions")),
                 "table_weighting_": optional(

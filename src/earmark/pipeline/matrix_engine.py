@@ -619,7 +619,10 @@ def told_of_encoder(engine: Any) -> str:
     share = engine.encoder_share if isinstance(engine, SemiEngine) else None
     if share is None:
         return "the encoder was not used: it is a view for semi-supervised learning"
-    return f"the encoder has {share:.0%} of the vote"
+    n_spared = engine.features.n_spared_
+    rest = "were not encoded; their vectors are told from their words"
+    spared = f"; {n_spared:,} documents of the pool {rest}" if n_spared else ""
+    return f"the encoder has {share:.0%} of the vote{spared}"
 
 
 _UNKNOWN = (

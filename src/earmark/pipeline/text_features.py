@@ -17,7 +17,7 @@ from earmark.encoders.by_name import (
     probe_vectors,
     same_encoder,
 )
-from earmark.encoders.cache import Vectors
+from earmark.encoders.cache import Vectors, text_key
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import HashedCounter, TfidfWeighting, WordCounter
 from earmark.features.fused import known_terms
@@ -80,6 +80,31 @@ def _checked_vectors(
             f"infinity for text {bad[0]}: {texts[bad[0]]!r:.60}."
         )
     return vectors
+
+
+def vectors_from_words(
+    known: SparseMatrix, vectors: FloatMatrix, rows: SparseMatrix
+) -> FloatMatrix:
+    """Vectors of more documents by ridge regression on words (penalty 1).
+
+    Conjugate gradients on the dual, all dimensions at once: only products with the
+    rows of words are taken.
+    """
+    mean = vectors.mean(axis=0)
+    transposed = known.T.tocsr()
+    duals = np.zeros_like(vectors)
+    rest = vectors - mean
+    direction, size = rest.copy(), (rest**2).sum(axis=0)
+    for _ in range(_MOST_STEPS):
+        if size.max(initial=0.0) <= _CLOSE * max(float((vectors**2).sum()), 1e-300):
+            break
+        image = known @ (transposed @ direction) + direction
+        step = size / np.maximum((direction * image).sum(axis=0), 1e-300)
+        duals += step * direction
+        rest -= step * image
+        before, size = size, (rest**2).sum(axis=0)
+        direction = rest + size / np.maximum(before, 1e-300) * direction
+    return np.asarray(rows @ (transposed @ duals) + mean)
 
 
 def word_table(vectors: Vectors) -> Vectors:
@@ -271,6 +296,11 @@ _START, _END = "startoftext", "endoftext"
 _MOST_PHRASES = 20_000
 
 
+# Of a larger pool so many distinct texts are encoded, unless the encoder is quick.
+MOST_ENCODED = 10_000
+_MOST_STEPS, _CLOSE = 30, 1e-10
+
+
 class SemiFeatures(BaseEstimator):
     """Words, for short texts also phrases of two words, and an encoder's vectors.
 
@@ -288,12 +318,15 @@ class SemiFeatures(BaseEstimator):
     table_ : ndarray of shape (n_words, n_dimensions) or None
         The vector of each word, if the encoder reads the vocabulary instead of the
         documents; a document is then the sum of its words' vectors, by tf-idf.
+    n_spared_ : int
+        Documents of the pool that were not encoded.
 
     """
 
     probes_: Vectors | None = None
     table_: Vectors | None = None
     table_weighting_: TfidfWeighting | None = None
+    n_spared_: int = 0
 
     def __init__(self, counter: Any, encoder: Encoder | None = None) -> None:
         self.counter = counter
@@ -312,7 +345,14 @@ class SemiFeatures(BaseEstimator):
             kinds.append(PHRASE)
         if self.encoder is not None:
             self._learn_encoder(self.encoder, words)
-            parts.append(sparse.csr_array(self._vectors(joined, words)))
+            spared = self._spared(joined, n_documents(texts))
+            self.n_spared_ = int(spared.sum())
+            vectors = (
+                self._taught(joined, words, spared)
+                if spared.any()
+                else self._vectors(joined, words)
+            )
+            parts.append(sparse.csr_array(vectors))
             kinds.append(VECTOR)
         self.kinds_ = np.repeat(kinds, [part.shape[1] for part in parts])
         return _side_by_side(parts)
@@ -339,6 +379,36 @@ class SemiFeatures(BaseEstimator):
         terms = [str(term) for term in self.words_.get_feature_names_out()]
         self.table_ = word_table(load_encoder(encoder).encoded(terms, store=True))
         self.table_weighting_ = TfidfWeighting().fit(canonical_rows(words))
+
+    def _spared(self, texts: list[str], n_labelled: int) -> BoolVector:
+        """Documents of a large pool that are not worth a slow encoder's time.
+
+        The sample that is encoded is drawn by the texts' hashes: it stays the same
+        when the pool grows or is put in another order, and so do cached vectors.
+        """
+        spared = np.zeros(len(texts), dtype=bool)
+        named = isinstance(self.encoder, str) and self.table_ is None
+        if not named or load_encoder(str(self.encoder)).is_quick:
+            return spared
+        keys = {text: text_key(text) for text in set(texts[n_labelled:])}
+        if len(keys) > MOST_ENCODED:
+            last = sorted(keys.values())[MOST_ENCODED - 1]
+            known = set(texts[:n_labelled])
+            for i in range(n_labelled, len(texts)):
+                spared[i] = keys[texts[i]] > last and texts[i] not in known
+        return spared
+
+    def _taught(
+        self, texts: list[str], words: SparseMatrix, spared: BoolVector
+    ) -> FloatMatrix:
+        """Vectors of the sample, and for the rest what words tell about them."""
+        known = np.flatnonzero(~spared)
+        vectors = self._vectors([texts[i] for i in known], words)
+        rows = canonical_rows(TfidfWeighting().fit_transform(canonical_rows(words)))
+        made = np.empty((len(texts), vectors.shape[1]))
+        made[known] = vectors
+        made[spared] = vectors_from_words(rows[known], vectors, rows[spared])
+        return made
 
     def _vectors(
         self, texts: list[str], words: SparseMatrix, width: int | None = None
