@@ -128,8 +128,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         ``"sentence-transformers:NAME-OR-PATH"``, ``"minilm"`` (all-MiniLM-L6-v2 by
         whichever of the last two is installed), ``"words:"`` before one of these to
         read the vocabulary instead of the documents, or a function from a list of
-        texts to an array of vectors. A name is stored in a model file; a function is not:
-        save with ``allow_callables=True`` and give it again to ``load``.
+        texts to an array of vectors. A name is stored in a model file; a function is
+        not: save with ``allow_callables=True`` and give it again to ``load``.
     class_names : "auto", None or dict, default="auto"
         What the classes are about: weak documents for ``semi-supervised``, which count
         less and less as labels come. "auto" takes the words of the labels that occur
