@@ -455,6 +455,8 @@ def test_with_several_labels_each_label_has_its_own_guarantee(rng):
     assert len(model.thresholds_) == 3 == len(model.threshold_)
     assert model.guaranteed_error_ == 0.15
     assert "for every label, with 95 % confidence" in model.summary()
+    for label in model.classes_:
+        assert f"\n{label}: " in model.summary()
     texts, truth = tagged(rng, 500)
     decision = model.decide(texts)
     wrong = [

@@ -24,6 +24,7 @@ from earmark.decision.guarantee import (
     Threshold,
     checked_coverages,
     several_words,
+    words_per_label,
 )
 from earmark.decision.learned_confidence import (
     LearnedConfidence,
@@ -91,6 +92,7 @@ from earmark.typing import (
 
 __all__ = ["TextClassifier", "adopt_engine", "new_engine"]
 
+_LABELS_TOLD = 20  # labels whose promise summary() tells one by one
 _BY_CHARACTERS = "text without spaces: characters and pairs of them are counted"
 
 
@@ -769,6 +771,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             )
         elif self.thresholds_:
             lines.append(several_words(self.thresholds_))
+            if self.is_multi_label_:
+                some = slice(_LABELS_TOLD)
+                known = self.classes_[some].tolist()
+                lines.append(words_per_label(self.thresholds_[some], known))
         if self.learned_confidence_ is not None:
             lines.append(self.learned_confidence_.words)
         elif self.learn_confidence and not self.is_multi_label_:
