@@ -109,7 +109,7 @@ def naive_bayes_from_text(repeats: int = 3) -> dict[str, Any]:
         ours,
         theirs,
         repeats,
-        20,
+        30,
         0.5,
     )
     if not np.array_equal(ours(), theirs()):
@@ -126,7 +126,7 @@ def unigrams(repeats: int = 3) -> dict[str, Any]:
         lambda: WordCounter().fit_transform(texts),
         lambda: CountVectorizer().fit_transform(texts),
         repeats,
-        12,
+        20,
     )
 
 
@@ -138,8 +138,8 @@ def bigrams(repeats: int = 3) -> dict[str, Any]:
         "CountVectorizer",
         lambda: WordCounter(ngram_range=(1, 2)).fit_transform(texts),
         lambda: CountVectorizer(ngram_range=(1, 2)).fit_transform(texts),
-        min(repeats, 2),
-        4,
+        min(repeats, 3),
+        12,
     )
 
 

@@ -43,6 +43,16 @@ inline int lowest_bit(std::uint64_t bits) {
 #endif
 }
 
+EARMARK_INLINE std::uint32_t count_bits(std::uint64_t bits) {
+#if defined(__GNUC__)
+    return __builtin_popcountll(bits);
+#else
+    std::uint32_t n = 0;
+    for (; bits; bits &= bits - 1) ++n;
+    return n;
+#endif
+}
+
 // The 128 bits of a product, folded to 64.
 inline std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) {
 #if defined(__SIZEOF_INT128__)

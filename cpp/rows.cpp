@@ -55,6 +55,32 @@ void count_pairs(In<std::int64_t> indptr, In<std::int32_t> indices, Out2<float> 
                     if (j > i) cell[j * n_terms + i] = cell[i * n_terms + j];
 }
 
+// out = rows @ weights, each sum in the order of the row's entries.
+EARMARK_WIDEST void multiply_rows(const SparseRows& x, const double* weights, std::size_t n_outputs, double* out) {
+    constexpr std::int64_t ahead = 24;
+    const std::int64_t n_entries = x.n_entries();
+    for (std::int64_t d = 0; d < x.n_rows; ++d, out += n_outputs) {
+        const std::int64_t begin = x.indptr[d], end = x.indptr[d + 1];
+        for (std::size_t k = 0; k < n_outputs; ++k) out[k] = 0.0;
+        for (std::int64_t at = begin; at < end; at += ahead) {
+            const std::int64_t n = std::min(ahead, end - at);
+            for (std::int64_t p = at + ahead; p < std::min(at + 2 * ahead, n_entries); ++p) {
+                const double* row = weights + static_cast<std::size_t>(x.indices[p]) * n_outputs;
+                for (std::size_t k = 0; k < n_outputs && k < 64; k += 8) prefetch(row + k);
+            }
+            add_blocks<true>(weights, n_outputs, x.indices + at, x.data + at, n, out);
+        }
+    }
+}
+
+void times_dense(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data, In2<double> weights,
+                 Out2<double> out) {
+    const SparseRows x = value_rows(indptr, indices, data, weights.shape(0));
+    require_shape(out, x.n_rows, weights.shape(1), "out");
+    nb::gil_scoped_release release;
+    multiply_rows(x, weights.data(), weights.shape(1), out.data());
+}
+
 // ---- unit vectors ---------------------------------------------------------------
 
 constexpr double kStepsPerUnit = 1099511627776.0; // 2^40
@@ -152,10 +178,21 @@ class Accumulator {
         if (is_sparse_) {
             std::sort(touched_.begin(), touched_.end());
             for (int32_t column : touched_) emit_one(column, indices, data);
-        } else {
-            const auto n = static_cast<int32_t>(sum_.size());
-            for (int32_t column = 0; column < n; ++column) emit_one(column, indices, data);
+            return;
         }
+        // Whether a column has a sum is a coin toss: no branch on it.
+        const std::size_t before = data.size();
+        indices.resize(before + sum_.size() + 1);
+        data.resize(before + sum_.size() + 1);
+        std::size_t at = before;
+        for (std::size_t column = 0; column < sum_.size(); ++column) {
+            indices[at] = static_cast<int32_t>(column);
+            data[at] = sum_[column];
+            at += sum_[column] != 0;
+        }
+        indices.resize(at);
+        data.resize(at);
+        std::fill(sum_.begin(), sum_.end(), 0);
     }
 
   private:
@@ -234,6 +271,7 @@ void bind_rows(nb::module_& m) {
     m.def("fingerprints", &fingerprints, "indptr"_a, "indices"_a, "data"_a, "out"_a.noconvert());
     m.def("uniforms", &uniforms, "seed"_a, "step"_a, "out"_a.noconvert());
     m.def("count_pairs", &count_pairs, "indptr"_a, "indices"_a, "counts"_a.noconvert());
+    m.def("times_dense", &times_dense, "indptr"_a, "indices"_a, "data"_a, "weights"_a.noconvert(), "out"_a.noconvert());
     m.def("row_norms", &row_norms, "indptr"_a, "indices"_a, "data"_a, "n_columns"_a,
           "Euclidean length of each row of a CSR matrix; None where a row holds a column twice.");
     m.def("class_unit_sums", &class_unit_sums, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "y"_a,

@@ -125,6 +125,33 @@ EARMARK_INLINE void score_row(const SparseRows& x, std::int64_t row, const doubl
         for (int k = 0; k < n; ++k) score[k] = sum[k];
 }
 
+// Add to out[0 .. width) the rows of weights of some columns, each times x where `scaled`:
+// the sums stay in registers, and each is taken in the order of the columns.
+template <std::size_t width, bool scaled, typename Column>
+EARMARK_INLINE void add_block(const double* weights, std::size_t n_outputs, const Column* columns,
+                              const double* x, std::size_t n, double* out) {
+    double sum[width];
+    for (std::size_t i = 0; i < width; ++i) sum[i] = out[i];
+    for (std::size_t k = 0; k < n; ++k) {
+        const double* row = weights + std::size_t(columns[k]) * n_outputs;
+        for (std::size_t i = 0; i < width; ++i) sum[i] += scaled ? x[k] * row[i] : row[i];
+    }
+    for (std::size_t i = 0; i < width; ++i) out[i] = sum[i];
+}
+
+template <bool scaled, typename Column>
+EARMARK_INLINE void add_blocks(const double* weights, std::size_t n_outputs, const Column* columns,
+                               const double* x, std::size_t n, double* out) {
+    std::size_t k = 0;
+    for (; k + 16 <= n_outputs; k += 16) add_block<16, scaled>(weights + k, n_outputs, columns, x, n, out + k);
+    for (; k + 4 <= n_outputs; k += 4) add_block<4, scaled>(weights + k, n_outputs, columns, x, n, out + k);
+    if (k + 2 <= n_outputs) {
+        add_block<2, scaled>(weights + k, n_outputs, columns, x, n, out + k);
+        k += 2;
+    }
+    if (k < n_outputs) add_block<1, scaled>(weights + k, n_outputs, columns, x, n, out + k);
+}
+
 // Scores become probabilities; the log of their normaliser is returned.
 EARMARK_INLINE double softmax_row(double* score, int n) {
     double top = score[0];

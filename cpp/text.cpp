@@ -39,6 +39,36 @@ PyObject* to_str(const std::string& bytes) {
     return item;
 }
 
+// A dict with room for n items: growing it step by step costs more than filling it.
+nb::dict dict_for([[maybe_unused]] std::size_t n) {
+#if PY_VERSION_HEX < 0x030D0000
+    PyObject* items = _PyDict_NewPresized(static_cast<Py_ssize_t>(n));
+#else
+    PyObject* items = PyDict_New();
+#endif
+    if (!items) throw nb::python_error();
+    return nb::steal<nb::dict>(items);
+}
+
+// The terms with a column and their columns, by first occurrence.
+nb::dict vocabulary_dict(const Counted& counted, In<std::int32_t> column) {
+    require_size(column, counted.terms().size(), "column");
+    std::size_t n = 0;
+    for (std::size_t k = 0; k < column.size(); ++k) n += column.data()[k] >= 0;
+    nb::dict items = dict_for(n);
+    std::string bytes;
+    for (std::size_t k = 0; k < column.size(); ++k) {
+        if (column.data()[k] < 0) continue;
+        bytes.clear();
+        counted.terms().spell(k, bytes);
+        const nb::object term = nb::steal(to_str(bytes));
+        const nb::object number = nb::steal(PyLong_FromLong(column.data()[k]));
+        if (!term.is_valid() || !number.is_valid() || PyDict_SetItem(items.ptr(), term.ptr(), number.ptr()) < 0)
+            throw nb::python_error();
+    }
+    return items;
+}
+
 // The terms that spell(k, out) writes, for the k of [0, n) that `keep` marks.
 template <typename Spell> nb::list str_list(std::size_t n, const bool* keep, Spell spell) {
     std::size_t n_kept = 0;
@@ -139,6 +169,7 @@ void bind_counted(nb::module_& m) {
                                 [&](std::size_t k, std::string& out) { self.terms().spell(k, out); });
             },
             "keep"_a)
+        .def("vocabulary", &vocabulary_dict, "column"_a)
         .def("fill", &fill_counted<std::int32_t>, "column"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
              "data"_a.noconvert(), "last"_a)
         .def("fill", &fill_counted<std::int64_t>, "column"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),

@@ -17,13 +17,18 @@ struct Entry {
 // Rows of entries in blocks that can be given back one by one.
 class Rows {
   public:
+    Rows() = default;
+    Rows(Rows&&) = default;
+    Rows& operator=(Rows&&) = default;
+
     void add(const Entry* row, std::size_t n) {
-        if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < n) {
-            blocks_.emplace_back();
-            blocks_.back().reserve(std::max(block_size, n));
+        if (blocks_.empty() || blocks_.back().size() - used_ < n) {
+            blocks_.emplace_back(std::max(block_size, n));
             first_row_.push_back(lengths_.size());
+            used_ = 0;
         }
-        blocks_.back().insert(blocks_.back().end(), row, row + n);
+        std::copy(row, row + n, blocks_.back().begin() + used_);
+        used_ += n;
         lengths_.push_back(n);
         total_ += n;
     }
@@ -36,18 +41,19 @@ class Rows {
     template <typename Use> void each(bool last, Use use) {
         for (std::size_t block = 0; block < blocks_.size(); ++block) {
             const std::size_t end = block + 1 < blocks_.size() ? first_row_[block + 1] : lengths_.size();
-            const Entry* entries = blocks_[block].data();
+            const Entry* entries = blocks_[block].begin();
             for (std::size_t row = first_row_[block]; row < end; ++row) {
                 use(row, entries, lengths_[row]);
                 entries += lengths_[row];
             }
-            if (last) std::vector<Entry>().swap(blocks_[block]);
+            if (last) blocks_[block] = ZeroArray<Entry>();
         }
     }
 
   private:
     static constexpr std::size_t block_size = std::size_t(1) << 19;
-    std::vector<std::vector<Entry>> blocks_;
+    std::vector<ZeroArray<Entry>> blocks_;
+    std::size_t used_ = 0;               // entries of the last block
     std::vector<std::size_t> first_row_; // of each block
     std::vector<std::uint32_t> lengths_;
     std::uint64_t total_ = 0;
@@ -64,16 +70,23 @@ class PartCounter {
             base_ = 0;
         }
         size_ = 0;
-        reader.read(t, [this](std::uint32_t& mark, std::uint32_t id) {
-            // A mark above `base_` was set in this document and says where its entry
-            // is. Whether it was is a coin toss: no branch on it.
-            if (size_ == row_.size()) row_.resize(2 * size_ + 64);
-            const bool is_new = mark <= base_;
-            row_[size_] = {id, 0};
-            const std::uint32_t at = is_new ? size_ : mark - base_ - 1;
-            ++row_[at].count;
-            mark = base_ + at + 1;
-            size_ += is_new;
+        reader.read(t, [this](Place* const* places, std::size_t n) {
+            if (row_.size() < size_ + n + 1) row_.resize(2 * (size_ + n) + 64);
+            Entry* row = row_.data();
+            std::uint32_t size = size_;
+            const std::uint32_t base = base_;
+            for (std::size_t k = 0; k < n; ++k) {
+                // A mark above `base` was set in this document and says where its entry
+                // is. Whether it was is a coin toss: no branch on it.
+                const Place place = *places[k];
+                const bool is_new = place.mark <= base;
+                row[size] = {place.id, 0};
+                const std::uint32_t at = is_new ? size : place.mark - base - 1;
+                ++row[at].count;
+                places[k]->mark = base + at + 1;
+                size += is_new;
+            }
+            size_ = size;
         });
         rows.add(row_.data(), size_);
         base_ += size_;
@@ -129,21 +142,61 @@ class BitSorter {
     ZeroArray<std::uint32_t> counts_;
 };
 
-// Calls use(id, count) for the entries of a row, by ascending id[entry].
-template <typename Use>
-void sorted_row(const Entry* entries, std::size_t n, const std::vector<std::uint32_t>& id, BitSorter& sorter,
-                std::vector<Entry>& buffer, Use use) {
-    auto number = [&](std::uint32_t local) { return id.empty() ? local : id[local]; };
-    if (n * 4 >= sorter.cost()) {
-        for (std::size_t k = 0; k < n; ++k) sorter.add(number(entries[k].id), entries[k].count);
-        sorter.drain(use);
-        return;
+// Sorts rows of distinct small numbers: a bit for each, then each entry goes where the bits
+// before its own say. All of it fits in the first-level cache for usual vocabularies, and
+// there is no branch on the data.
+class RowSorter {
+  public:
+    explicit RowSorter(std::size_t n) : bits_(n / 64 + 1), first_(n / 64 + 1), summary_(n / 4096 + 1) {}
+
+    // The entries by ascending id; valid until the next call.
+    const Entry* sort(const Entry* entries, std::size_t n) {
+        if (sorted_.size() < n) sorted_.resize(2 * n);
+        if (n * 4 >= summary_.size()) {
+            spread(entries, n, {bits_.data(), first_.data(), summary_.data(), summary_.size()}, sorted_.data());
+        } else {
+            std::copy(entries, entries + n, sorted_.begin());
+            std::sort(sorted_.begin(), sorted_.begin() + n, [](const Entry& a, const Entry& b) { return a.id < b.id; });
+        }
+        return sorted_.data();
     }
-    buffer.clear();
-    for (std::size_t k = 0; k < n; ++k) buffer.push_back({number(entries[k].id), entries[k].count});
-    std::sort(buffer.begin(), buffer.end(), [](const Entry& a, const Entry& b) { return a.id < b.id; });
-    for (const Entry& entry : buffer) use(entry.id, entry.count);
-}
+
+  private:
+    struct Bits {
+        std::uint64_t* words;
+        std::uint32_t* first; // how many bits are set before each word
+        std::uint64_t* summary;
+        std::size_t n_summary;
+    };
+
+    EARMARK_WIDEST static void spread(const Entry* entries, std::size_t n, Bits bits, Entry* out) {
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::uint32_t id = entries[k].id;
+            bits.words[id >> 6] |= std::uint64_t(1) << (id & 63);
+            bits.summary[id >> 12] |= std::uint64_t(1) << ((id >> 6) & 63);
+        }
+        std::uint32_t before = 0;
+        for (std::size_t s = 0; s < bits.n_summary; ++s) {
+            for (std::uint64_t words = bits.summary[s]; words; words &= words - 1) {
+                const std::size_t word = s * 64 + lowest_bit(words);
+                bits.first[word] = before;
+                before += count_bits(bits.words[word]);
+            }
+            bits.summary[s] = 0;
+        }
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::uint32_t id = entries[k].id;
+            const std::uint64_t below = (std::uint64_t(1) << (id & 63)) - 1;
+            out[bits.first[id >> 6] + count_bits(bits.words[id >> 6] & below)] = entries[k];
+        }
+        for (std::size_t k = 0; k < n; ++k) bits.words[entries[k].id >> 6] = 0;
+    }
+
+    std::vector<std::uint64_t> bits_;
+    std::vector<std::uint32_t> first_;
+    std::vector<std::uint64_t> summary_;
+    std::vector<Entry> sorted_;
+};
 
 // The counts of a corpus: terms numbered by first occurrence, rows unsorted
 // until the caller has said which terms to keep and in which column.
@@ -203,21 +256,31 @@ class Counted {
         for (std::size_t row = 0; row < n_rows_; ++row) indptr[row + 1] += indptr[row];
         require(std::size_t(indptr[n_rows_]) <= room, "indices, data: expected room for every entry.");
         run_parts(rows_.size(), [&](std::size_t part) {
-            BitSorter sorter(terms_.size());
-            std::vector<Entry> buffer;
+            RowSorter sorter(terms_.size());
+            std::vector<Entry> row;
             std::uint64_t at = indptr[first[part]];
             rows_[part].each(last, [&](std::size_t, const Entry* entries, std::size_t n) {
-                sorted_row(entries, n, terms_.numbers(part), sorter, buffer,
-                           [&](std::uint32_t term, std::uint32_t count) {
-                               if (column[term] < 0) return;
-                               indices[at] = column[term];
-                               data[at++] = count;
-                           });
+                const Entry* sorted = sorter.sort(numbered(part, entries, n, row), n);
+                for (std::size_t k = 0; k < n; ++k) {
+                    const std::int32_t place = column[sorted[k].id];
+                    if (!all_kept && place < 0) continue;
+                    indices[at] = place;
+                    data[at++] = sorted[k].count;
+                }
             });
         });
     }
 
   private:
+    // The entries of a part's row with the numbers of the corpus.
+    const Entry* numbered(std::size_t part, const Entry* entries, std::size_t n, std::vector<Entry>& row) const {
+        const std::vector<std::uint32_t>& numbers = terms_.numbers(part);
+        if (numbers.empty()) return entries;
+        row.assign(entries, entries + n);
+        for (Entry& entry : row) entry.id = numbers[entry.id];
+        return row.data();
+    }
+
     template <typename Index>
     void row_lengths(std::size_t part, bool all_kept, const std::int32_t* column, Index* lengths) {
         if (all_kept) {

@@ -2,6 +2,7 @@
 // of documents is ever made.
 #pragma once
 
+#include "sparse_rows.hpp"
 #include "text_vocabulary.hpp"
 
 #include <cmath>
@@ -9,10 +10,10 @@
 
 namespace text {
 
-// Tokens and documents of one term in one class.
+// Tokens and documents of one term in one class: 16 bytes, four a cache line.
 struct ClassSum {
-    std::uint32_t id, last_document, documents;
     std::uint64_t tokens;
+    std::uint32_t last_document, documents;
 };
 
 // Sums of one part of the documents, class after class: tokens_cw, presence_cw (CS1).
@@ -39,39 +40,40 @@ class PartSums {
 
     TermReader reader;
     std::vector<ClassSum> sums;
+    std::vector<std::uint32_t> terms; // of each sum
     std::vector<std::size_t> first; // of each class, and the end
 
   private:
     void document(const Text& t, std::size_t class_start) {
         ++document_;
-        reader.read(t, [this, class_start](std::uint32_t& mark, std::uint32_t id) {
-            // A mark above the start of the class was set in this class.
-            if (mark <= class_start) {
-                sums.push_back({id, 0, 0, 0});
-                mark = sums.size();
+        reader.read(t, [this, class_start](Place* const* places, std::size_t n) {
+            std::uint32_t at[look_ahead];
+            for (std::size_t k = 0; k < n; ++k) {
+                // A mark above the start of the class was set in this class.
+                if (places[k]->mark <= class_start) new_sum(*places[k]);
+                // Ask for the sum now and add to it later, when it is in the cache.
+                at[k] = places[k]->mark - 1;
+                prefetch(&sums[at[k]]);
             }
-            // Ask for the sum now and add to it later, when it is in the cache.
-            prefetch(&sums[mark - 1]);
-            waiting_[n_waiting_++] = mark - 1;
-            if (n_waiting_ == look_ahead) add_waiting();
+            const std::uint32_t document = document_;
+            ClassSum* all = sums.data();
+            for (std::size_t k = 0; k < n; ++k) {
+                ClassSum& sum = all[at[k]];
+                ++sum.tokens;
+                sum.documents += sum.last_document != document;
+                sum.last_document = document;
+            }
         });
-        add_waiting();
         if (sums.size() > 0xF0000000) throw std::length_error("more than 2^32 class sums in one part");
     }
 
-    void add_waiting() {
-        for (std::size_t k = 0; k < n_waiting_; ++k) {
-            ClassSum& sum = sums[waiting_[k]];
-            ++sum.tokens;
-            sum.documents += sum.last_document != document_;
-            sum.last_document = document_;
-        }
-        n_waiting_ = 0;
+    void new_sum(Place& place) {
+        sums.push_back({0, 0, 0});
+        terms.push_back(place.id);
+        place.mark = sums.size();
     }
 
     std::uint32_t document_ = 0; // counts from 1
-    std::uint32_t waiting_[look_ahead];
-    std::size_t n_waiting_ = 0;
 };
 
 // Class x term sums over sorted terms.
@@ -113,7 +115,7 @@ class ClassSums {
             for (std::size_t part = 0; part < parts.size(); ++part)
                 for (std::size_t k = parts[part]->first[c]; k < parts[part]->first[c + 1]; ++k) {
                     const ClassSum& sum = parts[part]->sums[k];
-                    const std::uint32_t at = column[terms_.number(part, sum.id)];
+                    const std::uint32_t at = column[terms_.number(part, parts[part]->terms[k])];
                     all_tokens[at] += sum.tokens;
                     all_documents[at] += sum.documents;
                     sorter.add(at, 0);
@@ -147,12 +149,24 @@ struct Linear {
     std::size_t n_outputs;
 };
 
+EARMARK_WIDEST static void add_rows(const double* weights, std::size_t n_outputs, const std::uint32_t* columns,
+                                    std::size_t n, double* out) {
+    add_blocks<false>(weights, n_outputs, columns, static_cast<const double*>(nullptr), n, out);
+}
+
+EARMARK_WIDEST static void add_scaled_rows(const double* weights, std::size_t n_outputs, const std::uint32_t* columns,
+                                           const double* x, std::size_t n, double* out) {
+    add_blocks<true>(weights, n_outputs, columns, x, n, out);
+}
+
 // Scores documents one by one; a document's sum runs over its distinct terms in
 // the order of their first occurrence, so that it does not depend on the threads.
 class Scorer {
   public:
     Scorer(const Vocabulary& vocabulary, const Linear& linear)
-        : reader_(vocabulary), counter_(vocabulary.n_columns()), linear_(linear) {}
+        : reader_(vocabulary), counter_(vocabulary.n_columns()), linear_(linear) {
+        for (std::uint32_t count = 0; count < n_values; ++count) values_[count] = tf_of(count);
+    }
 
     // -> number of tokens that are in the vocabulary
     std::int64_t score(const Text& t, double* out) {
@@ -161,6 +175,8 @@ class Scorer {
     }
 
   private:
+    static constexpr std::uint32_t n_values = 64;
+
     // x_dw is the count itself: the sum may run over tokens, and none need be counted.
     bool counts_only() const { return linear_.tf == Tf::raw && linear_.norm == Norm::none && !linear_.idf; }
 
@@ -168,8 +184,8 @@ class Scorer {
         std::int64_t n_tokens = 0;
         reader_.read(t, [&](const std::uint32_t* columns, std::size_t n) {
             n_tokens += n;
-            for (std::size_t k = 0; k < n; ++k) ask_for(row_of(columns[k]));
-            for (std::size_t k = 0; k < n; ++k) add(1.0, row_of(columns[k]), out);
+            for (std::size_t k = 0; k < n; ++k) ask_for(columns[k]);
+            add_rows(linear_.weights, linear_.n_outputs, columns, n, out);
         });
         finish(0.0, out);
         return n_tokens;
@@ -181,37 +197,42 @@ class Scorer {
         const Entry* entries = counter_.take(n);
         std::int64_t n_tokens = 0;
         double size = 0.0;
-        for (std::size_t k = 0; k < n; ++k) {
-            if (k + 8 < n) ask_for(row_of(entries[k + 8].id));
-            const auto [column, count] = entries[k];
-            n_tokens += count;
-            const double x = value(column, count);
-            size += linear_.norm == Norm::l2 ? x * x : std::fabs(x);
-            add(x, row_of(column), out);
+        std::uint32_t columns[look_ahead];
+        double x[look_ahead];
+        for (std::size_t begin = 0; begin < n; begin += look_ahead) {
+            const std::size_t m = std::min(look_ahead, n - begin);
+            for (std::size_t k = 0; k < m; ++k) {
+                const auto [column, count] = entries[begin + k];
+                ask_for(column);
+                n_tokens += count;
+                columns[k] = column;
+                x[k] = value(column, count);
+                size += linear_.norm == Norm::l2 ? x[k] * x[k] : std::fabs(x[k]);
+            }
+            add_scaled_rows(linear_.weights, linear_.n_outputs, columns, x, m, out);
         }
         finish(size, out);
         return n_tokens;
     }
 
-    const double* row_of(std::uint32_t column) const {
-        return linear_.weights + std::size_t(column) * linear_.n_outputs;
+    double tf_of(std::uint32_t count) const {
+        const double x = count;
+        if (linear_.tf == Tf::binary) return 1.0;
+        if (linear_.tf == Tf::sublinear) return 1.0 + std::log(x);
+        if (linear_.tf == Tf::logarithm) return 1.0 + std::log10(x);
+        return x;
     }
 
     double value(std::uint32_t column, std::uint32_t count) const {
-        double x = count;
-        if (linear_.tf == Tf::binary) x = 1.0;
-        if (linear_.tf == Tf::sublinear) x = 1.0 + std::log(x);
-        if (linear_.tf == Tf::logarithm) x = 1.0 + std::log10(x);
+        const double x = count < n_values ? values_[count] : tf_of(count);
         return linear_.idf ? x * linear_.idf[column] : x;
     }
 
     // All cache lines of a row of weights, up to a few.
-    void ask_for(const double* row) const {
-        for (std::size_t k = 0; k < linear_.n_outputs && k < 64; k += 8) prefetch(row + k);
-    }
-
-    void add(double x, const double* row, double* out) const {
-        for (std::size_t k = 0; k < linear_.n_outputs; ++k) out[k] += x * row[k];
+    void ask_for(std::uint32_t column) const {
+        const double* row = linear_.weights + std::size_t(column) * linear_.n_outputs;
+        prefetch(row);
+        for (std::size_t k = 8; k < linear_.n_outputs && k < 64; k += 8) prefetch(row + k);
     }
 
     void finish(double size, double* out) const {
@@ -223,6 +244,7 @@ class Scorer {
     ColumnReader reader_;
     ColumnCounter counter_;
     Linear linear_;
+    double values_[n_values]; // tf of small counts
 };
 
 inline void score_texts(const Texts& texts, const Vocabulary& vocabulary, const Linear& linear, double* scores,

@@ -61,7 +61,7 @@ class HashReader {
         words_.clear();
         for (std::size_t k = 0; k < n; ++k) {
             const char* word = bytes + spans[k].start;
-            if (any_stops_ && stops_.words().find(Key::of(word, spans[k].length()))) continue;
+            if (any_stops_ && &stops_.words().find(word, spans[k].length()) != &absent) continue;
             if (!line_.empty()) line_.push_back(' ');
             words_.push_back({std::uint32_t(line_.size()), std::uint32_t(line_.size()) + spans[k].length()});
             line_.append(word, spans[k].length());

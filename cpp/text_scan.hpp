@@ -7,10 +7,15 @@
 #include "compiler.hpp"
 #include "text_documents.hpp"
 
+#include <cstdlib>
 #include <cstring>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#endif
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__)
+#define EARMARK_WIDE_SCAN
+#include <immintrin.h>
 #endif
 
 namespace text {
@@ -75,6 +80,121 @@ inline std::uint64_t classify_64(const char* in, char* out, bool fold) {
     return words;
 }
 
+// Writes where words begin and end, in turn: an array of spans. There must be room for
+// `block_edges` more numbers than there will be.
+constexpr std::size_t block_edges = 64;
+
+struct Edges {
+    std::uint32_t* next;
+    std::uint64_t in_word = 0; // was the character before in a word?
+    std::uint64_t single = 0;  // and was it its first?
+
+    // Which of the next n <= 64 bytes begin a word or follow one; `skip_single` leaves out
+    // words of one byte (but for one at the end of the text).
+    template <bool skip_single> EARMARK_INLINE std::uint64_t changes(std::uint64_t words, unsigned n = 64) {
+        const std::uint64_t before = words << 1 | in_word;
+        std::uint64_t changed = words ^ before;
+        if (n < 64) changed &= (std::uint64_t(1) << n) - 1;
+        if (skip_single) {
+            const std::uint64_t lone = words & ~before & ~(words >> 1) & ~(std::uint64_t(1) << 63);
+            changed &= ~(lone | lone << 1);
+            const std::uint64_t drop = single & ~words & 1; // the block before ended with a word of one byte
+            next -= drop;
+            changed &= ~drop;
+            single = (words & ~before) >> 63;
+        }
+        in_word = words >> (n - 1) & 1;
+        return changed;
+    }
+
+    void write(std::uint64_t changed, std::uint32_t base) {
+        for (; changed; changed &= changed - 1) *next++ = base + lowest_bit(changed);
+    }
+    void character(bool word, std::uint32_t at) {
+        *next = at;
+        next += word != in_word;
+        in_word = word;
+    }
+    void end(std::uint32_t at) {
+        if (in_word) *next++ = at;
+    }
+};
+
+template <bool skip_single> void ascii_blocks(const char* in, std::size_t n, char* out, bool fold, Edges& edges) {
+    std::size_t k = 0;
+    for (; k + 64 <= n; k += 64) edges.write(edges.changes<skip_single>(classify_64(in + k, out + k, fold)), k);
+    if (k < n) {
+        char last[64] = {};
+        std::memcpy(last, in + k, n - k);
+        edges.write(edges.changes<skip_single>(classify_64(last, out + k, fold)), k);
+    }
+    edges.end(n);
+}
+
+#if defined(EARMARK_WIDE_SCAN)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // of the compiler's own header
+#define EARMARK_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
+
+// EARMARK_NARROW_SCAN=1 keeps to the narrow registers: the tests compare both.
+inline bool has_wide_scan() {
+    static const bool has = !std::getenv("EARMARK_NARROW_SCAN") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi") &&
+                            __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2");
+    return has;
+}
+
+// The same with registers of 64 bytes: the edges are pressed together and widened sixteen at
+// a time, whatever their number.
+template <bool skip_single>
+EARMARK_AVX512 void ascii_blocks_wide(const char* in, std::size_t n, char* out, bool fold, Edges& edges) {
+    const __m512i a_upper = _mm512_set1_epi8('A'), a = _mm512_set1_epi8('a'), zero = _mm512_set1_epi8('0');
+    const __m512i n_letters = _mm512_set1_epi8(26), n_digits = _mm512_set1_epi8(10), line = _mm512_set1_epi8('_');
+    const __m512i bit = _mm512_set1_epi8(0x20);
+    alignas(64) static const struct Places {
+        std::uint8_t at[64];
+        Places() {
+            for (int k = 0; k < 64; ++k) at[k] = k;
+        }
+    } places;
+    const __m512i place = _mm512_load_si512(places.at);
+    Edges e = edges;
+    for (std::size_t k = 0; k < n; k += 64) {
+        const std::size_t rest = n - k;
+        const __mmask64 inside = rest >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << rest) - 1;
+        const __m512i c = _mm512_maskz_loadu_epi8(inside, in + k);
+        const __mmask64 upper = fold ? _mm512_cmplt_epu8_mask(_mm512_sub_epi8(c, a_upper), n_letters) : 0;
+        const __mmask64 letter = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(_mm512_or_si512(c, bit), a), n_letters);
+        const __mmask64 digit = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(c, zero), n_digits);
+        _mm512_storeu_si512(out + k, _mm512_mask_add_epi8(c, upper, c, bit));
+        const std::uint64_t words = letter | digit | _mm512_cmpeq_epi8_mask(c, line);
+        const std::uint64_t changed = e.changes<skip_single>(words);
+        const __m512i found = _mm512_maskz_compress_epi8(changed, place);
+        const __m512i base = _mm512_set1_epi32(static_cast<int>(k));
+        const int n_changed = __builtin_popcountll(changed);
+        auto store = [&](int part, __m128i bytes) EARMARK_AVX512 {
+            _mm512_storeu_si512(e.next + 16 * part, _mm512_add_epi32(base, _mm512_cvtepu8_epi32(bytes)));
+        };
+        store(0, _mm512_castsi512_si128(found));
+        store(1, _mm512_extracti32x4_epi32(found, 1));
+        if (n_changed > 32) {
+            store(2, _mm512_extracti32x4_epi32(found, 2));
+            store(3, _mm512_extracti32x4_epi32(found, 3));
+        }
+        e.next += n_changed;
+    }
+    e.end(n);
+    edges = e;
+}
+#pragma GCC diagnostic pop
+#endif
+
+template <bool skip_single> void ascii_edges(const char* in, std::size_t n, char* out, bool fold, Edges& edges) {
+#if defined(EARMARK_WIDE_SCAN)
+    if (has_wide_scan()) return ascii_blocks_wide<skip_single>(in, n, out, fold, edges);
+#endif
+    ascii_blocks<skip_single>(in, n, out, fold, edges);
+}
+
 // ---- any text, one code point at a time -------------------------------------
 
 template <typename Unit, typename Use> void each_unit(const Text& t, Use use) {
@@ -134,71 +254,25 @@ class Scanner {
         if (bytes_.size() < n + 64 + over_read) bytes_.resize(n + n / 2 + 64 + over_read);
     }
 
-    // Writes where words begin and end, in turn: an array of spans.
-    struct Edges {
-        std::uint32_t* next;
-        std::uint64_t in_word = 0; // was the character before in a word?
-
-        // The next 64 bytes; `skip_single` leaves out words of one byte.
-        template <bool skip_single> void block(std::uint64_t words, std::uint32_t base) {
-            const std::uint64_t before = words << 1 | in_word;
-            std::uint64_t changes = words ^ before;
-            if (skip_single) {
-                const std::uint64_t single = words & ~before & ~(words >> 1) & ~(std::uint64_t(1) << 63);
-                changes &= ~(single | single << 1);
-                if ((in_word & ~words) && next[-1] + 1 == base) { // its one byte was the last of the block before
-                    --next;
-                    changes &= changes - 1;
-                }
-            }
-            in_word = words >> 63;
-            for (; changes; changes &= changes - 1) *next++ = base + lowest_bit(changes);
-        }
-        void character(bool word, std::uint32_t at) {
-            *next = at;
-            next += word != in_word;
-            in_word = word;
-        }
-        void end(std::uint32_t at) {
-            if (in_word) *next++ = at;
-        }
-    };
-
     // Room for the spans of n bytes: a word and what follows it take two.
     Edges start_edges(std::size_t n) {
-        if (spans_.size() < n / 2 + 2) spans_.resize(n + 2);
+        const std::size_t wanted = n / 2 + 2 + block_edges / 2;
+        if (spans_.size() < wanted) spans_.resize(wanted + n / 2);
         return {&spans_[0].start};
     }
 
     void ascii_words(const Text& t) {
         room(t.length);
         Edges edges = start_edges(t.length);
-        if (scan_.min_length == 1) {
-            ascii_edges<false>(t, edges);
-            n_spans_ = n_edges(edges) / 2;
-        } else {
-            ascii_edges<true>(t, edges);
-            if (scan_.min_length == 2) { // one byte can only be left over at the very end
-                n_spans_ = n_edges(edges) / 2;
-                n_spans_ -= n_spans_ > 0 && spans_[n_spans_ - 1].length() < 2;
-            } else {
-                filter(n_edges(edges) / 2, [](const Span&) { return true; });
-            }
-        }
-    }
-
-    template <bool skip_single> void ascii_edges(const Text& t, Edges& edges) {
         const char* in = static_cast<const char*>(t.data);
-        const std::size_t n = t.length;
-        char* out = bytes_.data();
-        std::size_t k = 0;
-        for (; k + 64 <= n; k += 64) edges.block<skip_single>(classify_64(in + k, out + k, t.fold), k);
-        if (k < n) {
-            char last[64] = {};
-            std::memcpy(last, in + k, n - k);
-            edges.block<skip_single>(classify_64(last, out + k, t.fold), k);
-        }
-        edges.end(n);
+        if (scan_.min_length == 1)
+            ascii_edges<false>(in, t.length, bytes_.data(), t.fold, edges);
+        else
+            ascii_edges<true>(in, t.length, bytes_.data(), t.fold, edges);
+        if (scan_.min_length > 2) return filter(n_edges(edges) / 2, [](const Span&) { return true; });
+        n_spans_ = n_edges(edges) / 2;
+        // One byte can only be left over at the very end.
+        n_spans_ -= n_spans_ > 0 && spans_[n_spans_ - 1].length() < scan_.min_length;
     }
 
     void words(const Text& t) {
@@ -213,14 +287,24 @@ class Scanner {
         case Kind::utf8: out = utf8_words(t, edges, out); break;
         }
         edges.end(out - bytes_.data());
-        filter(n_edges(edges) / 2,
-               [this](const Span& span) { return span.length() >= 4 * scan_.min_length || enough_characters(span); });
+        const std::size_t n = n_edges(edges) / 2;
+        if (scan_.min_length > 2)
+            filter(n, [this](const Span& span) { return enough_characters(span); });
+        else if (scan_.min_length == 2) // more bytes than its first character
+            filter(n, [this](const Span& span) { return span.length() > first_length(bytes_[span.start]); });
+        else
+            n_spans_ = n;
+    }
+
+    // Bytes of the character that begins with this byte.
+    static std::uint32_t first_length(char byte) {
+        const unsigned char first = byte;
+        return 1u + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0);
     }
 
     // A word is measured in characters, not in bytes.
     bool enough_characters(const Span& span) const {
         const unsigned char* word = reinterpret_cast<const unsigned char*>(bytes_.data()) + span.start;
-        if (all_ascii(word, span.length())) return true;
         std::uint32_t n_points = 0;
         for (std::uint32_t k = 0; k < span.length(); ++k) n_points += (word[k] & 0xC0) != 0x80;
         return n_points >= scan_.min_length;
@@ -238,30 +322,40 @@ class Scanner {
         }
     }
 
-    // Blocks of 64 ASCII characters go the fast way, whatever stands before and after.
+    // 64 characters at a time: runs of ASCII go the fast way, whatever stands before and after.
     template <typename Unit> char* wide_words(const Text& t, Edges& edges, char* out) {
         const Unit* in = static_cast<const Unit*>(t.data);
         std::uint64_t k = 0;
-        while (k < t.length) {
-            if (t.length - k >= 64) {
-                char block[64];
-                Unit seen = 0;
-                for (int i = 0; i < 64; ++i) seen |= in[k + i];
-                if (seen < 0x80) {
-                    for (int i = 0; i < 64; ++i) block[i] = static_cast<char>(in[k + i]);
-                    edges.block<false>(classify_64(block, out, t.fold), out - bytes_.data());
-                    out += 64;
-                    k += 64;
-                    continue;
-                }
+        for (; k + 64 <= t.length; k += 64) {
+            char block[64];
+            std::uint64_t beyond = 0;
+            Unit seen = 0;
+            for (int i = 0; i < 64; ++i) seen |= in[k + i];
+            if (seen >= 0x80)
+                for (int i = 0; i < 64; ++i) beyond |= std::uint64_t(in[k + i] >= 0x80) << i;
+            for (int i = 0; i < 64; ++i) block[i] = static_cast<char>(in[k + i]);
+            out = mixed_block(block, beyond, t.fold, edges, out, [&](unsigned i) { return std::uint32_t(in[k + i]); });
+        }
+        for (; k < t.length; ++k) out = one_character(in[k], t.fold, edges, out);
+        return out;
+    }
+
+    // Of 64 characters those that `beyond` marks are not ASCII; character(i) tells them.
+    template <typename Character>
+    char* mixed_block(const char* block, std::uint64_t beyond, bool fold, Edges& edges, char* out,
+                      Character character) {
+        char lower[64];
+        const std::uint64_t words = classify_64(block, lower, fold);
+        for (unsigned at = 0; at < 64;) {
+            const std::uint64_t left = beyond >> at;
+            const unsigned run = left ? lowest_bit(left) : 64 - at;
+            if (run > 0) {
+                edges.write(edges.changes<false>(words >> at, run), out - bytes_.data());
+                std::memcpy(out, lower + at, run);
+                out += run;
+                at += run;
             }
-            // Up to the next character beyond ASCII.
-            const std::uint64_t stop = std::min<std::uint64_t>(t.length, k + 64);
-            while (k < stop) {
-                const std::uint32_t c = in[k++];
-                out = one_character(c, t.fold, edges, out);
-                if (c >= 0x80) break;
-            }
+            if (left) out = one_character(character(at++), fold, edges, out);
         }
         return out;
     }
@@ -271,7 +365,8 @@ class Scanner {
         const unsigned char* const end = in + t.length;
         while (in < end) {
             if (end - in >= 64 && all_ascii(in, 64)) {
-                edges.block<false>(classify_64(reinterpret_cast<const char*>(in), out, t.fold), out - bytes_.data());
+                const char* block = reinterpret_cast<const char*>(in);
+                edges.write(edges.changes<false>(classify_64(block, out, t.fold)), out - bytes_.data());
                 in += 64;
                 out += 64;
                 continue;

@@ -26,7 +26,7 @@ class Symbols {
         for (std::string stop : stop_words) {
             const std::uint32_t length = stop.size();
             stop.resize(length + over_read);
-            if (length > 0) words_.find_or_add(Key::of(stop.data(), length), none);
+            if (length > 0) words_.find_or_add(stop.data(), length, none);
         }
         n_stop_ = words_.size();
     }
@@ -37,23 +37,25 @@ class Symbols {
     const PairTable& pairs(std::uint32_t n) const { return pairs_[n - 2]; }
     bool has_pairs() const { return !pairs_.empty(); }
     std::size_t size() const { return size_; }
+    std::size_t n_stop() const { return n_stop_; }
 
     // Make room for so many more strings, or n-grams: until then no slot moves.
-    void expect_words(std::size_t more) { words_.reserve(words_.size() + more); }
+    void expect_words(std::size_t more) { words_.expect(more); }
     void expect_pairs(std::uint32_t n, std::size_t more) { pairs_[n - 2].reserve(pairs_[n - 2].size() + more); }
 
-    // The slot of a string, for which there must be room; its id is `none` for a stop word.
-    Slot& word(const Key& key) {
-        Slot& slot = words_.find_or_add(key, size_);
-        if (slot.id == size_) add({none, std::uint32_t(words_.size() - 1)}, 1);
-        return slot;
+    // The place of a string, for which there must be room; its id is `none` for a stop word.
+    // Reads `over_read` bytes behind it.
+    Place& word(const char* bytes, std::uint32_t length) {
+        Place& place = words_.find_or_add(bytes, length, size_);
+        if (place.id == size_) add({none, std::uint32_t(words_.size() - 1)}, 1);
+        return place;
     }
 
-    // The slot of an n-gram, n >= 2.
-    PairSlot& pair(std::uint32_t n, std::uint64_t key) {
-        PairSlot& slot = pairs_[n - 2].find_or_add(key, size_);
-        if (slot.id == size_) add({std::uint32_t((key - 1) >> 32), std::uint32_t(key - 1)}, n);
-        return slot;
+    // The place of an n-gram, n >= 2.
+    Place& pair(std::uint32_t n, std::uint64_t key) {
+        Place& place = pairs_[n - 2].find_or_add(key, size_).place;
+        if (place.id == size_) add({std::uint32_t((key - 1) >> 32), std::uint32_t(key - 1)}, n);
+        return place;
     }
 
     // Words in the symbol: n of an n-gram of words, 1 for strings.
@@ -67,7 +69,7 @@ class Symbols {
             const Symbol symbol = other.symbol(id);
             if (symbol.prefix == none) {
                 expect_words(1);
-                ours[id] = word(other.words_.key(symbol.word, buffer)).id;
+                ours[id] = word(other.words_.copy(symbol.word, buffer), other.words_.length(symbol.word)).id;
             } else {
                 const std::uint32_t n = other.n_words_[id];
                 expect_pairs(n, 1);

@@ -5,10 +5,8 @@
 
 namespace text {
 
-constexpr std::size_t look_ahead = 32; // terms hashed and prefetched at a time
-
-// Looks up every term of a document in a growing table; calls use(mark, id) for
-// each term that counts, `mark` being four bytes of the term's own slot.
+// Looks up every term of a document in a growing table; calls use(places, n), n <= look_ahead,
+// for the terms that count. A place is the term's own: its mark may be changed.
 class TermReader {
   public:
     TermReader(const Scan& scan, const std::vector<std::string>& stop_words)
@@ -28,30 +26,35 @@ class TermReader {
     Symbols symbols;
 
   private:
-    // Three short loops over some terms: ask for the slots, find them, use them.
     template <bool counts, typename Use> void strings(const char* bytes, const Span* spans, std::size_t n, Use& use) {
-        Key keys[look_ahead];
-        Slot* slots[look_ahead];
+        Place* places[look_ahead];
         for (std::size_t begin = 0; begin < n; begin += look_ahead) {
-            const std::size_t m = std::min(look_ahead, n - begin);
+            std::size_t m = std::min(look_ahead, n - begin);
             symbols.expect_words(m);
-            for (std::size_t k = 0; k < m; ++k) {
-                keys[k] = Key::of(bytes + spans[begin + k].start, spans[begin + k].length());
-                symbols.words().prefetch_slot(keys[k]);
-            }
-            for (std::size_t k = 0; k < m; ++k) slots[k] = &symbols.word(keys[k]);
-            for (std::size_t k = 0; k < m; ++k) {
-                if (slots[k]->id == none) continue; // a stop word
-                if (counts) use(slots[k]->mark, slots[k]->id);
-                if (symbols.has_pairs()) words_.push_back(slots[k]->id);
-            }
+            find(bytes, spans + begin, m, places);
+            if (symbols.n_stop())
+                m = std::remove_if(places, places + m, [](const Place* p) { return p->id == none; }) - places;
+            if (symbols.has_pairs())
+                for (std::size_t k = 0; k < m; ++k) words_.push_back(places[k]->id);
+            if (counts) use(places, m);
         }
+    }
+
+    // The places of some terms; new ones are added in their order.
+    void find(const char* bytes, const Span* spans, std::size_t n, Place** places) {
+        const Place** known = const_cast<const Place**>(places); // all of our own table, but for `absent`
+        const std::size_t n_new = scan_.analyzer == Analyzer::word
+                                      ? symbols.words().locate<false>(bytes, spans, n, known)
+                                      : symbols.words().locate<true>(bytes, spans, n, known);
+        for (std::size_t k = 0; n_new && k < n; ++k)
+            if (known[k] == &absent) places[k] = &symbols.word(bytes + spans[k].start, spans[k].length());
     }
 
     template <typename Use> void pairs(std::uint32_t n, Use& use) {
         const std::size_t n_grams = words_.size() - n + 1;
         const bool counts = n >= scan_.min_n;
         std::uint64_t keys[look_ahead];
+        Place* places[look_ahead];
         for (std::size_t begin = 0; begin < n_grams; begin += look_ahead) {
             const std::size_t m = std::min(look_ahead, n_grams - begin);
             symbols.expect_pairs(n, m);
@@ -60,10 +63,10 @@ class TermReader {
                 symbols.pairs(n).prefetch_slot(keys[k]);
             }
             for (std::size_t k = 0; k < m; ++k) {
-                PairSlot& slot = symbols.pair(n, keys[k]);
-                if (counts) use(slot.mark, slot.id);
-                grams_[begin + k] = slot.id;
+                places[k] = &symbols.pair(n, keys[k]);
+                grams_[begin + k] = places[k]->id;
             }
+            if (counts) use(places, m);
         }
     }
 

@@ -26,7 +26,6 @@ class Vocabulary {
         symbols_.expect_words(terms.size());
         std::string line; // of some terms at a time, so that their slots are asked for together
         std::size_t starts[look_ahead];
-        Key keys[look_ahead];
         for (std::size_t begin = 0; begin < terms.size(); begin += look_ahead) {
             const std::size_t n = std::min(look_ahead, terms.size() - begin);
             line.clear();
@@ -35,14 +34,12 @@ class Vocabulary {
                 line.append(terms[begin + k]);
             }
             line.append(over_read, '\0');
+            for (std::size_t k = 0; k < n; ++k)
+                symbols_.words().prefetch_slot(line.data() + starts[k], terms[begin + k].size());
             for (std::size_t k = 0; k < n; ++k) {
-                keys[k] = Key::of(line.data() + starts[k], terms[begin + k].size());
-                symbols_.words().prefetch_slot(keys[k]);
-            }
-            for (std::size_t k = 0; k < n; ++k) {
-                if (keys[k].length == 0) continue;
-                Slot& slot = symbols_.word(keys[k]);
-                if (slot.id != none) slot.mark = begin + k + 1; // none: a stop word
+                if (terms[begin + k].empty()) continue;
+                Place& place = symbols_.word(line.data() + starts[k], terms[begin + k].size());
+                if (place.id != none) place.mark = begin + k + 1; // none: a stop word
             }
         }
     }
@@ -63,7 +60,7 @@ class Vocabulary {
         std::uint32_t gram = none;
         for (std::uint32_t k = 0; k < words.size(); ++k) {
             if (words[k].length() == 0) return;
-            Slot& word = symbols_.word(Key::of(padded.data() + words[k].start, words[k].length()));
+            Place& word = symbols_.word(padded.data() + words[k].start, words[k].length());
             if (word.id == none) return; // a stop word
             if (k == 0) {
                 if (words.size() == 1) word.mark = column + 1;
@@ -71,9 +68,9 @@ class Vocabulary {
                 continue;
             }
             symbols_.expect_pairs(k + 1, 1);
-            PairSlot& slot = symbols_.pair(k + 1, PairTable::key(gram, word.id));
-            if (k + 1 == words.size()) slot.mark = column + 1;
-            gram = slot.id;
+            Place& place = symbols_.pair(k + 1, PairTable::key(gram, word.id));
+            if (k + 1 == words.size()) place.mark = column + 1;
+            gram = place.id;
         }
     }
 
@@ -110,21 +107,19 @@ class ColumnReader {
   private:
     template <typename Use> void strings(const char* bytes, const Span* spans, std::size_t n, Use& use) {
         const StringTable& table = vocabulary_.words();
-        Key keys[look_ahead];
+        const Place* places[look_ahead];
         for (std::size_t begin = 0; begin < n; begin += look_ahead) {
             const std::size_t m = std::min(look_ahead, n - begin);
-            for (std::size_t k = 0; k < m; ++k) {
-                keys[k] = Key::of(bytes + spans[begin + k].start, spans[begin + k].length());
-                table.prefetch_slot(keys[k]);
-            }
+            scan_.analyzer == Analyzer::word ? table.locate<false>(bytes, spans + begin, m, places)
+                                             : table.locate<true>(bytes, spans + begin, m, places);
             std::size_t n_known = 0;
             for (std::size_t k = 0; k < m; ++k) {
-                const Slot* slot = table.find(keys[k]);
-                columns_[n_known] = slot ? slot->mark - 1 : none;
+                columns_[n_known] = places[k]->mark - 1;
                 n_known += columns_[n_known] != none;
-                if (!vocabulary_.has_pairs() || (slot && slot->id == none)) continue;
-                words_.push_back(slot ? slot->id : none);
             }
+            if (vocabulary_.has_pairs())
+                for (std::size_t k = 0; k < m; ++k)
+                    if (places[k] == &absent || places[k]->id != none) words_.push_back(places[k]->id);
             use(columns_, n_known);
         }
     }
@@ -143,9 +138,10 @@ class ColumnReader {
             std::size_t n_known = 0;
             for (std::size_t k = 0; k < m; ++k) {
                 const PairSlot* slot = keys[k] ? table.find(keys[k]) : nullptr;
-                columns_[n_known] = slot ? slot->mark - 1 : none;
+                const Place& place = slot ? slot->place : absent;
+                columns_[n_known] = place.mark - 1;
                 n_known += columns_[n_known] != none;
-                grams_[begin + k] = slot ? slot->id : none;
+                grams_[begin + k] = place.id;
             }
             use(columns_, n_known);
         }
@@ -193,6 +189,9 @@ class ColumnCounter {
 // Rows of (column, count), kept in parts until they are copied to arrays.
 class RowMatrix {
   public:
+    RowMatrix(const RowMatrix&) = delete;
+    RowMatrix& operator=(const RowMatrix&) = delete;
+
     std::uint64_t n_entries() const {
         std::uint64_t total = 0;
         for (const Rows& rows : rows_) total += rows.total();
@@ -236,17 +235,13 @@ class ColumnCounts : public RowMatrix {
         run_parts(rows_.size(), [&](std::size_t part) {
             ColumnReader reader(vocabulary);
             ColumnCounter counter(vocabulary.n_columns());
-            BitSorter sorter(vocabulary.n_columns());
-            std::vector<Entry> row, buffer;
+            RowSorter sorter(vocabulary.n_columns());
             for (std::size_t k = bounds[part]; k < bounds[part + 1]; ++k) {
-                row.clear();
+                texts.fetch(k + 1);
                 reader.read(texts[k], [&](const std::uint32_t* columns, std::size_t n) { counter.add(columns, n); });
                 std::size_t n;
                 const Entry* entries = counter.take(n);
-                sorted_row(entries, n, {}, sorter, buffer, [&](std::uint32_t column, std::uint32_t count) {
-                    row.push_back({column, count});
-                });
-                rows_[part].add(row.data(), row.size());
+                rows_[part].add(sorter.sort(entries, n), n);
             }
         });
     }

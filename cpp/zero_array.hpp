@@ -56,6 +56,7 @@ template <typename T> class ZeroArray {
     const T& operator[](std::size_t k) const { return data_[k]; }
     std::size_t size() const { return size_; }
     T* begin() { return data_; }
+    const T* begin() const { return data_; }
     T* end() { return data_ + size_; }
 
   private:

@@ -1,7 +1,10 @@
 """Text kernels: compiled and plain agree, threads do not matter, Unicode is exact."""
 
+import ast
 import itertools
+import os
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -243,3 +246,43 @@ def test_plain_ngrams_by_hand(n):
         2: [" a", "ab", "b ", " c", "c "],
         5: [" ab ", " c "],
     }.get(n)
+
+
+_BLOCKS = """
+import random, sys
+from earmark.kernels import text
+rng = random.Random(0)
+words = ["a", "I", "to", "_", "x9", "exactly8", "ninebytes", "sixteen_bytes_is"]
+words += ["Ünder", "ß"]
+texts = []
+for n in range(400):
+    some = words if n % 3 == 0 else words[:8]
+    line = "".join(rng.choice(some) + rng.choice(" ,.\\x00 '") for _ in range(n % 61))
+    texts.append(line[: rng.randrange(60, 200)])
+counts = text.count_terms(texts, text.Scan(min_length=int(sys.argv[1])))
+columns = counts.order().argsort().astype("int32")
+vocabulary = counts.vocabulary(columns)
+print([list(vocabulary.items()), [a.tolist() for a in counts.matrix(columns)], texts])
+"""
+
+
+@needs_extension
+@pytest.mark.parametrize("min_length", [1, 2, 3])
+def test_wide_and_narrow_registers_and_plain_python_cut_the_same_words(min_length):
+    command = [sys.executable, "-c", _BLOCKS, str(min_length)]
+    narrow = {**os.environ, "EARMARK_NARROW_SCAN": "1"}
+    wide = subprocess.check_output(command, text=True)
+    assert subprocess.check_output(command, text=True, env=narrow) == wide
+    terms, _, texts = ast.literal_eval(wide)
+    plain = {w for t in texts for w in plain_analyzer(Scan(min_length=min_length))(t)}
+    assert {term for term, _ in terms} == plain
+
+
+@needs_extension
+def test_a_term_with_a_zero_byte_is_not_a_shorter_one():
+    table = TermTable(["ab", "ab\x00", "ab\x00\x00"], Scan())
+    columns, counts = text.count_columns(["ab ab\x00 abc"], table)[1:]
+    assert (columns.tolist(), counts.tolist()) == ([0], [2])
+    chars = Scan("char", (1, 3))
+    counts = text.count_terms(["a\x00\x00b"], chars)
+    assert counts.n_terms == 8  # three of one, three of two, two of three characters

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from earmark.kernels import rows as unit_sums
-from earmark.kernels.rows import UNIT, class_unit_sums, row_norms
+from earmark.kernels.rows import UNIT, class_unit_sums, row_norms, times_dense
 
 
 def plain(function, *arguments):
@@ -93,3 +93,16 @@ def test_very_wide_indices_take_the_plain_way(rng):
 
 def test_the_grid_is_what_the_documentation_says():
     assert unit_sums.UNIT == 2.0**-40
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2, 3, 7, 20, 37])
+def test_linear_scores_of_rows_are_scipys(n_outputs):
+    rng = np.random.default_rng(n_outputs)
+    rows = sparse.random_array((60, 300), density=0.2, rng=rng, format="csr")
+    rows.data[::7] = -rows.data[::7]
+    weights = rng.normal(size=(300, n_outputs))
+    assert_allclose(times_dense(rows, weights), rows @ weights, rtol=1e-13, atol=1e-14)
+    counts = (rows * 10).astype(np.int64)
+    ours = times_dense(counts, weights)
+    assert_allclose(ours, counts @ weights, rtol=1e-13, atol=1e-12)
+    assert times_dense(rows[:0], weights).shape == (0, n_outputs)

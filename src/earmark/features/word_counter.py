@@ -432,8 +432,7 @@ class WordCounter(AnalysisMixin, BaseEstimator):
             kept = term_mask(self, counts.n_rows, documents, totals)
         columns = np.full(counts.n_terms, -1, dtype=np.int32)
         columns[order[kept]] = np.arange(kept.sum(), dtype=np.int32)
-        terms = counts.terms(columns >= 0)
-        self.vocabulary_ = dict(zip(terms, columns[columns >= 0].tolist(), strict=True))
+        self.vocabulary_ = counts.vocabulary(columns)
         return columns
 
     def _totals(

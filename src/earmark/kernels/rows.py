@@ -40,6 +40,7 @@ __all__ = [
     "row_numbers",
     "scale_rows",
     "squared_lengths",
+    "times_dense",
     "unit_rows",
 ]
 
@@ -142,6 +143,20 @@ def row_norms(rows: SparseMatrix) -> FloatVector:
     squares = (data * data).tolist()
     sums = [math.fsum(squares[i:j]) for i, j in pairwise(bounds)]
     return np.sqrt(np.asarray(sums, dtype=np.float64))
+
+
+def times_dense(rows: Matrix, weights: FloatMatrix) -> FloatMatrix:
+    """``rows @ weights`` for the scores of a linear model, (n_samples, n_outputs).
+
+    Sums run in the order of a row's entries, as scipy's do.
+    """
+    lib = native()
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if lib is None or not sparse.issparse(rows) or not _fits(rows):
+        return np.asarray(rows @ weights, dtype=np.float64)
+    product = np.empty((rows.shape[0], weights.shape[1]))
+    lib.times_dense(*csr_arrays(sparse.csr_array(rows)), weights, product)
+    return product
 
 
 def unit_rows(X: SparseMatrix) -> SparseMatrix:

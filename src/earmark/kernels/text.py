@@ -107,6 +107,11 @@ class NativeCounts:
         terms: list[str] = self._counted.terms(keep)
         return terms
 
+    def vocabulary(self, columns: NDArray[np.int32]) -> dict[str, int]:
+        """The terms whose column is not negative, and their columns."""
+        vocabulary: dict[str, int] = self._counted.vocabulary(columns)
+        return vocabulary
+
     def matrix(self, columns: NDArray[np.int32], last: bool = True) -> CsrArrays:
         """CSR arrays (indptr, indices, data); a negative column drops the term.
 

@@ -116,6 +116,11 @@ class PlainCounts:
         """The terms that `keep` marks, by first occurrence."""
         return [term for term, kept in zip(self._terms, keep, strict=True) if kept]
 
+    def vocabulary(self, columns: NDArray[np.int32]) -> dict[str, int]:
+        """The terms whose column is not negative, and their columns."""
+        both = zip(self._terms, columns.tolist(), strict=True)
+        return {term: column for term, column in both if column >= 0}
+
     def matrix(self, columns: NDArray[np.int32], last: bool = True) -> CsrArrays:
         """CSR arrays (indptr, indices, data); a negative column drops the term."""
         column = columns.tolist()

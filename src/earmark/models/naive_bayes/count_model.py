@@ -15,6 +15,7 @@ from earmark.kernels.rows import (
     presence,
     row_lengths,
     row_numbers,
+    times_dense,
 )
 from earmark.models.base import (
     AdditiveClassifier,
@@ -148,7 +149,7 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
         return canonical_rows(self._training_rows(super()._validated(X)))
 
     def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
-        return np.asarray(X @ self._weights + self._offset, dtype=np.float64)
+        return times_dense(X, self._weights) + self._offset
 
     def linear_rule(self) -> LinearRule | None:
         """The scores as a sum over the document; None where some term has log 0."""
@@ -218,7 +219,7 @@ class PresenceScores(JointClassifier):
         self._offset = self.class_log_prior_ + self._absent  # NB3
 
     def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
-        joint = np.asarray(X @ self._weights + self._offset, dtype=np.float64)
+        joint = times_dense(X, self._weights) + self._offset
         if self._certain is not None:
             met = np.asarray(X @ self._certain.astype(np.int64))
             joint[met < self._certain.sum(axis=0)] = -np.inf
@@ -324,7 +325,7 @@ class MultinomialNaiveBayes(CountNaiveBayes):
         ``removed`` holds the counts that leave with it, the row's own by default;
         it must cover the row's terms.
         """
-        likelihood = np.asarray(rows @ self._weights, dtype=np.float64)
+        likelihood = times_dense(rows, self._weights)
         if removed is None:
             gone, gone_tokens = rows.data, row_lengths(rows)
         else:

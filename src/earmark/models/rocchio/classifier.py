@@ -10,7 +10,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
-from earmark.kernels.rows import canonical_rows, log_normalize, row_norms, unit_rows
+from earmark.kernels.rows import (
+    canonical_rows,
+    log_normalize,
+    row_norms,
+    times_dense,
+    unit_rows,
+)
 from earmark.models.base import (
     AdditiveClassifier,
     LinearRule,
@@ -358,7 +364,7 @@ class RocchioClassifier(RankingClassifier, AdditiveClassifier):
         """Products with the prototypes, and which documents are empty."""
         rows = sparse.csr_array(X)
         norm = row_norms(rows)
-        products = np.asarray(rows @ self._weights, dtype=np.float64)
+        products = times_dense(rows, self._weights)
         if self.metric == "cosine":
             products *= np.sqrt(self._squares)
         scaled = self._is_scaled()
@@ -499,7 +505,7 @@ class RocchioClassifier(RankingClassifier, AdditiveClassifier):
         docs = self._docs()
         length = np.sqrt(self._squares) if self.metric == "cosine" else 1.0
         return SumProducts(
-            lambda rows: np.asarray(rows @ self._weights) * (docs * length),
+            lambda rows: times_dense(rows, self._weights) * (docs * length),
             docs**2 * self._squares,
             np.zeros_like(docs),
         )

@@ -20,6 +20,7 @@ from earmark.kernels.rows import (
     fixed_point_rows,
     row_lengths,
     squared_lengths,
+    times_dense,
     unit_rows,
 )
 from earmark.statistics import UnitVectorSums
@@ -127,7 +128,7 @@ class SumProducts:
         sums = _laid_out(statistics, np.ones(len(statistics.classes)))
         gram = sums.T @ sums
         return cls(
-            lambda rows: np.asarray(rows @ sums), np.diag(gram), gram.sum(axis=1)
+            lambda rows: times_dense(rows, sums), np.diag(gram), gram.sum(axis=1)
         )
 
 
