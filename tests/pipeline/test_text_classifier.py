@@ -1,5 +1,7 @@
 """TextClassifier: raw text in, decisions, explanations and files out."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -538,3 +540,20 @@ def test_hashed_words_are_explained_by_the_words_of_the_document():
         *(("body", word) for word in texts[1].split()),
     }
     assert model.telling_terms()["spam"][0][0].startswith(("subject: column", "body:"))
+
+
+def test_documents_that_wait_are_in_every_answer_and_in_the_pickle(rng):
+    texts, y = corpus(rng)
+    model = TextClassifier("multinomial").fit(texts[:-3], y[:-3])
+    for text, label in zip(texts[-3:], y[-3:], strict=True):
+        model.partial_fit([text], [label])
+    stored = pickle.loads(pickle.dumps(model))  # before anybody has asked
+    whole = TextClassifier("multinomial").fit(texts, y)
+    for other in (model, stored):
+        assert_array_equal(other.predict_proba(texts), whole.predict_proba(texts))
+    with pytest.raises(DataError, match=r"not learned|more than"):
+        model.partial_fit(["one goal more"], ["sport"]).forget(["unseen"], ["sport"])
+    assert_array_equal(
+        model.forget(["one goal more"], ["sport"]).predict_proba(texts),
+        whole.predict_proba(texts),
+    )

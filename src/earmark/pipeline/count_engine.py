@@ -107,6 +107,11 @@ def class_factors(
     return np.asarray([float(class_weight.get(label, 1.0)) for label in known])
 
 
+# Counts beyond this are added up at once: a sum that int64 cannot hold is refused then.
+_LARGE_COUNT = 2.0**40
+_MOST_WAITING = 256
+
+
 class CountEngine:
     """A count model over raw text, exact to update.
 
@@ -124,7 +129,9 @@ class CountEngine:
 
     multi_label = False
     leaves_one_out = True
-    _transient = ("model_", "scorers_", "terms_")
+    _transient = ("_waiting", "model_", "scorers_", "terms_")
+    # Made from the statistics and the batches that wait, when they are asked for.
+    _from_waiting = ("statistics_", "model_", "terms_")
 
     def __init__(
         self, estimator: Any, counter: WordCounter, class_weight: Any = None
@@ -152,8 +159,12 @@ class CountEngine:
         return self.finalise()
 
     def partial_fit(self, texts: RegionTexts, y: Labels, classes: Any | None) -> Self:
-        """Learn more documents; the result is that of one ``fit`` on all."""
-        if "statistics_" not in vars(self):
+        """Learn more documents; the result is that of one ``fit`` on all.
+
+        Costs what the new documents cost: they are added up with the others, and the
+        parameters derived, when somebody asks.
+        """
+        if not {"statistics_", "_waiting"} & vars(self).keys():
             self.regions_ = list(texts)
             known = np.unique(y if classes is None else np.asarray(classes))
             self.statistics_ = self._counted(texts, y, None, known)
@@ -165,10 +176,43 @@ class CountEngine:
                 f"classes must be those of the first call, {self.classes_.tolist()!r}, "
                 f"got {np.unique(classes).tolist()!r}."
             )
-        batch = self._counted(texts, y, None, self.classes_)
-        merged = [old.copy().merge(new) for old, new in self._pairs(batch)]
-        self.statistics_ = merged
-        return self.finalise()
+        return self._wait(self._counted(texts, y, None, self.classes_))
+
+    def _wait(self, batch: list[ClassStatistics]) -> Self:
+        """Put a batch of known classes aside until the sums are asked for."""
+        own = vars(self)
+        if "_waiting" not in own:
+            asked = {k: own.pop(k) for k in self._from_waiting if k in own}
+            self._waiting: tuple[dict[str, Any], list[Any]] = (asked, [])
+        self._waiting[1].append(batch)
+        most = max(float(s.tokens.data.max(initial=0)) for s in batch)
+        if most > _LARGE_COUNT or len(self._waiting[1]) >= _MOST_WAITING:
+            self._settle()
+        return self
+
+    def _settle(self) -> None:
+        """Add up what waits; on an error the model is that of before."""
+        asked, batches = vars(self).get("_waiting", ({}, []))
+        if not batches:
+            return
+        try:
+            merged = [old.copy() for old in asked["statistics_"]]
+            for batch in batches:
+                for old, new in zip(merged, batch, strict=True):
+                    old.merge(new)
+            vars(self).update(asked, statistics_=merged)
+            self.finalise()
+        except DataError:
+            vars(self).update(asked)
+            raise
+        finally:
+            vars(self).pop("_waiting", None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in type(self)._from_waiting and "_waiting" in vars(self):
+            self._settle()
+            return vars(self)[name]
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
     def forget(self, texts: RegionTexts, y: Labels) -> Self:
         """Unlearn documents that were learned; more than that is a DataError."""
@@ -332,6 +376,7 @@ class CountEngine:
         return self.scorers_
 
     def __getstate__(self) -> dict[str, Any]:
+        self._settle()
         return {k: v for k, v in vars(self).items() if k not in self._transient}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
