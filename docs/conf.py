@@ -53,6 +53,16 @@ toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
+
+def _style(*_: object) -> None:
+    """Figures of the gallery look like all others."""
+    import matplotlib.pyplot as plt
+
+    from earmark.figure_style import settings
+
+    plt.rcParams.update(plt.rcParamsDefault | settings())
+
+
 # -- Gallery -------------------------------------------------------------------
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -70,7 +80,8 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "matplotlib_animations": False,
     "image_scrapers": ("matplotlib",),
-    "reset_modules": ("matplotlib",),
+    "reset_modules": (_style,),
+    "image_srcset": ["2x"],
 }
 copybutton_exclude = ".linenos, .gp, .go"
 

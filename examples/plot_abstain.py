@@ -52,13 +52,11 @@ for max_error in (0.01, 0.02, 0.05, 0.1):
 # Accuracy of the surest answers against their share, and where the threshold lies.
 model.set_params(max_error=0.05)
 proba = model.predict_proba(unseen.joined())
-display = AccuracyCoverageDisplay.from_predictions(
+AccuracyCoverageDisplay.from_predictions(
     unseen.labels,
     model.classes_[proba.argmax(axis=1)],
     proba.max(axis=1),
     name="softmax",
     threshold=model.threshold_,
 )
-display.plot()
-plt.tight_layout()
 plt.show()

@@ -45,5 +45,4 @@ for y, one in zip(place, found.classifiers, strict=True):
     right.barh(y, one.fit_seconds + one.predict_seconds, color="C1")
 left.set(yticks=place, yticklabels=names, xlabel="accuracy, 95 % interval")
 right.set(xlabel="CPU seconds, fit and predict")
-fig.tight_layout()
 plt.show()

@@ -37,7 +37,6 @@ fig, ax = plt.subplots(figsize=(7, 0.3 * len(terms) + 1.2))
 ax.barh([t.term for t in terms], values, color=np.where(values > 0, "C0", "C1"))
 ax.axvline(0, color="0.3", lw=0.8)
 ax.set(xlabel=f"log-odds: {why.runner_up}  ←  →  {why.label}")
-fig.tight_layout()
 
 # %%
 # What a class is known by, over the mean of the others: worth a look before a model is

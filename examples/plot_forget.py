@@ -61,6 +61,5 @@ for name, found in accuracy.items():
 ax.axvline(len(texts) // 2, color="0.5", ls="--", label="labels change meaning")
 ax.set(xlabel="documents seen", ylabel="accuracy on the next hundred")
 ax.legend()
-fig.tight_layout()
 
 plt.show()

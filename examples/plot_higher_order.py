@@ -73,7 +73,6 @@ for name, values in accuracy.items():
     print(f"{name:>30}", " ".join(f"{v:.3f}" for v in values))
 ax.set(xlabel="labelled documents per class", ylabel="accuracy", xticks=shots)
 ax.legend(fontsize=8)
-fig.tight_layout()
 
 # %%
 # Why this label? Words by their log-ratio, and the strongest paths from the

@@ -61,7 +61,6 @@ for name, model in models.items():
     ax.plot(curve.coverage[shown], curve.accuracy[shown], label=name)
 ax.set(xlabel="coverage", ylabel="accuracy", title="the surest answers first")
 ax.legend()
-fig.tight_layout()
 
 # %%
 # Weights fitted on evidence that has seen its own document ("plug-in") believe

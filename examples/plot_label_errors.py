@@ -65,7 +65,6 @@ right.plot([0, len(true)], [0, 1], "--", color="0.5", label="at random")
 right.axvline(len(suspects), color="0.7", linewidth=1, label="end of the list")
 right.set(xlim=(0, 1500), xlabel="documents read again", ylabel="wrong labels seen")
 right.legend()
-fig.tight_layout()
 
 # %%
 # The same from a shell: ``earmark check mails.csv --label topic``.

@@ -32,5 +32,4 @@ for name, curve in curves.items():
 fig, ax = plt.subplots(figsize=(6, 4))
 for name, curve in curves.items():
     LearningCurveDisplay(curve, name=name).plot(ax=ax)
-fig.tight_layout()
 plt.show()

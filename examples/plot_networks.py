@@ -33,11 +33,10 @@ def path(batch_size, n_steps=40):
 exact = SoftmaxRegression(solver="dual", C=10.0, fit_intercept=False).fit(X, y)
 fig, axes = plt.subplots(1, 3, figsize=(9, 3), sharex=True, sharey=True)
 for ax, batch_size in zip(axes, (1, 16, 200), strict=True):
-    ax.plot(*path(batch_size).T, marker=".", color="black", linewidth=0.8)
-    ax.plot(*exact.coef_[0], marker="*", color="tab:red", markersize=12)
+    ax.plot(*path(batch_size).T, marker=".", color="C0", linewidth=0.8)
+    ax.plot(*exact.coef_[0], marker="*", color="C1", markersize=12, clip_on=False)
     ax.set(title=f"batches of {batch_size}", xlabel="first weight")
 axes[0].set(ylabel="second weight")
-fig.tight_layout()
 
 # %%
 # Documents of 300 terms. Terms come in bunches of ten that occur together, which naive
@@ -75,4 +74,3 @@ for name, found in curves.items():
     print(name, " ".join(f"{accuracy:.3f}" for accuracy in found))
 ax.set(xscale="log", xlabel="training documents", ylabel="test accuracy")
 ax.legend()
-fig.tight_layout()

@@ -44,9 +44,8 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"{path.stat().st_size / 1e6:.1f} MB,", again.predict(["an HTTP cookie"]))
 
 # %%
-# Which classes are taken for each other?
+# The confusion matrix: which classes are mistaken for which?
 answers = classifier.predict(unseen.joined())
-display = ConfusionDisplay.from_predictions(unseen.labels, answers).plot()
+display = ConfusionDisplay.from_predictions(unseen.labels, answers)
 display.figure_.set_size_inches(8, 7)
-display.figure_.tight_layout()
 plt.show()

@@ -81,5 +81,4 @@ for name, model in models.items():
     print(f"{name:>25}", " ".join(f"{r:.3f}" for r in right))
 ax.set(xlabel="labelled mails", ylabel="accuracy", xticks=sizes)
 ax.legend()
-fig.tight_layout()
 plt.show()

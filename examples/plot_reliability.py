@@ -41,5 +41,4 @@ for ax, (name, log_proba) in zip(axes, named.items(), strict=True):
     print(f"{name}: calibration error {found.ece:.3f}, log loss {found.log_loss:.3f}")
     ReliabilityDisplay(found, name=name).plot(ax=ax)
     ax.set_title(f"{name}: error {found.ece:.3f}")
-fig.tight_layout()
 plt.show()

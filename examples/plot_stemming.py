@@ -62,5 +62,4 @@ for name, model in models.items():
         print(f"{name:>12} {score:<17}", " ".join(f"{r:.3f}" for r in right))
 ax.set(xlabel="terms kept", ylabel="accuracy")
 ax.legend(fontsize=8)
-fig.tight_layout()
 plt.show()

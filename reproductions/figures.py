@@ -1,4 +1,4 @@
-"""The one helper of all figures: matplotlib without a screen, panels, bands, files."""
+"""The one helper of all figures: panels, bands, legends, captions, files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["CAPTIONS", "band", "panels", "pyplot", "save"]
+from earmark.figure_style import series, settings
+
+__all__ = ["CAPTIONS", "band", "counts", "legend", "panels", "pyplot", "save"]
 
 # Reproduction and figure -> what it shows, and what to see in it.
 CAPTIONS: Mapping[str, tuple[str, str]] = {
@@ -117,12 +119,13 @@ CAPTIONS: Mapping[str, tuple[str, str]] = {
 
 
 def pyplot() -> Any:
-    """Matplotlib's pyplot, drawing into files only; ``earmark[plot]`` brings it."""
+    """Matplotlib's pyplot in the common style, drawing into files only."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    plt.rcParams.update(settings())
     return plt
 
 
@@ -131,11 +134,7 @@ def panels(n: int, columns: int = 3, size: tuple[float, float] = (3.6, 2.8)) -> 
     across = min(n, columns)
     down = -(-n // across)
     figure, axes = pyplot().subplots(
-        down,
-        across,
-        figsize=(size[0] * across, size[1] * down),
-        squeeze=False,
-        layout="constrained",
+        down, across, figsize=(size[0] * across, size[1] * down), squeeze=False
     )
     every = list(axes.ravel())
     for axis in every[n:]:
@@ -154,15 +153,41 @@ def band(
     mean = np.array([row["mean"] for row in rows])
     error = np.array([row.get("se") or 0.0 for row in rows])
     error = np.nan_to_num(error)
-    (line,) = axis.plot(across, mean, label=name, **style)
+    (line,) = axis.plot(across, mean, label=name, **{**series(name), **style})
     axis.fill_between(
-        across, mean - error, mean + error, color=line.get_color(), alpha=0.15
+        across, mean - error, mean + error, color=line.get_color(), alpha=0.15, lw=0
     )
 
 
-def save(figure: Any, path: Path, dpi: int = 80) -> str:
-    """Write a figure as PNG and forget it; the name of the file."""
+def legend(figure: Any, axes: Any, columns: int = 4) -> None:
+    """The names of the series below the panels, where they hide nothing."""
+    named = {}
+    for axis in axes if isinstance(axes, list) else [axes]:
+        handles, names = axis.get_legend_handles_labels()
+        named |= dict(zip(names, handles, strict=True))
+    across = min(columns, len(named))
+    figure.legend(
+        named.values(), named.keys(), loc="outside lower center", ncols=across
+    )
+
+
+def counts(axis: Any, values: Sequence[float]) -> None:
+    """A logarithmic axis with plain numbers."""
+    axis.set_xscale("log")
+    apart: list[float] = []
+    for value in sorted(values):
+        if not apart or value >= 2 * apart[-1]:
+            apart.append(value)
+    if apart[-1] != max(values):
+        apart[-1] = max(values)
+    axis.set_xticks(apart, [f"{value:,.0f}" for value in apart])
+    axis.minorticks_off()
+
+
+def save(figure: Any, path: Path) -> str:
+    """Write a figure as SVG and forget it; the name of the file."""
+    path = path.with_suffix(".svg")
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=dpi)
+    figure.savefig(path, transparent=True, metadata={"Date": None})
     pyplot().close(figure)
     return path.name

@@ -22,8 +22,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import coverage_page  # noqa: E402
+from docutils import nodes  # noqa: E402
 
 import reproductions  # noqa: E402
+from earmark.figure_style import for_dark  # noqa: E402
 from reproductions.figures import CAPTIONS  # noqa: E402
 
 if TYPE_CHECKING:
@@ -181,7 +183,8 @@ def reproduction_page(path: Path, figures: Path) -> str:
         if stored["quick"]
         else ""
     )
-    pictures = [_figure(name, file) for file in sorted(figures.glob("*.png"))]
+    files = sorted(figures.glob("*.svg"))
+    pictures = [_figure(name, f) for f in files if not f.stem.endswith("-dark")]
     return "\n\n".join(
         [
             f"# {name.replace('-', ' ').capitalize()}",
@@ -275,6 +278,9 @@ def write_pages(docs: Path, root: Path = ROOT) -> None:
     pages = {docs / "_generated" / f"{n}.md": text for n, text in generated.items()}
     for name, text in coverage_page.pages(coverage_page.rows()).items():
         pages[docs / "research" / name] = text
+    for figure in (docs / "figures").glob("*/*[!k].svg"):
+        dark = for_dark(figure.read_text(encoding="utf-8"))
+        pages[figure.with_stem(f"{figure.stem}-dark")] = dark.rstrip("\n")
     for path in sorted((root / "reproductions" / "results").glob("*.json")):
         figures = root / "docs" / "figures" / path.stem
         pages[docs / "reproductions" / path.with_suffix(".md").name] = (
@@ -303,8 +309,21 @@ def _read_source(app: Sphinx, name: str, source: list[str]) -> None:
     source[0] = without_missing_figures(source[0], page.parent)
 
 
+def _add_dark_figures(app: Sphinx, doctree: nodes.document) -> None:
+    """Beside each figure its dark variant; the theme shows the one that fits."""
+    folder = Path(doctree["source"]).parent
+    for image in list(doctree.findall(nodes.image)):
+        dark = image["uri"].replace(".svg", "-dark.svg")
+        if dark != image["uri"] and (folder / dark).exists():
+            image["classes"].append("only-light")
+            other = image.deepcopy()
+            other["uri"], other["classes"] = dark, ["only-dark"]
+            image.parent.insert(image.parent.index(image) + 1, other)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Write the pages before Sphinx looks for its sources."""
     app.connect("config-inited", lambda app, config: write_pages(Path(app.srcdir)))
     app.connect("source-read", _read_source)
+    app.connect("doctree-read", _add_dark_figures, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

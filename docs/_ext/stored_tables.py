@@ -64,7 +64,7 @@ def main() -> None:
     tables = stored_tables()
     for path in pages():
         path.write_text(fill(path.read_text(encoding="utf-8"), tables), "utf-8")
-    for figure in RESULTS.glob("*/*.png"):
+    for figure in RESULTS.glob("*/*.svg"):
         target = ROOT / "docs" / "figures" / figure.parent.name / figure.name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(figure, target)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from earmark.figure_style import COLORS, INK
 from reproductions.beyond.hybrids import (
     chosen_by_evidence,
     latent_hybrid,
@@ -19,7 +20,7 @@ from reproductions.beyond.hybrids import (
 )
 from reproductions.beyond.nodes import nodes_per_class
 from reproductions.beyond.paths import overtaking, word_clusters
-from reproductions.figures import panels, save
+from reproductions.figures import legend, panels, save
 from reproductions.study import Run
 from reproductions.tables import Table, gain, mean, number, p_value
 
@@ -143,10 +144,11 @@ def draw(result: Mapping[str, Any], out: Path) -> None:
             xerr=[row["se"] or 0.0 for row in gains],
             height=0.38,
             label=key,
+            color=COLORS[0 if shift > 0 else 1],
         )
-    axis.axvline(0.0, color="black", linewidth=0.8)
-    axis.set_yticks(range(len(names)), names, fontsize=7)
+    axis.axvline(0.0, color=INK, linewidth=0.8, marker="")
+    axis.set_yticks(range(len(names)), names, fontsize=8)
     axis.invert_yaxis()
     axis.set(xlabel="difference of accuracy")
-    axis.legend(fontsize=7)
-    save(figure, out / "overtaking.png")
+    legend(figure, axis)
+    save(figure, out / "overtaking.svg")

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from reproductions.figures import band, panels, pyplot, save
+from earmark.figure_style import COLORS, INK, MUTED, PAPER
+from reproductions.figures import band, legend, panels, pyplot, save
 from reproductions.hierarchical.plane import (
     XOR_LABELS,
     XOR_POINTS,
@@ -19,25 +20,13 @@ from reproductions.hierarchical.shapes import SHAPES, WIDTH, draw
 
 __all__ = ["draw_figures"]
 
-_COLORS = {
-    "naive Bayes": "tab:red",
-    "hierarchical Bayes, H = 1": "tab:brown",
-    "hierarchical Bayes, H = 2": "black",
-    "hierarchical Bayes, H = 3": "tab:cyan",
-    "hierarchical Bayes, H = 4": "tab:pink",
-    "hierarchical Bayes, H = 5": "tab:olive",
-    "tf-idf + linear SVM": "tab:blue",
-    "tf-idf + logistic regression": "tab:green",
-    "Complement NB": "tab:orange",
-}
-
 
 def draw_figures(result: Mapping[str, Any], out: Path) -> list[str]:
     """Write every figure into ``out``; returns their names."""
     figures = {
-        "xor.png": _xor(),
-        "shapes.png": _shapes(),
-        "reviews.png": _reviews(result["figure_3"]),
+        "xor.svg": _xor(),
+        "shapes.svg": _shapes(),
+        "reviews.svg": _reviews(result["figure_3"]),
     }
     return [save(figure, out / name) for name, figure in figures.items()]
 
@@ -51,34 +40,36 @@ def _xor() -> Any:
     grid = np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2)
     for axis, (name, model) in zip(axes[1:], models.items(), strict=True):
         ones = grid[model.predict(grid) == 1]
-        axis.scatter(*ones.T, s=0.5, color="0.6", rasterized=True)
-        axis.set_title(name, fontsize=10)
-    axes[0].set_title("the function", fontsize=10)
+        axis.scatter(*ones.T, s=2, color=COLORS[4], marker="s", rasterized=True)
+        axis.set_title(name)
+        if not len(ones):
+            axis.text(3.5, 3.5, "indifferent everywhere", ha="center", color=MUTED)
+    axes[0].set_title("the function")
     for axis in axes:
-        for label, face in ((0, "white"), (1, "black")):
+        for label, face in ((0, PAPER), (1, INK)):
             points = XOR_POINTS[np.equal(XOR_LABELS, label)]
-            axis.scatter(*points.T, s=60, facecolor=face, edgecolor="black")
+            axis.scatter(*points.T, s=60, facecolor=face, edgecolor=INK, marker="o")
         axis.set(xlim=(0, 7), ylim=(0, 7), aspect="equal")
     return figure
 
 
 def _shapes() -> Any:
     """Figure 4: the points inside each shape, and below it what was learned."""
-    figure, axes = pyplot().subplots(
-        2, len(SHAPES), figsize=(2.4 * len(SHAPES), 5), layout="constrained"
-    )
+    figure, axes = pyplot().subplots(2, len(SHAPES), figsize=(2.4 * len(SHAPES), 5))
     step = np.linspace(0, WIDTH, 100)
     grid = np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2)
     for (above, below), shape in zip(axes.T, SHAPES, strict=True):
         X, y = draw(shape, 2250, 0)
-        above.scatter(*X[y].T, s=1.5, color="black")
-        above.scatter(*X[~y].T, s=1.5, color="0.85")
+        above.scatter(*X[y].T, s=1.5, color=COLORS[0], marker="o", rasterized=True)
+        above.scatter(*X[~y].T, s=1.5, color="0.75", marker="o", rasterized=True)
         above.set(title=shape)
         inside = shape_model(X, y, 0).predict(grid).reshape(100, 100)
-        below.imshow(~inside, cmap="gray", origin="lower", extent=(0, WIDTH, 0, WIDTH))
+        below.contourf(step, step, inside, levels=[0.5, 1.5], colors=[COLORS[0]])
         for axis in (above, below):
             axis.set(xlim=(0, WIDTH), ylim=(0, WIDTH), aspect="equal")
             axis.set(xticks=[], yticks=[])
+    axes[0, 0].set_ylabel("training points")
+    axes[1, 0].set_ylabel("learned")
     return figure
 
 
@@ -88,16 +79,16 @@ def _reviews(result: Mapping[str, Any]) -> Any:
     names = list(many[0]["rows"])
     hidden = [name for name in names if name.startswith("hierarchical")]
     others = [name for name in names if name not in hidden]
-    figure, axes = panels(3, 3, (4.7, 4.0))
+    figure, axes = panels(3, 2, (5.0, 4.2))
     _lines(axes[0], many, ["hierarchical Bayes, H = 2", *others], 1000)
     _lines(axes[1], many, hidden, 1000)
     _lines(axes[2], few, list(few[0]["rows"]), 100)
-    for axis, title in zip(axes, "ABC", strict=True):
-        axis.set(title=title, ylabel="accuracy")
-        axis.legend(fontsize=7)
-    axes[0].set(xlabel="1000s of training reviews")
-    axes[1].set(xlabel="1000s of training reviews")
-    axes[2].set(xlabel="100s of training reviews")
+    titles = ("against other methods", "by number of nodes", "few reviews")
+    for axis, title, unit in zip(
+        axes, titles, ("thousand", "thousand", "hundred"), strict=True
+    ):
+        axis.set(title=title, ylabel="accuracy", xlabel=f"training reviews, {unit}s")
+    legend(figure, axes, 3)
     return figure
 
 
@@ -107,4 +98,4 @@ def _lines(
     sizes = [point["reviews"] / unit for point in points]
     for name in names:
         rows = [point["rows"][name] for point in points]
-        band(axis, sizes, rows, name, color=_COLORS[name], marker=".")
+        band(axis, sizes, rows, name)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from earmark.figure_style import series
 from earmark.models import HigherOrderTransformer
-from reproductions.figures import panels, save
+from reproductions.figures import legend, panels, save
 from reproductions.higher_order.data import draw_trial, load_data_sets
 from reproductions.study import Run
 
@@ -27,12 +28,12 @@ def draw_curves(curves: Mapping[str, Any], out: Path) -> str:
         rows = [by_set[name] for by_set in curves.values()]
         for method in rows[0]:
             means = [row[method]["mean"] for row in rows]
-            axis.plot(percent, means, marker="o", ms=3, label=method)
-        axis.set_title(name, fontsize=10)
-    axes[0].legend(fontsize=8)
-    figure.supxlabel("training documents, % of a class", fontsize=9)
-    figure.supylabel("accuracy", fontsize=9)
-    return save(figure, out / "figure-2.png")
+            axis.plot(percent, means, label=method, **series(method))
+        axis.set(title=name, xlabel="training documents, % of a class")
+    for axis in axes[::3]:
+        axis.set_ylabel("accuracy")
+    legend(figure, axes[0])
+    return save(figure, out / "figure-2.svg")
 
 
 def log_ratios(run: Run) -> dict[str, Any]:
@@ -74,16 +75,21 @@ def draw_ratios(ratios: Mapping[str, Any], out: Path) -> None:
     """Figures 3 and 4: one point per term, present and absent."""
     values = ratios["values"]
     for kind, name in (
-        ("higher order", "figure-3.png"),
-        ("higher order, normalized", "figure-4.png"),
+        ("higher order", "figure-3.svg"),
+        ("higher order, normalized", "figure-4.svg"),
     ):
         figure, axes = panels(2, size=(4.5, 4.0))
         for axis, part in zip(axes, ("present", "absent"), strict=True):
             axis.scatter(
-                values[kind][part], values["first order"][part], s=5, alpha=0.5
+                values[kind][part],
+                values["first order"][part],
+                s=9,
+                alpha=0.5,
+                marker="o",
+                rasterized=True,
             )
             axis.locator_params(axis="x", nbins=6)
-            axis.set_xlabel(f"{kind}, term {part}", fontsize=9)
-            axis.set_ylabel(f"first order, term {part}", fontsize=9)
-        figure.suptitle(f"log-ratio of {_PAIR[0]} to {_PAIR[1]}", fontsize=10)
+            axis.set_xlabel(f"{kind}, term {part}")
+            axis.set_ylabel(f"first order, term {part}")
+        figure.suptitle(f"log-ratio of {_PAIR[0]} to {_PAIR[1]}")
         save(figure, out / name)

@@ -56,7 +56,7 @@ def derive(result: Mapping[str, Any]) -> dict[str, Any]:
 
 def draw(result: Mapping[str, Any], out: Path) -> None:
     """Figures 1 and 2, plug-in against leave-one-out, and theorem 1."""
-    figures.learning_curves(result, out / "figure-1.png")
-    figures.coverage_curves(result, out / "figure-2.png")
-    figures.calibration(result, out / "plug-in.png")
-    figures.theorem(result, out / "theorem-1.png")
+    figures.learning_curves(result, out / "figure-1.svg")
+    figures.coverage_curves(result, out / "figure-2.svg")
+    figures.calibration(result, out / "plug-in.svg")
+    figures.theorem(result, out / "theorem-1.svg")

@@ -8,51 +8,51 @@ from typing import Any
 
 import numpy as np
 
-from reproductions.figures import band, panels, save
+from earmark.figure_style import series
+from reproductions.figures import band, counts, legend, panels, save
 
 __all__ = ["calibration", "coverage_curves", "learning_curves", "theorem"]
 
-# Line styles as in the paper: red dashed, blue dotted, black solid.
-_STYLES: Mapping[str, dict[str, Any]] = {
-    "naive Bayes": {"color": "tab:blue", "linestyle": ":"},
-    "logistic regression": {"color": "tab:red", "linestyle": "--"},
-    "hybrid R=1": {"color": "0.5", "linestyle": "-"},
-    "hybrid R=2": {"color": "black", "linestyle": "-"},
-    "hybrid R=2, unnormalised": {"color": "tab:green", "linestyle": "-."},
-    "tf-idf + linear SVM": {"color": "tab:orange", "linestyle": "-."},
-}
-_COVERAGE_STYLES: Mapping[str, dict[str, Any]] = {
-    "naive Bayes": {"color": "magenta", "linestyle": "-."},
-    "logistic regression": {"color": "tab:red", "linestyle": "--"},
-    "hybrid R=1, unnormalised": {"color": "tab:blue", "linestyle": ":"},
-    "hybrid R=1": {"color": "black", "linestyle": "-"},
-}
+_METHODS = (
+    "naive Bayes",
+    "logistic regression",
+    "hybrid R=1",
+    "hybrid R=2",
+    "hybrid R=2, unnormalised",
+    "tf-idf + linear SVM",
+)
+_COVERAGE_METHODS = (
+    "naive Bayes",
+    "logistic regression",
+    "hybrid R=1, unnormalised",
+    "hybrid R=1",
+)
 
 
 def learning_curves(result: Mapping[str, Any], path: Path) -> None:
-    """Test error against training documents, one panel a pair."""
+    """Test error against training documents, one panel per pair."""
     pairs = _pairs(result["figure_1"])
     figure, axes = panels(len(pairs))
     for axis, pair in zip(axes, pairs, strict=True):
         rows = [row for row in result["figure_1"] if tuple(row["pair"]) == pair]
         sizes = [row["size"] for row in rows]
-        for name, style in _STYLES.items():
-            band(
-                axis, sizes, [r["methods"][name]["error"] for r in rows], name, **style
-            )
-        axis.set(title=_title(pair), xscale="log", ylim=(0, None))
+        for name in _METHODS:
+            band(axis, sizes, [r["methods"][name]["error"] for r in rows], name)
+        axis.set(title=_title(pair), ylim=(0, None))
+        counts(axis, sizes)
     _finish(figure, axes, "training documents", "test error", path)
 
 
 def coverage_curves(result: Mapping[str, Any], path: Path) -> None:
-    """Accuracy of the most confident x % of the answers, one panel a pair."""
+    """Accuracy of the most confident x % of the answers, one panel per pair."""
     rows = result["figure_2"]
     figure, axes = panels(len(rows))
     for axis, row in zip(axes, rows, strict=True):
-        for name, style in _COVERAGE_STYLES.items():
-            found = row["methods"][name]["accuracy"]
-            axis.plot(row["coverage"], found, label=name, **style)
-        axis.set(title=_title(tuple(row["pair"])))
+        for name in _COVERAGE_METHODS:
+            accuracy = row["methods"][name]["accuracy"]
+            style = series(name) | {"marker": ""}
+            axis.plot(row["coverage"], accuracy, label=name, **style)
+        axis.set(title=_title(tuple(row["pair"])), ylim=(0.74, 1.01))
     _finish(figure, axes, "coverage", "accuracy", path)
 
 
@@ -61,13 +61,9 @@ def calibration(result: Mapping[str, Any], path: Path) -> None:
     rows = result["figure_1"]
     sizes = sorted({row["size"] for row in rows})
     figure, axes = panels(2, size=(4.0, 3.2))
-    names = {
-        "hybrid R=2": {"color": "black"},
-        "hybrid R=2, plug-in": {"color": "tab:red", "linestyle": "--"},
-        "naive Bayes": {"color": "tab:blue", "linestyle": ":"},
-    }
+    names = ("hybrid R=2", "hybrid R=2, plug-in", "naive Bayes")
     for axis, figure_name in zip(axes, ("log_loss", "ece"), strict=True):
-        for name, style in names.items():
+        for name in names:
             means = [
                 np.mean(
                     [
@@ -78,15 +74,16 @@ def calibration(result: Mapping[str, Any], path: Path) -> None:
                 )
                 for size in sizes
             ]
-            axis.plot(sizes, means, label=name, **style)
-        axis.set(xscale="log", yscale="log")
+            axis.plot(sizes, means, label=name, **series(name))
+        counts(axis, sizes)
+        axis.set(ylim=(0, None))
     axes[0].set_title("test log loss")
     axes[1].set_title("calibration error")
     _finish(figure, axes, "training documents", "", path)
 
 
 def theorem(result: Mapping[str, Any], path: Path) -> None:
-    """The gap of the log-likelihoods against m, one line a V."""
+    """The gap of the log-likelihoods against m, one line per V."""
     rows = result["theorem_1"]
     figure, (axis,) = panels(1, size=(5.0, 3.4))
     for i, width in enumerate(sorted({row["V"] for row in rows})):
@@ -94,11 +91,13 @@ def theorem(result: Mapping[str, Any], path: Path) -> None:
         sizes = [row["m"] for row in mine]
         for name, line in (("leave_one_out", "-"), ("plug_in", ":")):
             gap = [row[name]["mean"] for row in mine]
-            label = f"{name.replace('_', '-')}, V={width}"
-            axis.plot(sizes, gap, line, color=f"C{i}", label=label)
-    axis.set(xscale="log", yscale="log")
-    label = "sup |gap of mean log-likelihood|"
-    _finish(figure, [axis], "training documents m", label, path)
+            style = series(i) | {"linestyle": line}
+            label = f"{name.replace('_', '-')}, {width:,} words"
+            axis.plot(sizes, gap, label=label, **style)
+    counts(axis, sizes)
+    axis.set(ylim=(0, None))
+    label = "largest gap of the\nmean log-likelihood"
+    _finish(figure, [axis], "training documents m", label, path, 2)
 
 
 def _pairs(rows: Any) -> list[tuple[str, ...]]:
@@ -109,11 +108,12 @@ def _title(pair: tuple[str, ...]) -> str:
     return " vs ".join(".".join(group.split(".")[-2:]) for group in pair)
 
 
-def _finish(figure: Any, axes: list[Any], x: str, y: str, path: Path) -> None:
+def _finish(
+    figure: Any, axes: list[Any], x: str, y: str, path: Path, columns: int = 3
+) -> None:
     for axis in axes:
         axis.set_xlabel(x)
         axis.title.set_fontsize(9)
-        axis.grid(alpha=0.3)
     axes[0].set_ylabel(y)
-    axes[0].legend(fontsize=6)
-    save(figure, path, dpi=72)
+    legend(figure, axes[0], columns)
+    save(figure, path)

@@ -32,7 +32,7 @@ def derive(result: Mapping[str, Any]) -> dict[str, Any]:
 
 def draw(result: Mapping[str, Any], out: Path) -> None:
     """The curves of both arms."""
-    draw_curves(result, out / "curves.png")
+    draw_curves(result, out / "curves.svg")
 
 
 def tables(result: Mapping[str, Any]) -> list[Table]:

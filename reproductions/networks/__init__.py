@@ -56,5 +56,5 @@ def derive(result: Mapping[str, Any]) -> dict[str, Any]:
 
 def draw(result: Mapping[str, Any], out: Path) -> None:
     """The paths of the descent, and the learning curves."""
-    figures.descent_paths(result["descent"], out / "descent.png")
-    figures.learning_curves(result["learning_curves"], out / "learning-curves.png")
+    figures.descent_paths(result["descent"], out / "descent.svg")
+    figures.learning_curves(result["learning_curves"], out / "learning-curves.svg")

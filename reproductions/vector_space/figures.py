@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from earmark.figure_style import COLORS, INK, MUTED, series
 from earmark.typing import FloatMatrix
 from reproductions.figures import panels, save
 from reproductions.vector_space.plane import (
@@ -22,7 +23,7 @@ from reproductions.vector_space.tradeoff import Stump
 
 __all__ = ["draw_all"]
 
-_MARKS = ("o", "D", "x", "s")
+_MARKS = ("o", "D", "X", "s")
 _GRID = 160
 STAR = (0.3, 0.55)
 MISFIT = (0.63, 0.44)
@@ -38,25 +39,27 @@ def draw_all(out: Path, tradeoff: dict[str, Any], terms: dict[str, Any]) -> list
         "hyperplanes": _hyperplanes(),
         "bias-variance": _tradeoff(tradeoff, terms),
     }
-    return [save(figure, out / f"{name}.png", 90) for name, figure in figures.items()]
+    return [save(figure, out / f"{name}.svg") for name, figure in figures.items()]
 
 
 def _projection() -> Any:
     """Figures 14.2 and 14.14."""
     figure, (left, right) = panels(2, size=(4.5, 3.6))
     angle = np.linspace(0, np.pi, 200)
-    left.plot(np.cos(angle), np.sin(angle), "k-", lw=0.8)
-    left.axhline(-0.1, color="0.6", lw=0.8)
+    left.plot(np.cos(angle), np.sin(angle), "-", color=INK, lw=0.8, marker="")
+    left.axhline(-0.1, color=MUTED, lw=0.8, marker="")
     for number, x in enumerate((-0.9, -0.2, 0.0, 0.2, 0.9), start=1):
-        left.plot([x, x], [-0.1, np.sqrt(1 - x * x)], "0.7", lw=0.6)
-        left.plot([x], [np.sqrt(1 - x * x)], "o", ms=4, color="C0")
-        left.annotate(f"x{number}", (x, np.sqrt(1 - x * x) + 0.05))
-    left.set(title="14.2: projections of small areas keep distances", aspect="equal")
+        left.plot(
+            [x, x], [-0.1, np.sqrt(1 - x * x)], color=MUTED, lw=0.6, marker="", ls="-"
+        )
+        left.plot([x], [np.sqrt(1 - x * x)], "o", ms=4, color=COLORS[0])
+        left.annotate(f"x{number}", (x, np.sqrt(1 - x * x) + 0.06), ha="center")
+    left.set(title="distances after a projection", aspect="equal", ylim=(-0.15, 1.2))
     vectors = {"a": (0.5, 1.5), "x": (2, 2), "b": (4, 4), "c": (8, 6)}
     for name, point in vectors.items():
-        right.annotate("", point, (0, 0), arrowprops={"arrowstyle": "->"})
+        right.annotate("", point, (0, 0), arrowprops={"arrowstyle": "->", "color": INK})
         right.annotate(name, (point[0] + 0.1, point[1] + 0.1))
-    right.set(xlim=(0, 9), ylim=(0, 7), title="14.14: three measures, three answers")
+    right.set(xlim=(0, 9), ylim=(0, 7), title="three measures, three answers")
     return figure
 
 
@@ -65,16 +68,16 @@ def _regions() -> Any:
     figure, axes = panels(3, size=(4.0, 4.0))
     points, labels = three_classes(np.random.default_rng(3))
     model = rocchio().fit(points, labels)
-    _painted(axes[0], model, points, labels, "14.1, 14.3: Rocchio, a star to classify")
-    axes[0].plot(*model.prototypes_.T, "kP", ms=8)
-    axes[0].plot(*STAR, "r*", ms=14)
+    _painted(axes[0], model, points, labels, "Rocchio")
+    axes[0].plot(*model.prototypes_.T, "P", color=INK, ms=8)
+    axes[0].plot(*STAR, "*", color=INK, ms=14)
     # The misfit of 14.3: nearer to Kenya's centroid, though UK is more scattered.
-    axes[0].plot(*MISFIT, "ks", ms=7)
+    axes[0].plot(*MISFIT, "s", color=INK, ms=7)
     few = np.random.default_rng(8).permutation(len(points))[:24]
     for axis, k in ((axes[1], 1), (axes[2], 3)):
         model = nearest(k).fit(points[few], labels[few])
-        _painted(axis, model, points[few], labels[few], f"14.6: {k}NN")
-        axis.plot(*STAR, "r*", ms=14)
+        _painted(axis, model, points[few], labels[few], f"{k} nearest neighbours")
+        axis.plot(*STAR, "*", color=INK, ms=14)
         _voronoi(axis, points[few])
     return figure
 
@@ -83,13 +86,13 @@ def _shapes() -> Any:
     """Figures 14.5 (a class with two clusters) and 14.11 (an enclave)."""
     figure, axes = panels(4, 2, (4.0, 4.0))
     situations = {
-        "14.5: two clusters": multimodal(np.random.default_rng(0)),
-        "14.11: an enclave": enclave(400, np.random.default_rng(0), noise=0.02)[:2],
+        "two clusters": multimodal(np.random.default_rng(0)),
+        "enclave": enclave(400, np.random.default_rng(0), noise=0.02)[:2],
     }
     for row, (title, (points, labels)) in zip(
         (axes[:2], axes[2:]), situations.items(), strict=True
     ):
-        models: dict[str, Any] = {"Rocchio": rocchio(), "9NN": nearest(9)}
+        models: dict[str, Any] = {"Rocchio": rocchio(), "9 neighbours": nearest(9)}
         for axis, (name, model) in zip(row, models.items(), strict=True):
             fitted = model.fit(points, labels)
             right = np.mean(fitted.predict(points) == labels)
@@ -114,17 +117,17 @@ def _separators() -> Any:
         (0.4, 0.3),
         (2.2, -0.5),
     ):
-        left.plot([0, 1], [start, start + slope], "0.5", lw=0.8)
-    left.set(xlim=(0, 1), ylim=(0, 1), title="14.8: many lines separate two classes")
+        left.plot([0, 1], [start, start + slope], "-", color=MUTED, lw=0.8, marker="")
+    left.set(xlim=(0, 1), ylim=(0, 1), title="many lines separate two classes")
     points, labels, _ = linear_with_noise(150, np.random.default_rng(2))
-    title = "14.10: one feature, a line, a perfect fit"
+    title = "one feature, a line, a perfect fit"
     _painted(right, nearest(1).fit(points, labels), points, labels, title)
     stump = Stump().fit(points[:, 1:], labels)
-    right.axhline(stump.threshold_, color="k", ls=":")
+    right.axhline(stump.threshold_, color=INK, ls=":", marker="")
     line = LogisticRegression(C=100.0).fit(points, labels)
     (w1, w2), b = line.coef_[0], line.intercept_[0]
     across = np.array([0.0, 1.0])
-    right.plot(across, -(b + w1 * across) / w2, "k--")
+    right.plot(across, -(b + w1 * across) / w2, "--", color=INK, marker="")
     right.set(xlabel="Chinese characters", ylabel="Roman characters")
     return figure
 
@@ -141,14 +144,16 @@ def _hyperplanes() -> Any:
         model = LogisticRegression(C=100.0).fit(points, labels == label)
         claims += model.decision_function(grid) > 0
         surface = model.decision_function(grid).reshape(_GRID, _GRID)
-        left.contour(line, line, surface, levels=[0.0], colors="k", linewidths=1.0)
+        left.contour(line, line, surface, levels=[0.0], colors=INK, linewidths=1.0)
         left.plot(*points[labels == label].T, mark, ms=3.5, label=str(label))
     regions = claims.reshape(_GRID, _GRID)
-    left.contourf(line, line, regions, levels=[-0.5, 0.5, 1.5, 3.5], alpha=0.25)
-    left.set(title="14.12: claimed by none, one, several", xlim=(0, 1), ylim=(0, 1))
+    left.contourf(
+        line, line, regions, levels=[-0.5, 0.5, 1.5, 3.5], colors=COLORS[4:7], alpha=0.3
+    )
+    left.set(title="claimed by none, one, several", xlim=(0, 1), ylim=(0, 1))
     left.legend(fontsize=7, loc="lower left")
     # One-of: the largest score divides the plane among the classes.
-    _painted(right, rocchio().fit(points, labels), points, labels, "one-of: Voronoi")
+    _painted(right, rocchio().fit(points, labels), points, labels, "the largest score")
     return figure
 
 
@@ -158,20 +163,21 @@ def _tradeoff(tradeoff: dict[str, Any], terms: dict[str, Any]) -> Any:
     for axis, (problem, found) in zip(axes, tradeoff.items(), strict=False):
         k = [int(name[:-2]) for name in found if name.endswith("NN")]
         rows = [found[f"{each}NN"] for each in k]
-        for part, style in (
-            ("bias", "o-"),
-            ("variance", "s-"),
-            ("learning_error", "k:"),
-        ):
-            axis.semilogx(k, [row[part] for row in rows], style, ms=4, label=part)
-        axis.plot([], [], " ", label="Rocchio: dashed")
-        for part, color in (("bias", "C0"), ("variance", "C1")):
-            axis.axhline(found["Rocchio"][part], color=color, ls="--", lw=0.8)
+        parts = ("bias", "variance", "learning_error")
+        for place, part in enumerate(parts):
+            label = part.replace("learning_", "")
+            style = series(place) | {"ls": "-"}
+            style.pop("linestyle")
+            axis.semilogx(k, [row[part] for row in rows], label=label, **style)
+        for part, color in (("bias", COLORS[0]), ("variance", COLORS[1])):
+            height = found["Rocchio"][part]
+            label = f"{part} of Rocchio"
+            axis.axhline(height, color=color, ls="--", lw=1, marker="", label=label)
         axis.set(title=f"{problem} problem", xlabel="k (capacity falls)")
         axis.legend(fontsize=8)
     size = [row["terms"] for row in terms["rows"]]
     for name, style in (("Rocchio", "-"), ("1NN", "--")):
-        for part, color in (("bias", "C0"), ("variance", "C1")):
+        for part, color in (("bias", COLORS[0]), ("variance", COLORS[1])):
             values = [row[name][part] for row in terms["rows"]]
             axes[2].semilogx(size, values, style, color=color, label=f"{name}, {part}")
     axes[2].set(title="20 Newsgroups", xlabel="terms kept (capacity rises)")
@@ -187,10 +193,11 @@ def _painted(
     grid = np.column_stack([each.ravel() for each in np.meshgrid(line, line)])
     classes = np.unique(labels)
     region = np.searchsorted(classes, model.predict(grid)).reshape(_GRID, _GRID)
-    axis.contourf(
-        line, line, region, levels=len(classes) - 1, alpha=0.25, cmap="viridis"
-    )
-    axis.contour(line, line, region, colors="k", linewidths=0.8)
+    levels = np.arange(len(classes) + 1) - 0.5
+    colors = COLORS[: len(classes)]
+    axis.contourf(line, line, region, levels=levels, alpha=0.2, colors=colors)
+    axis.contour(line, line, region, levels=levels[1:-1], colors=INK, linewidths=0.8)
+    axis.grid(visible=False)
     for mark, label in zip(_MARKS, classes, strict=False):
         mine = labels == label
         axis.plot(*points[mine].T, mark, ms=3.5, label=str(label))
@@ -208,4 +215,4 @@ def _voronoi(axis: Any, points: FloatMatrix) -> None:
     edge[:, 1:] += nearest[:, 1:] != nearest[:, :-1]
     edge[1:] += nearest[1:] != nearest[:-1]
     where = np.argwhere(edge > 0)
-    axis.plot(line[where[:, 1]], line[where[:, 0]], ",", color="0.5")
+    axis.plot(*line[where[:, ::-1]].T, ",", color=MUTED, rasterized=True)

@@ -88,7 +88,8 @@ def test_news_come_before_the_past(tmp_path):
 def test_every_figure_has_a_caption_of_its_own():
     drawn = {
         f"{path.parent.name}/{path.stem}"
-        for path in (ROOT / "docs/figures").rglob("*.png")
+        for path in (ROOT / "docs/figures").rglob("*.svg")
+        if not path.stem.endswith("-dark")
     }
     assert drawn == set(pages.CAPTIONS)
     assert len({caption for _, caption in pages.CAPTIONS.values()}) == len(drawn)
@@ -117,9 +118,9 @@ def test_the_layers_are_those_of_the_import_contract():
 
 def test_a_figure_that_is_not_drawn_yet_is_named(tmp_path):
     (tmp_path / "figures/hybrid").mkdir(parents=True)
-    (tmp_path / "figures/hybrid/one.png").touch()
+    (tmp_path / "figures/hybrid/one.svg").touch()
     (tmp_path / "methods").mkdir()
-    there, missing = (f"![Curve](../figures/hybrid/{n}.png)" for n in ("one", "two"))
+    there, missing = (f"![Curve](../figures/hybrid/{n}.svg)" for n in ("one", "two"))
     text = pages.without_missing_figures(f"{there} {missing}", tmp_path / "methods")
     assert text.startswith(there)
     assert text.endswith("*Curve: not drawn yet, `earmark reproduce hybrid` does.*")

@@ -43,7 +43,7 @@ def test_coverage_curve_is_drawn_with_the_chosen_point(fitted):
 def test_reliability_diagram_is_drawn(fitted):
     display = ReliabilityDisplay.from_estimator(*fitted, n_bins=5)
     filled = display.figures.count > 0
-    drawn = display.ax_.get_lines()[1].get_ydata()
+    drawn = display.ax_.collections[0].get_offsets()[:, 1]
     assert_allclose(drawn, display.figures.accuracy[filled])
 
 

@@ -55,7 +55,7 @@ def test_the_page_shows_the_stored_result(result):
     page = PAGE.read_text()
     assert page.count("<!-- table: higher-order/") >= 7
     for number in (2, 3, 4):
-        file = f"figures/higher-order/figure-{number}.png"
+        file = f"figures/higher-order/figure-{number}.svg"
         assert f"(../{file})" in page
         assert (ROOT / "docs" / file).exists()
 

@@ -83,6 +83,6 @@ def test_the_figure_is_drawn(documents, tmp_path):
         s: [experiment.simulate(documents, s, seed, (20, 40)) for seed in (0, 1)]
         for s in ("active", "random")
     }
-    draw_curves({"corpora": {"made": {"runs": runs}}}, tmp_path / "curves.png")
-    assert (tmp_path / "curves.png").stat().st_size > 5000
+    draw_curves({"corpora": {"made": {"runs": runs}}}, tmp_path / "curves.svg")
+    assert (tmp_path / "curves.svg").stat().st_size > 5000
     assert np.isfinite(runs["active"][0]["curve"][-1]["accuracy"])

@@ -21,7 +21,7 @@ def test_the_quick_run_writes_a_result_and_figures(name, tmp_path):
     for table in load(name).tables(stored["result"]):
         assert table.title in done.stdout
     assert "nan" not in done.stdout.split()
-    figures = list((tmp_path / name).glob("*.png"))
+    figures = list((tmp_path / name).glob("*.svg"))
     assert figures
     assert all(figure.stat().st_size < 300_000 for figure in figures)
 

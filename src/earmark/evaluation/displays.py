@@ -16,6 +16,7 @@ from earmark.evaluation.confusion import ConfusionMatrix
 from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
 from earmark.evaluation.learning_curve import LearningCurve, learning_curve
 from earmark.evaluation.reliability import Reliability, reliability
+from earmark.figure_style import COLORS, MUTED, series, settings
 from earmark.typing import ArrayLike, Axes, DocumentsLike, Estimator, Label
 
 __all__ = [
@@ -58,7 +59,8 @@ class Display(ABC):
     def _axes(self, ax: Axes) -> Any:
         pyplot = require("matplotlib.pyplot", "draw figures")
         if ax is None:
-            _, ax = pyplot.subplots()
+            with pyplot.rc_context(settings()):
+                _, ax = pyplot.subplots()
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
@@ -109,11 +111,12 @@ class AccuracyCoverageDisplay(Display):
     def plot(self, ax: Axes = None, **style: Any) -> Self:
         """Draw on ``ax`` or on a new figure."""
         axes = self._axes(ax)
+        style = {"color": COLORS[0], "marker": "", **style}
         axes.plot(self.curve.coverage, self.curve.accuracy, label=self.name, **style)
         if self.threshold is not None:
             share, right = self.curve.at_threshold(self.threshold)
             if right is not None:
-                axes.plot([share], [right], "o", color="C1", label="chosen")
+                axes.plot([share], [right], "s", color=COLORS[1], label="chosen")
         axes.set(xlabel="Share answered", ylabel="Accuracy of the answers", xlim=(0, 1))
         if self.name is not None or self.threshold is not None:
             axes.legend()
@@ -167,9 +170,10 @@ class ReliabilityDisplay(Display):
         full = self.figures.count > 0
         sure, right = self.figures.confidence[full], self.figures.accuracy[full]
         size = 20 + 180 * self.figures.count[full] / self.figures.count.max()
-        axes.plot([0, 1], [0, 1], "--", color="0.6", linewidth=1)
-        line = axes.plot(sure, right, label=self.name, **style)[0]
-        axes.scatter(sure, right, size, color=line.get_color(), zorder=3)
+        axes.plot([0, 1], [0, 1], "--", color=MUTED, marker="", linewidth=1)
+        # Bins are not joined: a line would jump between bins of two documents.
+        style = {"color": COLORS[0], "label": self.name, **style}
+        axes.scatter(sure, right, size, zorder=3, **style)
         axes.set(
             xlabel="Stated confidence", ylabel="Share right", xlim=(0, 1), ylim=(0, 1)
         )
@@ -222,6 +226,7 @@ class ConfusionDisplay(Display):
         share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         style = {"cmap": "Blues"} | style
         axes.imshow(share, vmin=0, vmax=1, aspect="auto", **style)
+        axes.grid(visible=False)
         if counts.size <= 900:
             for (row, column), count in np.ndenumerate(counts):
                 if count:
@@ -265,12 +270,15 @@ class LearningCurveDisplay(Display):
         """Draw on ``ax`` or on a new figure."""
         axes = self._axes(ax)
         curve = self.curve
-        line = axes.plot(curve.sizes, curve.mean, "o-", label=self.name, **style)[0]
+        line = axes.plot(curve.sizes, curve.mean, label=self.name, **style)[0]
         color = line.get_color()
         axes.fill_between(curve.sizes, curve.low, curve.high, color=color, alpha=0.2)
         ahead = np.geomspace(curve.sizes[0], curve.horizon, 60)
-        axes.plot(ahead, 1 - curve.law.error(ahead), "--", color=color, linewidth=1)
-        axes.set(xscale="log", xlabel="Labelled documents", ylabel="Accuracy")
+        axes.plot(
+            ahead, 1 - curve.law.error(ahead), ":", color=color, marker="", linewidth=1
+        )
+        axes.set(xscale="log", xlabel="Labelled documents (dotted: fitted law)")
+        axes.set(ylabel="Accuracy")
         if self.name is not None:
             axes.legend()
         return self
@@ -337,13 +345,15 @@ class BiasVarianceDisplay(Display):
         places = range(len(self.results))
         prefix = "zero_one_" if loss == "zero_one" else ""
         total = "zero_one_error" if loss == "zero_one" else "learning_error"
-        for field, label in (
-            (total, "error"),
-            (f"{prefix}bias", "bias"),
-            (f"{prefix}variance", "variance"),
+        for place, (field, label) in enumerate(
+            (
+                (total, "error"),
+                (f"{prefix}bias", "bias"),
+                (f"{prefix}variance", "variance"),
+            )
         ):
             values = [getattr(result, field) for result in self.results.values()]
-            axes.plot(places, values, "o-", label=label)
+            axes.plot(places, values, label=label, **series(place))
         axes.set_xticks(places, [str(value) for value in self.results])
         axes.set(xlabel=self.name, ylabel=f"{loss.replace('_', '/')} loss")
         axes.set_ylim(bottom=0)

@@ -1,0 +1,117 @@
+"""One style for all figures: told apart by anybody, nothing clipped, nothing twice."""
+
+from itertools import combinations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+
+from earmark.evaluation import (
+    AccuracyCoverageDisplay,
+    BiasVarianceDisplay,
+    ConfusionDisplay,
+    LearningCurveDisplay,
+    ReliabilityDisplay,
+)
+from earmark.figure_style import COLORS, INK, MUTED, PAPER, for_dark, series, settings
+from tests.pages import ROOT
+
+mpl.use("Agg")
+
+# Machado, Oliveira & Fernandes (2009), severity 1, on linear RGB.
+_DEUTERANOPIA = np.array(
+    [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ]
+)
+
+
+def lab(rgb):
+    """CIELAB of linear RGB."""
+    to_xyz = np.array(
+        [
+            [0.4124, 0.3576, 0.1805],
+            [0.2126, 0.7152, 0.0722],
+            [0.0193, 0.1192, 0.9505],
+        ]
+    )
+    t = to_xyz @ rgb / (0.9505, 1.0, 1.089)
+    f = np.where(t > 0.008856, np.cbrt(t), 7.787 * t + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def seen(color):
+    """What a person with deuteranopia sees of a colour."""
+    rgb = np.array(to_rgb(color))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return lab(np.clip(_DEUTERANOPIA @ linear, 0, 1))
+
+
+@pytest.mark.parametrize(("a", "b"), list(combinations(range(len(COLORS)), 2)))
+def test_two_series_differ_for_everybody(a, b):
+    one, other = series(a), series(b)
+    assert np.linalg.norm(seen(COLORS[a]) - seen(COLORS[b])) > 9
+    assert one["marker"] != other["marker"]
+
+
+def test_a_method_looks_the_same_everywhere():
+    assert series("naive Bayes") == series("NB") == series("Bernoulli naive Bayes")
+    assert series("earmark") != series("logistic regression")
+    assert series("HONB") != series("HOSVM") != series("SVM") != series("NB")
+
+
+def test_a_dark_page_gets_light_ink():
+    assert for_dark(f'fill="{INK}"') != f'fill="{INK}"'
+
+
+def displays():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 90)
+    names = np.array(["a class with a long name", "another rather long name", "third"])
+    proba = rng.dirichlet([1, 1, 1], 90)
+    X = rng.normal(size=(90, 2)) + y[:, None]
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+
+    yield AccuracyCoverageDisplay.from_predictions(
+        y, proba.argmax(axis=1), proba.max(axis=1), name="model"
+    )
+    yield ReliabilityDisplay.from_predictions(y, proba, [0, 1, 2], name="model")
+    yield ConfusionDisplay.from_predictions(names[y], names[proba.argmax(axis=1)])
+    yield LearningCurveDisplay.from_estimator(GaussianNB(), X, y, name="model")
+    yield BiasVarianceDisplay.from_estimator(
+        KNeighborsClassifier(), X, y, X, y, param_name="n_neighbors",
+        param_range=[1, 9], n_sets=3,
+    )  # fmt: skip
+
+
+def test_a_display_clips_nothing_and_uses_the_colours():
+    allowed = {*COLORS, INK, MUTED, PAPER, "#000000"}
+    for display in displays():
+        figure = display.figure_
+        figure.canvas.draw()
+        name = type(display).__name__
+        drawn, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+        assert min(drawn.x0, drawn.y0) >= -0.02, name
+        assert drawn.x1 <= width + 0.02, name
+        assert drawn.y1 <= height + 0.02, name
+        for line in display.ax_.lines:
+            assert to_hex(line.get_color()) in allowed, name
+        assert len(display.ax_.lines) < 5, f"{name} is drawn twice"
+
+
+def test_settings_are_known_to_matplotlib():
+    with mpl.rc_context(settings()):
+        assert mpl.rcParams["legend.frameon"] is False
+
+
+def test_drawn_figures_use_the_palette():
+    drawn = [p for p in (ROOT / "docs/figures").rglob("*.svg") if "-dark" not in p.stem]
+    assert len(drawn) > 15
+    for path in drawn:
+        text = path.read_text(encoding="utf-8")
+        assert any(color in text for color in (*COLORS, INK)), path
+        assert "#1f77b4" not in text, f"{path}: matplotlib's own blue"
