@@ -161,7 +161,7 @@ def band(
 
 def legend(figure: Any, axes: Any, columns: int = 4) -> None:
     """The names of the series below the panels, where they hide nothing."""
-    named = {}
+    named: dict[str, Any] = {}
     for axis in axes if isinstance(axes, list) else [axes]:
         handles, names = axis.get_legend_handles_labels()
         named |= dict(zip(names, handles, strict=True))

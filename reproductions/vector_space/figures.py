@@ -166,9 +166,8 @@ def _tradeoff(tradeoff: dict[str, Any], terms: dict[str, Any]) -> Any:
         parts = ("bias", "variance", "learning_error")
         for place, part in enumerate(parts):
             label = part.replace("learning_", "")
-            style = series(place) | {"ls": "-"}
-            style.pop("linestyle")
-            axis.semilogx(k, [row[part] for row in rows], label=label, **style)
+            look = series(place) | {"linestyle": "-"}
+            axis.semilogx(k, [row[part] for row in rows], label=label, **look)
         for part, color in (("bias", COLORS[0]), ("variance", COLORS[1])):
             height = found["Rocchio"][part]
             label = f"{part} of Rocchio"
