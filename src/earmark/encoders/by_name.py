@@ -209,8 +209,11 @@ def encoding_progress(listener: Callable[[int, int], None]) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar() -> Iterator[None]:
+def progress_bar(verbose: int = 1) -> Iterator[None]:
     """Show a bar on stderr, on a terminal only, while texts are encoded."""
+    if verbose <= 0 or _listener.get() is not None:
+        yield
+        return
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
