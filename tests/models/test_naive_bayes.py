@@ -18,6 +18,7 @@ from earmark.models import (
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
+from earmark.models.naive_bayes import sparse_weights
 
 COUNT_MODELS = [MultinomialNaiveBayes, BernoulliNaiveBayes, ComplementNaiveBayes]
 ALL_MODELS = [*COUNT_MODELS, GaussianNaiveBayes]
@@ -287,3 +288,32 @@ def test_a_uniform_prior_is_one_share_a_class():
     model = MultinomialNaiveBayes(class_prior="uniform")
     model.fit(np.eye(4, dtype=np.int64)[[0, 1, 1, 2]], ["a", "b", "b", "c"])
     assert_allclose(np.exp(model.class_log_prior_), 1 / 3)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MultinomialNaiveBayes(alpha=0.3),
+        ComplementNaiveBayes(alpha=0.3),
+        ComplementNaiveBayes(norm=True),
+    ],
+)
+def test_weights_kept_sparse_say_what_dense_ones_say(model, rng, monkeypatch):
+    X = sparse.random_array((90, 200), density=0.03, rng=rng, format="csr")
+    X.data = rng.integers(1, 5, X.nnz).astype(float)
+    y = np.arange(90) % 30
+    dense = clone(model).fit(X, y)
+    monkeypatch.setattr(sparse_weights, "DENSE_CELLS", 100)
+    few = clone(model).fit(X, y)
+    assert dense.linear_rule() is not None
+    assert few.linear_rule() is None
+    for name in ("predict_log_proba", "predict_joint_log_proba", "class_scores"):
+        assert_allclose(getattr(few, name)(X), getattr(dense, name)(X), atol=1e-10)
+    assert_allclose(few.leave_one_out(X, y), dense.leave_one_out(X, y), atol=1e-10)
+    assert_allclose(few.coef_, dense.coef_, atol=1e-12)
+    assert_allclose(few.term_weights(), dense.term_weights(), atol=1e-12)
+    for ours, theirs in zip(few.score_parts(X), dense.score_parts(X), strict=True):
+        assert_allclose(ours.terms, theirs.terms, atol=1e-12)
+    few.partial_fit(X[:5], y[:5])
+    dense = clone(model).fit(sparse.vstack([X, X[:5]]), np.r_[y, y[:5]])
+    assert_allclose(few.predict_proba(X), dense.predict_proba(X), atol=1e-10)

@@ -164,8 +164,15 @@ def class_columns(margins: ArrayLike) -> FloatMatrix:
     return np.concatenate([-columns, columns], axis=1) / 2.0
 
 
+class TermRows(Protocol):
+    """Weights of which some terms' rows can be had."""
+
+    def __getitem__(self, columns: IntVector, /) -> FloatMatrix:
+        """Weights of these terms, (n_terms, n_classes)."""
+
+
 def linear_parts(
-    X: SparseMatrix, weights: FloatMatrix, constants: Mapping[str, FloatVector]
+    X: SparseMatrix, weights: TermRows, constants: Mapping[str, FloatVector]
 ) -> list[ScoreParts]:
     """Score parts of score = X @ weights + constants, weights (n_features, K)."""
     rows = canonical_rows(X)

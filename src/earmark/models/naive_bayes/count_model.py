@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
@@ -15,7 +16,6 @@ from earmark.kernels.rows import (
     presence,
     row_lengths,
     row_numbers,
-    times_dense,
 )
 from earmark.models.base import (
     AdditiveClassifier,
@@ -23,6 +23,11 @@ from earmark.models.base import (
     LinearRule,
     ScoreParts,
     linear_parts,
+)
+from earmark.models.naive_bayes.sparse_weights import (
+    SparseWeights,
+    is_spread_out,
+    weighted_sums,
 )
 from earmark.parameters import require_in_range
 from earmark.statistics import ClassStatistics
@@ -107,7 +112,7 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
 
     alpha: float
     statistics_: ClassStatistics
-    _weights: FloatMatrix
+    _weights: FloatMatrix | SparseWeights
     _offset: FloatVector
 
     def _check_parameters(self) -> None:
@@ -149,17 +154,22 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
         return canonical_rows(self._training_rows(super()._validated(X)))
 
     def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
-        return times_dense(X, self._weights) + self._offset
+        return weighted_sums(X, self._weights) + self._offset
 
     def linear_rule(self) -> LinearRule | None:
-        """The scores as a sum over the document; None where some term has log 0."""
-        if not np.isfinite(self._weights).all():
+        """The scores as a sum over the document; None where some term has log 0.
+
+        None also for so many classes that their weights are kept sparse.
+        """
+        weights = self._weights
+        if isinstance(weights, SparseWeights) or not np.isfinite(weights).all():
             return None
-        return LinearRule(self._weights, self._offset, log_posteriors=log_normalize)
+        return LinearRule(weights, self._offset, log_posteriors=log_normalize)
 
     def term_weights(self) -> FloatMatrix:
         """Weight of each term for each class, also where some are log 0."""
-        return self._weights
+        weights = self._weights
+        return weights.dense() if isinstance(weights, SparseWeights) else weights
 
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""
@@ -178,7 +188,7 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
     @property
     def coef_(self) -> FloatMatrix:
         """Weights of the linear form (NB6); for two classes one row of log-odds."""
-        weights = self._weights.T
+        weights = self.term_weights().T
         return weights[1:] - weights[:1] if len(self.classes_) == 2 else weights
 
     @property
@@ -197,7 +207,7 @@ class PresenceScores(JointClassifier):
 
     _log_present: FloatMatrix
     _certain: FloatMatrix | None
-    _weights: FloatMatrix
+    _weights: FloatMatrix | SparseWeights
     _absent: FloatVector
     _offset: FloatVector
 
@@ -219,7 +229,7 @@ class PresenceScores(JointClassifier):
         self._offset = self.class_log_prior_ + self._absent  # NB3
 
     def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
-        joint = times_dense(X, self._weights) + self._offset
+        joint = weighted_sums(X, self._weights) + self._offset
         if self._certain is not None:
             met = np.asarray(X @ self._certain.astype(np.int64))
             joint[met < self._certain.sum(axis=0)] = -np.inf
@@ -300,18 +310,31 @@ class MultinomialNaiveBayes(CountNaiveBayes):
     @property
     def feature_log_prob_(self) -> FloatMatrix:
         """Log P(term | class), (n_classes, n_features)."""
-        return self._weights.T
+        return self.term_weights().T
 
     def _derive(self) -> None:
         docs = self.statistics_.docs.astype(np.float64)
         self.class_log_prior_ = self._log_prior(docs)
         self._offset = self.class_log_prior_
+        if is_spread_out(self.statistics_.tokens, self.alpha):
+            self._weights = self._sparse_weights()
+            return
         smoothed = self.statistics_.dense_tokens() + self.alpha
         total = smoothed.sum(axis=1)
         # A class without any token says nothing about terms, even for alpha = 0.
         total[total == 0] = 1.0
         log_phi = log_or_minus_inf(smoothed) - np.log(total)[:, None]  # NB4
         self._weights = np.ascontiguousarray(log_phi.T)
+
+    def _sparse_weights(self) -> SparseWeights:
+        """Log (n_cw + alpha) / total_c, apart for the terms that a class has (NB4)."""
+        tokens = self.statistics_.tokens
+        extra = sparse.csr_array(tokens.T, dtype=np.float64)
+        extra.data = np.log1p(extra.data / self.alpha)
+        total = row_lengths(tokens) + self.alpha * tokens.shape[1]
+        by_class = np.log(self.alpha) - np.log(total)
+        by_term = np.zeros(tokens.shape[1])
+        return SparseWeights(extra, by_term, by_class, np.ones(len(total)))
 
     def _log_likelihood_without(
         self,
@@ -325,7 +348,7 @@ class MultinomialNaiveBayes(CountNaiveBayes):
         ``removed`` holds the counts that leave with it, the row's own by default;
         it must cover the row's terms.
         """
-        likelihood = times_dense(rows, self._weights)
+        likelihood = weighted_sums(rows, self._weights)
         if removed is None:
             gone, gone_tokens = rows.data, row_lengths(rows)
         else:
@@ -406,12 +429,34 @@ class ComplementNaiveBayes(CountNaiveBayes):
         # With one class there is no complement to speak of: its prior answers.
         alone = len(self.classes_) == 1
         self._offset = self.class_log_prior_ if alone else np.zeros(len(self.classes_))
+        if is_spread_out(self.statistics_.tokens, self.alpha):
+            self._weights = self._sparse_weights()
+            return
         tokens = self.statistics_.dense_tokens()
         complement = tokens.sum(axis=0) - tokens + self.alpha
         total = complement.sum(axis=1, keepdims=True)
         logged = log_or_minus_inf(complement) - np.log(np.where(total > 0, total, 1.0))
         weights = logged / logged.sum(axis=1, keepdims=True) if self.norm else -logged
         self._weights = np.ascontiguousarray(weights.T)
+
+    def _sparse_weights(self) -> SparseWeights:
+        """The same, apart for the terms that a class has and its complement lacks."""
+        tokens = self.statistics_.tokens
+        everywhere = np.asarray(tokens.sum(axis=0), dtype=np.float64).ravel()
+        by_term = np.log(everywhere + self.alpha)
+        extra = sparse.csr_array(tokens.T, dtype=np.float64)
+        entry_term = row_numbers(extra)
+        rest = everywhere[entry_term] - extra.data + self.alpha
+        extra.data = np.log(rest) - by_term[entry_term]
+        total = everywhere.sum() - row_lengths(tokens) + self.alpha * tokens.shape[1]
+        by_class = -np.log(total)
+        scale = np.full(len(total), -1.0)
+        if self.norm:
+            sums = (
+                by_term.sum() + len(by_term) * by_class + row_lengths(extra.T.tocsr())
+            )
+            scale = 1.0 / sums
+        return SparseWeights(extra, by_term, by_class, scale)
 
     def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
         return self._settled(super()._joint_log_likelihood(X), self.class_log_prior_)
