@@ -5,7 +5,14 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import warnings
+from pathlib import Path
 from types import ModuleType
+
+from earmark.exceptions import EarmarkWarning
+
+_SOURCES = Path(__file__).parents[3] / "cpp"  # in a checkout only
+_KINDS = (".cpp", ".hpp")
 
 __all__ = ["describe", "extension", "native"]
 
@@ -19,10 +26,33 @@ def _extension() -> ModuleType | None:
 
 
 def native() -> ModuleType | None:
-    """The compiled extension, or None when it is absent or EARMARK_NO_NATIVE is set."""
+    """The compiled extension, or None when it is absent or EARMARK_NO_NATIVE is set.
+
+    None too, with a warning, when it was built before its sources changed: calls
+    would go wrong in strange ways.
+    """
     if os.environ.get("EARMARK_NO_NATIVE", "") not in ("", "0"):
         return None
-    return _extension()
+    return None if _is_stale() else _extension()
+
+
+@functools.cache
+def _is_stale() -> bool:
+    lib = _extension()
+    if lib is None or lib.__file__ is None or not _SOURCES.is_dir():
+        return False
+    changed = max(
+        file.stat().st_mtime for file in _SOURCES.iterdir() if file.suffix in _KINDS
+    )
+    if changed <= Path(lib.__file__).stat().st_mtime:
+        return False
+    warnings.warn(
+        f"the compiled kernels are older than {_SOURCES}, so the plain ones serve: "
+        "rebuild with make",
+        EarmarkWarning,
+        stacklevel=3,
+    )
+    return True
 
 
 def extension() -> ModuleType:
@@ -37,6 +67,8 @@ def describe() -> str:
     """One line for people: which kernels serve, and why."""
     if native() is not None:
         return "compiled (C++)"
+    if _is_stale():
+        return "plain Python (the extension is older than its sources: rebuild)"
     if _extension() is not None:
         return "plain Python (EARMARK_NO_NATIVE is set)"
     return "plain Python (the extension was not built: no working C++ compiler)"

@@ -34,6 +34,7 @@ from earmark.pipeline.matrix_engine import (
     MatrixEngine,
     SemiEngine,
     cross_scores,
+    is_unsure,
 )
 from earmark.pipeline.text_features import RegionFeatures, SemiFeatures, make_counter
 from earmark.progress import tracked
@@ -455,7 +456,8 @@ class Trials:
     def _final(self, estimator: Any, one_fit: float) -> float:
         """Seconds of fitting all documents, from those of fitting the sample."""
         n_labels = self.n_documents or len(self.data.target.labels)
-        fits = 1 if has_probabilities(estimator) else 1 + _CALIBRATING_FITS
+        is_ready = has_probabilities(estimator) and not is_unsure(estimator)
+        fits = 1 if is_ready else 1 + _CALIBRATING_FITS
         return one_fit * fits * n_labels / min(n_labels, _MOST_DOCUMENTS)
 
     @property

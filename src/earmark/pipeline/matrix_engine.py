@@ -30,7 +30,11 @@ from earmark.decision.evidence import group_copies
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.folds import stratified_folds
 from earmark.kernels.rows import log_normalize
-from earmark.models import SemiSupervisedNaiveBayes
+from earmark.models import (
+    MultilayerPerceptron,
+    SemiSupervisedNaiveBayes,
+    SoftmaxRegression,
+)
 from earmark.models.base import (
     ExplainsScores,
     LinearRule,
@@ -69,6 +73,7 @@ __all__ = [
     "SemiEngine",
     "class_scores",
     "cross_scores",
+    "is_unsure",
     "score_parts",
     "told_of_encoder",
     "told_of_names",
@@ -76,6 +81,15 @@ __all__ = [
 
 
 _MANY_DOCUMENTS = 10_000
+# From so many documents on a scale for probabilities is worth having, and one left-out
+# quarter of them tells it.
+_LEAST_CALIBRATING = 30
+_QUARTER_CALIBRATES = 1000
+
+
+def is_unsure(estimator: Estimator) -> bool:
+    """Whether its probabilities are known to be far too low: its weights are small."""
+    return isinstance(estimator, SoftmaxRegression | MultilayerPerceptron)
 
 
 def linear_rule(estimator: Estimator) -> LinearRule | None:
@@ -243,7 +257,8 @@ class MatrixEngine:
         vars(self).pop("rows_", None)
         self.classes_ = np.asarray(self.model_.classes_)
         self.calibrator_ = None
-        if not has_probabilities(self.model_):
+        unsure = is_unsure(self.model_) and len(y) >= _LEAST_CALIBRATING
+        if unsure or not has_probabilities(self.model_):
             copies = group_copies(texts, whole=True).group
             self.calibrator_ = self._calibrated(model, X, y, sample_weight, copies)
         return self
@@ -278,16 +293,35 @@ class MatrixEngine:
         sample_weight: Any | None,
         copies: IntVector,
     ) -> TemperatureCalibrator:
-        """Probabilities for a model that has none: cross-fitted scores, one scale."""
+        """One scale for the scores, from documents left out in three folds.
+
+        Of many documents a quarter is enough for a model that has probabilities
+        already, and one wrong answer is added, as in Laplace's rule: answers that
+        are all right do not mean certainty.
+        """
+        folds: Any = 3
+        judged = np.arange(len(y))
+        has_some = has_probabilities(model)
+        if has_some and len(y) > _QUARTER_CALIBRATES:
+            folds = [next(stratified_folds(y, 4, self.random_state, copies))]
+            judged = folds[0][1]
         scores = cross_scores(
             model,
             X,
             y,
+            n_folds=folds,
             random_state=self.random_state,
             sample_weight=sample_weight,
             copies=copies,
-        )
-        y_index = np.searchsorted(self.classes_, y)
+        )[judged]
+        y_index = np.searchsorted(self.classes_, y)[judged]
+        if has_some:
+            best, second = np.argsort(-scores, axis=1)[:, :2].T
+            lead = np.take_along_axis(scores, best[:, None], 1)[:, 0]
+            lead = lead - np.take_along_axis(scores, second[:, None], 1)[:, 0]
+            middle = np.argsort(lead, kind="stable")[len(lead) // 2]
+            scores = np.vstack([scores, scores[middle]])
+            y_index = np.append(y_index, second[middle])
         return TemperatureCalibrator().fit(scores, y_index)
 
     def refusals(self) -> dict[str, str]:
