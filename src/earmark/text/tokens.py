@@ -196,6 +196,7 @@ _MOST_FREQUENT = 30
 _COVERED = 0.9
 _LEAST_WORDS, _LEAST_TEXTS = 5, 50
 _LEAST_SHARE = 0.05
+_LEAST_VOCABULARY = 1000
 
 
 def unspaced_share(
@@ -238,7 +239,7 @@ def mixes_languages(
     --------
     >>> mixes_languages(["the cat sat on the mat, which was red"] * 60)
     False
-    >>> mixes_languages([" ".join(f"{n}w{k}" for k in range(9)) for n in range(99)])
+    >>> mixes_languages([" ".join(f"{n}w{k}" for k in range(9)) for n in range(199)])
     True
 
     """
@@ -256,5 +257,7 @@ def mixes_languages(
     if _LEAST_SHARE < foreign / len(sample) < 1 - _LEAST_SHARE:
         return True
     counts = Counter(word for words in sets for word in words)
+    if len(counts) < _LEAST_VOCABULARY:  # several languages have more words
+        return False
     frequent = {word for word, _ in counts.most_common(_MOST_FREQUENT)}
     return sum(not words.isdisjoint(frequent) for words in sets) < _COVERED * len(sets)
