@@ -1,8 +1,10 @@
 """The page to try a served model on, in Chromium."""
 
+import csv
+
 import pytest
 
-from tests.apps.page_checks import Browser, problems, tab_through
+from tests.apps.page_checks import Browser, axe_violations, problems, tab_through
 from tests.apps.serving import running
 
 pytestmark = pytest.mark.slow
@@ -21,7 +23,9 @@ def test_the_page_classifies_and_explains(model_file, scheme, width):
         assert page.inner_text("#text") == "<b>cheap</b> pills at noon"
         assert page.locator("#text mark").count() == 4
         assert problems(page) == []
-        reached = tab_through(page, 6)
+        assert axe_violations(page) == []
+        assert "rather than" in page.inner_text("#why-head")
+        reached = tab_through(page, 16)
         assert {"text-0", "max-error", "Classify"} <= set(reached)
         page.select_option("#max-error", "0.01")
         page.click("button[type=submit]")
@@ -41,3 +45,35 @@ def test_the_page_asks_for_the_token(model_file):
         page.click("button[type=submit]")
         page.locator("#answer").wait_for()
         assert page.inner_text("#label") == "spam"
+
+
+def test_a_dropped_file_comes_back_labelled_and_a_correction_is_kept(
+    model_file, tmp_path
+):
+    data, kept = tmp_path / "mails.csv", tmp_path / "feedback.jsonl"
+    data.write_text('id,text\n1,"cheap, cheap ""pills"""\n2,lunch at noon\n')
+    with (
+        running("serve", model_file, "--feedback", kept) as server,
+        Browser() as browser,
+    ):
+        page = browser.page()
+        page.goto(server.url)
+        page.locator("#samples button").first.click()
+        page.locator("#answer").wait_for()
+        page.select_option("#right-label", label="ham")
+        page.click("#wrong button")
+        page.locator("#thanks").filter(has_text="noted").wait_for()
+        assert '"label": "ham"' in kept.read_text()
+        page.set_input_files("#file", data)
+        page.locator("#label-file").wait_for()
+        assert page.input_value("#column") == "1"
+        with page.expect_download() as waiting:
+            page.click("#label-file")
+        waiting.value.save_as(tmp_path / "out.csv")
+        with (tmp_path / "out.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [row["label"] for row in rows] == ["spam", "ham"]
+        assert rows[0]["text"] == 'cheap, cheap "pills"'
+        page.locator("summary").click()
+        assert "curl -s" in page.inner_text("#curl")
+        assert not browser.errors

@@ -21,14 +21,20 @@ POST /classify takes {"texts": [...]}, or for a model of several columns
 serving. Logs are JSON lines on stderr and never hold text. SIGTERM finishes
 what was begun.
 
+Several models answer by name: POST /classify?model=NAME, the name of the file
+without .earmark; the first answers what names none, the second a --canary share.
+
   earmark serve model.earmark
+  earmark serve old.earmark new.earmark --canary 0.05
   curl -s localhost:8000/classify -H 'Content-Type: application/json' \\
        -d '{"texts": ["free pills"], "explain": true}'
 """
 
 
 def run(
-    model: options.Model,
+    models: Annotated[
+        list[Path], typer.Argument(metavar="MODEL...", help="Model files (*.earmark).")
+    ],
     host: Annotated[
         str,
         typer.Option(
@@ -73,6 +79,25 @@ def run(
             min=0, help="Seconds between checks for a new model file; 0: never."
         ),
     ] = 1.0,
+    canary: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Share of requests for the second model."),
+    ] = 0.0,
+    learn: Annotated[
+        bool,
+        typer.Option(
+            "--learn",
+            help="Let POST /learn and /forget change the model and its file; needs a "
+            "token.",
+        ),
+    ] = False,
+    feedback: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Append corrections (POST /feedback) to this .jsonl file.",
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Log only warnings and errors.")
     ] = False,
@@ -88,14 +113,17 @@ def run(
     from earmark.apps.web.logs import logs_to_stderr
     from earmark.apps.web.run import is_loopback, listen, run_app
 
-    if not model.exists():
-        raise DataError(
-            f"{model}: no such model file; make one with: earmark train DATA"
-        )
+    for model in models:
+        if not model.exists():
+            raise DataError(
+                f"{model}: no such model file; make one with: earmark train DATA"
+            )
+    if feedback is not None:
+        options.require_output(feedback, *models)
     token = read_token(token_file)
     bound = listen(host, port)
     app = make_app(
-        model,
+        models,
         limits=Limits(
             body=max_body,
             text=max_text,
@@ -106,6 +134,9 @@ def run(
         token=token,
         hosts=_hosts(host, token, allow_host or []),
         reload_seconds=reload,
+        canary=canary,
+        learn=learn,
+        feedback=feedback,
     )
     logs_to_stderr("warning" if quiet else "info")
     if token is None and not is_loopback(host):
@@ -115,7 +146,9 @@ def run(
     run_app(
         app,
         bound,
-        started=lambda url: typer.echo(f"serving {model} at {url}"),
+        started=lambda url: typer.echo(
+            f"serving {', '.join(map(str, models))} at {url}"
+        ),
         drain=timeout,
     )
 

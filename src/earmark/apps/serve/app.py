@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+import os
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
@@ -16,35 +20,52 @@ from starlette.routing import Mount, Route
 from earmark import __version__
 from earmark.apps.serve.batching import MicroBatcher
 from earmark.apps.serve.metrics import Metrics
+from earmark.apps.serve.model import ServedModel
 from earmark.apps.serve.openapi import describe
 from earmark.apps.serve.reload import ModelHolder
 from earmark.apps.web.bodies import require_json
 from earmark.apps.web.guard import Guard, Limits
 from earmark.apps.web.replies import EXCEPTION_HANDLERS, Refusal, as_json, static_files
+from earmark.exceptions import DataError, EarmarkError
+from earmark.typing import JsonObject
 
 __all__ = ["make_app"]
 
 _PUBLIC = ("/", "/docs", "/healthz", "/readyz", "/static/")
 _ROUTES = frozenset(
     {"/", "/classify", "/docs", "/model", "/healthz", "/readyz", "/metrics"}
-    | {"/openapi.json"}
+    | {"/openapi.json", "/learn", "/forget", "/feedback"}
 )
+_MODEL_HEADER = "X-Earmark-Model"
+
+
+class _Labelled(BaseModel):
+    """Documents with their labels, to learn, to forget or to remember."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    texts: list[str] | None = None
+    documents: list[dict[str, str]] | None = None
+    labels: list[Any]
 
 
 def make_app(
-    model: str | Path,
+    model: str | Path | Sequence[str | Path],
     *,
     limits: Limits | None = None,
     token: str | None = None,
     hosts: frozenset[str] | None = None,
     reload_seconds: float = 1.0,
+    canary: float = 0.0,
+    learn: bool = False,
+    feedback: Path | None = None,
 ) -> Guard:
-    """An ASGI application that serves one model file.
+    """An ASGI application that serves model files.
 
     Parameters
     ----------
-    model : path
-        A model file; loaded before the function returns.
+    model : path or sequence of paths
+        Model files, loaded before the function returns; the first one answers
+        unless another is asked for by name: ``/classify?model=NAME``.
     limits : Limits, optional
         How much a request may ask for.
     token : str, optional
@@ -53,6 +74,14 @@ def make_app(
         Host names to answer to; None answers to all.
     reload_seconds : float, default=1.0
         How often to look whether the file was replaced; 0 never looks.
+    canary : float, default=0.0
+        Share of the requests without a name that the second model answers.
+    learn : bool, default=False
+        Whether POST /learn and /forget change the model and its file; needs a
+        token.
+    feedback : path, optional
+        POST /feedback appends texts and the labels that people say are right to
+        this file, as JSON lines.
 
     Returns
     -------
@@ -60,14 +89,26 @@ def make_app(
         Give it to uvicorn or any other ASGI server.
 
     """
-    service = _Service(Path(model), limits or Limits(), token, hosts, reload_seconds)
+    paths = [model] if isinstance(model, (str, Path)) else list(model)
+    if learn and token is None:
+        raise DataError("a model that learns over HTTP needs a token.")
+    if canary and len(paths) < 2:
+        raise DataError("a canary needs a second model.")
+    service = _Service(
+        [Path(path) for path in paths], limits or Limits(), token, hosts, reload_seconds
+    )
+    service.canary, service.learns, service.feedback_file = canary, learn, feedback
     return service.guard
 
 
 class _Service:
+    canary = 0.0
+    learns = False
+    feedback_file: Path | None = None
+
     def __init__(
         self,
-        path: Path,
+        paths: list[Path],
         limits: Limits,
         token: str | None,
         hosts: frozenset[str] | None,
@@ -75,13 +116,19 @@ class _Service:
     ) -> None:
         self.limits = limits
         self.metrics = Metrics()
-        self.holder = ModelHolder(
-            path, limits, lambda result: self.metrics.reloads.labels(result).inc()
-        )
+        self.holders = {
+            name: ModelHolder(
+                path, limits, lambda result: self.metrics.reloads.labels(result).inc()
+            )
+            for name, path in _named(paths).items()
+        }
+        self.names = list(self.holders)
+        self.holder = self.holders[self.names[0]]
         self.batcher = MicroBatcher(self.metrics.batches.observe)
         self.reload_seconds = reload_seconds
         self.files = static_files("serve")
         self.is_ready = True
+        self._asked = 0
         self.guard = Guard(
             self._application(),
             limits=limits,
@@ -98,6 +145,9 @@ class _Service:
         app = Starlette(
             routes=[
                 Route("/classify", self.classify, methods=["POST"]),
+                Route("/learn", self.learn, methods=["POST"]),
+                Route("/forget", self.learn, methods=["POST"]),
+                Route("/feedback", self.feedback, methods=["POST"]),
                 Route("/", self.page),
                 Route("/docs", self.docs),
                 Route("/model", self.model),
@@ -115,12 +165,14 @@ class _Service:
 
     @asynccontextmanager
     async def _lifespan(self, app: Any) -> AsyncIterator[None]:
-        watcher = None
-        if self.reload_seconds:
-            watcher = asyncio.create_task(self.holder.watch(self.reload_seconds))
+        watchers = [
+            asyncio.create_task(holder.watch(self.reload_seconds))
+            for holder in self.holders.values()
+            if self.reload_seconds
+        ]
         yield
         self.is_ready = False
-        if watcher is not None:
+        for watcher in watchers:
             watcher.cancel()
             with suppress(asyncio.CancelledError):
                 await watcher
@@ -130,7 +182,8 @@ class _Service:
         """Label documents."""
         scope = request.scope
         require_json(scope)
-        served = self.holder.served
+        name = self.names[0] if len(self.names) == 1 else self._chosen(request)
+        served = self.holders[name].served
         job = served.reader.job(scope["earmark.body"])
         seconds = self.limits.answer_seconds
         try:
@@ -143,15 +196,100 @@ class _Service:
         if n_abstained:
             self.metrics.abstained.inc(n_abstained)
         scope["earmark"]["documents"] = len(results)
-        return as_json({"results": results})
+        if len(self.names) == 1:
+            return as_json({"results": results})
+        reply = as_json({"results": results})
+        reply.headers[_MODEL_HEADER] = name
+        return reply
+
+    def _chosen(self, request: Request) -> str:
+        """The model that a request names, or the one whose turn it is."""
+        name = request.query_params.get("model")
+        if name is None:
+            # Every n-th request in even steps, so that the share is kept exactly.
+            before, self._asked = self._asked, self._asked + 1
+            is_canary = int(self._asked * self.canary) > int(before * self.canary)
+            return self.names[1] if is_canary else self.names[0]
+        if name not in self.holders:
+            raise Refusal(404, "model", f"the models are {', '.join(self.names)}.")
+        return name
+
+    async def learn(self, request: Request) -> Response:
+        """Learn or forget labelled documents, exactly."""
+        if not self.learns:
+            raise Refusal(403, "off", "this service does not learn; see --learn.")
+        holder = self.holders[self._chosen(request)]
+        model = holder.served.model
+        if not model.can_learn:
+            raise Refusal(
+                409, "model", f"{model.classifier.model_name_} cannot learn one by one."
+            )
+        columns, labels = self._labelled(request, model)
+        documents = columns["text"] if model.takes_texts else columns
+        method = request.url.path.strip("/")
+        try:
+            await holder.change(method, documents, labels)
+        except (EarmarkError, ValueError) as error:
+            raise Refusal(422, "labels", str(error)) from None
+        return as_json({"documents": len(labels), "labels": holder.served.model.labels})
+
+    async def feedback(self, request: Request) -> Response:
+        """Keep texts with the labels that people say are right."""
+        if self.feedback_file is None:
+            raise Refusal(403, "off", "this service keeps no feedback; see --feedback.")
+        model = self.holders[self._chosen(request)].served.model
+        columns, labels = self._labelled(request, model)
+        rows = [
+            {**{name: column[n] for name, column in columns.items()}, "label": label}
+            for n, label in enumerate(labels)
+        ]
+        await run_in_threadpool(_append, self.feedback_file, rows)
+        return as_json({"documents": len(rows)})
+
+    def _labelled(
+        self, request: Request, model: ServedModel
+    ) -> tuple[dict[str, list[str]], list[Any]]:
+        """Texts by region, and a label for each, of a body."""
+        require_json(request.scope)
+        try:
+            asked = _Labelled.model_validate_json(request.scope["earmark.body"])
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"])) or "body"
+            raise Refusal(422, "invalid", f"{where}: {first['msg']}") from None
+        if asked.texts is not None and model.takes_texts:
+            columns = {"text": asked.texts}
+        else:
+            documents = asked.documents or []
+            columns = {
+                name: [document.get(name, "") for document in documents]
+                for name in model.regions
+            }
+        n = len(next(iter(columns.values())))
+        if not 0 < n <= self.limits.batch or n != len(asked.labels):
+            raise Refusal(
+                422,
+                "invalid",
+                f"expected 1 to {self.limits.batch} documents and a label for each, "
+                f"got {n} documents and {len(asked.labels)} labels.",
+            )
+        return columns, asked.labels
 
     async def model(self, request: Request) -> Response:
         """What is served."""
-        served = self.holder.served
+        name = request.query_params.get("model", self.names[0])
+        if name not in self.holders:
+            raise Refusal(404, "model", f"the models are {', '.join(self.names)}.")
+        served = self.holders[name].served
         model = served.model
         classifier = model.classifier
         return as_json(
             {
+                "name": name,
+                "names": self.names,
+                "samples": model.samples(),
+                "learns": self.learns and model.can_learn,
+                "feedback": self.feedback_file is not None,
                 "model": classifier.model_name_,
                 "labels": model.labels,
                 "several_labels": model.any_of,
@@ -199,3 +337,20 @@ class _Service:
     async def docs(self, request: Request) -> Response:
         """The page that shows the OpenAPI description, without any network."""
         return await self.files.get_response("docs.html", request.scope)
+
+
+def _named(paths: list[Path]) -> dict[str, Path]:
+    """Models by the names of their files; alike names are a DataError."""
+    named = {path.name.removesuffix(".earmark"): path for path in paths}
+    if len(named) < len(paths):
+        raise DataError("models that are served together need different file names.")
+    return named
+
+
+def _append(path: Path, rows: list[JsonObject]) -> None:
+    """Add lines to a file, on disk when it returns."""
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    with path.open("ab") as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
+        file.flush()
+        os.fsync(file.fileno())

@@ -17,11 +17,13 @@ from earmark.decision import Decision, Threshold
 from earmark.decision.novelty import USUAL_LEVEL
 from earmark.exceptions import DataError, EarmarkError
 from earmark.pipeline import TextClassifier
+from earmark.pipeline.files import load_with_info
 
 __all__ = ["Job", "ServedModel", "explanation_data"]
 
 _SAMPLE = "the quick brown fox jumps over the lazy dog " * 4
 _TERMS_SHOWN = 20
+_SAMPLES, _SAMPLE_WORDS = 6, 6
 
 
 @dataclass(slots=True)
@@ -82,8 +84,6 @@ class ServedModel:
     @classmethod
     def from_file(cls, path: Path) -> ServedModel:
         """Load and verify a model file."""
-        from earmark.pipeline.files import load_with_info
-
         classifier, manifest = load_with_info(path)
         facts = {
             "fingerprint": manifest.fingerprint,
@@ -98,6 +98,21 @@ class ServedModel:
         if self.any_of:
             return "not for models that give several labels per document."
         return "this model holds no evidence of how right its answers are."
+
+    @property
+    def can_learn(self) -> bool:
+        """Whether documents can be learned and forgotten one by one."""
+        return hasattr(self.classifier, "partial_fit") and hasattr(
+            self.classifier, "forget"
+        )
+
+    def samples(self) -> list[str]:
+        """Texts to try: the most telling words of the first labels."""
+        terms = self.classifier.telling_terms(_SAMPLE_WORDS)
+        if terms is None or not self.takes_texts:
+            return []
+        texts = [" ".join(term for term, _ in listed) for listed in terms.values()]
+        return [text for text in texts if text][:_SAMPLES]
 
     def classify(self, jobs: Sequence[Job]) -> list[list[dict[str, Any]]]:
         """The results of each job; all their documents go through in one call."""

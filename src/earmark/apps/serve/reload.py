@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from earmark.apps.serve.model import ServedModel
 from earmark.apps.serve.requests import RequestReader
 from earmark.apps.web.guard import Limits
 from earmark.apps.web.logs import logger
+from earmark.pipeline.files import load_with_info
 
 __all__ = ["ModelHolder", "Served"]
+
+# Metadata that a save writes by itself.
+_DERIVED = ("model", "classes")
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,37 @@ class ModelHolder:
         self.limits = limits
         self._observe = observe
         self._signature = _signature(path)
+        self._changing = asyncio.Lock()
         self.served = Served.from_file(path, limits)
+
+    async def change(self, method: str, documents: Any, labels: list[Any]) -> None:
+        """Learn or forget documents exactly; the file is replaced by the new model.
+
+        The new model is made beside the one that serves, and verified before it
+        does: an answer comes from the one before or after, never from between.
+        """
+        loop = asyncio.get_running_loop()
+        async with self._changing:
+            served = await loop.run_in_executor(
+                None, self._changed, method, documents, labels
+            )
+            self._signature = _signature(self.path)
+            self.served = served
+
+    def _changed(self, method: str, documents: Any, labels: list[Any]) -> Served:
+        classifier, info = load_with_info(self.path)
+        {"learn": classifier.partial_fit, "forget": classifier.forget}[method](
+            documents, labels
+        )
+        new = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
+        try:
+            facts = {k: v for k, v in info.metadata.items() if k not in _DERIVED}
+            classifier.save(new, metadata=facts)
+            served = Served.from_file(new, self.limits)
+            os.replace(new, self.path)
+        finally:
+            new.unlink(missing_ok=True)
+        return served
 
     async def watch(self, seconds: float) -> None:
         """Look at the file every so often, until cancelled."""

@@ -1,0 +1,134 @@
+"""Several models, a canary, learning under load, and feedback."""
+
+import collections
+import json
+import threading
+
+import pytest
+from starlette.testclient import TestClient
+
+from earmark import TextClassifier, load
+from earmark.apps.serve.app import make_app
+from earmark.exceptions import DataError
+from tests.apps.serve.conftest import LABELS, TEXTS, fitted
+
+TOKEN = {"Authorization": "Bearer abc"}
+
+
+@pytest.fixture
+def two(tmp_path):
+    fitted().save(tmp_path / "old.earmark")
+    TextClassifier("multinomial").fit(TEXTS, ["other", "ham"] * 12).save(
+        tmp_path / "new.earmark"
+    )
+    return [tmp_path / "old.earmark", tmp_path / "new.earmark"]
+
+
+def test_models_answer_by_name_and_the_first_by_default(two):
+    with TestClient(make_app(two, reload_seconds=0)) as client:
+        body = {"texts": ["cheap pills"]}
+        plain = client.post("/classify", json=body)
+        assert plain.headers["x-earmark-model"] == "old"
+        assert plain.json()["results"][0]["label"] == "spam"
+        named = client.post("/classify?model=new", json=body)
+        assert named.headers["x-earmark-model"] == "new"
+        assert named.json()["results"][0]["label"] == "other"
+        assert client.post("/classify?model=none", json=body).status_code == 404
+        assert client.get("/model").json()["names"] == ["old", "new"]
+        assert client.get("/model?model=new").json()["labels"] == ["ham", "other"]
+        assert client.get("/model").json()["samples"]
+
+
+def test_the_canary_gets_its_share_exactly(two):
+    with TestClient(make_app(two, reload_seconds=0, canary=0.1)) as client:
+        said = collections.Counter(
+            client.post("/classify", json={"texts": ["a"]}).headers["x-earmark-model"]
+            for _ in range(100)
+        )
+    assert said == {"old": 90, "new": 10}
+
+
+def test_what_cannot_be_meant_is_refused(two, tmp_path):
+    with pytest.raises(DataError, match="needs a token"):
+        make_app(two, learn=True)
+    with pytest.raises(DataError, match="second model"):
+        make_app(two[0], canary=0.5)
+    with pytest.raises(DataError, match="different file names"):
+        make_app([two[0], two[0]])
+    with TestClient(make_app(two[0], reload_seconds=0)) as client:
+        body = {"texts": ["a"], "labels": ["spam"]}
+        for path in ("/learn", "/forget", "/feedback"):
+            assert client.post(path, json=body).status_code == 403
+
+
+def test_learning_and_forgetting_are_exact_and_in_the_file(tmp_path):
+    path = tmp_path / "m.earmark"
+    fitted().save(path, metadata={"label": "kind"})
+    before = load(path).predict_proba(["green tea"])
+    app = make_app(path, reload_seconds=0, token="abc", learn=True)
+    with TestClient(app) as client:
+        body = {"texts": ["green tea", "tea kettle"], "labels": ["ham", "spam"]}
+        assert client.post("/learn", json=body).status_code == 401
+        done = client.post("/learn", json=body, headers=TOKEN)
+        assert done.json()["documents"] == 2
+        all_at_once = TextClassifier("multinomial").fit(
+            TEXTS + body["texts"], LABELS + body["labels"]
+        )
+        assert (
+            load(path).predict_proba(["green tea"])
+            == all_at_once.predict_proba(["green tea"])
+        ).all()
+        assert client.post("/forget", json=body, headers=TOKEN).status_code == 200
+        assert (load(path).predict_proba(["green tea"]) == before).all()
+        unequal = {"texts": ["a", "b"], "labels": ["ham"]}
+        assert client.post("/learn", json=unequal, headers=TOKEN).status_code == 422
+        never = {"texts": ["never seen"], "labels": ["ham"]}
+        assert client.post("/forget", json=never, headers=TOKEN).status_code == 422
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_answers_come_from_a_whole_model_while_32_clients_ask(tmp_path):
+    """Each step of learning has its own probability; no other is ever answered."""
+    path = tmp_path / "m.earmark"
+    model = TextClassifier("multinomial").fit(TEXTS, LABELS)
+    model.save(path)
+    text, steps = "green tea", 6
+    whole = []
+    for _ in range(steps + 1):
+        (proba,) = model.predict_proba([text])
+        whole.append(round(float(proba.max()), 9))
+        model.partial_fit([text], ["spam"])
+    assert len(set(whole)) == steps + 1
+    seen, stop = collections.Counter(), threading.Event()
+    app = make_app(path, reload_seconds=0, token="abc", learn=True)
+    with TestClient(app) as client:
+
+        def ask():
+            while not stop.is_set():
+                reply = client.post("/classify", json={"texts": [text]}, headers=TOKEN)
+                seen[round(reply.json()["results"][0]["confidence"], 9)] += 1
+
+        clients = [threading.Thread(target=ask) for _ in range(32)]
+        for one in clients:
+            one.start()
+        body = {"texts": [text], "labels": ["spam"]}
+        for _ in range(steps):
+            assert client.post("/learn", json=body, headers=TOKEN).status_code == 200
+        stop.set()
+        for one in clients:
+            one.join()
+    assert set(seen) <= set(whole)
+    assert sum(seen.values()) > 32
+    (last,) = load(path).predict_proba([text])
+    assert round(float(last.max()), 9) == whole[-1]
+
+
+def test_feedback_is_appended_as_data_to_train_on(two, tmp_path):
+    kept = tmp_path / "feedback.jsonl"
+    with TestClient(make_app(two[0], reload_seconds=0, feedback=kept)) as client:
+        for n in range(2):
+            body = {"texts": [f"text \u00fc {n}"], "labels": ["ham"]}
+            assert client.post("/feedback", json=body).status_code == 200
+        assert client.get("/model").json()["feedback"] is True
+    rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
+    assert rows == [{"text": f"text \u00fc {n}", "label": "ham"} for n in range(2)]
