@@ -3,6 +3,7 @@
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from earmark.apps.web.replies import Refusal
@@ -186,3 +187,40 @@ def test_the_promise_outlives_restarts_and_renames(project):
     session.undo("tab")
     session.change_labels("delete", ["tea"], [])
     assert session.view.granted is None
+
+
+def test_a_model_of_before_guesses_first_and_is_left_when_it_is_wrong(tmp_path):
+    from earmark import TextClassifier
+    from earmark.apps.label.project import open_project
+    from tests.apps.label.conftest import documents
+
+    texts = documents().texts
+    good = TextClassifier("multinomial").fit(texts[:30], [truth(d) for d in range(30)])
+    wrong = {"cat": "car", "car": "tea", "tea": "cat"}
+    bad = TextClassifier("multinomial").fit(
+        texts[:30], [wrong[truth(d)] for d in range(30)]
+    )
+    for name, model, expected in (("g", good, 1.0), ("b", bad, 0.0)):
+        session = open_project(documents(), tmp_path / name, start=model)
+        assert session.store.labels() == ["car", "cat", "tea"]
+        assert session.wait()
+        guesses = session.view.guesses(np.arange(60))
+        right = np.mean([g == (truth(d),) for d, g in enumerate(guesses)])
+        assert abs(right - expected) < 0.1
+        answer_some(session, 40)
+        assert session.wait()
+        guesses = session.view.guesses(np.arange(60))
+        assert np.mean([g == (truth(d),) for d, g in enumerate(guesses)]) > 0.9
+        session.close()
+
+
+def test_names_of_labels_are_a_start(tmp_path):
+    from earmark.apps.label.project import named_model, open_project
+    from tests.apps.label.conftest import TOPICS, documents
+
+    model = named_model(documents(), list(TOPICS))
+    session = open_project(documents(), tmp_path, start=model)
+    assert session.wait()
+    guesses = session.view.guesses(np.arange(60))
+    assert np.mean([g == (truth(d),) for d, g in enumerate(guesses)]) > 0.6
+    session.close()

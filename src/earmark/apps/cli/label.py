@@ -121,6 +121,7 @@ def run(
     no_quotes: options.NoQuotes = False,
 ) -> None:
     """Label documents in the browser, by keyboard, while a model learns."""
+    import earmark
     from earmark._optional import require
     from earmark.apps.cli._console import status
     from earmark.documents import read_documents
@@ -129,7 +130,7 @@ def run(
     for package in ("starlette", "pydantic", "uvicorn"):
         require(package, "label in the browser")
     from earmark.apps.label.app import make_app
-    from earmark.apps.label.project import claim, open_project
+    from earmark.apps.label.project import claim, named_model, open_project
     from earmark.apps.web.logs import logs_to_stderr
     from earmark.apps.web.run import LOOPBACK, is_loopback, listen, run_app
 
@@ -152,12 +153,20 @@ def run(
             **options.column_list(text),
         )
     held = claim(folder) if export is None else None
+    names = [n.strip() for n in (labels or "").split(",") if n.strip()]
+    start = None
+    if model.endswith(".earmark"):
+        start, model = earmark.load(model), "blend"
+    elif from_names:
+        with status("reading the names of the labels"):
+            start = named_model(documents, names)
     session = open_project(
         documents,
         folder,
-        labels=[n.strip() for n in (labels or "").split(",") if n.strip()],
+        labels=names,
         any_of=multi_label,
         model=model,
+        start=start,
         check_share=check_share,
         max_error=max_error,
         overlap=overlap,

@@ -13,9 +13,11 @@ from earmark.apps.label.session import Session
 from earmark.apps.label.store import Store
 from earmark.documents import Documents
 from earmark.exceptions import DataError
+from earmark.pipeline import TextClassifier
 from earmark.pipeline.labelling import LabellingLoop
+from earmark.typing import FloatMatrix
 
-__all__ = ["claim", "fingerprint", "open_project"]
+__all__ = ["claim", "fingerprint", "named_model", "open_project"]
 
 
 def claim(folder: Path) -> Any:
@@ -61,12 +63,14 @@ def open_project(
     check_share: float = 0.2,
     max_error: float = 0.05,
     overlap: float = 0.0,
+    start: TextClassifier | None = None,
     seed: int = 0,
 ) -> Session:
     """A session on a new project, or on one that goes on.
 
     Labels that the documents bring along are taken over as answers, once. A share
-    of ``overlap`` of the documents, drawn at random, is asked of two people.
+    of ``overlap`` of the documents, drawn at random, is asked of two people. A model
+    to ``start`` from brings its labels along.
     """
     if len(documents) < 2:
         raise DataError(f"{documents.source}: there is nothing to tell apart.")
@@ -76,6 +80,7 @@ def open_project(
         model=model,
         check_share=check_share,
         max_error=max_error,
+        start=None if start is None else _started(start, documents),
         random_state=seed,
     )
     store = Store(
@@ -87,7 +92,8 @@ def open_project(
             "seed": seed,
         },
     )
-    store.add_labels(labels, again=False)
+    known = [] if start is None else list(map(str, start.classes_.tolist()))
+    store.add_labels([*labels, *known], again=False)
     _take_over(documents, store, any_of)
     order = np.random.default_rng([seed, 2]).permutation(len(documents))
     twice = order[: round(overlap * len(documents))]
@@ -105,3 +111,18 @@ def _take_over(documents: Documents, store: Store, any_of: bool) -> None:
     names = sorted({name for _, labels in answers for name in labels})
     store.add_labels(names, again=False)
     store.write("from-the-data", answers, "data", "data")
+
+
+def _started(
+    model: TextClassifier, documents: Documents
+) -> tuple[list[str], FloatMatrix]:
+    """Labels of a model, and what it says of every document."""
+    log_proba = model.predict_log_proba(documents.texts)
+    # Never so sure that no answer could change it.
+    floor = np.log(1e-6)
+    return list(map(str, model.classes_.tolist())), np.maximum(log_proba, floor)
+
+
+def named_model(documents: Documents, labels: Sequence[str]) -> TextClassifier:
+    """A model from nothing but the documents and the names of the labels."""
+    return TextClassifier(random_state=0).fit(documents.texts, classes=list(labels))

@@ -31,7 +31,15 @@ from earmark.statistics import ClassStatistics
 from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = ["LEARNERS", "Answers", "Collection", "Fitted", "Learner", "make_learner"]
+__all__ = [
+    "LEARNERS",
+    "Answers",
+    "Collection",
+    "Fitted",
+    "Learner",
+    "StartedLearner",
+    "make_learner",
+]
 
 # A word of one document tells nothing about the others; in a small collection every
 # word is kept, since little else is known.
@@ -121,6 +129,9 @@ class Collection:
 _N_FOLDS = 5
 # So many answers are enough to see how far the probabilities can be believed.
 _MOST_LEFT_OUT = 300
+
+# Weights of what was learned from the answers, beside a model of before.
+_SHARES = np.linspace(0, 1, 9)
 
 # Document number -> its labels.
 Answers = Mapping[int, tuple[str, ...]]
@@ -300,6 +311,84 @@ class AnyOfLearner(Learner):
         log_odds = features @ weights + offset
         log_proba = -np.logaddexp(0.0, -log_odds)
         return Fitted(list(classes), log_proba, weights, offset, features)
+
+
+class StartedLearner(Learner):
+    """Answers on top of a model that was there before the first one.
+
+    Log probabilities of both are averaged; the weight of what was learned here is the
+    one that explains the answers best, each left out, looked for again whenever their
+    number has grown by a quarter.
+
+    Parameters
+    ----------
+    learner : Learner
+        What learns from the answers.
+    classes : sequence of str
+        Labels that the model of before knows.
+    log_proba : ndarray of shape (n_documents, n_classes)
+        What it says of every document.
+
+    """
+
+    def __init__(
+        self, learner: Learner, classes: Sequence[str], log_proba: FloatMatrix
+    ) -> None:
+        super().__init__(learner.collection)
+        self._learner = learner
+        self._classes = list(classes)
+        self._log_proba = log_proba
+        self._weight, self._weighed_at = 0.0, 0
+
+    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
+        """Answer for all documents, also without any answer to learn from."""
+        names = sorted({*self._classes, *classes})
+        before = _on_classes(self._log_proba, self._classes, names)
+        if len(classes) < 2:
+            weights = np.zeros((self.collection.n_terms, len(names)))
+            features = self.collection.weights
+            return Fitted(names, before, weights, np.zeros(len(names)), features)
+        fitted = self._learner.fit(answers, classes)
+        self._weigh(answers, classes, names, before)
+        learned = _on_classes(fitted.log_proba, fitted.classes, names)
+        mixed = self._weight * learned + (1 - self._weight) * before
+        weights = np.zeros((self.collection.n_terms, len(names)))
+        weights[:, [names.index(name) for name in fitted.classes]] = fitted.weights
+        offset = np.zeros(len(names))
+        return Fitted(names, log_normalize(mixed), weights, offset, fitted.features)
+
+    def _weigh(
+        self,
+        answers: Answers,
+        classes: Sequence[str],
+        names: list[str],
+        before: FloatMatrix,
+    ) -> None:
+        if len(answers) < max(1.25 * self._weighed_at, 8):
+            return
+        self._weighed_at = len(answers)
+        rows = np.fromiter(answers, dtype=np.int64)
+        own = self._learner.left_out(answers, classes)
+        learned = _on_classes(own, list(classes), names)
+        place = [names.index(labels[0]) for labels in answers.values()]
+        gains = [
+            log_normalize(w * learned + (1 - w) * before[rows])[
+                np.arange(len(rows)), place
+            ].sum()
+            for w in _SHARES
+        ]
+        self._weight = float(_SHARES[int(np.argmax(gains))])
+
+
+def _on_classes(
+    log_proba: FloatMatrix, classes: Sequence[str], names: list[str]
+) -> FloatMatrix:
+    """Columns for all names; a class that a model does not know is unlikely."""
+    unknown = np.log(0.5 / max(len(names), 1))
+    spread = np.full((len(log_proba), len(names)), unknown)
+    spread[:, [names.index(name) for name in classes]] = log_proba
+    normalized: FloatMatrix = log_normalize(spread)
+    return normalized
 
 
 def _softmax(X: SparseMatrix, y: Any) -> tuple[list[Any], FloatMatrix, FloatVector]:

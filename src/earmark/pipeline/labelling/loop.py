@@ -28,6 +28,7 @@ from earmark.pipeline.labelling.learners import (
     Answers,
     Collection,
     Fitted,
+    StartedLearner,
     make_learner,
 )
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
@@ -279,6 +280,9 @@ class LabellingLoop:
         How documents to learn from are picked.
     max_error, confidence : float
         The promise to work towards.
+    start : tuple of (classes, log probabilities of every document), optional
+        What a model of before says; its guesses are shown from the first document
+        on, and count as much as they explain the answers.
     random_state : int, default=0
         Seed of every random choice.
 
@@ -302,6 +306,7 @@ class LabellingLoop:
         strategy: str = "active",
         max_error: float = 0.05,
         confidence: float = 0.95,
+        start: tuple[Sequence[str], FloatMatrix] | None = None,
         random_state: int = 0,
     ) -> None:
         self.collection = Collection(texts)
@@ -313,6 +318,11 @@ class LabellingLoop:
         self.answers: dict[int, tuple[str, ...]] = {}
         self.skipped: set[int] = set()
         self._learner = make_learner(model, self.collection, any_of)
+        self._is_started = start is not None
+        if start is not None:
+            if any_of:
+                raise ValueError("start is for one label per document.")
+            self._learner = StartedLearner(self._learner, *start)
         order = np.random.default_rng(random_state).permutation(
             self.collection.n_documents
         )
@@ -379,7 +389,7 @@ class LabellingLoop:
     ) -> View:
         """The view of given answers; touches no other state, for a thread."""
         classes = sorted({label for given in lessons.values() for label in given})
-        enough = len(classes) > (0 if self.any_of else 1)
+        enough = len(classes) > (0 if self.any_of else 1) or self._is_started
         fitted = self._learner.fit(lessons, classes) if enough else None
         view = make_view(
             self.view,
