@@ -148,3 +148,27 @@ def test_fingerprints_add_up_and_see_labels_and_regions():
 def test_a_missing_model_is_named(tmp_path):
     done = CliRunner().invoke(app, ["card", str(tmp_path / "none.earmark")])
     assert "no such model file" in str(done.exception)
+
+
+def test_hubs_find_their_front_matter_and_people_date_licence_and_contact(model):
+    import yaml
+
+    said = (
+        "--license",
+        "cc-by-4.0",
+        "--date",
+        "2026-11-16",
+        "--contact",
+        "ann <a@b.c>",
+    )
+    shown = run("card", model, "--hub", *said).stdout
+    _, front, rest = shown.split("---\n", 2)
+    facts = yaml.safe_load(front)
+    assert facts["license"] == "cc-by-4.0"
+    assert facts["pipeline_tag"] == "text-classification"
+    (metric,) = facts["model-index"][0]["results"][0]["metrics"]
+    stored = CardFacts.from_file(model).evaluation.accuracy
+    assert metric["value"] == pytest.approx(stored, abs=1e-4)
+    assert "| date | 2026-11-16 |" in rest
+    assert "ann \\<a@b.c\\>" in rest
+    assert not run("card", model).stdout.startswith("---")

@@ -2,6 +2,6 @@
 
 from earmark.apps.card.facts import CardFacts
 from earmark.apps.card.render import to_html, to_markdown
-from earmark.apps.card.sections import sections
+from earmark.apps.card.sections import front_matter, sections
 
-__all__ = ["CardFacts", "sections", "to_html", "to_markdown"]
+__all__ = ["CardFacts", "front_matter", "sections", "to_html", "to_markdown"]

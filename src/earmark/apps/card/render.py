@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 
 from markupsafe import Markup, escape
@@ -15,9 +16,19 @@ __all__ = ["to_html", "to_markdown"]
 _SPECIAL = re.compile(r"([\\|*_\[\]<>#])")
 
 
-def to_markdown(title: str, parts: Sequence[Section]) -> str:
-    """The card as Markdown; whatever comes from the model is escaped."""
-    return _render("card.md.j2", title, parts, _as_markdown).rstrip() + "\n"
+def to_markdown(
+    title: str, parts: Sequence[Section], front: Mapping[str, object] | None = None
+) -> str:
+    """The card as Markdown; whatever comes from the model is escaped.
+
+    ``front`` is put before it as the front matter that model hubs read: JSON, which
+    is YAML too.
+    """
+    text = _render("card.md.j2", title, parts, _as_markdown).rstrip() + "\n"
+    if front is None:
+        return text
+    lines = [f"{name}: {json.dumps(value)}" for name, value in front.items()]
+    return "\n".join(["---", *lines, "---", "", text])
 
 
 def to_html(title: str, parts: Sequence[Section]) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from earmark.apps.card.facts import CardFacts, Evaluation
+from earmark.typing import JsonObject
 
-__all__ = ["Block", "Code", "Items", "Section", "Table", "sections"]
+__all__ = ["Block", "Code", "Items", "Section", "Table", "front_matter", "sections"]
 
 _FEW = 10
 
@@ -45,10 +46,38 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-def sections(facts: CardFacts, intended_use: str | None = None) -> list[Section]:
-    """All sections of the card, in reading order."""
+def front_matter(facts: CardFacts, licence: str | None = None) -> JsonObject:
+    """What model hubs read at the top of a card."""
+    front: JsonObject = {"library_name": "earmark", "tags": ["earmark", facts.model]}
+    front["pipeline_tag"] = "text-classification"
+    if licence is not None:
+        front["license"] = licence
+    if facts.evaluation is not None:
+        metric = {
+            "type": "accuracy",
+            "value": round(facts.evaluation.accuracy, 4),
+            "name": "accuracy on documents left out of fitting",
+        }
+        data = {"name": str(facts.training.get("source", "own data")), "type": "text"}
+        task = {"type": "text-classification"}
+        result = {"task": task, "dataset": data, "metrics": [metric]}
+        front["model-index"] = [{"name": facts.name, "results": [result]}]
+    return front
+
+
+def sections(
+    facts: CardFacts,
+    intended_use: str | None = None,
+    about: Mapping[str, str] | None = None,
+) -> list[Section]:
+    """All sections of the card, in reading order.
+
+    ``about`` is said of the model by its maker: date, licence, contact.
+    """
+    said = tuple((name, value) for name, value in (about or {}).items())
+    identity = _identity(facts)
     return [
-        Section("What it is", (_identity(facts),)),
+        Section("What it is", (Table(identity.head, (*said, *identity.rows)),)),
         Section("Training data", tuple(_training(facts))),
         Section("Accuracy", tuple(_evaluation(facts))),
         Section("What it goes by", tuple(_terms(facts))),

@@ -19,6 +19,7 @@ the model file: the labels, the fingerprint of the training data, the evaluation
 
   earmark card model.earmark
   earmark card model.earmark --out card.html --intended-use "Routing of tickets."
+  earmark card model.earmark --out README.md --hub --license cc-by-4.0
 """
 
 
@@ -34,12 +35,32 @@ def run(
         str | None,
         typer.Option(metavar="TEXT", help="What the model is meant for, in words."),
     ] = None,
+    date: Annotated[
+        str | None, typer.Option(metavar="DAY", help="Date of the model.")
+    ] = None,
+    licence: Annotated[
+        str | None,
+        typer.Option("--license", metavar="ID", help="Licence, e.g. cc-by-4.0."),
+    ] = None,
+    contact: Annotated[
+        str | None, typer.Option(metavar="WHO", help="Whom to ask about the model.")
+    ] = None,
+    hub: Annotated[
+        bool,
+        typer.Option("--hub", help="Begin with the front matter that hubs read."),
+    ] = False,
     words: Annotated[
         int, typer.Option(min=0, help="Most indicative words per label.")
     ] = 8,
 ) -> None:
     """Write a model card."""
-    from earmark.apps.card import CardFacts, sections, to_html, to_markdown
+    from earmark.apps.card import (
+        CardFacts,
+        front_matter,
+        sections,
+        to_html,
+        to_markdown,
+    )
     from earmark.exceptions import DataError
     from earmark.whole_files import write_whole
 
@@ -48,9 +69,13 @@ def run(
     if out is not None:
         options.require_output(out, model)
     facts = CardFacts.from_file(model, words)
-    parts = sections(facts, intended_use)
+    said = {"date": date, "licence": licence, "contact": contact}
+    about = {name: value for name, value in said.items() if value is not None}
+    parts = sections(facts, intended_use, about)
     page = out is not None and out.suffix.lower() in (".html", ".htm")
-    text = (to_html if page else to_markdown)(f"Model card: {facts.name}", parts)
+    title = f"Model card: {facts.name}"
+    front = front_matter(facts, licence) if hub else None
+    text = to_html(title, parts) if page else to_markdown(title, parts, front)
     if out is None:
         typer.echo(text, nl=False)
         return

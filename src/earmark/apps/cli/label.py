@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earmark.apps.cli import _options as options
+
+if TYPE_CHECKING:
+    from earmark.apps.label.session import Session
+    from earmark.documents import Documents
+    from earmark.pipeline import TextClassifier
 
 __all__ = ["HELP", "NAME", "run"]
 
@@ -53,10 +58,17 @@ def run(
     model: Annotated[
         str,
         typer.Option(
-            metavar="NAME",
-            help="Model that learns as you label: blend, softmax, complement, ...",
+            metavar="NAME|FILE",
+            help="Model that learns as you label: blend, softmax, complement, ...; or "
+            "a model file to start from.",
         ),
     ] = "blend",
+    from_names: Annotated[
+        bool,
+        typer.Option(
+            "--from-names", help="Predict from the first document on, by label names."
+        ),
+    ] = False,
     max_error: Annotated[
         float,
         typer.Option(
@@ -121,18 +133,13 @@ def run(
     no_quotes: options.NoQuotes = False,
 ) -> None:
     """Label documents in the browser, by keyboard, while a model learns."""
-    import earmark
     from earmark._optional import require
     from earmark.apps.cli._console import status
     from earmark.documents import read_documents
-    from earmark.exceptions import DataError
 
     for package in ("starlette", "pydantic", "uvicorn"):
         require(package, "label in the browser")
-    from earmark.apps.label.app import make_app
-    from earmark.apps.label.project import claim, named_model, open_project
-    from earmark.apps.web.logs import logs_to_stderr
-    from earmark.apps.web.run import LOOPBACK, is_loopback, listen, run_app
+    from earmark.apps.label.project import claim, open_project
 
     folder = project or Path(f"{data.rstrip('/')}.labels")
     if invite is not None or revoke is not None:
@@ -154,18 +161,13 @@ def run(
         )
     held = claim(folder) if export is None else None
     names = [n.strip() for n in (labels or "").split(",") if n.strip()]
-    start = None
-    if model.endswith(".earmark"):
-        start, model = earmark.load(model), "blend"
-    elif from_names:
-        with status("reading the names of the labels"):
-            start = named_model(documents, names)
+    start = _start(model, from_names, documents, names)
     session = open_project(
         documents,
         folder,
         labels=names,
         any_of=multi_label,
-        model=model,
+        model=model if start is None else "blend",
         start=start,
         check_share=check_share,
         max_error=max_error,
@@ -181,11 +183,41 @@ def run(
         finally:
             session.close()
         return
-    with_tokens = bool(allow_host) or not is_loopback(host)
-    if with_tokens and not any(p["invited"] for p in session.store.people()):
-        session.close()
+    try:
+        _serve(session, host, port, allow_host or [], open_browser)
+    finally:
         if held is not None:
             held.close()
+
+
+def _start(
+    model: str, from_names: bool, documents: Documents, names: list[str]
+) -> TextClassifier | None:
+    """The model to start from: a file, or what the names of the labels say."""
+    from earmark.apps.cli._console import status
+    from earmark.apps.cli._models import load_for
+    from earmark.apps.label.project import named_model
+
+    if model.endswith(".earmark"):
+        return load_for(Path(model))[0]
+    if not from_names:
+        return None
+    with status("reading the names of the labels"):
+        return named_model(documents, names)
+
+
+def _serve(
+    session: Session, host: str, port: int, allowed: list[str], open_browser: bool
+) -> None:
+    """Answer until Ctrl-C; beyond loopback, only to people with a token."""
+    from earmark.apps.label.app import make_app
+    from earmark.apps.web.logs import logs_to_stderr
+    from earmark.apps.web.run import LOOPBACK, is_loopback, listen, run_app
+    from earmark.exceptions import DataError
+
+    with_tokens = bool(allowed) or not is_loopback(host)
+    if with_tokens and not any(p["invited"] for p in session.store.people()):
+        session.close()
         raise DataError(
             f"{host} is reachable from other machines: invite somebody first with "
             "--invite NAME."
@@ -194,21 +226,20 @@ def run(
     logs_to_stderr("warning")
 
     def started(url: str) -> None:
-        typer.echo(f"label {len(documents):,} documents at {url} (Ctrl-C ends)")
+        n_documents = len(session.documents)
+        typer.echo(f"label {n_documents:,} documents at {url} (Ctrl-C ends)")
         if open_browser:
             import webbrowser
 
             webbrowser.open(url)
 
-    hosts = LOOPBACK | {host.lower(), *map(str.lower, allow_host or [])}
+    hosts = LOOPBACK | {host.lower(), *map(str.lower, allowed)}
     app = make_app(
         session,
-        hosts=None if with_tokens and not allow_host else hosts,
+        hosts=None if with_tokens and not allowed else hosts,
         with_tokens=with_tokens,
     )
     run_app(app, bound, started=started, drain=10)
-    if held is not None:
-        held.close()
 
 
 def _set_people(folder: Path, invite: str | None, revoke: str | None) -> None:
@@ -231,7 +262,7 @@ def _set_people(folder: Path, invite: str | None, revoke: str | None) -> None:
         store.close()
 
 
-def _export(session: object, out: Path) -> None:
+def _export(session: Session, out: Path) -> None:
     from earmark.apps.label.export import export
     from earmark.apps.web.replies import Refusal
     from earmark.exceptions import DataError
@@ -241,7 +272,7 @@ def _export(session: object, out: Path) -> None:
     if out.suffix[1:] not in kinds:
         raise typer.BadParameter(f"--export must end in one of {', '.join(kinds)}")
     try:
-        data = export(session, out.name)  # type: ignore[arg-type]
+        data = export(session, out.name)
     except Refusal as refusal:
         raise DataError(refusal.detail) from None
     write_whole(out, data)

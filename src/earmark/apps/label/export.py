@@ -39,7 +39,7 @@ def export(session: Session, name: str, *, all_documents: bool = False) -> bytes
         return _model_bytes(fit_model(session))
     if kind == "html":
         return _report(session)
-    if name.startswith("answers"):
+    if name == "answers.csv":
         return _csv(_answers(session))
     rows = _rows(session, all_documents)
     if kind == "jsonl":
