@@ -303,3 +303,13 @@ def test_several_labels_per_document_are_checked(several, tmp_path):
     found = json.loads(run("check", path, *options, "--json")[1])
     rows = [one["row"] for one in found["suspected_label_errors"]]
     assert wrong in rows[:3]
+
+
+def test_facts_of_a_model_file_that_lie_are_passed_over(first, second, tmp_path):
+    path = tmp_path / "lie.earmark"
+    model = TextClassifier("multinomial").fit(*zip(*FIRST, strict=True))
+    lies = {"columns": "text", "training_data": 7, "updates": "none"}
+    model.save(path, metadata=lies)
+    assert run("update", path, second, "--label", "kind")[0] == 0
+    assert len(read_manifest(path).metadata["updates"]) == 1
+    assert run("predict", path, second)[0] == 0

@@ -1,0 +1,115 @@
+"""Ten minutes of good and bad requests while the model is replaced: no 5xx, no leak."""
+
+import http.client
+import json
+import os
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from earmark import TextClassifier
+from tests.apps.serving import running
+
+SECONDS = float(os.environ.get("EARMARK_SOAK_SECONDS", "600"))
+CLIENTS = 4
+DRIFT = 50 * 2**20
+JSON = {"Content-Type": "application/json"}
+
+
+def good(rng):
+    words = ["good", "bad", "film", "day", "\u00fcber", "\u7d71\u8a08", "x" * 200]
+    texts = [" ".join(rng.choices(words, k=rng.randint(0, 60))) for _ in range(8)]
+    return "POST", "/classify", json.dumps({"texts": texts}).encode(), JSON
+
+
+def bad(rng):
+    """Requests that must be refused, each in its own way."""
+    return rng.choice(
+        [
+            ("POST", "/classify", b"{", JSON),
+            ("POST", "/classify", b"\xff\xfe", JSON),
+            ("POST", "/classify", b'{"texts": [1, null]}', JSON),
+            ("POST", "/classify", b'{"text": "a"}', JSON),
+            ("POST", "/classify", b"[" * 20_000, JSON),
+            ("POST", "/classify", b'{"texts": ["a"]}', {"Content-Type": "text/html"}),
+            ("POST", "/classify", b'{"texts": ["\\ud800"]}', JSON),
+            ("DELETE", "/classify", b"", {}),
+            ("GET", "/nowhere", b"", {}),
+            ("POST", "/classify", b'{"texts": ["' + b"a" * 3_000_000 + b'"]}', JSON),
+        ]
+    )
+
+
+def read_only(rng):
+    return "GET", rng.choice(["/healthz", "/readyz", "/model", "/metrics"]), b"", {}
+
+
+def client(address, end, seed, statuses):
+    rng = random.Random(seed)
+    makers = [good] * 6 + [bad] * 3 + [read_only]
+    while time.monotonic() < end:
+        method, path, body, headers = rng.choice(makers)(rng)
+        connection = http.client.HTTPConnection(*address, timeout=30)
+        try:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            answer.read()
+            statuses[answer.status] += 1
+        except (ConnectionError, http.client.BadStatusLine):
+            # A body that is too large may be cut off while it is being sent.
+            statuses["cut off"] += len(body) > 1_000_000
+            statuses["lost"] += len(body) <= 1_000_000
+        finally:
+            connection.close()
+
+
+def resident(pid):
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def fitted(n):
+    texts = ["good film", "good day", "bad film", "so bad"] * 5
+    labels = ["pos", "pos", "neg", "neg"] * 5
+    return TextClassifier("multinomial").fit([f"{t} w{n}" for t in texts], labels)
+
+
+@pytest.mark.trust
+def test_a_service_under_mixed_load_neither_fails_nor_grows(tmp_path):
+    path = tmp_path / "model.earmark"
+    models = [fitted(n) for n in range(4)]
+    models[0].save(path)
+    statuses = Counter()
+    with running("serve", path) as server:
+        pid = server.process.pid
+        end = time.monotonic() + SECONDS
+        threads = [
+            threading.Thread(target=client, args=(server.address, end, n, statuses))
+            for n in range(CLIENTS)
+        ]
+        for thread in threads:
+            thread.start()
+        warm, n, settled = time.monotonic() + min(60.0, SECONDS / 4), 0, None
+        while time.monotonic() < end:
+            time.sleep(min(1.5, SECONDS / 20))
+            n += 1
+            if n % 7 == 0:
+                path.write_bytes(b"not a model")  # refused; the old one goes on
+            else:
+                models[n % 4].save(path)
+            if settled is None and time.monotonic() > warm:
+                settled = resident(pid)
+        for thread in threads:
+            thread.join(60)
+        drift = resident(pid) - settled
+        assert server.stop() in (0, -signal.SIGTERM)
+    said = f"{dict(statuses)}, {drift / 2**20:.1f} MB"
+    assert statuses[200] > 5 * SECONDS, said
+    assert not [s for s in statuses if isinstance(s, int) and s >= 500], said
+    assert statuses["lost"] == 0, said
+    assert drift < DRIFT, said
