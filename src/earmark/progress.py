@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
-__all__ = ["Loop", "listening", "share", "tracked"]
+__all__ = ["Loop", "counted", "listening", "share", "tracked"]
 
 
 T = TypeVar("T")
@@ -58,19 +58,30 @@ def tracked(name: str, items: Iterable[T], total: int) -> Iterator[T]:
     (0.0, 1.0)
 
     """
+    with counted(name, total) as advance:
+        for item in items:
+            yield item
+            advance(1)
+
+
+@contextmanager
+def counted(name: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A loop whose steps come several at a time: gives a function to call with each."""
     running = _running.get()
     if running is None:
-        yield from items
+        yield lambda _: None
         return
     listener, loops = running
     loop = Loop(name, max(total, 1))
     loops.append(loop)
+
+    def advance(steps: int) -> None:
+        loop.done = min(loop.done + steps, loop.total)
+        listener(loops)
+
     try:
         listener(loops)
-        for item in items:
-            yield item
-            loop.done = min(loop.done + 1, loop.total)
-            listener(loops)
+        yield advance
     finally:
         loops.remove(loop)
         listener(loops)

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,18 +22,17 @@ import numpy as np
 from earmark._optional import require
 from earmark.encoders.cache import VectorCache, Vectors
 from earmark.exceptions import DataError, MissingDependencyError
+from earmark.progress import counted
 
 __all__ = [
     "KINDS",
     "WORDS",
     "Encoder",
     "NamedEncoder",
-    "encoding_progress",
     "fetch_encoder",
     "load_encoder",
     "parse_name",
     "probe_vectors",
-    "progress_bar",
     "require_encoder",
     "same_encoder",
 ]
@@ -144,18 +142,9 @@ class NamedEncoder:
         if not store and len(distinct) < _FEW:
             return self._vectors(distinct)[rows]
         cache = VectorCache(self.name, self.stamp, self.probes)
-        done = 0
-
-        def advance(n: int) -> None:
-            nonlocal done
-            done += n
-            listener = _listener.get()
-            if listener is not None:
-                listener(done, len(distinct))
-
-        return cache.encoded(distinct, self._vectors, store=store, advance=advance)[
-            rows
-        ]
+        with counted("text", len(distinct)) as advance:
+            known = cache.encoded(distinct, self._vectors, store=store, advance=advance)
+        return known[rows]
 
     @cached_property
     def probes(self) -> Vectors:
@@ -189,50 +178,6 @@ def same_encoder(known: Vectors, probes: Vectors) -> bool:
     )
     empty = ~known.any(axis=1) & ~probes.any(axis=1)
     return bool(((known * probes).sum(axis=1) > _ALIKE)[~empty].all())
-
-
-# -- progress -----------------------------------------------------------------------
-
-_listener: ContextVar[Callable[[int, int], None] | None] = ContextVar(
-    "listener", default=None
-)
-
-
-@contextmanager
-def encoding_progress(listener: Callable[[int, int], None]) -> Iterator[None]:
-    """Call ``listener(n_done, n_texts)`` while texts are encoded in this block."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
-
-
-@contextmanager
-def progress_bar(verbose: int = 1) -> Iterator[None]:
-    """Show a bar on stderr, on a terminal only, while texts are encoded."""
-    if verbose <= 0 or _listener.get() is not None:
-        yield
-        return
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn())
-    console = Console(stderr=True)
-    with (
-        Progress(
-            *columns,
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        ) as bar,
-        encoding_progress(
-            lambda done, total: bar.update(line, completed=done, total=total)
-        ),
-    ):
-        line = bar.add_task("encoding", total=None)
-        yield
 
 
 # -- loading ------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -104,11 +104,8 @@ def styled(text: str, *, err: bool = False, **style: Any) -> str:
 
 
 @contextmanager
-def status(message: str, *, encoding: bool = False) -> Iterator[None]:
-    """Show what is being done, how much of it is done, and how long it takes.
-
-    With ``encoding``, also how many texts have been encoded.
-    """
+def status(message: str) -> Iterator[None]:
+    """Show what is being done, how much of it is done, and how long it takes."""
     bar = _bar("share")
     if bar is None:
         yield
@@ -117,26 +114,18 @@ def status(message: str, *, encoding: bool = False) -> Iterator[None]:
         task = bar.add_task(message, total=None)
 
         def show(loops: list[progress.Loop]) -> None:
-            if loops:
+            if loops and loops[-1].name == "text":
+                loop = loops[-1]
+                bar.update(
+                    task,
+                    description=f"{message}, {loop.done:,} of {loop.total:,} encoded",
+                )
+            elif loops:
                 done = max(progress.share(loops), bar.tasks[task].completed)
-                bar.update(task, total=1.0, completed=done)
+                bar.update(task, description=message, total=1.0, completed=done)
 
-        def encoded(done: int, total: int) -> None:
-            counted = f", {done:,} of {total:,} encoded" if done < total else ""
-            bar.update(task, description=f"{message}{counted}")
-
-        with progress.listening(show), _encoding(encoded, encoding):
+        with progress.listening(show):
             yield
-
-
-def _encoding(
-    tell: Callable[[int, int], None], wanted: bool
-) -> AbstractContextManager[object]:
-    if not wanted:
-        return nullcontext()
-    from earmark.encoders.by_name import encoding_progress
-
-    return encoding_progress(tell)
 
 
 @contextmanager

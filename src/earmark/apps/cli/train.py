@@ -276,7 +276,7 @@ def _learn(
     estimate: bool,
 ) -> None:
     """Fit, and estimate the accuracy if nothing else tells."""
-    said = status(f"training on {number(len(documents), 'document')}", encoding=True)
+    said = status(f"training on {number(len(documents), 'document')}")
     with nullcontext() if classifier.verbose else said:
         try:
             classifier.fit(
@@ -294,7 +294,7 @@ def _learn(
     known = any(label is not None for label in documents.labels or ())
     wanted = estimate and known and not classifier.is_multi_label_
     if classifier.evidence_ is None and wanted:
-        with status("estimating the accuracy", encoding=True):
+        with status("estimating the accuracy"):
             classifier.measure_confidence(
                 documents.texts, documents.labels, unlabelled=pool
             )
