@@ -36,24 +36,30 @@ def test_words_of_labels(label, words):
 
 def test_own_words_count_if_they_occur_and_codes_are_left_alone():
     names = ClassNames("auto")
-    telling = names.telling(["ENTY", "C01", "rec.autos"], knows("autos"), False)
-    assert telling == {"rec.autos": ["autos"]}
+    labels = ["ENTY", "C01", "rec.autos", "sci.med"]
+    telling = names.telling(labels, knows("autos", "sci"), False)
+    assert telling == {"rec.autos": ["autos"], "sci.med": ["sci"]}
+    assert names.telling(["spam", "x9"], knows("spam"), False) == {}
+    assert (
+        names.telling(["a", "b", "c", "oil", "tin"], knows("oil", "tin"), False) == {}
+    )
 
 
 def test_an_encoder_knows_what_looks_like_a_word_and_no_abbreviations():
     telling = ClassNames("auto").telling(
-        ["ENTY", "hockey", "acq", "ABBR"], knows(), True
+        ["ENTY", "hockey", "acq", "chess"], knows(), True
     )
-    assert telling == {"hockey": ["hockey"]}
+    assert telling == {"chess": ["chess"], "hockey": ["hockey"]}
 
 
 def test_descriptions_need_a_word_that_occurs_or_an_encoder():
-    names = ClassNames({"a": ["wheat corn", "tonnes"], "b": "qqq"})
-    assert names.telling((), knows("corn"), False) == {"a": ["wheat corn"]}
-    assert names.telling((), knows(), True) == {
-        "a": ["wheat corn", "tonnes"],
-        "b": ["qqq"],
+    texts = {"a": ["wheat corn", "tonnes"], "b": ["qqq"], "c": ["tin"]}
+    names = ClassNames(texts)
+    assert names.telling((), knows("corn", "tin"), False) == {
+        "a": ["wheat corn"],
+        "c": ["tin"],
     }
+    assert names.telling((), knows(), True) == texts
 
 
 def test_labels_without_a_description_speak_for_themselves():

@@ -256,10 +256,8 @@ def choose(model: Any, data: Data) -> Choice:
     if useful and (not few or data.budget is not None):
         useful, left_out = _pool_in_time(data)
     if useful and few:
-        # A choice by few labels is worse than no choice; what the first model
-        # scores without the pool is for the reader.
-        alone = [f"without them, {line}" for line in Trials(data, _LINEAR[:1]).words]
-        return Choice(data.build(_SEMI), _SEMI, [*_used(n_pool), *alone])
+        # A choice by few labels is worse than no choice.
+        return Choice(data.build(_SEMI), _SEMI, _used(n_pool))
     trials = Trials(data)
     if useful:
         return _with_pool(trials, data)
@@ -357,7 +355,7 @@ def _with_pool(trials: Trials, data: Data) -> Choice:
 
 def with_pool(right: BoolVector) -> str:
     """How many of the labelled documents, held out in turn, were answered rightly."""
-    return f"with the pool, likewise: {_SEMI} {right.mean():.3f}"
+    return f"cross-validated with the pool: {_SEMI} {right.mean():.3f}"
 
 
 # -- supervised models, by cross-validation ----------------------------------------

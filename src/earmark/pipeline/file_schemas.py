@@ -622,7 +622,13 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
     views = ("LsaView", "PpmiView", "SubwordView", "TfidfView", "VectorView")
     return {
         "TfidfView": Schema(kind=TfidfView, optional={}, fitted={}),
-        "VectorView": Schema(kind=VectorView, fitted={"mean_": array("f", None)}),
+        "VectorView": Schema(
+            kind=VectorView,
+            fitted={
+                "mean_": array("f", "n_dimensions"),
+                "turn_": array("f", "n_dimensions", "n_dimensions"),
+            },
+        ),
         "LsaView": Schema(kind=LsaView, fitted=table),
         "PpmiView": Schema(
             kind=PpmiView, fitted=table, parameters={"n_terms": whole(1)}

@@ -97,13 +97,18 @@ class ClassNames:
 
         ``knows`` says which texts have a word that occurs in the documents. Of a
         label's own words those are taken, and with an encoder also what looks like a
-        word and not like an abbreviation. Encoders know every description.
+        word and not like an abbreviation. Encoders know every description. Names of
+        one class, or of less than half of them, would only draw documents there: then
+        none speaks.
         """
         if self.class_names is None:
             return {}
         every = {*self.labels, *labels}
         texts = {label: self._texts(label, knows, encoded) for label in every}
-        return {label: texts[label] for label in sorted(every, key=str) if texts[label]}
+        telling = [label for label in sorted(every, key=str) if texts[label]]
+        if len(telling) < max(2, len(every) / 2):
+            telling = []
+        return {label: texts[label] for label in telling}
 
     def _texts(
         self, label: Hashable, knows: Callable[[list[str]], BoolVector], encoded: bool

@@ -205,7 +205,7 @@ class SemiSupervisedClassifier(LogitClassifier):
     pool_weight : float or None, default=None
         What a pool document counts in these steps, a labelled one counting 1; None
         is 0.5 for long and 0.2 for short texts.
-    name_weight : float, default=1.0
+    name_weight : float, default=3.0
         What the names of a class without a label count together, a labelled document
         counting 1; less and less as it gets labels. 0 leaves them out.
     prior_correction : float, default=0.2
@@ -279,7 +279,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         recipe: str = "auto",
         max_iter: int | None = None,
         pool_weight: float | None = None,
-        name_weight: float = 1.0,
+        name_weight: float = 3.0,
         prior_correction: float = 0.2,
         calibration_folds: int = 3,
         min_pool: int = 500,
@@ -437,6 +437,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         weight: FloatVector,
         n_names: int,
         pool_factor: float = 1.0,
+        again: Learned | None = None,
     ) -> Learned:
         return learn(
             material,
@@ -448,6 +449,7 @@ class SemiSupervisedClassifier(LogitClassifier):
             label_weight=weight,
             pool_factor=pool_factor,
             n_names=n_names,
+            again=again,
         )
 
     def _made_views(
@@ -491,7 +493,7 @@ class SemiSupervisedClassifier(LogitClassifier):
             held_out = n_names + held_out
             part = material.take(np.concatenate([kept, pool]))
             again = self._learned(
-                part, y[kept], recipe, weight[kept], n_names, n_pool / size
+                part, y[kept], recipe, weight[kept], n_names, n_pool / size, learned
             )
             return total_scores(
                 again.students,

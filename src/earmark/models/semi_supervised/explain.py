@@ -80,11 +80,12 @@ def encoder_by_words(
 
     The columns of words are the first of the model's.
     """
-    mean, student = model.features_.encoder_.mean_, model.students_["encoder"]
+    view, student = model.features_.encoder_, model.students_["encoder"]
     total = np.asarray(words @ table, dtype=np.float64)[0]
-    length = float(np.linalg.norm(total)) or 1.0
-    again = float(np.linalg.norm(total / length - mean)) or 1.0
-    effects = words.data[:, None] * table[words.indices] / (length * again)
+    length, mean = float(np.linalg.norm(total)) or 1.0, view.mean_ @ view.turn_
+    again = float(np.linalg.norm((total / length) @ view.turn_ - mean)) or 1.0
+    own = table[words.indices] @ view.turn_
+    effects = words.data[:, None] * own / (length * again)
     factor = model.scale_ * model.student_weights_["encoder"]
     columns, places = np.unique(
         np.concatenate([parts.columns, words.indices]), return_inverse=True

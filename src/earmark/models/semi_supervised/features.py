@@ -19,6 +19,7 @@ from earmark.models.semi_supervised.views import (
     TfidfView,
     VectorView,
     WordTableView,
+    unit,
 )
 from earmark.typing import Estimator, FloatVector, IntVector, Matrix, SparseMatrix
 
@@ -125,8 +126,8 @@ class RecipeFeatures(BaseEstimator):
         if self.encoder_ is not None:
             vectors = self.encoded(names.rows)
             # Names are nothing like documents: their own mean is taken off.
-            centre = VectorView().fit(vectors) if len(vectors) > 1 else self.encoder_
-            seen["encoder"] = centre.transform(vectors)
+            mean = unit(vectors).mean(axis=0) if len(vectors) > 1 else 0.0
+            seen["encoder"] = self.encoder_.turned(unit(vectors) - mean)
         own = self._in_every_form(names.rows, words, seen, recipe)
         return own.followed_by(material)
 

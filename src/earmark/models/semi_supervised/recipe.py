@@ -55,8 +55,7 @@ __all__ = [
 ]
 
 
-# Pseudo-documents that hold a scale at 1, or a share at that of one view among
-# equals, when labels are very few.
+# Pseudo-documents that hold a scale at 1 when labels are very few.
 _PRIOR_STRENGTH = 2.0
 
 
@@ -124,7 +123,10 @@ ENCODER = "encoder"
 # All views together speak with the weight of three.
 VIEWS_WEIGHT = 3.0
 _LEAST, _MOST = 0.02, 0.9
-_N_FOLDS = 5
+# Pseudo-documents that hold the encoder's share at that of one view among equals.
+_SHARE_STRENGTH = 0.5
+# Up to so many labelled documents, more folds leave more of them to learn from.
+_FEW = 300
 
 
 def vote_together(votes: Mapping[str, FloatMatrix], share: float | None) -> FloatMatrix:
@@ -137,11 +139,16 @@ def vote_together(votes: Mapping[str, FloatMatrix], share: float | None) -> Floa
 
 
 def learned_share(
-    views: Mapping[str, Matrix], y: IntVector, voter: Estimator, weight: FloatVector
+    views: Mapping[str, Matrix],
+    y: IntVector,
+    voter: Estimator,
+    weight: FloatVector,
+    n_names: int = 0,
 ) -> float | None:
     """The encoder's share of the vote with the best likelihood; None without one.
 
-    ``views`` has the labelled documents only, ``y`` their class numbers.
+    ``views`` has the labelled documents only, ``y`` their class numbers; the first
+    ``n_names`` are names, which no document speaks for.
     """
     if ENCODER not in views:
         return None
@@ -150,22 +157,24 @@ def learned_share(
         return _MOST
     votes = {}
     for name, view in views.items():
-        rows, votes[name] = _cross_fitted_votes(view, y, voter, weight)
+        rows, votes[name] = _cross_fitted_votes(view, y, voter, weight, n_names)
     if not len(rows):
         return equal
-    return _likeliest_share(votes, y[rows], equal)
+    return _likeliest_share(votes, y[n_names + rows], equal)
 
 
 def _cross_fitted_votes(
-    view: Matrix, y: IntVector, voter: Estimator, weight: FloatVector
+    view: Matrix, y: IntVector, voter: Estimator, weight: FloatVector, n_names: int
 ) -> tuple[IntVector, FloatMatrix]:
     """Documents, and their log-posteriors by voters that did not see their labels."""
 
     def vote_without(kept: IntVector, held_out: IntVector) -> FloatMatrix:
+        kept = np.concatenate([np.arange(n_names), n_names + kept])
         model = LinearStudent(voter).fit(view[kept], y[kept], weight[kept])
-        return model.log_probabilities(view[held_out])
+        return model.log_probabilities(view[n_names + held_out])
 
-    return cross_fitted(y, vote_without, _N_FOLDS, seed=0)
+    n_folds = 5 if len(y) <= _FEW else 3
+    return cross_fitted(y[n_names:], vote_without, n_folds, seed=0)
 
 
 def _likeliest_share(
@@ -175,7 +184,7 @@ def _likeliest_share(
 
     def loss(log_odds: float) -> float:
         together = log_normalize(vote_together(votes, float(expit(log_odds))))
-        penalty = _PRIOR_STRENGTH * (log_odds - logit(equal)) ** 2
+        penalty = _SHARE_STRENGTH * (log_odds - logit(equal)) ** 2
         return float(penalty - together[rows, y].sum())
 
     bounds = (logit(_LEAST), logit(_MOST))
@@ -348,12 +357,15 @@ def learn(
     label_weight: FloatVector | None = None,
     pool_factor: float = 1.0,
     n_names: int = 0,
+    again: Learned | None = None,
 ) -> Learned:
     """Let the views label the pool together, then train the students on all.
 
     y has the class numbers of the first ``len(y)`` documents; the rest is the pool.
     Each document there stands for ``pool_factor`` documents, if it is a sample. The
-    first ``n_names`` are names of classes, never held out.
+    first ``n_names`` are names of classes, never held out. If some labels are left
+    out ``again``, the encoder's share is that of all, and no student remembers what
+    it has from labels.
     """
     n_labelled = len(y)
     weight = np.ones(n_labelled) if label_weight is None else label_weight
@@ -366,8 +378,11 @@ def learn(
         name: voters[name].log_probabilities(view[n_labelled:])
         for name, view in material.views.items()
     }
-    known = {name: view[:n_labelled] for name, view in material.views.items()}
-    share = learned_share(known, y, voter, weight)
+    if again is None:
+        known = {name: view[:n_labelled] for name, view in material.views.items()}
+        share = learned_share(known, y, voter, weight, n_names)
+    else:
+        share = again.encoder_share
     evidence = vote_together(votes, share)
     # Naive Bayes, started by the votes and anchored to them, looks at all words.
     first = np.exp(log_normalize(2.0 * evidence))
@@ -389,11 +404,12 @@ def learn(
     label_factor = min(5.0, 1.0 + 0.2 * n_pool / n_known)
     pool_weights = 0.3 * pool_factor * confidence
     weights = np.concatenate([label_factor * weight, pool_weights])
-    is_labelled = np.arange(len(labels)) < n_labelled
+    is_labelled = np.arange(len(labels)) < n_labelled if again is None else None
+    learner = softmax_regression(_STUDENT_TOL) if student is None else student
     students = {
         name: voters["tfidf"]
         if name == "supervised"
-        else LinearStudent(student).fit(features, labels, weights, is_labelled)
+        else LinearStudent(learner).fit(features, labels, weights, is_labelled)
         for name, features in material.students.items()
     }
     sizes = np.bincount(y, minlength=n_classes) + pool_factor * posterior.sum(axis=0)
@@ -423,9 +439,13 @@ def prior_offset(class_share: FloatVector, correction: float) -> FloatVector:
     return np.asarray(-correction * np.log(class_share))
 
 
-def softmax_regression(C: float = 10.0) -> SoftmaxRegression:
+# Labels that are guesses are not worth more digits.
+_STUDENT_TOL = 5e-2
+
+
+def softmax_regression(tol: float = 1e-3) -> SoftmaxRegression:
     """The linear classifier of every voter and student: L2 softmax regression."""
-    return SoftmaxRegression(solver="dual", C=C, tol=1e-3)
+    return SoftmaxRegression(solver="dual", C=10.0, tol=tol)
 
 
 class LinearStudent(BaseEstimator):

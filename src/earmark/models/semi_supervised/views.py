@@ -72,16 +72,34 @@ class TfidfView(TransformerMixin, BaseEstimator):
 
 
 class VectorView(TransformerMixin, BaseEstimator):
-    """Vectors of a sentence encoder: unit length, centred, unit length again."""
+    """Vectors of a sentence encoder: unit length, centred, turned, unit length again.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_dimensions,)
+        Taken off the unit vectors.
+    turn_ : ndarray of shape (n_dimensions, n_dimensions)
+        Stretches the directions in which these documents differ most.
+
+    """
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Learn the mean of the unit vectors."""
+        """Learn the mean of the unit vectors, and how much they differ where."""
         self.mean_ = unit(X).mean(axis=0)
+        centred = unit(unit(X) - self.mean_)
+        spread, axes = np.linalg.eigh(centred.T @ centred / len(centred))
+        # (eigenvalue + .1 mean)^.25 of each principal axis (SS6).
+        stretch = (np.maximum(spread, 0.0) + 0.1 * spread.mean()) ** 0.25
+        self.turn_ = (axes * stretch) @ axes.T
         return self
 
     def transform(self, X: Any) -> Any:
         """Unit vectors around the mean."""
-        return unit(unit(X) - self.mean_)
+        return self.turned(unit(X) - self.mean_)
+
+    def turned(self, centred: Any) -> Any:
+        """Unit vectors of what is around a mean."""
+        return unit(centred @ self.turn_)
 
 
 class WordTableView(TransformerMixin, BaseEstimator, ABC):
