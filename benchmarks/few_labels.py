@@ -88,7 +88,40 @@ def answering_row(n: int = 5) -> dict[str, Any]:
     }
 
 
-ROWS = (learning_row, answering_row)
+def intents(n: int = 15_000, n_classes: int = 150) -> tuple[list[str], Any]:
+    """Short texts of many classes, a third of the words their own; 5 have labels."""
+    rng = np.random.default_rng(0)
+    share = 1.0 / np.arange(1, 4001)
+    own = rng.choice(np.arange(50, 4000), (n_classes, 12))
+    labels, texts = np.full(n, None, dtype=object), []
+    for i in range(n):
+        words = rng.choice(4000, rng.integers(5, 12), p=share / share.sum())
+        mine = rng.random(len(words)) < 0.3
+        words[mine] = own[i % n_classes, rng.integers(0, 12, mine.sum())]
+        texts.append(" ".join(f"w{word}" for word in words))
+        if i < N_LABELLED * n_classes:
+            labels[i] = f"intent {i % n_classes:03d}"
+    return texts, labels
+
+
+def many_classes_row(n: int = 1) -> dict[str, Any]:
+    """150 classes, 15,000 short texts, words only: 12 to 16 s before."""
+    texts, labels = intents()
+    seconds = best_of(
+        n, lambda: TextClassifier("auto", random_state=0).fit(texts, labels)
+    )
+    return {
+        "job": "150 classes, 15,000 short texts, 5 labels a class",
+        "peer": None,
+        "cpu_seconds": seconds,
+        "cpu_ratio": None,
+        "memory_ratio": None,
+        "target": "<= 4 s",
+        "met": seconds <= 4.0,
+    }
+
+
+ROWS = (learning_row, answering_row, many_classes_row)
 
 
 def main() -> None:

@@ -1,0 +1,153 @@
+"""What class names and an encoder add: no label, 1, 5 and 20 labels per class.
+
+    EARMARK_MINILM=FOLDER python -m benchmarks.class_names [CORPUS ...]
+
+Needs EARMARK_DATA with the vectors of ``minilm`` (its README has the splits, and the
+figures of SetFit and of logistic regression on the same vectors), and the files of
+MiniLM for the names (``_minilm.py``). Descriptions of the classes stand in
+descriptions.toml, written before any result. Draws: seeds 0 and 1. Pools are cut to
+5,000 documents and test parts to 2,000. Results: benchmarks/results/class_names.json.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from safetensors.numpy import load_file
+
+from benchmarks._minilm import encode
+from earmark import TextClassifier
+
+FOLDER = Path(__file__).parent
+CORPORA = ("sms", "trec", "webkb", "r8", "imdb", "ag", "20ng", "r52")
+FILES = {"20ng": "20newsgroups_bydate", "sms": "sms_spam", "ag": "ag_news_test"}
+N_POOL, N_TEST, SEEDS = 5000, 2000, (0, 1)
+WHOLE = ("sms", "ag")
+_SETFIT_5 = (0.912, 0.586, 0.610, 0.894, 0.617, 0.802, 0.606, 0.759)
+_SETFIT_20 = (0.957, 0.875, 0.782, 0.933, 0.759, 0.852, 0.674, 0.843)
+SETFIT = {
+    5: dict(zip(CORPORA, _SETFIT_5, strict=True)),
+    20: dict(zip(CORPORA, _SETFIT_20, strict=True)),
+}
+# Labels per class, names, and whether the vectors are used.
+CELLS = (
+    *(
+        (n, names, vectors)
+        for n in (5, 20)
+        for names, vectors in (("described", True),)
+    ),
+    *((0, "described", vectors) for vectors in (False, True)),
+    (1, None, False),
+    (1, None, True),
+    *((5, names, False) for names in (None, "auto", "described")),
+    (20, None, False),
+    (5, None, True),
+    (20, None, True),
+)
+
+
+class Task:
+    """Texts, labels and vectors of one corpus."""
+
+    def __init__(self, name: str) -> None:
+        data = Path(os.environ["EARMARK_DATA"])
+        self.vectors: dict[str, Any] = {}
+        index = pd.read_parquet(data / "minilm" / "index.parquet")
+        stored = load_file(data / "minilm" / "vectors.safetensors")["vectors"]
+        stem = FILES.get(name, name)
+        files = [stem] if name in WHOLE else [f"{stem}_train", f"{stem}_test"]
+        parts = [self._read(data, file, index, stored) for file in files]
+        if name in WHOLE:
+            texts, y = parts[0]
+            distinct = pd.Series(texts).drop_duplicates().index.to_numpy()
+            rows = np.random.default_rng(0).permutation(distinct)
+            n = int(0.7 * len(rows))
+            parts = [
+                ([texts[i] for i in part], y[part]) for part in (rows[:n], rows[n:])
+            ]
+        (self.train, self.y), (self.test, self.y_test) = (
+            _cut(*part, n) for part, n in zip(parts, (N_POOL, N_TEST), strict=True)
+        )
+
+    def _read(self, data: Path, file: str, index: Any, stored: Any) -> Any:
+        listed = index[index.file == file].sort_values("row")
+        frame = pd.read_parquet(data / f"{file}.parquet").iloc[listed.row.to_numpy()]
+        column = frame.text
+        if "newsgroups" in file:
+            column = frame.subject + "\n" + frame.body
+        rows = stored[listed.vector.to_numpy()].astype(float)
+        self.vectors.update(zip(column, rows, strict=True))
+        return column.tolist(), frame.label.to_numpy().astype(str)
+
+    def encode(self, texts: list[str]) -> Any:
+        """Stored vectors; names are encoded."""
+        for text in texts:
+            if text not in self.vectors:
+                self.vectors[text] = encode(text)
+        return np.array([self.vectors[t] for t in texts])
+
+
+def _cut(texts: list[str], y: Any, n: int) -> Any:
+    """At most n documents, but at least 25 of each class if there are so many."""
+    order = np.random.default_rng(1).permutation(len(texts))
+    place = pd.Series(order).groupby(y[order]).cumcount().to_numpy()
+    rows = np.sort(order[(np.arange(len(order)) < n) | (place < 25)])
+    return [texts[i] for i in rows], y[rows]
+
+
+def accuracy(task: Task, cell: Any, seed: int, described: Any) -> float:
+    """One draw."""
+    n, names, vectors = cell
+    rng = np.random.default_rng(seed)
+    labels = np.full(len(task.y), None, dtype=object)
+    for label in np.unique(task.y):
+        rows = rng.permutation(np.flatnonzero(task.y == label))[:n]
+        labels[rows] = label
+    model = TextClassifier(
+        "semi-supervised",
+        encoder=task.encode if vectors else None,
+        class_names=described if names == "described" else names,
+        random_state=0,
+    )
+    model.fit(task.train, labels)
+    assert model.model_name_ == "semi-supervised"
+    return float(np.mean(model.predict(task.test) == task.y_test))
+
+
+def main() -> None:
+    """Measure cell after cell, cheap corpora first, and store what is there."""
+    target = FOLDER / "results" / "class_names.json"
+    described = tomllib.loads((FOLDER / "descriptions.toml").read_text())
+    tasks = {name: Task(name) for name in sys.argv[1:] or CORPORA}
+    done: list[dict[str, Any]] = []
+    for cell in CELLS:
+        n, names, vectors = cell
+        row: dict[str, Any] = {"labels": n, "names": names, "encoder": vectors}
+        row["accuracy"] = {}
+        for name, task in tasks.items():
+            draws = [
+                accuracy(task, cell, s, described[name])
+                for s in (SEEDS if n else SEEDS[:1])
+            ]
+            row["accuracy"][name] = round(float(np.mean(draws)), 4)
+            print(n, names, vectors, name, row["accuracy"][name], flush=True)
+        row["mean"] = round(float(np.mean(list(row["accuracy"].values()))), 4)
+        print(row, flush=True)
+        done.append(row)
+        payload = {
+            "command": "python -m benchmarks.class_names",
+            "setfit": {str(k): v for k, v in SETFIT.items()},
+            "rows": done,
+        }
+        target.write_text(json.dumps(payload, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
