@@ -39,5 +39,5 @@ def require(module: str, purpose: str) -> Any:
         extra = _EXTRAS[package]
         raise MissingDependencyError(
             f"{package} is needed to {purpose}; "
-            f"install it with: pip install 'earmark[{extra}]'"
+            f"install the extra {extra}, in a checkout with: pip install '.[{extra}]'"
         ) from error

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 
+from earmark import TextClassifier
 from earmark.evaluation import PowerLaw, Report, learning_curve
 from earmark.evaluation.learning_curve import fit_power_laws
 from earmark.exceptions import DataError
@@ -153,3 +154,10 @@ def test_unusable_input_is_refused():
 def test_too_few_documents_for_a_curve_are_counted_in_the_message():
     with pytest.raises(DataError, match="got 3 in 2 classes; label more"):
         learning_curve(GaussianNB(), np.eye(3), ["a", "b", "a"])
+
+
+def test_a_missing_text_is_named_by_its_own_row():
+    texts = ["good film", "bad film"] * 20
+    texts[33] = None
+    with pytest.raises(DataError, match="33"):
+        learning_curve(TextClassifier("multinomial"), texts, ["a", "b"] * 20)

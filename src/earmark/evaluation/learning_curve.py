@@ -23,6 +23,7 @@ from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, nested_order, stratified_split, take
 from earmark.progress import tracked
+from earmark.text.containers import as_texts
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -272,6 +273,7 @@ def learning_curve(
 
     """
     labels = as_labels(y)
+    _require_texts(X)
     check_equal_length(X=np.empty(n_rows(X)), y=labels)
     check_true_labels(labels)
     y_index = index_of(labels, class_list(labels))
@@ -291,6 +293,12 @@ def learning_curve(
         for start in range(0, total, len(steps))
     ]
     return _summarized(steps, repeats, len(labels), level, random_state)
+
+
+def _require_texts(X: DocumentsLike) -> None:
+    """Name the row of a missing text: in a sample it would have another number."""
+    if isinstance(X, list | tuple) and any(isinstance(text, str) for text in X):
+        as_texts(X)
 
 
 def _sizes(sizes: ArrayLike | None, y_index: IntVector, test_size: float) -> IntVector:
