@@ -77,7 +77,10 @@ def class_sums(X: SparseMatrix, y_index: IntVector, n_classes: int) -> SparseMat
     indptr = np.concatenate(([0], np.cumsum(np.bincount(y_index, minlength=n_classes))))
     ones = np.ones(n_samples, dtype=X.dtype)
     one_hot = sparse.csr_array((ones, order, indptr), shape=(n_classes, n_samples))
-    return canonical_rows(one_hot @ X)
+    sums = one_hot @ X
+    if 4 * sums.nnz > X.shape[1]:  # sorts the rows in two passes over them
+        sums = sums.tocsc().tocsr()
+    return canonical_rows(sums)
 
 
 def dense_blocks(

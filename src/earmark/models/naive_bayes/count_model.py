@@ -26,6 +26,7 @@ from earmark.models.base import (
 )
 from earmark.models.naive_bayes.sparse_weights import (
     SparseWeights,
+    cells_at,
     is_spread_out,
     weighted_sums,
 )
@@ -34,7 +35,6 @@ from earmark.statistics import ClassStatistics
 from earmark.statistics.class_statistics import checked_weights
 from earmark.typing import (
     ArrayLike,
-    BoolVector,
     Estimator,
     FloatMatrix,
     FloatVector,
@@ -354,30 +354,20 @@ class MultinomialNaiveBayes(CountNaiveBayes):
         else:
             gone = canonical_rows(presence(rows).multiply(removed)).data
             gone_tokens = row_lengths(removed)
-        n_tokens = row_lengths(rows)
-        entries = np.repeat(own, np.diff(rows.indptr))
-        lost = np.repeat(weight, np.diff(rows.indptr)) * gone
-        for c in np.unique(own):
-            tokens = self.statistics_.tokens[[c]].toarray()[0].astype(np.float64)
-            mine, held = own == c, entries == c
-            left = np.maximum(tokens[rows.indices[held]] - lost[held], 0.0)
-            logs = rows.data[held] * log_or_minus_inf(left + self.alpha)
-            total = np.maximum(tokens.sum() - weight[mine] * gone_tokens[mine], 0.0)
-            total = total + self.alpha * rows.shape[1]
-            log_total = np.log(np.where(total > 0, total, 1.0))
-            sums = np.add.reduceat(np.append(logs, 0.0), _starts(rows, mine))
-            sums[np.diff(rows.indptr)[mine] == 0] = 0.0
-            likelihood[mine, c] = sums - n_tokens[mine] * log_total
+        entry_row = row_numbers(rows)
+        tokens = self.statistics_.tokens
+        left = cells_at(tokens, own[entry_row], rows.indices) - weight[entry_row] * gone
+        logs = rows.data * log_or_minus_inf(np.maximum(left, 0.0) + self.alpha)
+        total = np.maximum(row_lengths(tokens)[own] - weight * gone_tokens, 0.0)
+        total = total + self.alpha * rows.shape[1]
+        log_total = np.log(np.where(total > 0, total, 1.0))
+        sums = np.add.reduceat(np.append(logs, 0.0), rows.indptr[:-1])
+        sums[np.diff(rows.indptr) == 0] = 0.0
+        likelihood[np.arange(len(own)), own] = sums - row_lengths(rows) * log_total
         return likelihood
 
     def _takes_counts(self) -> bool:
         return True
-
-
-def _starts(rows: SparseMatrix, mine: BoolVector) -> IntVector:
-    """Where each chosen row begins among the chosen rows' entries."""
-    lengths = np.diff(rows.indptr)[mine]
-    return np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64)
 
 
 class ComplementNaiveBayes(CountNaiveBayes):

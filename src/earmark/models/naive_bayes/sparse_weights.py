@@ -15,7 +15,13 @@ from scipy import sparse
 from earmark.kernels.rows import row_lengths, times_dense
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = ["DENSE_CELLS", "SparseWeights", "is_spread_out", "weighted_sums"]
+__all__ = [
+    "DENSE_CELLS",
+    "SparseWeights",
+    "cells_at",
+    "is_spread_out",
+    "weighted_sums",
+]
 
 DENSE_CELLS = 2**25
 """Classes times terms up to which all weights are kept, 256 MB of them."""
@@ -63,3 +69,16 @@ def weighted_sums(
     if isinstance(weights, SparseWeights):
         return weights.times(sparse.csr_array(rows))
     return times_dense(rows, weights)
+
+
+def cells_at(counts: SparseMatrix, rows: IntVector, columns: IntVector) -> FloatVector:
+    """counts[rows[i], columns[i]] for every i, with a bounded number of dense rows."""
+    cells = np.zeros(len(rows))
+    step = max(1, DENSE_CELLS // max(1, counts.shape[1]))
+    for start in range(0, counts.shape[0], step):
+        dense = counts[start : start + step].toarray()
+        if step >= counts.shape[0]:
+            return np.asarray(dense[rows, columns], dtype=np.float64)
+        mine = (start <= rows) & (rows < start + step)
+        cells[mine] = dense[rows[mine] - start, columns[mine]]
+    return cells
