@@ -6,7 +6,7 @@ UV := $(BIN)/uv
 SOURCES := $(wildcard cpp/*) CMakeLists.txt pyproject.toml
 export PYTHONWARNINGS :=
 
-.PHONY: demo test test-all trust unit lint bench reproduce docs clean
+.PHONY: demo test test-all trust unit lint bench reproduce docs screenshots clean
 
 demo: $(VENV)/base.stamp
 	$(BIN)/earmark demo
@@ -21,6 +21,7 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/words.py --phrases
 
 test-all: lint $(VENV)/chromium.stamp
 	@if command -v java > /dev/null; then $(UV) pip install --quiet --python $(BIN)/python "pyspark>=4"; \
@@ -47,6 +48,10 @@ reproduce: $(VENV)/dev.stamp
 docs: $(VENV)/docs.stamp
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+# Pictures of the tools, which the documentation shows.
+screenshots: $(VENV)/chromium.stamp
+	$(BIN)/python tools/screenshots.py
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/_generated docs/auto_examples docs/reference/generated docs/reference/modules .mypy_cache .ruff_cache .pytest_cache

@@ -263,7 +263,7 @@ def store(corpora: dict[str, Any], seconds: float) -> None:
     }
     best = max(means[RECIPE], means[ALONE])
     row = {
-        "job": f"{BOTH}, {N_LABELLED} labels a class, {len(corpora)} corpora",
+        "job": f"{BOTH}, {N_LABELLED} labels per class, {len(corpora)} corpora",
         "peer": f"the better of {RECIPE} and {ALONE}",
         "accuracy": means[BOTH],
         "peer_accuracy": best,

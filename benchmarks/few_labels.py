@@ -53,7 +53,7 @@ def learning_row(n: int = 3) -> dict[str, Any]:
     megabytes = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     seconds = best_of(n, lambda: SemiSupervisedClassifier().fit(X, labels))
     return {
-        "job": "20 Newsgroups, 5 labels a class, views to calibrated student",
+        "job": "20 Newsgroups, 5 labels per class, views to calibrated student",
         "peer": None,
         "cpu_seconds": seconds,
         "megabytes": megabytes,

@@ -145,7 +145,7 @@ def perceptron(repeats: int = 3) -> dict[str, Any]:
         min(repeats, 1),
     )
     return _row(
-        "20 newsgroups tf-idf -> perceptron (100), CPU a pass",
+        "20 newsgroups tf-idf -> perceptron (100), CPU per pass",
         "MLPClassifier((100,))",
         fast / EPOCHS,
         slow / EPOCHS,

@@ -144,7 +144,7 @@ def _child_cpu(command: list[str], **how: Any) -> float:
 
 
 def fasttext(repeats: int = 3) -> dict[str, Any]:
-    """Labels a second against fastText, its model already loaded on both sides."""
+    """Labels per second against fastText, its model already loaded on both sides."""
     program = shutil.which("fasttext")
     job = f"label {SMALL:,} documents, model loaded"
     if program is None:

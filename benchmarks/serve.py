@@ -147,7 +147,7 @@ def measure(seconds: float, clients: int) -> dict[str, Any]:
         "peer_cpu_seconds": spent["echo"],
         "cpu_ratio": theirs["cpu_ms_per_request"] / ours["cpu_ms_per_request"],
         "memory_ratio": None,
-        "target": "half its requests a second, 50 MB of drift",
+        "target": "half its requests per second, 50 MB of drift",
         "met": bool(ratio >= 0.5 and drift < 50 and not ours["failed"]),
         "requests_per_second": ours["requests_per_second"],
         "peer_requests_per_second": theirs["requests_per_second"],

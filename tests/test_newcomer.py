@@ -11,6 +11,8 @@ from tests.pages import ROOT, Shell, blocks, bring, run_python
 
 QUICK = [
     "README.md",
+    "docs/index.md",
+    "docs/guide.md",
     "docs/how-to/from-fasttext.md",
     "docs/how-to/from-scikit-learn.md",
     "docs/how-to/mail.md",

@@ -1,10 +1,11 @@
 """Check the wording of the repository against the house style.
 
-    python tools/words.py [PATH ...]
+    python tools/words.py [--phrases] [PATH ...]
 
 Reads documents and Python sources, prints every line that uses a phrase or a
 variable name of the lists below, with what to write instead, and ends with status 1
-if there is any. The style itself is in CONTRIBUTING.md.
+if there is any; with --phrases variable names are not looked at. The style itself is
+in CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -42,6 +43,15 @@ PHRASES: dict[str, str] = {
     r"\bfor ever\b": "forever",
     r"\b(is|are) no valid\b": '"is not valid"',
     r"\bnothing to tell apart\b": "only one class",
+    r"\b(can|may|could) bear\b": "accept",
+    r"\bnobody (has )?(labelled|answered)\b": "unlabelled",
+    r"\bmost telling words\b": "most indicative words",
+    r"\b(goes|went|go) on where (it|you|they)\b": "resumes",
+    r"\bnothing to complain\b": "no problems",
+    r"\bsuch as of\b": '"e.g."',
+    r"\btakes any\b": '"picks a free one"',
+    r"\bwho may ask\b": "access control",
+    r"\bwhat can be asked\b": "endpoints",
 }
 
 # Participles say that something happened, not what the thing is.
@@ -50,8 +60,10 @@ NAMES = {"found", "held", "told", "made", "given", "kept", "shown"}
 
 def main(arguments: list[str]) -> int:
     """Print what is against the style; the exit status."""
-    paths = [Path(name) for name in arguments] or list(_tracked())
-    problems = [problem for path in paths for problem in _problems(path)]
+    names = "--phrases" not in arguments
+    given_paths = [Path(name) for name in arguments if name != "--phrases"]
+    paths = given_paths or list(_tracked())
+    problems = [problem for path in paths for problem in _problems(path, names)]
     for problem in problems:
         print(problem)
     return 1 if problems else 0
@@ -70,7 +82,7 @@ def _tracked() -> Iterator[Path]:
             yield ROOT / name
 
 
-def _problems(path: Path) -> Iterator[str]:
+def _problems(path: Path, names: bool) -> Iterator[str]:
     if not path.exists():
         return
     text = path.read_text(encoding="utf-8")
@@ -79,7 +91,7 @@ def _problems(path: Path) -> Iterator[str]:
         for match in re.finditer(pattern, text, flags=re.IGNORECASE):
             line = text.count("\n", 0, match.start()) + 1
             yield f"{place}:{line}: {match.group(0)!r}; write {better}"
-    if path.suffix == ".py" and path.is_relative_to(ROOT / "src"):
+    if names and path.suffix == ".py" and path.is_relative_to(ROOT / "src"):
         for line, name in _bad_names(ast.parse(text)):
             yield f"{place}:{line}: variable {name!r}; name it for what it is"
 

@@ -15,6 +15,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -46,13 +47,59 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     result = json.loads(label_errors.RESULTS.read_text(encoding="utf-8"))["result"]
     for name, table in label_errors.tables(result).items():
         tables[f"label-errors/{name}"] = table.markdown()
+    tables["front/figures"] = front_table(root)
     return tables
+
+
+def front_table(root: Path = ROOT) -> str:
+    """What the start page says about accuracy and time, with and against others."""
+
+    def stored(folder: str, name: str) -> Any:
+        text = (root / folder / "results" / f"{name}.json").read_text("utf-8")
+        return json.loads(text)
+
+    few = stored("reproductions", "few-labels")["result"]["means"]["5"]["methods"]
+    encoder = stored("benchmarks", "encoder")["result"]["means"]
+    fast = next(
+        row
+        for row in stored("benchmarks", "networks")["rows"]
+        if "fasttext" in row["peer"]
+    )
+    task = "5 labels per class, 7 corpora"
+    small = "5 labels per class, 7 corpora cut to 900 documents"
+    pool, none = "unlabelled text", "nothing else"
+    rows = [
+        (task, "**earmark**", few["earmark"], None, pool),
+        ("", "tf-idf + logistic regression", few["logistic regression"], None, none),
+        (small, "**earmark**", encoder["recipe"], None, pool),
+        (
+            "",
+            "**earmark** + MiniLM",
+            encoder["recipe + MiniLM"],
+            None,
+            "90 MB of weights",
+        ),
+        (
+            *("", "MiniLM + logistic regression"),
+            *(encoder["MiniLM + logistic regression"], None, "90 MB of weights"),
+        ),
+        (
+            *("25,000 labels, IMDB reviews", "**earmark** (softmax)"),
+            *(fast["accuracy"], fast["cpu_seconds"], none),
+        ),
+        ("", "fastText", fast["peer_accuracy"], fast["peer_cpu_seconds"], none),
+    ]
+    lines = ["| labels | method | accuracy | CPU s | needs |", "|---|---|---|---|---|"]
+    for label, method, accuracy, seconds, needs in rows:
+        time = "–" if seconds is None else f"{seconds:.1f}"
+        lines.append(f"| {label} | {method} | {accuracy:.3f} | {time} | {needs} |")
+    return "\n".join(lines)
 
 
 def pages(root: Path = ROOT) -> Iterator[Path]:
     """The pages that hold a table; generated folders are left out."""
-    for path in sorted((root / "docs").rglob("*.md")):
-        inside = path.relative_to(root / "docs").parts
+    for path in (root / "README.md", *sorted((root / "docs").rglob("*.md"))):
+        inside = path.relative_to(root).parts[1:] or ("README.md",)
         if inside[0].startswith("_") or inside[0] in ("auto_examples",):
             continue
         if _MARKED.search(path.read_text(encoding="utf-8")):

@@ -4,7 +4,7 @@ Labelled documents are drawn per class from the training part, the rest of it is
 the pool, the test part is untouched. Every method sees the same draws.
 
 If ``EARMARK_DRAWS`` names a folder, finished draws are kept there and an interrupted
-run goes on where it stopped.
+run resumes.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class Finished:
     Parameters
     ----------
     folder : Path or None
-        Where to keep them, so that a run that was stopped goes on where it was and
+        Where to keep them, so that an interrupted run resumes and
         several can share the work. None: the folder that ``EARMARK_DRAWS`` names, or
         memory only. Empty the folder after any change to the code.
 

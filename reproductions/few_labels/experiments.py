@@ -34,7 +34,7 @@ __all__ = [
 SIZES = (5, 20)
 RECIPE = "earmark"
 LONG = "long-text settings"
-# "All" is more labels a class than any corpus has.
+# "All" is more labels per class than any corpus has.
 ALL = 1_000_000
 
 
@@ -178,7 +178,7 @@ def many_labels(
     sizes: Sequence[int] | None,
     tell: Progress,
 ) -> dict[str, Any]:
-    """100 and 300 labels a class, and all: what ``auto`` fits, and the linear ones."""
+    """100 and 300 labels per class, and all: what ``auto`` fits, and the linear ones."""
     table: dict[str, Any] = {}
     for name in names:
         for n in (100, 300, ALL) if sizes is None else sizes:
@@ -192,14 +192,14 @@ def many_labels(
             }
             table[f"{name}-{size}"] = row
             gap = row["auto"] - max(row[method] for method in LINEAR)
-            tell(f"{name}, {size} labels a class: {row['chosen']} {gap:+.3f}")
+            tell(f"{name}, {size} labels per class: {row['chosen']} {gap:+.3f}")
     return table
 
 
 def learning_curves(
     done: Finished, names: Sequence[str], most: int, tell: Progress
 ) -> dict[str, Any]:
-    """Accuracy from 2 labels a class on, with and without the pool."""
+    """Accuracy from 2 labels per class on, with and without the pool."""
     curves: dict[str, Any] = {}
     for name in names:
         curves[name] = []

@@ -1,4 +1,4 @@
-"""A fit that is killed goes on where it was, to the same bytes."""
+"""A fit that is killed resumes, to the same bytes."""
 
 import multiprocessing
 import os

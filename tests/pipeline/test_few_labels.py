@@ -241,7 +241,7 @@ def test_a_pool_too_small_for_a_given_estimator_is_told(corpus):
         in small.fit(X, y, unlabelled=pool[:60]).summary()
     )
     told = small.fit(X, y, unlabelled=pool[:40]).summary()
-    assert "40 unlabelled documents were not used: they help from 50 on" in told
+    assert "40 unlabelled documents were not used: expected at least 50" in told
 
 
 def test_asking_for_a_pool_without_one_is_told(corpus):

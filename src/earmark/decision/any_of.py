@@ -174,7 +174,7 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> FloatMatrix:
-        """Score of each label minus its threshold: yes from 0 on.
+        """Score of each label minus its threshold: yes if at least 0.
 
         For two classes given as one label a document: the second minus the first.
         """

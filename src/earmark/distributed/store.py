@@ -41,7 +41,7 @@ class Store:
     ----------
     folder : path or None
         Where; None makes a temporary folder that is removed by ``close``. A folder
-        that holds results of the same job is gone on with.
+        that holds results of the same job is continued.
     job : str
         What is being done, in words that differ if anything that matters differs.
     parts : sequence of Part

@@ -85,7 +85,7 @@ class Schema:
 
     Constructor parameters are always stored: each must be plain data, or follow the
     rule given for it, and all must pass the check that ``fit`` makes. What fitting
-    adds is there as a whole or not at all.
+    adds is there completely, or absent.
     """
 
     fitted: Mapping[str, Rule] = field(default_factory=dict)

@@ -567,6 +567,6 @@ def _pool_serves(model: Any, data: Data) -> tuple[bool, list[str]]:
         return True, []
     same = "" if n_different == n_pool else f" ({n_different:,} different ones)"
     return False, [
-        f"{n_pool:,} unlabelled documents{same} were not used: they help from "
-        f"{min_pool} on, and if there are {min_ratio:g} for each labelled one"
+        f"{n_pool:,} unlabelled documents{same} were not used: expected at "
+        f"least {min_pool}, and at least {min_ratio:g} per labelled one"
     ]

@@ -466,7 +466,7 @@ class AnyOfEngine(MatrixEngine):
         return self.model_.decide(self.matrix(texts))
 
     def scores(self, texts: RegionTexts) -> FloatMatrix:
-        """Score of each label over its threshold: yes from 0 on."""
+        """Score of each label over its threshold: yes if at least 0."""
         return self.model_.decision_function(self.matrix(texts))
 
     def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
@@ -503,7 +503,7 @@ class AnyOfEngine(MatrixEngine):
         return {name: f"{name} {why}" for name in names}
 
     def decision_scores(self, texts: RegionTexts) -> FloatMatrix:
-        """Score of each label over its threshold: yes from 0 on."""
+        """Score of each label over its threshold: yes if at least 0."""
         return self.scores(texts)
 
     def _label_parts(self, c: int, X: Any) -> list[ScoreParts]:

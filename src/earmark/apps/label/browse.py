@@ -34,7 +34,7 @@ class Question:
     like : int or None
         Order by likeness to this document.
     show : str
-        all, open (nobody answered), answered, skipped, flagged, disputed (people
+        all, open (unanswered), answered, skipped, flagged, disputed (people
         disagree), accepted, sure (with the promise) or suspects (answers that the
         other documents contradict).
     guess, given : str or None

@@ -73,7 +73,7 @@ def open_project(
     to ``start`` from brings its labels along.
     """
     if len(documents) < 2:
-        raise DataError(f"{documents.source}: there is nothing to tell apart.")
+        raise DataError(f"{documents.source}: expected at least two documents.")
     loop = LabellingLoop(
         documents.joined(),
         any_of=any_of,

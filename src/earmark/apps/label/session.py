@@ -296,7 +296,7 @@ class Session:
             return len(answers)
 
     def acceptable(self, view: View) -> BoolVector:
-        """Documents with the promise that nobody has answered."""
+        """Unanswered documents with the promise."""
         open_ = view.guaranteed().copy()
         open_[list(self.entries)] = False
         return open_

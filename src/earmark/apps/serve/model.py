@@ -94,7 +94,7 @@ class ServedModel:
 
     @property
     def why_not_abstain(self) -> str:
-        """A sentence for those who ask for max_error in vain."""
+        """A sentence for requests whose max_error cannot be served."""
         if self.any_of:
             return "not for models that give several labels per document."
         return "this model holds no evidence of how right its answers are."

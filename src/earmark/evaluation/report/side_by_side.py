@@ -64,7 +64,7 @@ class SideBySide:
         return list(self.reports)
 
     def right(self, name: str) -> BoolVector:
-        """Which documents a model answered rightly."""
+        """The documents that a model answered correctly."""
         matrix = self.reports[name].confusion
         assert matrix is not None
         right: BoolVector = matrix.true_index == matrix.predicted_index

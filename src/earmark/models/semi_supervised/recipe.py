@@ -484,7 +484,7 @@ class LinearStudent(BaseEstimator):
         estimator = softmax_regression() if self.estimator is None else self.estimator
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         with warnings.catch_warnings():
-            # A last digit of the optimum is of no account here, and a document or two
+            # A last digit of the optimum does not matter here, and a document or two
             # of each class are what there is.
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", "The number of unique classes")
