@@ -36,8 +36,8 @@ def main() -> None:
         page.goto((folder / "report.html").as_uri())
         _save(page, "report")
         labels = "account,billing,delivery,returns"
-        command = f"label half.csv --labels {labels} --label topic --check-share 0 --port 8765"
-        with _running(command, folder, 8765):
+        command = f"label half.csv --labels {labels} --label topic --check-share 0"
+        with _running(f"{command} --port 8765", folder, 8765):
             page.goto("http://127.0.0.1:8765")
             page.wait_for_timeout(6000)  # a first model is learned
             page.keyboard.press("s")

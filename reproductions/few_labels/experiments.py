@@ -178,7 +178,7 @@ def many_labels(
     sizes: Sequence[int] | None,
     tell: Progress,
 ) -> dict[str, Any]:
-    """100 and 300 labels per class, and all: what ``auto`` fits, and the linear ones."""
+    """100, 300 and all labels per class: what ``auto`` fits, and the linear ones."""
     table: dict[str, Any] = {}
     for name in names:
         for n in (100, 300, ALL) if sizes is None else sizes:
