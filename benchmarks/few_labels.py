@@ -111,7 +111,7 @@ def many_classes_row(n: int = 1) -> dict[str, Any]:
         n, lambda: TextClassifier("auto", random_state=0).fit(texts, labels)
     )
     return {
-        "job": "150 classes, 15,000 short texts, 5 labels a class",
+        "job": "150 classes, 15,000 short texts, 5 labels per class",
         "peer": None,
         "cpu_seconds": seconds,
         "cpu_ratio": None,

@@ -107,7 +107,7 @@ class ServedModel:
         )
 
     def samples(self) -> list[str]:
-        """Texts to try: the most telling words of the first labels."""
+        """Texts to try: the most indicative words of the first labels."""
         terms = self.classifier.telling_terms(_SAMPLE_WORDS)
         if terms is None or not self.takes_texts:
             return []
