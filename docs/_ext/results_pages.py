@@ -69,7 +69,11 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def stored_benchmarks(root: Path) -> list[Path]:
     """The results of the benchmarks that compare with peers, in rows."""
     found = sorted((root / "benchmarks" / "results").glob("*.json"))
-    return [p for p in found if "rows" in json.loads(p.read_text(encoding="utf-8"))]
+    return [p for p in found if _has_jobs(json.loads(p.read_text(encoding="utf-8")))]
+
+
+def _has_jobs(stored: dict[str, Any]) -> bool:
+    return any("job" in row for row in stored.get("rows", ()))
 
 
 def benchmark_page(path: Path) -> str:
