@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from earmark.exceptions import MissingDependencyError
@@ -41,3 +42,18 @@ def require(module: str, purpose: str) -> Any:
             f"{package} is needed to {purpose}; "
             f"install the extra {extra}, in a checkout with: pip install '.[{extra}]'"
         ) from error
+
+
+def names_at_first_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """A ``__getattr__`` that imports a package's names when they are asked for.
+
+    ``homes`` maps modules of the package to the names they define.
+    """
+    module_of = {name: home for home, names in homes.items() for name in names.split()}
+
+    def get(name: str) -> Any:
+        if name not in module_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{package}.{module_of[name]}"), name)
+
+    return get

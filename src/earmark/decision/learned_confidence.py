@@ -15,13 +15,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse, special
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 
 from earmark.decision.decision import Scores
 from earmark.evaluation.duplicates import texts_of
 from earmark.evaluation.labels import as_labels, index_of
-from earmark.folds import take
+from earmark.folds import stratified_folds, take
 from earmark.typing import (
     BoolVector,
     DocumentsLike,
@@ -217,9 +215,7 @@ def learn_confidence(
     if min(right.sum(), (~right).sum()) < _FEWEST:
         return None
     learned = np.empty(len(right))
-    for train, held in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(
-        features, right
-    ):
+    for train, held in stratified_folds(right, n_folds, seed):
         model = _fitted(features[train], right[train])
         learned[held] = model.log_odds(features[held])
     risk, plain = mean_risk(learned, right), mean_risk(certainty, right)
@@ -233,6 +229,8 @@ def _fitted(
 ) -> LearnedConfidence:
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
+    from sklearn.linear_model import LogisticRegression  # costs much, used here only
+
     model = LogisticRegression(C=0.1, max_iter=1000)
     model.fit((features - mean) / scale, right)
     return LearnedConfidence(

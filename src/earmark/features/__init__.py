@@ -1,10 +1,15 @@
 """From documents to sparse rows: counting, weighting, selecting."""
 
-from earmark.features.hashed_counter import HashedCounter
-from earmark.features.selection import TermSelector
-from earmark.features.weighting import TfidfWeighting
-from earmark.features.word_counter import WordCounter
-from earmark.text.preparation import TextPreparation
+from typing import TYPE_CHECKING
+
+from earmark._optional import names_at_first_use
+
+if TYPE_CHECKING:
+    from earmark.features.hashed_counter import HashedCounter
+    from earmark.features.selection import TermSelector
+    from earmark.features.weighting import TfidfWeighting
+    from earmark.features.word_counter import WordCounter
+    from earmark.text.preparation import TextPreparation
 
 __all__ = [
     "HashedCounter",
@@ -13,3 +18,14 @@ __all__ = [
     "TfidfWeighting",
     "WordCounter",
 ]
+
+__getattr__ = names_at_first_use(
+    __name__,
+    {
+        "analysis": "TextPreparation",
+        "hashed_counter": "HashedCounter",
+        "selection": "TermSelector",
+        "weighting": "TfidfWeighting",
+        "word_counter": "WordCounter",
+    },
+)

@@ -6,9 +6,6 @@ import sys
 from types import TracebackType
 from typing import Any, Self
 
-from rich.console import Console
-from rich.progress import Progress
-
 from earmark.typing import Estimator
 
 try:
@@ -43,17 +40,14 @@ class FitProgress:
         self._estimator = estimator
         self._total = total
         self._task_name = task_name
-        self._bar = Progress(
-            console=Console(stderr=True),
-            transient=True,
-            disable=verbose <= 0 or not sys.stderr.isatty(),
-        )
+        self._bar = _bar() if verbose > 0 and sys.stderr.isatty() else None
         self._context: Any = None
 
     def __enter__(self) -> Self:
-        self._bar.start()
-        name = type(self._estimator).__name__
-        self._line = self._bar.add_task(f"{name}: {self._task_name}", total=self._total)
+        if self._bar is not None:
+            self._bar.start()
+            name = f"{type(self._estimator).__name__}: {self._task_name}"
+            self._line = self._bar.add_task(name, total=self._total)
         if isinstance(self._estimator, CallbackSupportMixin):
             self._context = self._estimator._init_callback_context(
                 max_subtasks=self._total
@@ -64,7 +58,8 @@ class FitProgress:
 
     def task_done(self) -> None:
         """One more task is finished."""
-        self._bar.advance(self._line)
+        if self._bar is not None:
+            self._bar.advance(self._line)
         if self._context is not None:
             task = self._context.subcontext(task_name=self._task_name)
             task.call_on_fit_task_begin(estimator=self._estimator)
@@ -78,4 +73,12 @@ class FitProgress:
     ) -> None:
         if self._context is not None and kind is None:
             self._context.call_on_fit_task_end(estimator=self._estimator)
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _bar() -> Any:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    return Progress(console=Console(stderr=True), transient=True)

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
@@ -94,6 +93,8 @@ def is_unsure(estimator: Estimator) -> bool:
 
 def linear_rule(estimator: Estimator) -> LinearRule | None:
     """How the class scores are linear in a row, or None where they are not."""
+    from sklearn.linear_model import LogisticRegression  # costs much, used here only
+
     rule = linear_rule_of(estimator)
     if rule is not None and isinstance(estimator, LogisticRegression):
         return replace(rule, log_posteriors=log_normalize)
