@@ -6,7 +6,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Literal
 
@@ -223,28 +223,13 @@ def iter_documents(
     >>> folder.cleanup()
 
     """
-    request = Request(
-        text=text,
-        label=label,
-        regions=regions,
-        id=id,
-        keep=keep,
-        multi_label=multi_label,
-        separator=separator,
-        allow_unlabelled=allow_unlabelled,
-        null_text=null_text,
+    arguments = locals()
+    request, options = (
+        kind(**{f.name: arguments[f.name] for f in fields(kind) if f.name in arguments})
+        for kind in (Request, ReadOptions)
     )
-    options = ReadOptions(
-        format=format,
-        encoding=encoding,
-        delimiter=delimiter,
-        quote=quote,
-        names=names,
-        pattern=pattern,
-        field_limit=field_limit,
-        batch_size=batch_size,
-        batch_bytes=batch_bytes,
-    )
+    assert isinstance(request, Request)
+    assert isinstance(options, ReadOptions)
     register = IdRegister() if unique_ids and id is not None else None
     sources = find_sources(path, options)
     if sources is None:
