@@ -4,6 +4,8 @@ import asyncio
 import json
 import logging
 import os
+import subprocess
+import sys
 import time
 
 import httpx2 as httpx
@@ -221,3 +223,20 @@ def test_misspelt_fields_are_pointed_out(client):
     reply = client.post("/classify", json={"text": ["a"]})
     assert reply.status_code == 422
     assert 'did you mean "texts"?' in reply.text.replace("\\", "")
+
+
+def test_a_full_garbage_collection_does_not_stop_the_service(model_file):
+    """In a process of its own: what is spared stays spared."""
+    code = (
+        "import gc, sys, time\n"
+        "from earmark.apps.serve.app import make_app\n"
+        "from earmark.apps.web.run import spare_imports\n"
+        "before = len(gc.get_objects())\n"
+        "spare_imports()\n"
+        "app = make_app(sys.argv[1], reload_seconds=0)\n"
+        "gc.collect()\n"
+        "print(len(gc.get_objects()) / before)\n"
+    )
+    command = [sys.executable, "-c", code, str(model_file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 0.2

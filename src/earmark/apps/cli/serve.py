@@ -111,7 +111,7 @@ def run(
     from earmark.apps.serve.app import make_app
     from earmark.apps.web.guard import Limits
     from earmark.apps.web.logs import logs_to_stderr
-    from earmark.apps.web.run import is_loopback, listen, run_app
+    from earmark.apps.web.run import is_loopback, listen, run_app, spare_imports
 
     for model in models:
         if not model.exists():
@@ -122,6 +122,7 @@ def run(
         options.require_output(feedback, *models)
     token = read_token(token_file)
     bound = listen(host, port)
+    spare_imports()
     app = make_app(
         models,
         limits=Limits(
