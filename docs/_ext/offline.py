@@ -23,7 +23,7 @@ _LOADED = re.compile(
 _SWITCH = re.compile(r"<summary>(?=<span class=\"toctree-toggle\")")
 _THUMB = re.compile(
     r'<a class="reference internal" (href="[^"]+")>'
-    r'(<span class="std std-ref">([^<]*)</span></a></p>)'
+    r'(<span class="(?:doc|std std-ref)">([^<]*)</span></a></p>)(?=\s*<div class="sphx)'
 )
 
 
