@@ -22,13 +22,13 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import coverage_page  # noqa: E402
-from docutils import nodes  # noqa: E402
 
 import reproductions  # noqa: E402
 from earmark.figure_style import for_dark  # noqa: E402
 from reproductions.figures import CAPTIONS  # noqa: E402
 
 if TYPE_CHECKING:
+    from docutils import nodes
     from sphinx.application import Sphinx
 
     from reproductions.tables import Table
@@ -315,6 +315,8 @@ def _read_source(app: Sphinx, name: str, source: list[str]) -> None:
 
 def _add_dark_figures(app: Sphinx, doctree: nodes.document) -> None:
     """Beside each figure its dark variant; the theme shows the one that fits."""
+    from docutils import nodes
+
     folder = Path(doctree["source"]).parent
     for image in list(doctree.findall(nodes.image)):
         dark = image["uri"].replace(".svg", "-dark.svg")

@@ -202,7 +202,7 @@ def test_fetching_needs_an_address_and_pooch(data, monkeypatch):
     with pytest.raises(DataError, match="give url= or set EARMARK_DATA_URL"):
         fetch_corpus("sms")
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(MissingDependencyError, match=r"earmark\[data\]"):
+    with pytest.raises(MissingDependencyError, match=r"\.\[data\]"):
         fetch_corpus("sms", url="http://127.0.0.1:9")
 
 

@@ -146,5 +146,5 @@ def test_without_pyarrow_the_extra_is_named(write, monkeypatch):
     path = write({"text": ["a"]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingDependencyError, match=r"earmark\[io\]"):
+    with pytest.raises(MissingDependencyError, match=r"\.\[io\]"):
         read_documents(path)

@@ -87,7 +87,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch, name, extra):
     for package in ("model2vec", "fastembed", "sentence_transformers"):
         monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setattr(module, "find_spec", lambda package: None)
-    with pytest.raises(MissingDependencyError, match=rf"earmark\[{extra}\]"):
+    with pytest.raises(MissingDependencyError, match=rf"\.\[{extra}\]"):
         load_encoder(name)
 
 

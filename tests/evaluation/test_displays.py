@@ -83,5 +83,5 @@ def test_existing_axes_are_used(fitted):
 
 def test_missing_matplotlib_is_named_with_its_extra(monkeypatch, fitted):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingDependencyError, match=r"earmark\[plot\]"):
+    with pytest.raises(MissingDependencyError, match=r"\.\[plot\]"):
         ConfusionDisplay.from_estimator(*fitted)

@@ -8,7 +8,7 @@ import pytest
 from reproductions.hierarchical import tables
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "methods" / "hierarchical.md"
+PAGE = ROOT / "docs" / "research" / "hierarchical-results.md"
 
 
 @pytest.fixture(scope="module")

@@ -254,7 +254,8 @@ def _installed_minilm() -> list[str]:
     if not installed:
         raise MissingDependencyError(
             "fastembed or sentence-transformers is needed for the encoder minilm; "
-            "install one with: pip install 'earmark[fastembed]'"
+            "install the extra fastembed, in a checkout with: "
+            "pip install '.[fastembed]'"
         )
     return installed
 
