@@ -45,13 +45,14 @@ def left_out_differences(event_model, normalize, rows, rng):
     X, y, blocks = mixed_counts(event_model, rng)
     options = {"event_model": event_model, "normalize": normalize}
     model = HybridBayes(**options).fit(X, y, blocks=blocks)
-    found = model._evidence_without(sparse.csr_matrix(X), y, np.ones(len(y)))
+    found = model.weight_features(sparse.csr_matrix(X), y, np.ones(len(y)))
     worst = 0.0
     for d in rows:
         rest = np.arange(len(y)) != d
         refit = HybridBayes(**options)
         refit.finalise(refit.accumulate(X[rest], y[rest], blocks=blocks))
-        for r, values in enumerate(evidence(refit.regions_, X[[d]], normalize)):
+        parts = refit._parts(X[[d]])
+        for r, values in enumerate(evidence(refit.regions_, parts, normalize)):
             gap = np.abs(found[r][d] - values[0]) / np.maximum(np.abs(values[0]), 1.0)
             worst = max(worst, float(gap.max()))
     return worst
@@ -100,7 +101,7 @@ def test_shared_vocabulary_takes_all_regions_of_a_document_out(rng):
     X, y, blocks = counts(rng, widths=(20, 20))
     options = {"vocabulary": "shared", "alpha": 0.5}
     model = HybridBayes(**options).fit(X, y, blocks=blocks)
-    features = model._evidence_without(sparse.csr_matrix(X), y, np.ones(len(y)))
+    features = model.weight_features(sparse.csr_matrix(X), y, np.ones(len(y)))
     for d in range(10):
         rest = np.arange(len(y)) != d
         together = X[rest][:, :20] + X[rest][:, 20:]
@@ -208,7 +209,7 @@ def test_a_class_without_a_region_gets_neutral_evidence(event_model, rng):
     X, y, blocks = counts(rng)
     X[np.ix_(y == 0, blocks == 1)] = 0
     model = HybridBayes(event_model=event_model).fit(X, y, blocks=blocks)
-    values = evidence(model.regions_, X[y != 0], normalize=True)[1]
+    values = evidence(model.regions_, model._parts(X[y != 0]), normalize=True)[1]
     assert_allclose(values[:, 0], values[:, 1:].mean(axis=1), rtol=1e-12)
     for row, parts in zip(model.class_scores(X), model.score_parts(X), strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())

@@ -432,12 +432,13 @@ def cross_entropy(
     scores: FloatMatrix, y_index: IntVector, weight: FloatVector
 ) -> tuple[float, FloatMatrix]:
     """Weighted sum of -log P(label), and its slope in the scores (SR1)."""
-    log_proba = log_normalize(scores)
     rows = np.arange(len(y_index))
-    loss = -float(weight @ log_proba[rows, y_index])
-    residual = np.exp(log_proba)
-    residual[rows, y_index] -= 1.0
-    residual *= weight[:, None]
+    top = scores.max(axis=1)
+    residual = np.exp(scores - top[:, None])
+    total = residual.sum(axis=1)
+    loss = -float(weight @ (scores[rows, y_index] - top - np.log(total)))
+    residual *= (weight / total)[:, None]
+    residual[rows, y_index] -= weight
     return loss, residual
 
 

@@ -27,7 +27,7 @@ from earmark.models.hybrid.regions import (
     left_out,
     length_factor,
 )
-from earmark.models.hybrid.statistics import RegionStatistics
+from earmark.models.hybrid.statistics import RegionStatistics, summed_rows
 from earmark.models.hybrid.theta import fit_some, region_scores
 from earmark.parameters import given_to_fit, renamed, require_in_range, require_one_of
 from earmark.typing import (
@@ -313,7 +313,9 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         own = self._own_class(labels, X.shape[0])
         lost = left_out(sample_weight, X.shape[0])
         scores = region_scores(
-            self._evidence_without(X, own, lost), self.region_weight_, self._bias
+            self._evidence_without(self._parts(X), own, lost),
+            self.region_weight_,
+            self._bias,
         )
         alone = np.flatnonzero(~self._has_company(own, lost))
         scores[alone, own[alone]] = -np.inf
@@ -347,7 +349,9 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
         return region_scores(
-            evidence(self.regions_, X, self.normalize), self.region_weight_, self._bias
+            evidence(self.regions_, self._parts(X), self.normalize),
+            self.region_weight_,
+            self._bias,
         )
 
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
@@ -418,7 +422,8 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         own = self._own_class(labels, X.shape[0])
         weight = document_weights(sample_weight, labels)
         lost = left_out(sample_weight, X.shape[0])
-        features = partial(self.weight_features, X, own, lost)
+        # Cut into regions once, not for every alpha.
+        features = partial(self._features, self._parts(X), own, lost)
         self.choose_weights(own, weight, lost, features)
 
     def weight_features(
@@ -428,9 +433,18 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
 
         ``own`` is the class of each row, ``lost`` what leaves it with the row.
         """
+        return self._features(self._parts(X), own, lost)
+
+    def _features(
+        self, parts: list[Matrix], own: IntVector, lost: FloatVector
+    ) -> list[FloatMatrix]:
         if self.fit_features == "leave_one_out":
-            return self._evidence_without(X, own, lost)
-        return evidence(self.regions_, X, self.normalize)
+            return self._evidence_without(parts, own, lost)
+        return evidence(self.regions_, parts, self.normalize)
+
+    def _parts(self, X: Matrix) -> list[Matrix]:
+        """The rows of each region."""
+        return [region.rows(X) for region in self.regions_]
 
     def choose_weights(
         self,
@@ -482,11 +496,12 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         return np.asarray(docs - lost > 1e-9 * docs)
 
     def _evidence_without(
-        self, X: Matrix, own: IntVector, lost: FloatVector
+        self, parts: list[Matrix], own: IntVector, lost: FloatVector
     ) -> list[FloatMatrix]:
-        sums = self.statistics_
-        removed = sums.counted_rows(X)[0] if sums.shared else None
-        return evidence_without(self.regions_, X, own, lost, self.normalize, removed)
+        removed = summed_rows(parts) if self.statistics_.shared else None
+        return evidence_without(
+            self.regions_, parts, own, lost, self.normalize, removed
+        )
 
     def __setstate__(self, state: dict[str, object]) -> None:
         if state.get("blocks") is not None:  # a file of before ``fit`` took them

@@ -169,12 +169,14 @@ def _neutral(values: FloatMatrix, seen: BoolVector) -> FloatMatrix:
 
 
 def evidence(
-    regions: Sequence[GenerativeRegion], X: Matrix, normalize: bool
+    regions: Sequence[GenerativeRegion], parts: Sequence[Matrix], normalize: bool
 ) -> list[FloatMatrix]:
-    """b_rc of each document in each region, (n_samples, n_classes) a region."""
+    """b_rc of each document in each region, (n_samples, n_classes) a region.
+
+    ``parts`` holds the rows of each region.
+    """
     found = []
-    for region in regions:
-        rows = region.rows(X)
+    for region, rows in zip(regions, parts, strict=True):
         factor = length_factor(region, rows, normalize)
         found.append(factor[:, None] * region.log_likelihood(rows))
     return found
@@ -182,7 +184,7 @@ def evidence(
 
 def evidence_without(
     regions: Sequence[GenerativeRegion],
-    X: Matrix,
+    parts: Sequence[Matrix],
     own: IntVector,
     lost: FloatVector,
     normalize: bool,
@@ -190,8 +192,7 @@ def evidence_without(
 ) -> list[FloatMatrix]:
     """b_rc of each document with the document taken out of its class (HY3)."""
     found = []
-    for region in regions:
-        rows = region.rows(X)
+    for region, rows in zip(regions, parts, strict=True):
         values = region.log_likelihood_without(rows, own, lost, removed)
         found.append(length_factor(region, rows, normalize)[:, None] * values)
     return found

@@ -12,9 +12,16 @@ from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, presence
 from earmark.statistics import ClassMoments, ClassStatistics
 from earmark.statistics.class_statistics import checked_weights
-from earmark.typing import ArrayLike, BoolVector, IntVector, Labels, Matrix
+from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    IntVector,
+    Labels,
+    Matrix,
+    SparseMatrix,
+)
 
-__all__ = ["RegionStatistics", "has_content", "region_rows"]
+__all__ = ["RegionStatistics", "has_content", "region_rows", "summed_rows"]
 
 
 def region_rows(X: Matrix, columns: IntVector, event_model: str) -> Matrix:
@@ -26,6 +33,11 @@ def region_rows(X: Matrix, columns: IntVector, event_model: str) -> Matrix:
         return sparse.csr_array(part) if sparse.issparse(part) else part
     rows = canonical_rows(part)
     return canonical_rows(presence(rows)) if event_model == "bernoulli" else rows
+
+
+def summed_rows(parts: Sequence[Matrix]) -> SparseMatrix:
+    """Regions over the same terms, added up."""
+    return canonical_rows(sum(parts[1:], parts[0]))
 
 
 def has_content(rows: Matrix) -> BoolVector:
@@ -100,7 +112,7 @@ class RegionStatistics:
             region_rows(X, columns, kind)
             for columns, kind in zip(self.columns, self.event_models, strict=True)
         ]
-        return [canonical_rows(sum(rows[1:], rows[0]))] if self.shared else rows
+        return [summed_rows(rows)] if self.shared else rows
 
     def add(
         self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -17,10 +17,10 @@ def region_scores(
     features: Sequence[FloatMatrix], weight: FloatVector, bias: FloatVector
 ) -> FloatMatrix:
     """θ_0c + Σ_r θ_r b_rc for each document (HY2)."""
-    scores = np.tile(bias, (features[0].shape[0], 1))
-    for theta, values in zip(weight, features, strict=True):
+    scores = weight[0] * features[0] + bias
+    for theta, values in zip(weight[1:], features[1:], strict=True):
         scores += theta * values
-    return scores
+    return np.asarray(scores)
 
 
 def negative_log_likelihood(
@@ -38,7 +38,7 @@ def negative_log_likelihood(
     weight, bias = theta[:n_regions], theta[n_regions:]
     scores = region_scores(features, weight, bias)
     loss, residual = cross_entropy(scores, own, sample_weight)
-    slope = [float(np.vdot(residual, values)) for values in features]
+    slope = [float(np.einsum("ij,ij->", residual, values)) for values in features]
     gradient = np.concatenate([slope, residual.sum(axis=0)])
     gradient[:n_regions] += l2 * weight
     return loss + 0.5 * l2 * float(weight @ weight), gradient
@@ -86,7 +86,10 @@ def fit_theta(
     # centring the features conditions the problem.
     centred = [values - values.mean(axis=1, keepdims=True) for values in features]
     spread = np.array([_spread(values, sample_weight) for values in centred])
-    scaled = [values / s for values, s in zip(centred, spread, strict=True)]
+    # One class after the other in memory: sums over classes are then sums of columns.
+    scaled = [
+        np.asfortranarray(values / s) for values, s in zip(centred, spread, strict=True)
+    ]
     n_classes = features[0].shape[1]
     start = np.zeros(len(features) + n_classes)
     found = optimize.minimize(

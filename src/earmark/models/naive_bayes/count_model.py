@@ -354,15 +354,18 @@ class MultinomialNaiveBayes(CountNaiveBayes):
         else:
             gone = canonical_rows(presence(rows).multiply(removed)).data
             gone_tokens = row_lengths(removed)
-        entry_row = row_numbers(rows)
+        n_terms = np.diff(rows.indptr)
         tokens = self.statistics_.tokens
-        left = cells_at(tokens, own[entry_row], rows.indices) - weight[entry_row] * gone
-        logs = rows.data * log_or_minus_inf(np.maximum(left, 0.0) + self.alpha)
+        left = cells_at(tokens, np.repeat(own, n_terms), rows.indices)
+        left = left - np.repeat(weight, n_terms) * gone
+        np.maximum(left, 0.0, out=left)
+        left += self.alpha
+        logs = rows.data * log_or_minus_inf(left)
         total = np.maximum(row_lengths(tokens)[own] - weight * gone_tokens, 0.0)
         total = total + self.alpha * rows.shape[1]
         log_total = np.log(np.where(total > 0, total, 1.0))
         sums = np.add.reduceat(np.append(logs, 0.0), rows.indptr[:-1])
-        sums[np.diff(rows.indptr) == 0] = 0.0
+        sums[n_terms == 0] = 0.0
         likelihood[np.arange(len(own)), own] = sums - row_lengths(rows) * log_total
         return likelihood
 

@@ -71,14 +71,17 @@ def weighted_sums(
     return times_dense(rows, weights)
 
 
-def cells_at(counts: SparseMatrix, rows: IntVector, columns: IntVector) -> FloatVector:
+def cells_at(
+    counts: SparseMatrix, rows: IntVector, columns: IntVector
+) -> FloatVector | IntVector:
     """counts[rows[i], columns[i]] for every i, with a bounded number of dense rows."""
     cells = np.zeros(len(rows))
     step = max(1, DENSE_CELLS // max(1, counts.shape[1]))
     for start in range(0, counts.shape[0], step):
         dense = counts[start : start + step].toarray()
         if step >= counts.shape[0]:
-            return np.asarray(dense[rows, columns], dtype=np.float64)
+            flat = rows * counts.shape[1] + columns
+            return np.asarray(dense.ravel().take(flat))
         mine = (start <= rows) & (rows < start + step)
         cells[mine] = dense[rows[mine] - start, columns[mine]]
     return cells
