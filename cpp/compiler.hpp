@@ -27,6 +27,13 @@
 #define EARMARK_RESTRICT
 #endif
 
+// Before a short loop that is to become wide registers, not a list of single steps.
+#if defined(__GNUC__) && !defined(__clang__)
+#define EARMARK_KEEP_LOOP _Pragma("GCC unroll 1")
+#else
+#define EARMARK_KEEP_LOOP
+#endif
+
 inline void prefetch([[maybe_unused]] const void* place) {
 #if defined(__GNUC__)
     __builtin_prefetch(place);

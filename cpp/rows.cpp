@@ -85,31 +85,56 @@ void times_dense(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> d
 
 constexpr double kStepsPerUnit = 1099511627776.0; // 2^40
 
-// Round half to even, as numpy's rint does; right for |x| < 2^51.
-inline double rounded_half_even(double x) {
+// Round half to even, as numpy's rint does; right for |x| < 2^51. The last bits of the
+// shifted number are the whole number: no conversion, which old processors lack for wide registers.
+EARMARK_INLINE std::int64_t rounded_half_even(double x) {
     constexpr double kShift = 6755399441055744.0; // 1.5 * 2^52
-    return (x + kShift) - kShift;
+    const double shifted = x + kShift;
+    std::int64_t bits, zero;
+    std::memcpy(&bits, &shifted, sizeof bits);
+    std::memcpy(&zero, &kShift, sizeof zero);
+    return bits - zero;
 }
 
 // Euclidean length; the squares are summed in twice the precision (Knuth's two-sum),
-// so that neither their order nor the four running sums show.
-inline double length(const double* value, int64_t n) {
-    double high[4] = {0.0, 0.0, 0.0, 0.0}, low[4] = {0.0, 0.0, 0.0, 0.0};
-    const auto add = [&](int lane, double term) {
+// so that neither their order nor the number of running sums shows.
+EARMARK_INLINE double length(const double* value, int64_t n) {
+    constexpr int lanes = 16;
+    double high[lanes] = {}, low[lanes] = {};
+    const auto add = [&](int lane, double term) EARMARK_INLINE_LAMBDA {
         const double sum = high[lane] + term;
         const double part = sum - high[lane];
         low[lane] += (high[lane] - (sum - part)) + (term - part);
         high[lane] = sum;
     };
     int64_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int lane = 0; lane < 4; ++lane) add(lane, value[i + lane] * value[i + lane]);
-    for (; i < n; ++i) add(0, value[i] * value[i]);
-    for (int lane = 1; lane < 4; ++lane) {
+    for (; i + lanes <= n; i += lanes) {
+        EARMARK_KEEP_LOOP
+        for (int lane = 0; lane < lanes; ++lane) add(lane, value[i + lane] * value[i + lane]);
+    }
+    for (int lane = 0; i < n; ++i, ++lane) add(lane, value[i] * value[i]);
+    for (int lane = 1; lane < lanes; ++lane) {
         add(0, high[lane]);
         low[0] += low[lane];
     }
     return std::sqrt(high[0] + low[0]);
+}
+
+EARMARK_WIDEST void lengths(const SparseRows& x, double* out) {
+    for (int64_t d = 0; d < x.n_rows; ++d) out[d] = length(x.data + x.indptr[d], x.indptr[d + 1] - x.indptr[d]);
+}
+
+// A row of unit length in whole steps; a row of zeros stays zero.
+EARMARK_WIDEST void unit_steps(const double* value, int64_t n, int64_t* steps) {
+    const double norm = length(value, n);
+    const double scale = norm > 0.0 ? 1.0 / norm : 0.0;
+    for (int64_t i = 0; i < n; ++i) steps[i] = rounded_half_even(value[i] * scale * kStepsPerUnit);
+}
+
+EARMARK_WIDEST bool ascends(const int32_t* column, int64_t n) {
+    bool all = true;
+    for (int64_t i = 1; i < n; ++i) all &= column[i - 1] < column[i];
+    return all;
 }
 
 // Says whether a row holds a column twice; most rows ascend, which says it at a glance.
@@ -119,9 +144,7 @@ class Repeats {
 
     bool in_row(int64_t d) {
         const int64_t begin = x_.indptr[d], end = x_.indptr[d + 1];
-        bool ascending = true;
-        for (int64_t p = begin + 1; p < end; ++p) ascending &= x_.indices[p - 1] < x_.indices[p];
-        if (ascending) return false;
+        if (ascends(x_.indices + begin, end - begin)) return false;
         if (last_row_.empty()) last_row_.assign(x_.n_columns, -1);
         for (int64_t p = begin; p < end; ++p) {
             if (last_row_[x_.indices[p]] == d) return true;
@@ -143,10 +166,9 @@ std::optional<Array<double>> row_norms(In<std::int64_t> indptr, In<std::int32_t>
     {
         nb::gil_scoped_release release;
         Repeats repeats(x);
-        for (std::int64_t d = 0; d < x.n_rows; ++d) {
+        for (std::int64_t d = 0; d < x.n_rows; ++d)
             if (repeats.in_row(d)) return std::nullopt;
-            norms[d] = length(x.data + x.indptr[d], x.indptr[d + 1] - x.indptr[d]);
-        }
+        lengths(x, norms.data());
     }
     return give_array(std::move(norms));
 }
@@ -170,9 +192,11 @@ class Accumulator {
         is_sparse_ = n_entries < static_cast<int64_t>(sum_.size()) / 16;
         touched_.clear();
     }
-    void add(int32_t column, int64_t steps) {
-        if (is_sparse_ && sum_[column] == 0) touched_.push_back(column);
-        sum_[column] += steps;
+    void add(const int32_t* column, const int64_t* steps, int64_t n) {
+        if (is_sparse_)
+            for (int64_t i = 0; i < n; ++i)
+                if (sum_[column[i]] == 0) touched_.push_back(column[i]);
+        for (int64_t i = 0; i < n; ++i) sum_[column[i]] += steps[i];
     }
     void emit(std::vector<int32_t>& indices, std::vector<int64_t>& data) {
         if (is_sparse_) {
@@ -181,21 +205,26 @@ class Accumulator {
             return;
         }
         // Whether a column has a sum is a coin toss: no branch on it.
-        const std::size_t before = data.size();
-        indices.resize(before + sum_.size() + 1);
-        data.resize(before + sum_.size() + 1);
-        std::size_t at = before;
-        for (std::size_t column = 0; column < sum_.size(); ++column) {
-            indices[at] = static_cast<int32_t>(column);
-            data[at] = sum_[column];
-            at += sum_[column] != 0;
+        int32_t column_of[block];
+        int64_t sum_of[block];
+        const auto n_columns = static_cast<int64_t>(sum_.size());
+        for (int64_t start = 0; start < n_columns; start += block) {
+            const int64_t stop = std::min(n_columns, start + block);
+            int64_t n = 0;
+            for (int64_t column = start; column < stop; ++column) {
+                column_of[n] = static_cast<int32_t>(column);
+                sum_of[n] = sum_[column];
+                n += sum_[column] != 0;
+            }
+            std::fill(sum_.begin() + start, sum_.begin() + stop, 0);
+            indices.insert(indices.end(), column_of, column_of + n);
+            data.insert(data.end(), sum_of, sum_of + n);
         }
-        indices.resize(at);
-        data.resize(at);
-        std::fill(sum_.begin(), sum_.end(), 0);
     }
 
   private:
+    static constexpr int64_t block = 1024; // stays in the first-level cache
+
     void emit_one(int32_t column, std::vector<int32_t>& indices, std::vector<int64_t>& data) {
         if (sum_[column] == 0) return; // also the second mention of a touched column
         indices.push_back(column);
@@ -213,19 +242,27 @@ struct Batch {
     const std::int64_t* whole_weight; // null where the weights are not whole
     const double* real_weight;        // null where the weights are whole or absent
 
-    void add_row(std::int64_t d, Accumulator& sum) const {
+    // `steps` has room for the longest row.
+    void add_row(std::int64_t d, std::int64_t* steps, Accumulator& sum) const {
         const std::int64_t n = x.indptr[d + 1] - x.indptr[d];
-        const double* value = x.data + x.indptr[d];
-        const std::int32_t* column = x.indices + x.indptr[d];
-        const double norm = length(value, n);
-        const double scale = norm > 0.0 ? 1.0 / norm : 0.0;
-        for (std::int64_t i = 0; i < n; ++i) {
-            const double rounded = rounded_half_even(value[i] * scale * kStepsPerUnit);
-            auto steps = static_cast<std::int64_t>(rounded);
-            if (whole_weight) steps *= whole_weight[d];
-            if (real_weight) steps = std::llrint(rounded * real_weight[d]);
-            sum.add(column[i], steps);
+        unit_steps(x.data + x.indptr[d], n, steps);
+        if (whole_weight)
+            for (std::int64_t i = 0; i < n; ++i) steps[i] *= whole_weight[d];
+        if (real_weight)
+            for (std::int64_t i = 0; i < n; ++i) steps[i] = std::llrint(static_cast<double>(steps[i]) * real_weight[d]);
+        sum.add(x.indices + x.indptr[d], steps, n);
+    }
+    // Rows of a class are not neighbours in memory.
+    void ask_for_row(std::int64_t d) const {
+        for (std::int64_t p = x.indptr[d]; p < x.indptr[d + 1]; p += 8) {
+            prefetch(x.data + p);
+            prefetch(x.indices + p);
         }
+    }
+    std::int64_t longest() const {
+        std::int64_t most = 0;
+        for (std::int64_t d = 0; d < x.n_rows; ++d) most = std::max(most, x.indptr[d + 1] - x.indptr[d]);
+        return most;
     }
 };
 
@@ -249,14 +286,19 @@ std::optional<Csr> class_unit_sums(In<std::int64_t> indptr, In<std::int32_t> ind
         const auto order = rows_by_class(y.data(), batch.x.n_rows, n_classes, starts);
         Accumulator sum(n_columns);
         Repeats repeats(batch.x);
+        std::vector<std::int64_t> steps(batch.longest());
+        const std::int64_t most = std::min(batch.x.n_entries(), n_classes * n_columns);
+        out_indices.reserve(most);
+        out_data.reserve(most);
         for (std::int64_t c = 0; c < n_classes; ++c) {
             std::int64_t n_entries = 0;
             for (std::int64_t i = starts[c]; i < starts[c + 1]; ++i)
                 n_entries += batch.x.indptr[order[i] + 1] - batch.x.indptr[order[i]];
             sum.begin(n_entries);
             for (std::int64_t i = starts[c]; i < starts[c + 1]; ++i) {
+                if (i + 1 < batch.x.n_rows) batch.ask_for_row(order[i + 1]);
                 if (repeats.in_row(order[i])) return std::nullopt;
-                batch.add_row(order[i], sum);
+                batch.add_row(order[i], steps.data(), sum);
             }
             sum.emit(out_indices, out_data);
             out_indptr[c + 1] = static_cast<std::int64_t>(out_data.size());

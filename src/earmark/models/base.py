@@ -469,7 +469,8 @@ class AdditiveClassifier(ScoringClassifier):
         X, labels = validate_data(
             self, X, y, accept_sparse="csr", dtype="numeric", reset=reset
         )
-        check_classification_targets(labels)
+        if labels.dtype.kind != "U":  # strings cannot be targets of a regression
+            check_classification_targets(labels)
         return X, labels
 
     def _own_class(self, y: ArrayLike, n_samples: int) -> IntVector:
