@@ -46,7 +46,7 @@ def test_classes_are_named_on_the_line(pool, tmp_path):
 @pytest.mark.parametrize(
     ("options", "status", "message"),
     [
-        (["--classes", "qqq,zzz"], 1, "no telling name for: qqq, zzz"),
+        (["--classes", "qqq,zzz"], 1, "no labelled document for 'qqq', 'zzz'"),
         (["--classes", "sail"], 2, "two labels at least"),
         (["--classes", "sail,oven", "--max-error", "0.1"], 1, "needs labelled"),
         ([], 1, "--label COL"),

@@ -499,6 +499,13 @@ class Trials:
         engine = self.data.build(best.name)
         if not isinstance(engine, MatrixEngine) or engine.features.shared:
             counted = None
+        top = max(self.trials, key=lambda trial: trial.accuracy)
+        if top.accuracy > best.accuracy:
+            reasons = [
+                *reasons,
+                f"the lead of {top.name} is within its standard error, so "
+                f"{best.name} is kept",
+            ]
         return Choice(engine, best.name, reasons, counted=counted)
 
 

@@ -666,11 +666,20 @@ _UNKNOWN = (
 )
 
 
-def told_of_names(engine: SemiEngine, n_labelled: int) -> list[str]:
+def told_of_names(engine: Any, names: ClassNames, labels: Labels) -> list[str]:
     """Which class names were used, in words, and what nobody knows without labels."""
-    if not engine.telling_:
-        return []
-    shown = [f"{label} ({', '.join(t)})" for label, t in engine.telling_.items()]
+    telling = engine.telling_ if isinstance(engine, SemiEngine) else {}
+    if not telling:
+        unused = "the class names were not used: they count beside unlabelled documents"
+        return [unused] if names.labels else []
+    shown = [f"{label} ({', '.join(t)})" for label, t in telling.items()]
     more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
     used = f"class names used as weak documents: {'; '.join(shown[:5])}{more}"
-    return [used] if n_labelled else [_UNKNOWN, used]
+    if not len(labels):
+        return [_UNKNOWN, used]
+    known = set(labels.tolist())
+    only = [str(label) for label in telling if label not in known]
+    if not only:
+        return [used]
+    listed = ", ".join(only[:5]) + (", ..." if len(only) > 5 else "")
+    return [used, f"no labelled document of {listed}: no figure here speaks of them"]

@@ -71,7 +71,6 @@ from earmark.pipeline.inputs import (
     with_regions,
 )
 from earmark.pipeline.matrix_engine import (
-    SemiEngine,
     told_of_encoder,
     told_of_names,
 )
@@ -303,6 +302,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if self.encoder is not None:
             require_encoder(self.encoder)
         texts = self._texts(X, new=True)
+        if isinstance(classes, str):
+            raise DataError(f"classes must be a list of labels, got {classes!r}.")
         options = self._new_options(() if classes is None else classes)
         target = self._target(y, n_documents(texts), options.names)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
@@ -324,8 +325,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             told.append(_BY_CHARACTERS)
         if self.encoder is not None:
             told.append(told_of_encoder(engine))
-        if isinstance(engine, SemiEngine):
-            told += told_of_names(engine, len(target.labels))
+        told += told_of_names(engine, options.names, target.labels)
         self._adopt(engine, choice.name, told, target.n_columns)
         if self.max_novelty is not None:
             self._learn_ordinary(labelled, target.labels, pool)
@@ -354,8 +354,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             return target
         if len(names.labels) < 2:
             raise DataError(
-                "y is missing, and so are the names of at least 2 classes: give labels "
-                "for some documents, or classes=[...] or class_names={label: text}."
+                f"y is missing, and so are the names of at least 2 classes, got "
+                f"{len(names.labels)}: give labels for some documents, or "
+                "classes=[...] or class_names={label: text}."
             )
         if self.multi_label is True or self.max_error is not None:
             asked = "multi_label" if self.multi_label is True else "max_error"

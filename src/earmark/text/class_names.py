@@ -58,7 +58,7 @@ def require_class_names(class_names: object) -> None:
             or not several
             or not all(isinstance(text, str) and text.strip() for text in several)
         ):
-            raise TypeError(
+            raise DataError(
                 f"TextClassifier.class_names: {label!r} must have a text or a list of "
                 f"texts, none of them blank, got {texts!r:.80}."
             )
@@ -138,12 +138,13 @@ def require_named(
     classes: Iterable[Hashable], labels: Iterable[Hashable], telling: Iterable[Hashable]
 ) -> None:
     """Refuse classes that have neither a label nor a name that says anything."""
-    silent = sorted(str(label) for label in {*classes} - {*labels} - {*telling})
+    silent = sorted(repr(str(label)) for label in {*classes} - {*labels} - {*telling})
     if silent:
         listed = ", ".join(silent[:5]) + (", ..." if len(silent) > 5 else "")
         raise DataError(
-            f"no labelled document and no telling name for: {listed}. No word of the "
-            "name occurs in two of the texts; describe the class in words of the texts "
-            "(class_names={label: text}, earmark train --class-names), or label some "
-            "documents (earmark label)."
+            f"no labelled document for {listed}, and the names do not tell enough. A "
+            "name tells something by a word that occurs in two of the texts and is "
+            "neither a code nor common to all; two names, and half of them, must. "
+            "Describe the classes in words of the texts (class_names={label: text}, "
+            "earmark train --class-names), or label some documents (earmark label)."
         )

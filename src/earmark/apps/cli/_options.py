@@ -413,9 +413,17 @@ def names_of(file: str) -> dict[str, list[str]]:
     """Descriptions by label, from a table of two columns."""
     from earmark.documents import read_documents
 
-    table = read_documents(file, text="description", label="label")
+    table = read_documents(file, text="description", label="label", null_text="empty")
     texts: dict[str, list[str]] = {}
-    for label, text in zip(table.labels or (), list(table.texts), strict=True):
+    for row, label, text in zip(
+        table.rows, table.labels or (), list(table.texts), strict=True
+    ):
+        if not text.strip():
+            raise DataError(
+                f"{file}, row {row}, column 'description': expected what the class "
+                f"{label!r} is about, got nothing; write a few words that its "
+                "documents use."
+            )
         texts.setdefault(str(label), []).append(text)
     return texts
 

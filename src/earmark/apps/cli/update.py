@@ -76,7 +76,7 @@ def change(
     as_json: bool,
 ) -> None:
     """Learn or forget the documents of ``data``, save, and say what was done."""
-    from earmark.apps.cli._console import status
+    from earmark.apps.cli._console import number, status
     from earmark.apps.cli._models import load_for
     from earmark.apps.cli._training_data import changed_data
 
@@ -114,7 +114,7 @@ def change(
     typer.echo(
         json.dumps(facts)
         if as_json
-        else f"{len(documents):,} documents {done} {target}, exactly"
+        else f"{number(len(documents), 'document')} {done} {target}, exactly"
     )
 
 
