@@ -67,12 +67,13 @@ def write_part(
     share: np.ndarray,
     length: int = LENGTH,
     n_labelled: int | None = None,
+    every: int = 6,
 ) -> None:
     """Write documents of ``length`` words; ``n_labelled`` of them keep their label."""
     drawn = np.searchsorted(share, rng.random((size, length))).astype(np.int32)
     label = rng.integers(0, N_CLASSES, size)
     # Every sixth word is moved to a word of the class, which Zipf's law survives.
-    told = drawn[:, ::6]
+    told = drawn[:, ::every]
     told += ((label[:, None] - told) % N_CLASSES).astype(np.int32)
     drawn = np.minimum(drawn, N_WORDS - 1)
     tokens = pc.take(vocabulary, pa.array(drawn.ravel()))

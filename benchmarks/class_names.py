@@ -1,19 +1,21 @@
 """What class names and an encoder add: no label, 1, 5 and 20 labels per class.
 
-    EARMARK_MINILM=FOLDER python -m benchmarks.class_names [CORPUS ...]
+    EARMARK_MINILM=FOLDER python -m benchmarks.class_names [--whole] [CORPUS ...]
 
 Needs EARMARK_DATA with the vectors of ``minilm`` (its README has the splits, and the
 figures of SetFit and of logistic regression on the same vectors), and the files of
 MiniLM for the names (``_minilm.py``). Descriptions of the classes stand in
 descriptions.toml, written before any result. Draws: seeds 0 and 1. Pools are cut to
 5,000 documents and test parts to 2,000. Results: benchmarks/results/class_names.json.
+With --whole neither is cut, and the draws are seeds 2 to 4, by which nothing was
+chosen; results: benchmarks/results/class_names_whole.json.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -53,10 +55,22 @@ CELLS = (
 )
 
 
+# Neither pool nor test part is cut: labels per class, names, vectors.
+WHOLE_CELLS = (
+    (5, "described", True),
+    (20, "described", True),
+    (5, "auto", False),
+    (5, None, False),
+    (20, None, False),
+    (5, None, True),
+    (20, None, True),
+)
+
+
 class Task:
     """Texts, labels and vectors of one corpus."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, sizes: tuple[int, int]) -> None:
         data = Path(os.environ["EARMARK_DATA"])
         self.vectors: dict[str, Any] = {}
         index = pd.read_parquet(data / "minilm" / "index.parquet")
@@ -73,7 +87,7 @@ class Task:
                 ([texts[i] for i in part], y[part]) for part in (rows[:n], rows[n:])
             ]
         (self.train, self.y), (self.test, self.y_test) = (
-            _cut(*part, n) for part, n in zip(parts, (N_POOL, N_TEST), strict=True)
+            _cut(*part, n) for part, n in zip(parts, sizes, strict=True)
         )
 
     def _read(self, data: Path, file: str, index: Any, stored: Any) -> Any:
@@ -123,30 +137,89 @@ def accuracy(task: Task, cell: Any, seed: int, described: Any) -> float:
 
 def main() -> None:
     """Measure cell after cell, cheap corpora first, and store what is there."""
-    target = FOLDER / "results" / "class_names.json"
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpora", nargs="*", metavar="CORPUS", default=CORPORA)
+    parser.add_argument("--whole", action="store_true", help="cut nothing")
+    asked = parser.parse_args()
     described = tomllib.loads((FOLDER / "descriptions.toml").read_text())
-    tasks = {name: Task(name) for name in sys.argv[1:] or CORPORA}
+    sizes = (10**9, 10**9) if asked.whole else (N_POOL, N_TEST)
+    tasks = {name: Task(name, sizes) for name in asked.corpora}
+    seeds = (2, 3, 4) if asked.whole else SEEDS
     done: list[dict[str, Any]] = []
-    for cell in CELLS:
+    for cell in WHOLE_CELLS if asked.whole else CELLS:
         n, names, vectors = cell
         row: dict[str, Any] = {"labels": n, "names": names, "encoder": vectors}
         row["accuracy"] = {}
         for name, task in tasks.items():
             draws = [
                 accuracy(task, cell, s, described[name])
-                for s in (SEEDS if n else SEEDS[:1])
+                for s in (seeds if n else seeds[:1])
             ]
             row["accuracy"][name] = round(float(np.mean(draws)), 4)
             print(n, names, vectors, name, row["accuracy"][name], flush=True)
         row["mean"] = round(float(np.mean(list(row["accuracy"].values()))), 4)
         print(row, flush=True)
         done.append(row)
-        payload = {
-            "command": "python -m benchmarks.class_names",
-            "setfit": {str(k): v for k, v in SETFIT.items()},
-            "rows": done,
-        }
-        target.write_text(json.dumps(payload, indent=1) + "\n")
+        store(done, asked.whole)
+
+
+def tables() -> dict[str, str]:
+    """What the pages show of the stored results."""
+    cut, whole = (
+        json.loads((FOLDER / "results" / f"{name}.json").read_text())["rows"]
+        for name in ("class_names", "class_names_whole")
+    )
+    return {
+        "no-labels": _table(cut, ((0, "described"), (1, None), (5, None)), None),
+        "setfit": _table(whole, ((5, "described"), (20, "described")), True),
+        "names": _table(whole, ((5, None), (5, "auto"), (20, None)), None),
+    }
+
+
+_NAMES = {
+    None: "no names",
+    "auto": "the labels' own words",
+    "described": "descriptions",
+}
+
+
+def _table(rows: list[dict[str, Any]], wanted: Any, encoder: bool | None) -> str:
+    """Markdown of some rows, with SetFit's above them where the encoder is used."""
+    lines = [f"| accuracy | {' | '.join(CORPORA)} | mean |", "|---" * 10 + "|"]
+    for n, names in wanted:
+        if encoder:
+            known = list(SETFIT[n].values())
+            lines.append(_line(f"{n} labels per class, SetFit", known))
+        for row in rows:
+            if (row["labels"], row["names"]) != (n, names):
+                continue
+            if encoder is None or row["encoder"] == encoder:
+                with_it = ", MiniLM" if row["encoder"] else ""
+                counted = _COUNTED.get(n, f"{n} labels per class")
+                lines.append(
+                    _line(
+                        f"{counted}, {_NAMES[names]}{with_it}",
+                        [row["accuracy"][name] for name in CORPORA],
+                    )
+                )
+    return "\n".join(lines)
+
+
+def _line(name: str, values: list[float]) -> str:
+    cells = [f"{value:.3f}".lstrip("0") for value in (*values, np.mean(values))]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def store(rows: list[dict[str, Any]], whole: bool) -> None:
+    """Write what is there."""
+    name, option = ("class_names_whole", " --whole") if whole else ("class_names", "")
+    payload = {
+        "command": f"python -m benchmarks.class_names{option}",
+        "setfit": {str(k): v for k, v in SETFIT.items()},
+        "rows": rows,
+    }
+    target = FOLDER / "results" / f"{name}.json"
+    target.write_text(json.dumps(payload, indent=1) + "\n")
 
 
 if __name__ == "__main__":

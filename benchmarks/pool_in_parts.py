@@ -4,8 +4,9 @@
 
 Real corpora: 10 labels per class, the rest of the training part is the pool; in memory,
 in parts within 1 GB, and on two Dask workers. Generated short documents (20 words by
-Zipf's law, 10 classes, 100 labels): what a sample of the pool costs in accuracy, and
-time and memory up to 10 million documents, each size in a process of its own.
+Zipf's law, every third one of its class, 10 classes, 100 labels): what a sample of the
+pool costs in accuracy, and time and memory up to 10 million documents, each size in a
+process of its own.
 """
 
 from __future__ import annotations
@@ -129,7 +130,8 @@ def pool(n_documents: int) -> Path:
         for k, start in enumerate(range(0, n_documents, 500_000)):
             size = min(500_000, n_documents - start)
             path = out / f"part-{k:03d}.parquet"
-            _zipf.write_part(path, size, rng, words, share, 20, 100 if k == 0 else 0)
+            n_labelled = 100 if k == 0 else 0
+            _zipf.write_part(path, size, rng, words, share, 20, n_labelled, every=3)
         (out / "_done").touch()
     return out
 
@@ -141,7 +143,7 @@ def held_out() -> tuple[list[str], list[str]]:
         rng = np.random.default_rng(0)
         words = _zipf.words(rng)
         rng = np.random.default_rng(1)
-        _zipf.write_part(out, 20_000, rng, words, _zipf.shares(), 20)
+        _zipf.write_part(out, 20_000, rng, words, _zipf.shares(), 20, every=3)
     table = pq.read_table(out)
     return table["text"].to_pylist(), table["label"].to_pylist()
 

@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import label_errors, mutation  # noqa: E402
+from benchmarks import class_names, label_errors, mutation  # noqa: E402
 from reproductions import NAMES, RESULTS, load  # noqa: E402
 from reproductions.few_labels.tables import encoder_table  # noqa: E402
 
@@ -47,6 +47,8 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     result = json.loads(label_errors.RESULTS.read_text(encoding="utf-8"))["result"]
     for name, table in label_errors.tables(result).items():
         tables[f"label-errors/{name}"] = table.markdown()
+    for name, text in class_names.tables().items():
+        tables[f"class-names/{name}"] = text
     tables["front/figures"] = front_table(root)
     return tables
 

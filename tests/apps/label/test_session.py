@@ -224,3 +224,14 @@ def test_names_of_labels_are_a_start(tmp_path):
     guesses = session.view.guesses(np.arange(60))
     assert np.mean([g == (truth(d),) for d, g in enumerate(guesses)]) > 0.6
     session.close()
+
+
+def test_descriptions_of_labels_become_class_names_of_the_exported_model(project):
+    from earmark.apps.label.export import fit_model
+
+    session = project()
+    session.describe_label("cat", "purrs, whiskers", "")
+    answer_some(session, 30)
+    model = fit_model(session)
+    assert model.class_names == {"cat": ["cat", "purrs, whiskers"]}
+    assert model.predict(["purrs whiskers fur"]).tolist() == ["cat"]

@@ -160,11 +160,17 @@ def fit_model(session: Session) -> TextClassifier:
         known = [list(given) if any_of else given[0] for given in checks.values()]
         calibration = (documents.take(checks).texts, known)
     pool = documents.take(rest).texts if rest else None
+    described = {
+        row["name"]: [row["name"], row["description"]]
+        for row in session.store.label_facts()
+        if row["description"] and row["name"] in classes and not any_of
+    }
 
     def fitted(calibration: Any) -> TextClassifier:
         model = TextClassifier(
             multi_label=any_of,
             confidence=loop.confidence,
+            class_names=described or "auto",
             random_state=0,
         )
         return model.fit(taken.texts, labels, unlabelled=pool, calibration=calibration)
