@@ -176,6 +176,7 @@ def tables() -> dict[str, str]:
     }
 
 
+_COUNTED = {0: "no label", 1: "1 label per class"}
 _NAMES = {
     None: "no names",
     "auto": "the labels' own words",

@@ -225,7 +225,7 @@ def page(result: dict[str, Any]) -> str:
     lines += [f"| {r['pool']:,} | {r['accuracy']:.4f} |" for r in result["sampled"]]
     lines += [
         "",
-        "| short documents | MB of Parquet | CPU s per million | peak GB |",
+        "| short documents | MB of text | CPU s per million | peak GB |",
         "|---|---|---|---|",
     ]
     for row in result["grown"]:
