@@ -85,6 +85,7 @@ def test_empty_label_in_a_set_is_refused(tmp_path):
         read_documents(jsonl(tmp_path, [["a"]]), multi_label=True)
 
 
+@pytest.mark.filterwarnings("ignore:.*differ only by case")
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     sets=st.lists(

@@ -71,6 +71,7 @@ from earmark.pipeline.inputs import (
     with_regions,
 )
 from earmark.pipeline.matrix_engine import (
+    SemiEngine,
     told_of_encoder,
     told_of_names,
 )
@@ -325,7 +326,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             told.append(_BY_CHARACTERS)
         if self.encoder is not None:
             told.append(told_of_encoder(engine))
-        told += told_of_names(engine, options.names, target.labels)
+        if options.names.labels or isinstance(engine, SemiEngine):
+            told += told_of_names(engine, options.names, target.labels)
         self._adopt(engine, choice.name, told, target.n_columns)
         if self.max_novelty is not None:
             self._learn_ordinary(labelled, target.labels, pool)
