@@ -1,6 +1,6 @@
 """Does the promise about errors hold, and how much is answered? A simulation.
 
-    python -m benchmarks.guarantee [--repeats 2000] [--write docs/decisions.md]
+    python -m benchmarks.guarantee [--repeats 2000]
 
 In each setting classifiers are fitted on documents from a known distribution, and
 each scores 20,000 others: these are the documents that may come. A calibration draws n
@@ -541,13 +541,6 @@ def tables(results: Any) -> str:
     return "\n".join(lines)
 
 
-def write_between_marks(path: Path, text: str) -> None:
-    begin, end = "<!-- guarantee:begin -->", "<!-- guarantee:end -->"
-    before, rest = path.read_text(encoding="utf-8").split(begin)
-    after = rest.split(end)[1]
-    path.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
-
-
 def by_class(repeats: int, seed: int) -> list[Any]:
     """Real documents with a promise per predicted class."""
     if "EARMARK_DATA" not in os.environ:
@@ -587,8 +580,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Does the promise about errors hold?")
     parser.add_argument("--repeats", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", type=Path, help="document whose tables to renew")
-    parser.add_argument("--stored", action="store_true", help="only write the tables")
+    parser.add_argument("--stored", action="store_true", help="only print the tables")
     parser.add_argument("--per-class", action="store_true", help="renew that part only")
     options = parser.parse_args()
     if options.per_class:
@@ -600,8 +592,6 @@ def main() -> None:
         RESULTS.write_text(json.dumps(results, indent=1, default=float) + "\n")
     results = json.loads(RESULTS.read_text())
     print(tables(results))
-    if options.write is not None:
-        write_between_marks(options.write, tables(results))
 
 
 if __name__ == "__main__":

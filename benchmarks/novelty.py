@@ -1,6 +1,6 @@
 """Documents from elsewhere: the share recognised, and that of ordinary ones accused.
 
-    python -m benchmarks.novelty [--ours] [--write PAGE]
+    python -m benchmarks.novelty [--ours]
 
 Some classes of a corpus are left out of training; at the test their documents are
 from elsewhere and those of the other classes are ordinary. Beside ``NoveltyDetector``:
@@ -258,18 +258,9 @@ def table(stored: JsonObject) -> str:
     return "\n".join(lines)
 
 
-def write_between_marks(path: Path, text: str) -> None:
-    """Renew the tables of a document."""
-    begin, end = "<!-- novelty:begin -->", "<!-- novelty:end -->"
-    before, rest = path.read_text(encoding="utf-8").split(begin)
-    after = rest.split(end)[1]
-    path.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
-
-
 def main() -> None:
     """Measure, store, print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--write", type=Path, help="document whose tables to renew")
     parser.add_argument("--stored", action="store_true", help="print the stored run")
     parser.add_argument("--ours", action="store_true", help="peers as stored")
     options = parser.parse_args()
@@ -282,8 +273,6 @@ def main() -> None:
         print(name, stored["settings"][name]["mean"], flush=True)
         RESULTS.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     print(table(stored))
-    if options.write is not None:
-        write_between_marks(options.write, table(stored))
 
 
 if __name__ == "__main__":

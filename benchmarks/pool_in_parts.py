@@ -1,6 +1,6 @@
 """Few labels and a pool that does not fit in memory: accuracy, memory, time.
 
-    EARMARK_DATA=... python -m benchmarks.pool_in_parts [--write docs/scale.md]
+    EARMARK_DATA=... python -m benchmarks.pool_in_parts [--draws 5]
 
 Real corpora: 10 labels per class, the rest of the training part is the pool; in memory,
 in parts within 1 GB, and on two Dask workers. Generated short documents (20 words by
@@ -38,7 +38,6 @@ CORPORA = {"20 Newsgroups": "20newsgroups_bydate", "IMDB": "imdb"}
 LABELS_PER_CLASS, BUDGET = 10, "1GB"
 SIZES = (1_000_000, 3_000_000, 10_000_000)
 IN_MEMORY = 150_000
-BEGIN, END = "<!-- pool in parts -->", "<!-- end of pool in parts -->"
 
 
 def corpus(name: str, draw: int) -> tuple[list[str], list[str | None], Any]:
@@ -242,7 +241,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--size", type=int, help="one fit of the generated pool")
-    parser.add_argument("--write", type=Path, help="page to put the tables in")
     asked = parser.parse_args()
     if asked.size is not None:
         print(json.dumps(measured(asked.size)))
@@ -256,11 +254,6 @@ def main() -> None:
     }
     RESULTS.write_text(json.dumps(result, indent=1) + "\n")
     print(page(result))
-    if asked.write is not None:
-        text = asked.write.read_text()
-        head, _, rest = text.partition(BEGIN)
-        tail = rest.partition(END)[2]
-        asked.write.write_text(f"{head}{BEGIN}\n\n{page(result)}\n\n{END}{tail}")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ classifier = TextClassifier(random_state=0).fit(known.joined(), known.labels)
 print(classifier.summary())
 
 # %%
-# How right is it on documents it has not seen?
+# How accurate is it on documents that it has not seen?
 report = classifier.report(unseen.joined(), unseen.labels)
 print("\n".join(str(report).splitlines()[:12]))
 

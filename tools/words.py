@@ -28,7 +28,7 @@ _EACH = "class|document|second|minute|method|label|file|part|page|line|model|wor
 # What to avoid, as a regular expression, and what to write instead.
 PHRASES: dict[str, str] = {
     rf"\b({_THINGS}) a ({_EACH})\b(?! has)": '"per", as in "labels per class"',
-    r"\bhow right (it|they|the answers?) (is|are)\b": "accuracy",
+    r"\bhow right\b": "accuracy",
     r"\bwhatever is random\b": "random seed",
     r"\bbrings none\b": "does not include one",
     r"\bfitted anew\b": "retrained",

@@ -20,7 +20,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import class_names, label_errors, mutation  # noqa: E402
+from benchmarks import (  # noqa: E402
+    class_names,
+    guarantee,
+    label_errors,
+    mutation,
+    novelty,
+    pool_in_parts,
+)
 from reproductions import NAMES, RESULTS, load  # noqa: E402
 from reproductions.few_labels.tables import encoder_table  # noqa: E402
 
@@ -47,6 +54,13 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     result = json.loads(label_errors.RESULTS.read_text(encoding="utf-8"))["result"]
     for name, table in label_errors.tables(result).items():
         tables[f"label-errors/{name}"] = table.markdown()
+    for name, module, show in (
+        ("guarantee", guarantee, guarantee.tables),
+        ("novelty", novelty, novelty.table),
+        ("pool-in-parts", pool_in_parts, pool_in_parts.page),
+    ):
+        result = json.loads(module.RESULTS.read_text(encoding="utf-8"))
+        tables[f"{name}/all"] = show(result)
     for name, text in class_names.tables().items():
         tables[f"class-names/{name}"] = text
     tables["front/figures"] = front_table(root)

@@ -1,4 +1,4 @@
-"""How right a model is on documents in parts."""
+"""Accuracy of a model on documents in parts."""
 
 from __future__ import annotations
 

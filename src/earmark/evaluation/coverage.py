@@ -1,4 +1,4 @@
-"""Accuracy against coverage: how right are the answers one is most confident of."""
+"""Accuracy against coverage: the accuracy of the most confident answers."""
 
 from __future__ import annotations
 

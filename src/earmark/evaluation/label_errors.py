@@ -186,7 +186,7 @@ def suspected_label_errors(
         Kept with the findings, for showing them.
     keep : iterable of int, optional
         Positions of documents whose label somebody has looked at and confirmed. They
-        are never listed, and count as evidence of how right the others are.
+        are never listed, and count as evidence of the accuracy of the others.
     min_probability : float, default=0.5
         Where the list ends: each label on it is wrong with at least this
         probability. At one half, a listed label is more probably wrong than right.

@@ -22,7 +22,7 @@ _TARGETS = (0.9, 0.95, 0.99)
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How right the model was on documents it had not seen, as stored in the file."""
+    """Accuracy of the model on documents it had not seen, as stored in the file."""
 
     n_answers: int
     """Documents, or with several labels per document the decisions about labels."""

@@ -50,8 +50,9 @@ __all__ = [
 ]
 
 DATA_HELP = (
-    "Documents: .csv .tsv .jsonl .parquet (also .gz .zst), a folder with one "
-    "sub-folder per label, a directory of Parquet, JSONL or csv parts, or - for stdin."
+    "Documents: .csv .tsv .jsonl .json .parquet .xlsx (text also .gz .zst), an mbox or "
+    "Maildir, a folder with one sub-folder per label, a directory of Parquet, JSONL or "
+    "csv parts, or - for stdin."
 )
 
 

@@ -1,4 +1,4 @@
-"""``earmark evaluate``: how right a model is on labelled documents."""
+"""``earmark evaluate``: accuracy of a model on labelled documents."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class ServedModel:
         """A sentence for requests whose max_error cannot be served."""
         if self.any_of:
             return "not for models that give several labels per document."
-        return "this model holds no evidence of how right its answers are."
+        return "this model holds no evidence of its accuracy."
 
     @property
     def can_learn(self) -> bool:

@@ -97,7 +97,7 @@ class View:
     doubt : ndarray of shape (n_documents,)
         The smaller the gap between the two best guesses, the larger.
     estimate : Estimate
-        How right the guesses are, with its interval.
+        Accuracy of the guesses, with its interval.
     threshold : Threshold or None
         What the last look at the promise came to.
     n_learned : int
