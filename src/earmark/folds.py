@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sized
 import numpy as np
 from scipy import sparse
 
+from earmark.exceptions import DataError
 from earmark.parameters import offers, shape_of
 from earmark.progress import tracked
 from earmark.typing import (
@@ -21,6 +22,7 @@ from earmark.typing import (
 )
 
 __all__ = [
+    "check_equal_length",
     "n_rows",
     "nested_order",
     "stratified_folds",
@@ -37,6 +39,20 @@ def n_rows(X: DocumentsLike) -> int:
     if isinstance(X, Mapping):
         return n_rows(next(iter(X.values())))
     return len(X) if isinstance(X, Sized) else len(np.asarray(X))
+
+
+def check_equal_length(**columns: DocumentsLike | None) -> int:
+    """Raise unless all named columns are equally long; return that length."""
+    lengths = {
+        name: n_rows(column) for name, column in columns.items() if column is not None
+    }
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise DataError(
+            f"one entry per document is expected in each column, got {listed}; "
+            "check that they come from the same split."
+        )
+    return int(next(iter(lengths.values())))
 
 
 def take(X: DocumentsLike, rows: IntVector) -> DocumentsLike:

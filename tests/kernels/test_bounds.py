@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from earmark.features import WordCounter
-from earmark.features.fused import KnownTerms
+from earmark.features.analysis import KnownTerms
 from earmark.kernels.backend import native
 
 pytestmark = pytest.mark.skipif(native() is None, reason="only compiled kernels can")

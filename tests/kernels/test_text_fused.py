@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from earmark.features import WordCounter
-from earmark.features.fused import count_by_class, known_terms
+from earmark.features.analysis import count_by_class, known_terms
 
 TEXTS = [
     "the cat sat on the mat",

@@ -18,7 +18,7 @@ from earmark.models import (
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
-from earmark.models.naive_bayes import sparse_weights
+from earmark.models.naive_bayes import count_model
 
 COUNT_MODELS = [MultinomialNaiveBayes, BernoulliNaiveBayes, ComplementNaiveBayes]
 ALL_MODELS = [*COUNT_MODELS, GaussianNaiveBayes]
@@ -303,7 +303,7 @@ def test_weights_kept_sparse_say_what_dense_ones_say(model, rng, monkeypatch):
     X.data = rng.integers(1, 5, X.nnz).astype(float)
     y = np.arange(90) % 30
     dense = clone(model).fit(X, y)
-    monkeypatch.setattr(sparse_weights, "DENSE_CELLS", 100)
+    monkeypatch.setattr(count_model, "DENSE_CELLS", 100)
     few = clone(model).fit(X, y)
     assert dense.linear_rule() is not None
     assert few.linear_rule() is None

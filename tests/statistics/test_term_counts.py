@@ -9,7 +9,7 @@ from scipy import sparse
 from earmark.distributed.executor import merged
 from earmark.exceptions import DataError
 from earmark.features import WordCounter
-from earmark.features.fused import count_by_class
+from earmark.features.analysis import count_by_class
 from earmark.statistics import TermCounts
 
 

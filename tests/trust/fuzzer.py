@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 
 from earmark.features import HashedCounter, WordCounter
-from earmark.features.fused import count_by_class, known_terms
+from earmark.features.analysis import count_by_class, known_terms
 
 PARAMETERS = (
     {},

@@ -29,7 +29,6 @@ from earmark.decision.evidence import (
     Promise,
     any_of_evidence,
     calibration_rows,
-    group_copies,
     one_of_evidence,
     split_rows,
     strata,
@@ -56,6 +55,7 @@ from earmark.decision.wrapping import (
     router_of,
     use_new_name,
 )
+from earmark.evaluation.duplicates import group_copies
 from earmark.evaluation.labels import as_labels, is_multi_label, label_sets
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import n_rows, stratified_folds, take

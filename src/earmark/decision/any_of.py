@@ -21,7 +21,6 @@ from earmark.decision.decision import (
     object_array,
     read_scores,
 )
-from earmark.decision.evidence import group_copies
 from earmark.decision.wrapping import (
     FitParams,
     copy_tags,
@@ -30,7 +29,7 @@ from earmark.decision.wrapping import (
     router_of,
     use_new_name,
 )
-from earmark.evaluation.duplicates import DuplicateGroups
+from earmark.evaluation.duplicates import DuplicateGroups, group_copies
 from earmark.evaluation.labels import (
     class_list,
     indicator_matrix,

@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.decision.decision import class_log_odds
-from earmark.evaluation.labels import check_equal_length
 from earmark.exceptions import DataError
+from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector, IntVector
 
 __all__ = ["IsotonicCalibrator", "PlattCalibrator", "TemperatureCalibrator"]

@@ -25,6 +25,7 @@ from earmark.decision.guarantee import (
 )
 from earmark.evaluation.duplicates import (
     DuplicateGroups,
+    group_copies,
     group_equal_rows,
     group_near_duplicates,
     texts_of,
@@ -48,15 +49,11 @@ __all__ = [
     "Promise",
     "any_of_evidence",
     "calibration_rows",
-    "group_copies",
     "one_of_evidence",
     "split_rows",
     "strata",
     "training_evidence",
 ]
-
-# More texts than this are compared as a whole, not by their phrases.
-_MOST_COMPARED = 20_000
 
 
 class Evidence:
@@ -377,24 +374,6 @@ def strata(y: LabelsLike) -> Labels:
     else:
         keys = [str(label) for label in as_labels(y)]
     return np.unique(np.array(keys), return_inverse=True)[1].astype(np.int64)
-
-
-def group_copies(X: DocumentsLike, *, whole: bool = False) -> DuplicateGroups:
-    """Near-duplicates among texts; equal rows of a matrix.
-
-    Very many texts, and all if ``whole`` is set, are compared as a whole, but for
-    case and spaces.
-    """
-    texts = texts_of(X)
-    if texts is None:
-        return group_equal_rows(X)
-    if len(texts) <= _MOST_COMPARED and not whole:
-        return group_near_duplicates(texts)
-    seen: dict[str, int] = {}
-    keys = (" ".join(text.lower().split()) for text in texts)
-    return DuplicateGroups(
-        np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)
-    )
 
 
 def split_rows(

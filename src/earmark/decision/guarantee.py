@@ -43,8 +43,8 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from earmark.evaluation.labels import check_equal_length
 from earmark.exceptions import DataError
+from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, BoolVector, FloatVector, IntVector
 
 __all__ = [

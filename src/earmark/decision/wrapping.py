@@ -18,13 +18,9 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.multiclass import check_classification_targets
 
-from earmark.evaluation.labels import (
-    as_labels,
-    check_equal_length,
-    is_multi_label,
-)
+from earmark.evaluation.labels import as_labels, is_multi_label
 from earmark.exceptions import DataError
-from earmark.folds import n_rows, take
+from earmark.folds import check_equal_length, n_rows, take
 from earmark.parameters import require_integer, shape_of
 from earmark.typing import (
     DocumentsLike,

@@ -12,7 +12,7 @@ from earmark.distributed.executor import MergeTree, Regions, merge_tree, merged
 from earmark.documents.parts import Batch, CodedLabels, Part
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
-from earmark.features.fused import packed_by_class
+from earmark.features.analysis import packed_by_class
 from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.kernels.text import Documents
 from earmark.pipeline.count_engine import text_statistics

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earmark.evaluation.labels import check_equal_length
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
+from earmark.folds import check_equal_length
 from earmark.typing import FloatMatrix, FloatVector, Label
 
 __all__ = ["Agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha"]

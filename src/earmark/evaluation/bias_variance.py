@@ -28,14 +28,13 @@ from earmark.evaluation.fresh import fresh
 from earmark.evaluation.labels import (
     as_labels,
     as_probabilities,
-    check_equal_length,
     check_true_labels,
     class_list,
     index_of,
 )
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
-from earmark.folds import n_rows, nested_order, take
+from earmark.folds import check_equal_length, n_rows, nested_order, take
 from earmark.parameters import offers
 from earmark.typing import (
     ArrayLike,

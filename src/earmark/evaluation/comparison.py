@@ -21,7 +21,6 @@ from earmark.evaluation.coverage import accuracy_coverage
 from earmark.evaluation.fresh import fitted_with, fresh
 from earmark.evaluation.labels import (
     as_labels,
-    check_equal_length,
     check_true_labels,
     class_list,
     index_of,
@@ -39,7 +38,7 @@ from earmark.evaluation.significance import (
     mcnemar_exact,
 )
 from earmark.exceptions import DataError
-from earmark.folds import n_rows, stratified_split, take
+from earmark.folds import check_equal_length, n_rows, stratified_split, take
 from earmark.parameters import offers
 from earmark.progress import tracked
 from earmark.typing import (

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from earmark.evaluation.labels import (
     as_labels,
-    check_equal_length,
     check_true_labels,
     class_list,
     index_of,
@@ -18,6 +17,7 @@ from earmark.evaluation.labels import (
 )
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
+from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject, Label
 
 __all__ = [

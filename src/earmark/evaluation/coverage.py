@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from earmark.evaluation.labels import as_labels, check_equal_length, check_true_labels
+from earmark.evaluation.labels import as_labels, check_true_labels
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
+from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject
 
 __all__ = ["AccuracyCoverage", "accuracy_coverage"]

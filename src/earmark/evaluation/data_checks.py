@@ -14,14 +14,9 @@ from earmark.evaluation.duplicates import (
     duplicates_across,
     group_near_duplicates,
 )
-from earmark.evaluation.labels import (
-    as_labels,
-    check_equal_length,
-    class_list,
-    is_multi_label,
-    label_sets,
-)
+from earmark.evaluation.labels import as_labels, class_list, is_multi_label, label_sets
 from earmark.evaluation.result import Result
+from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, JsonObject, Label
 
 __all__ = ["Finding", "check_documents"]

@@ -24,6 +24,7 @@ from earmark.typing import DocumentsLike, IntVector
 __all__ = [
     "DuplicateGroups",
     "duplicates_across",
+    "group_copies",
     "group_documents",
     "group_equal_rows",
     "group_near_duplicates",
@@ -33,6 +34,7 @@ __all__ = [
 
 _SKETCH = 12  # smallest hashes per document that make it a candidate
 _LOOK_BACK = 8  # documents of a bucket compared with each next one
+_MOST_COMPARED = 20_000  # texts; more are compared as a whole, not by phrases
 _MOST_TEXTS = 2**15  # of a portion, so that their numbers are short
 _MULTIPLIERS = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64
@@ -407,3 +409,21 @@ def _geometric(factor: int, length: int) -> NDArray[np.uint64]:
         step = np.uint64(pow(factor, len(powers), 2**64))
         powers = np.concatenate([powers, powers * step])
     return powers[:length]
+
+
+def group_copies(X: DocumentsLike, *, whole: bool = False) -> DuplicateGroups:
+    """Near-duplicates among texts; equal rows of a matrix.
+
+    Very many texts, and all if ``whole`` is set, are compared as a whole, but for
+    case and spaces.
+    """
+    texts = texts_of(X)
+    if texts is None:
+        return group_equal_rows(X)
+    if len(texts) <= _MOST_COMPARED and not whole:
+        return group_near_duplicates(texts)
+    seen: dict[str, int] = {}
+    keys = (" ".join(text.lower().split()) for text in texts)
+    return DuplicateGroups(
+        np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)
+    )

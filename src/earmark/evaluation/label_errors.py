@@ -33,15 +33,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, ndtr, softmax
 from sklearn.base import clone
 
-from earmark.evaluation.labels import (
-    as_labels,
-    check_equal_length,
-    check_true_labels,
-    index_of,
-)
+from earmark.evaluation.labels import as_labels, check_true_labels, index_of
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
-from earmark.folds import stratified_folds, take
+from earmark.folds import check_equal_length, stratified_folds, take
 from earmark.parameters import offers
 from earmark.typing import (
     BoolVector,

@@ -9,14 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
-from earmark.folds import n_rows
 from earmark.text.containers import is_missing, plain_values
 from earmark.typing import FloatMatrix, IntVector, Label, Labels, LabelsLike, MatrixLike
 
 __all__ = [
     "as_labels",
     "as_probabilities",
-    "check_equal_length",
     "check_true_labels",
     "class_list",
     "confidence_and_choice",
@@ -45,20 +43,6 @@ def as_labels(y: LabelsLike) -> list[Label]:
     if values is None:
         values = np.asarray(y).tolist() if hasattr(y, "__array__") else y
     return [value if isinstance(value, _MANY) else plain(value) for value in values]
-
-
-def check_equal_length(**columns: Any) -> int:
-    """Raise unless all named columns are equally long; return that length."""
-    lengths = {
-        name: n_rows(column) for name, column in columns.items() if column is not None
-    }
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise DataError(
-            f"one entry per document is expected in each column, got {listed}; "
-            "check that they come from the same split."
-        )
-    return int(next(iter(lengths.values())))
 
 
 def check_true_labels(y_true: Sequence[Label]) -> None:

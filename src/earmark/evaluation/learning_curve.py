@@ -11,17 +11,17 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from earmark.evaluation.fresh import fitted_with, fresh
-from earmark.evaluation.labels import (
-    as_labels,
-    check_equal_length,
-    check_true_labels,
-    class_list,
-    index_of,
-)
+from earmark.evaluation.labels import as_labels, check_true_labels, class_list, index_of
 from earmark.evaluation.report.terminal import text_table
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
-from earmark.folds import n_rows, nested_order, stratified_split, take
+from earmark.folds import (
+    check_equal_length,
+    n_rows,
+    nested_order,
+    stratified_split,
+    take,
+)
 from earmark.progress import tracked
 from earmark.text.containers import as_texts
 from earmark.typing import (

@@ -9,7 +9,6 @@ import numpy as np
 from earmark.evaluation.labels import (
     as_labels,
     as_probabilities,
-    check_equal_length,
     check_true_labels,
     confidence_and_choice,
     index_of,
@@ -17,6 +16,7 @@ from earmark.evaluation.labels import (
     label_sets,
 )
 from earmark.evaluation.result import Result
+from earmark.folds import check_equal_length
 from earmark.typing import (
     ArrayLike,
     BoolVector,

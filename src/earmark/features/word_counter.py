@@ -14,8 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
-from earmark.features.analysis import Analysis, AnalysisMixin
-from earmark.features.fused import KnownTerms, count_matrix
+from earmark.features.analysis import Analysis, AnalysisMixin, KnownTerms, count_matrix
 from earmark.kernels.text import Counts, Documents, count_terms
 from earmark.kernels.text_plain import CsrArrays, PlainCounts
 from earmark.parameters import require_in_range, require_integer

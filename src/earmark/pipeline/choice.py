@@ -14,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.decision import has_probabilities
-from earmark.decision.evidence import group_copies
+from earmark.evaluation.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.models.naive_bayes.count_model import CountNaiveBayes

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from earmark.decision.decision import Decision, Scores, class_log_odds, one_of_decision
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import WordCounter
-from earmark.features.fused import KnownTerms, count_by_class
+from earmark.features.analysis import KnownTerms, count_by_class
 from earmark.features.word_counter import prunes, term_mask
 from earmark.kernels.rows import log_normalize
 from earmark.kernels.text import Documents

@@ -11,12 +11,12 @@ from earmark.decision.evidence import (
     Evidence,
     any_of_evidence,
     calibration_rows,
-    group_copies,
     one_of_evidence,
     strata,
     training_evidence,
 )
 from earmark.decision.learned_confidence import unseen_log_proba
+from earmark.evaluation.duplicates import group_copies
 from earmark.folds import stratified_folds
 from earmark.pipeline.choice import Engine
 from earmark.pipeline.inputs import RegionTexts, take

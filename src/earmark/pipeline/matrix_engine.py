@@ -25,7 +25,7 @@ from earmark.decision.decision import (
     log_probabilities,
     one_of_decision,
 )
-from earmark.decision.evidence import group_copies
+from earmark.evaluation.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.folds import stratified_folds
 from earmark.kernels.rows import log_normalize

@@ -20,7 +20,6 @@ from earmark.evaluation.label_errors import SuspectedLabelError
 from earmark.evaluation.labels import (
     as_labels,
     as_probabilities,
-    check_equal_length,
     confidence_and_choice,
     index_of,
     is_multi_label,
@@ -32,6 +31,7 @@ from earmark.evaluation.report.terminal import html_block, render_terminal
 from earmark.evaluation.report.words import summary_sentences
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
+from earmark.folds import check_equal_length
 from earmark.parameters import offers, shape_of
 from earmark.typing import ArrayLike, DocumentsLike, Estimator, JsonObject, Label
 from earmark.whole_files import write_whole
