@@ -1,10 +1,14 @@
-"""Ten minutes of good and bad requests while the model is replaced: no 5xx, no leak."""
+"""Ten minutes of good and bad requests while the model learns, forgets and is replaced.
+
+No 5xx, no lost answer, no leak.
+"""
 
 import http.client
 import json
 import os
 import random
 import signal
+import sys
 import threading
 import time
 from collections import Counter
@@ -18,7 +22,9 @@ from tests.apps.serving import running
 SECONDS = float(os.environ.get("EARMARK_SOAK_SECONDS", "600"))
 CLIENTS = 4
 DRIFT = 50 * 2**20
-JSON = {"Content-Type": "application/json"}
+TOKEN = "soak"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+JSON = {"Content-Type": "application/json", **BEARER}
 
 
 def good(rng):
@@ -36,22 +42,33 @@ def bad(rng):
             ("POST", "/classify", b'{"texts": [1, null]}', JSON),
             ("POST", "/classify", b'{"text": "a"}', JSON),
             ("POST", "/classify", b"[" * 20_000, JSON),
-            ("POST", "/classify", b'{"texts": ["a"]}', {"Content-Type": "text/html"}),
+            ("POST", "/classify", b'{"texts": ["a"]}', {**JSON, "Content-Type": "a/b"}),
+            ("POST", "/learn", b'{"texts": ["a"], "labels": []}', JSON),
+            ("POST", "/learn", b'{"texts": ["a"], "labels": [null]}', JSON),
+            ("POST", "/forget", b'{"texts": ["never seen"], "labels": ["pos"]}', JSON),
+            ("POST", "/learn", b'{"texts": ["a"], "labels": ["pos"]}', {}),
             ("POST", "/classify", b'{"texts": ["\\ud800"]}', JSON),
-            ("DELETE", "/classify", b"", {}),
-            ("GET", "/nowhere", b"", {}),
+            ("DELETE", "/classify", b"", BEARER),
+            ("GET", "/nowhere", b"", BEARER),
             ("POST", "/classify", b'{"texts": ["' + b"a" * 3_000_000 + b'"]}', JSON),
         ]
     )
 
 
 def read_only(rng):
-    return "GET", rng.choice(["/healthz", "/readyz", "/model", "/metrics"]), b"", {}
+    return "GET", rng.choice(["/healthz", "/readyz", "/model", "/metrics"]), b"", BEARER
+
+
+def teaching(rng):
+    """A document to learn or to forget; one that a replaced model never had is refused."""
+    text, label = rng.choice([("good night", "pos"), ("bad night", "neg")])
+    body = json.dumps({"texts": [text], "labels": [label]}).encode()
+    return "POST", rng.choice(["/learn", "/learn", "/forget"]), body, JSON
 
 
 def client(address, end, seed, statuses):
     rng = random.Random(seed)
-    makers = [good] * 6 + [bad] * 3 + [read_only]
+    makers = [good] * 6 + [bad] * 3 + [read_only, teaching]
     while time.monotonic() < end:
         method, path, body, headers = rng.choice(makers)(rng)
         connection = http.client.HTTPConnection(*address, timeout=30)
@@ -60,6 +77,7 @@ def client(address, end, seed, statuses):
             answer = connection.getresponse()
             answer.read()
             statuses[answer.status] += 1
+            statuses["taught"] += answer.status == 200 and path in ("/learn", "/forget")
         except (ConnectionError, http.client.BadStatusLine):
             # A body that is too large may be cut off while it is being sent.
             statuses["cut off"] += len(body) > 1_000_000
@@ -85,7 +103,7 @@ def test_a_service_under_mixed_load_neither_fails_nor_grows(tmp_path):
     models = [fitted(n) for n in range(4)]
     models[0].save(path)
     statuses = Counter()
-    with running("serve", path) as server:
+    with running("serve", path, "--learn", env={"EARMARK_TOKEN": TOKEN}) as server:
         pid = server.process.pid
         end = time.monotonic() + SECONDS
         threads = [
@@ -109,7 +127,9 @@ def test_a_service_under_mixed_load_neither_fails_nor_grows(tmp_path):
         drift = resident(pid) - settled
         assert server.stop() in (0, -signal.SIGTERM)
     said = f"{dict(statuses)}, {drift / 2**20:.1f} MB"
+    sys.stdout.write(said + "\n")  # pytest -rP shows it
     assert statuses[200] > 5 * SECONDS, said
     assert not [s for s in statuses if isinstance(s, int) and s >= 500], said
     assert statuses["lost"] == 0, said
+    assert statuses["taught"] > SECONDS / 20, said
     assert drift < DRIFT, said
