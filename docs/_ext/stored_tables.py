@@ -27,6 +27,7 @@ from benchmarks import (  # noqa: E402
     mutation,
     novelty,
     pool_in_parts,
+    scale_model,
 )
 from reproductions import NAMES, RESULTS, load  # noqa: E402
 from reproductions.few_labels.tables import encoder_table  # noqa: E402
@@ -61,6 +62,7 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     ):
         result = json.loads(module.RESULTS.read_text(encoding="utf-8"))
         tables[f"{name}/all"] = show(result)
+    tables["scale-model/all"] = scale_model.simulated()
     for name, text in class_names.tables().items():
         tables[f"class-names/{name}"] = text
     tables["front/figures"] = front_table(root)
