@@ -60,7 +60,7 @@ def read_only(rng):
 
 
 def teaching(rng):
-    """A document to learn or to forget; one that a replaced model never had is refused."""
+    """A document to learn or forget; what a replaced model never had is refused."""
     text, label = rng.choice([("good night", "pos"), ("bad night", "neg")])
     body = json.dumps({"texts": [text], "labels": [label]}).encode()
     return "POST", rng.choice(["/learn", "/learn", "/forget"]), body, JSON
