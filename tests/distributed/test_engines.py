@@ -184,11 +184,14 @@ def mortal_client():
         ("rocchio", "sums"),
         ("higher-order", "rows"),
         ("higher-order", "block"),
+        ("semi-supervised", "sample"),
     ],
 )
 def test_a_killed_worker_does_not_show(
     model, stage, corpus, mortal_client, tmp_path, saved
 ):
+    if model == "semi-supervised":
+        corpus = Corpus(1_000, unlabelled=0.95)
     folder = corpus.write(tmp_path / "parts", 12)
     classifier = TextClassifier(model)
     mortal_client.wait_for_workers(2, timeout=60)

@@ -111,16 +111,16 @@ def test_a_bad_part_can_be_left_out_when_going_on(corpus, tmp_path, monkeypatch)
 PROCESSES = multiprocessing.get_context("forkserver")
 
 
-def command(folder, out):
+def command(model, folder, out):
     """``earmark train`` in a process that has its imports already; it is started."""
     PROCESSES.set_forkserver_preload(["tests.distributed.test_resume"])
-    process = PROCESSES.Process(target=train_quietly, args=(str(folder), str(out)))
+    process = PROCESSES.Process(target=train_quietly, args=(model, str(folder), str(out)))
     process.start()
     return process
 
 
-def train_quietly(folder, out):
-    options = ["--model", "multinomial", "--memory", "100MB", "--out", out, "--json"]
+def train_quietly(model, folder, out):
+    options = ["--model", model, "--memory", "100MB", "--out", out, "--json"]
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     app(["train", folder, *options], standalone_mode=False)
 
@@ -136,12 +136,15 @@ def killed(process, checkpoint, after):
 
 
 @pytest.mark.slow
-def test_killed_at_ten_random_points_it_ends_with_the_same_bytes(tmp_path):
-    folder = Corpus(6_000, seed=1).write(tmp_path / "parts", 12)
+@pytest.mark.parametrize("model", ["multinomial", "semi-supervised"])
+def test_killed_at_ten_random_points_it_ends_with_the_same_bytes(model, tmp_path):
+    unlabelled = 0.0 if model == "multinomial" else 0.98
+    corpus = Corpus(6_000, seed=1, unlabelled=unlabelled)
+    folder = corpus.write(tmp_path / "parts", 12)
     whole = tmp_path / "whole.earmark"
     for _ in range(2):  # the second time tells how long it takes
         started = time.perf_counter()
-        process = command(folder, whole)
+        process = command(model, folder, whole)
         process.join()
         seconds = time.perf_counter() - started
         assert process.exitcode == 0
@@ -150,9 +153,9 @@ def test_killed_at_ten_random_points_it_ends_with_the_same_bytes(tmp_path):
     for trial in range(50):
         out = tmp_path / f"model-{trial}.earmark"
         checkpoint = tmp_path / f"model-{trial}.earmark.parts"
-        if killed(command(folder, out), checkpoint, rng.uniform(0.0, seconds)):
+        if killed(command(model, folder, out), checkpoint, rng.uniform(0.0, seconds)):
             points.append(len(list(checkpoint.glob("*.done"))))
-            command(folder, out).join()
+            command(model, folder, out).join()
         assert out.read_bytes() == whole.read_bytes()
         assert not checkpoint.exists()
         if len(points) == 10:
