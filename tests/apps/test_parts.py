@@ -128,6 +128,14 @@ def test_a_bad_part_is_left_out_of_the_filter_and_named(model, parts, tmp_path):
     assert kept == {"part-000.jsonl", "part-002.jsonl"}
 
 
+def test_what_parts_gave_is_kept_on_request(parts, tmp_path):
+    out = tmp_path / "m.earmark"
+    command = ["train", parts, "--model", "multinomial", "--out", out, "--keep-parts"]
+    call(*command)
+    assert list((tmp_path / "m.earmark.parts").glob("counts-*.done"))
+    assert "workers keep nothing" in call(*command, "--dask", "local:2", status=2)
+
+
 def test_a_mistyped_column_leaves_nothing_in_the_way(parts, tmp_path):
     options = ("--model", "multinomial", "--memory", "500MB")
     options += ("--out", tmp_path / "m.earmark")

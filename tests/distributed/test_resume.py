@@ -13,6 +13,7 @@ from earmark import TextClassifier
 from earmark.apps.cli.main import app
 from earmark.distributed import fit
 from earmark.distributed.counting import CountTask
+from earmark.distributed.store import Store
 from earmark.exceptions import DataError, NotSupportedError
 from tests.distributed.conftest import Corpus
 
@@ -67,6 +68,40 @@ def test_a_part_that_changed_is_read_again(corpus, tmp_path, monkeypatch):
     assert seen == [1, 2]
 
 
+@pytest.mark.parametrize("model", ["multinomial", "rocchio", "semi-supervised"])
+def test_parts_that_come_later_are_read_alone(model, tmp_path, saved, monkeypatch):
+    corpus = Corpus(900, unlabelled=0.9 if model == "semi-supervised" else 0.0)
+    folder, later = corpus.write(tmp_path / "parts", 5), tmp_path / "later"
+    later.mkdir()
+    for name in ("part-003.jsonl", "part-004.jsonl"):
+        (folder / name).rename(later / name)
+    how = {"checkpoint": tmp_path / "checkpoint", "memory": "500MB"}
+    fit(TextClassifier(model), folder, keep_checkpoint=True, **how)
+    for path in later.iterdir():
+        path.rename(folder / path.name)
+    seen, save = [], Store.save
+
+    def saving(self, stage, part, pieces):
+        if stage in ("counts", "sample"):
+            seen.append(part)
+        return save(self, stage, part, pieces)
+
+    monkeypatch.setattr(Store, "save", saving)
+    grown = saved(fit(TextClassifier(model), folder, **how))
+    assert sorted(seen) == [3, 4]
+    assert not how["checkpoint"].exists()
+    assert grown == saved(fit(TextClassifier(model), folder, memory="500MB"))
+
+
+def test_a_part_among_the_others_makes_another_job(corpus, tmp_path):
+    folder = corpus.write(tmp_path / "parts", 3)
+    how = {"checkpoint": tmp_path / "checkpoint", "keep_checkpoint": True}
+    fit(TextClassifier("multinomial"), folder, **how)
+    (folder / "part-000b.jsonl").write_text('{"text": "new", "label": "class 1"}\n')
+    with pytest.raises(DataError, match="added behind those that it has"):
+        fit(TextClassifier("multinomial"), folder, **how)
+
+
 def test_a_checkpoint_of_another_job_is_refused(corpus, tmp_path, monkeypatch):
     folder = corpus.write(tmp_path / "parts", 3)
     checkpoint = tmp_path / "checkpoint"
@@ -114,7 +149,9 @@ PROCESSES = multiprocessing.get_context("forkserver")
 def command(model, folder, out):
     """``earmark train`` in a process that has its imports already; it is started."""
     PROCESSES.set_forkserver_preload(["tests.distributed.test_resume"])
-    process = PROCESSES.Process(target=train_quietly, args=(model, str(folder), str(out)))
+    process = PROCESSES.Process(
+        target=train_quietly, args=(model, str(folder), str(out))
+    )
     process.start()
     return process
 

@@ -57,6 +57,7 @@ def fit(
     unlabelled: Dataset | None = None,
     memory: int | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    keep_checkpoint: bool = False,
     skip_bad: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> TextClassifier:
@@ -85,6 +86,9 @@ def fit(
     checkpoint : path, optional
         Folder for the results of finished parts (this process only). Give the same
         one to go on after a crash; it is removed when the model is complete.
+    keep_checkpoint : bool, default=False
+        Leave the checkpoint there. The next fit with it reads only parts that have
+        come since, whose names sort behind the others, and those that have changed.
     skip_bad : bool, default=False
         Leave out parts that cannot be read, and say so in ``summary()``.
     progress : callable, optional
@@ -119,6 +123,7 @@ def fit(
         unlabelled=unlabelled,
         memory=memory,
         checkpoint=checkpoint,
+        keep_checkpoint=keep_checkpoint,
         skip_bad=skip_bad,
         progress=progress,
     ) as (classifier, _):
@@ -136,6 +141,7 @@ def fitting(
     unlabelled: Dataset | None = None,
     memory: int | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    keep_checkpoint: bool = False,
     skip_bad: bool = False,
     progress: Callable[[Progress], None] | None = None,
     **how: Any,
@@ -167,7 +173,7 @@ def fitting(
         raise
     finally:
         if store is not None:
-            store.close(done=done)
+            store.close(done=done and not keep_checkpoint)
 
 
 def as_parts(

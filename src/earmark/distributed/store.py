@@ -25,6 +25,8 @@ from earmark.whole_files import write_whole
 __all__ = ["Store"]
 
 _JOB = "job.json"
+# The passes whose result for a part does not depend on the other parts.
+_BY_ITSELF = ("counts-", "sample-")
 
 
 @cache
@@ -41,7 +43,8 @@ class Store:
     ----------
     folder : path or None
         Where; None makes a temporary folder that is removed by ``close``. A folder
-        that holds results of the same job is continued.
+        that holds results of the same job is continued, also if parts have come
+        behind those that it knows.
     job : str
         What is being done, in words that differ if anything that matters differs.
     parts : sequence of Part
@@ -73,12 +76,22 @@ class Store:
                     f"{others[0]!r} in it; name another folder."
                 )
             write_whole(path, json.dumps(facts).encode())
-        elif json.loads(path.read_bytes()) != facts:
+            return
+        known = json.loads(path.read_bytes())
+        if known == facts:
+            return
+        n_known = len(known["parts"])
+        if known["job"] != self._job or known["parts"] != names[:n_known]:
             raise DataError(
                 f"{self.folder}: this checkpoint is of another job (other parts, "
                 "columns, options or version of earmark); go on with the same ones, "
-                "delete the folder to start again, or name another --out."
+                "delete the folder to start again, or name another --out. Parts may be "
+                "added behind those that it has, by the order of their names."
             )
+        for old in self.folder.iterdir():  # what rests on all parts does not hold
+            if old.name != _JOB and not old.name.startswith(_BY_ITSELF):
+                old.unlink()
+        write_whole(path, json.dumps(facts).encode())
 
     def load(self, stage: str, part: int) -> list[Callable[[], Result]] | None:
         """How to load the pieces of a finished part, or None if it is to be done."""

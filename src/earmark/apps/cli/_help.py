@@ -24,7 +24,7 @@ _PANELS = {
         --encoder --seed --jobs --repeats --test-size --sizes --names""",
     "Deciding": """--max-error --calibration --min-coverage --min-confidence --novelty
         --check-share --answer-all""",
-    "Large data": "--memory --dask --by-part --skip-bad --hashed",
+    "Large data": "--memory --dask --by-part --skip-bad --keep-parts --hashed",
     "Output": """--out --report --json --quiet --no-estimate --explain --top --top-k
         --id --keep --with-text --chart --export --words""",
     "Options": "",

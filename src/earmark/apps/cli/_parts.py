@@ -66,6 +66,7 @@ def train_in_parts(
     memory: str | None,
     dask: str | None,
     skip_bad: bool,
+    keep_parts: bool,
     how: dict[str, Any],
 ) -> dict[str, Any]:
     """Fit, save, and say what was done; goes on with a fit that was stopped."""
@@ -84,6 +85,7 @@ def train_in_parts(
             unlabelled=unlabelled,
             memory=_checked(memory),
             checkpoint=checkpoint,
+            keep_checkpoint=keep_parts,
             skip_bad=skip_bad,
             progress=progress,
             **how,

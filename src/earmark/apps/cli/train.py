@@ -120,6 +120,14 @@ def run(
         bool,
         typer.Option("--skip-bad", help="Leave out parts that cannot be read."),
     ] = False,
+    keep_parts: Annotated[
+        bool,
+        typer.Option(
+            "--keep-parts",
+            help="Keep what each part gave in MODEL.parts: training again, with parts "
+            "added to the folder, reads only the new ones.",
+        ),
+    ] = False,
     hashed: Annotated[
         int | None,
         typer.Option(
@@ -172,7 +180,7 @@ def run(
     alone = (multi_label, merge_labels, calibration, classes, class_names, novelty)
     if not any((*alone, memory, options.error_rate(max_error), format)):
         memory = _memory(data, model)
-    if memory is not None or dask is not None or skip_bad:
+    if memory is not None or dask is not None or skip_bad or keep_parts:
         from earmark.apps.cli._parts import train_in_parts
 
         options.refuse_with_parts(
@@ -183,6 +191,10 @@ def run(
                 "--encoder": encoder,
             }
         )
+        if keep_parts and dask is not None:
+            raise typer.BadParameter(
+                "workers keep nothing: leave out --dask.", param_hint="--keep-parts"
+            )
         if model not in ("auto", "semi-supervised"):
             options.refuse_with_parts(
                 {
@@ -190,8 +202,9 @@ def run(
                     "--novelty": options.error_rate(novelty),
                 }
             )
+        where = (data, unlabelled, text, label, out)
         facts = train_in_parts(
-            classifier, data, unlabelled, text, label, out, memory, dask, skip_bad, how
+            classifier, *where, memory, dask, skip_bad, keep_parts, how
         )
         if as_json:
             typer.echo(json.dumps(facts))
