@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Mapping
-from functools import wraps
-from inspect import signature
+from functools import cache, wraps
 from numbers import Integral, Real
 from typing import ParamSpec, TypeVar
 
@@ -17,6 +16,7 @@ import numpy as np
 from earmark.typing import Estimator, RandomStateLike
 
 __all__ = [
+    "default_parameters",
     "given_to_fit",
     "offers",
     "random_state_of",
@@ -178,11 +178,21 @@ def with_new_names(kind: type, state: Mapping[str, object]) -> dict[str, object]
 
     names = getattr(kind.__dict__.get("__init__"), "renamed", {})
     known = {names.get(name, name): value for name, value in state.items()}
-    if issubclass(kind, BaseEstimator):
-        for name, parameter in signature(kind).parameters.items():
-            if parameter.default is not parameter.empty:
-                known.setdefault(name, parameter.default)
-    return known
+    defaults = default_parameters(kind) if issubclass(kind, BaseEstimator) else {}
+    return {**defaults, **known}
+
+
+@cache
+def default_parameters(kind: type) -> Mapping[str, object]:
+    """The parameters of an estimator, whose constructor only stores them.
+
+    A signature is not read: the interpreter takes note of that as of running code, and
+    nothing of the kind happens while a model file is loaded.
+    """
+    try:
+        return vars(kind())
+    except TypeError:  # the first has no default
+        return vars(kind(None))
 
 
 def given_to_fit(owner: Estimator, name: str, value: _Value) -> _Value:

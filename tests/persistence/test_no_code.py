@@ -26,8 +26,7 @@ class Slotted:
         self.counts = dict(state["pairs"])
 
 table = {"Plain": Plain, "Estimator": Estimator, "Slotted": Slotted}
-# Besides files: signatures of known classes are read, for parameters of today.
-harmless = {"open", "builtins.id", "object.__getattr__"}
+harmless = {"open"}
 seen = []
 watching = False
 

@@ -8,7 +8,6 @@ it is, and ``instance("ClassStatistics", n_terms="n_terms")`` ties it to that of
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf, isfinite
@@ -17,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from earmark.exceptions import ModelFormatError
+from earmark.parameters import default_parameters
 from earmark.persistence.nodes import INT64, Place
 
 __all__ = [
@@ -104,7 +104,7 @@ class Schema:
         """Names of the constructor's parameters."""
         if self.kind is None:
             return tuple(self.parameters)
-        return tuple(inspect.signature(self.kind).parameters)
+        return tuple(default_parameters(self.kind))
 
 
 class Checker:
