@@ -23,8 +23,10 @@ from earmark.typing import (
 
 __all__ = [
     "check_equal_length",
+    "class_keeping_folds",
     "n_rows",
     "nested_order",
+    "rows_by_lot",
     "stratified_folds",
     "stratified_split",
     "take",
@@ -72,6 +74,13 @@ def take(X: DocumentsLike, rows: IntVector) -> DocumentsLike:
     if offers(X, "__array__"):
         return np.asarray(X)[rows]
     return [X[row] for row in rows.tolist()]
+
+
+def rows_by_lot(n: int, most: int, seed: int = 0) -> IntVector:
+    """All of n rows, or so many of them by lot, in their order."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
 
 
 def stratified_folds(
@@ -122,6 +131,29 @@ def stratified_folds(
         inside = fold[member] == number
         if inside.any():
             yield np.flatnonzero(~inside), np.flatnonzero(inside)
+
+
+def class_keeping_folds(
+    y: IntVector, n_folds: int, seed: int, groups: IntVector | None = None
+) -> Iterator[tuple[IntVector, IntVector]]:
+    """Training and held-out rows for very few labels: each class stays in training.
+
+    A class whose rows would all be held out at once keeps one, which is then never
+    held out. Rows of one of the ``groups`` are held out together.
+    """
+    rng = np.random.default_rng(seed)
+    fold = np.full(len(y), -1)
+    for c in np.unique(y):
+        rows = rng.permutation(np.flatnonzero(y == c))
+        _, place = _first_rows(len(rows), None if groups is None else groups[rows])
+        if place.any():
+            fold[rows] = (place + c) % n_folds
+            if (fold[rows] == fold[rows[0]]).all():
+                fold[rows[0]] = -1
+    for number in tracked("fold", range(n_folds), n_folds):
+        held_out = np.flatnonzero(fold == number)
+        if len(held_out):
+            yield np.flatnonzero(fold != number), held_out
 
 
 def stratified_split(

@@ -24,7 +24,6 @@ __all__ = [
     "require_in_range",
     "require_integer",
     "require_one_of",
-    "seed_from",
     "seed_of",
     "shape_of",
     "with_new_names",
@@ -141,11 +140,6 @@ def seed_of(random_state: RandomStateLike) -> int:
     return int(random_state_of(random_state).randint(_LARGEST_SEED))
 
 
-def seed_from(random_state: RandomStateLike) -> int | None:
-    """A seed as ``seed_of`` gives it, but None stays None."""
-    return None if random_state is None else seed_of(random_state)
-
-
 def renamed(**names: str) -> Callable[[Callable[_P, None]], Callable[_P, None]]:
     """Let a constructor take parameters by names of before, with a FutureWarning."""
 
@@ -190,9 +184,10 @@ def default_parameters(kind: type) -> Mapping[str, object]:
     nothing of the kind happens while a model file is loaded.
     """
     try:
-        return vars(kind())
+        plain: object = kind()
     except TypeError:  # the first has no default
-        return vars(kind(None))
+        plain = kind(None)
+    return vars(plain)
 
 
 def given_to_fit(owner: Estimator, name: str, value: _Value) -> _Value:

@@ -59,7 +59,7 @@ from earmark.evaluation.duplicates import group_copies
 from earmark.evaluation.labels import as_labels, is_multi_label, label_sets
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import n_rows, stratified_folds, take
-from earmark.parameters import offers, require_in_range, require_one_of, seed_from
+from earmark.parameters import offers, require_in_range, require_one_of, seed_of
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,
@@ -262,7 +262,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             n_copies = n_rows(calibration[0]) - len(rows)
             self._calibrate(take(calibration[0], rows), known, n_copies)
         elif self.method == "split":
-            rng = np.random.default_rng(seed_from(self.random_state))
+            rng = np.random.default_rng(seed_of(self.random_state))
             train, rows = split_rows(X, strata(y), self.calibration_size, rng)
             self._fit_base(take(X, train), take(listed(y), train), train)
             self._learn_confidence(take(X, train), take(listed(y), train), train)
@@ -416,7 +416,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 without,
                 left_out if exact else None,
                 n_folds=self.cv,
-                seed=seed_from(self.random_state) or 0,
+                seed=seed_of(self.random_state),
             )
         )
 
@@ -470,7 +470,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"{type(self.estimator_).__name__} has no predict_proba."
             )
         labels = listed(y)
-        seed = seed_from(self.random_state) or 0
+        seed = seed_of(self.random_state)
         log_proba = self._unseen_log_proba(X, labels, rows)
         self.learned_confidence_, self.class_sizes_ = confidence_from_unseen(
             log_proba, self.classes_, X, labels, seed
@@ -491,7 +491,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return model.classes_, log_probabilities(model, take(X, held))
 
         copies = group_copies(X).group
-        seed = seed_from(self.random_state)
+        seed = seed_of(self.random_state)
         folds = stratified_folds(strata(labels), self.cv, seed, copies)
         return unseen_log_proba(n_rows(X), self.classes_, folds, judged)
 

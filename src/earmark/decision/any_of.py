@@ -40,7 +40,7 @@ from earmark.evaluation.labels import (
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_folds, take
 from earmark.models.progress import FitProgress
-from earmark.parameters import offers, require_in_range, require_one_of, seed_from
+from earmark.parameters import offers, require_in_range, require_one_of, seed_of
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -155,7 +155,7 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.estimators_: list[Any] = []
         self.threshold_ = np.zeros(len(self.classes_))
         copies = group_copies(X)
-        seed = seed_from(self.random_state)
+        seed = seed_of(self.random_state)
         fits = Parallel(self.n_jobs, prefer="threads", return_as="generator")(
             delayed(self._fitted_label)(X, positive, copies, params, seed)
             for positive in truth.T

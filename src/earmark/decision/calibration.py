@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from earmark.decision.decision import class_log_odds
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
+from earmark.kernels.softmax import fitted_temperature
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector, IntVector
 
 __all__ = ["IsotonicCalibrator", "PlattCalibrator", "TemperatureCalibrator"]
@@ -61,15 +62,11 @@ class TemperatureCalibrator(Calibrator):
     def fit(self, log_scores: ArrayLike, y_index: ArrayLike) -> Self:
         """Choose the temperature on scores that did not see their own label."""
         scores, index = _checked(log_scores, y_index)
-        rows = np.arange(len(scores))
-
-        def loss(log_inverse: float) -> float:
-            scaled = scores * np.exp(log_inverse)
-            log_p = scaled[rows, index] - special.logsumexp(scaled, axis=1)
-            return float(-log_p.mean())
-
-        found = optimize.minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded")
-        self.temperature_ = float(np.exp(-found.x))
+        weight = np.ones(len(scores))
+        temperature = fitted_temperature(
+            scores, index, weight, softened=False, bounds=(-7.0, 7.0)
+        )
+        self.temperature_ = temperature or 1.0
         self.n_classes_ = scores.shape[1]
         return self
 

@@ -1,4 +1,4 @@
-"""Softmax regression: gradient descent, and the optimum by dual coordinate ascent.
+"""Softmax: its temperature; its regression by descent, and by dual coordinate ascent.
 
 The optimum (``maximize_dual``):
 
@@ -17,6 +17,7 @@ the pass, not towards zero, so that it ends up unpenalised.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from earmark.kernels.backend import native
 from earmark.kernels.keys import Visits
-from earmark.kernels.rows import csr_arrays, squared_lengths
+from earmark.kernels.rows import csr_arrays, log_normalize, squared_lengths
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 __all__ = [
@@ -33,11 +34,16 @@ __all__ = [
     "DualStart",
     "Steps",
     "descend",
+    "fitted_temperature",
     "maximize_dual",
     "new_descent",
     "settle",
     "softmax",
 ]
+
+
+# The coldest and the hottest considered, relative to the spread of the scores.
+_TEMPERATURES = 1e-4, 1e2
 
 
 @dataclass
@@ -387,3 +393,52 @@ def _solve_visit(
         if change < _CLOSE:
             break
     return logs, now
+
+
+def fitted_temperature(
+    scores: FloatMatrix,
+    own: IntVector,
+    weight: FloatVector,
+    *,
+    softened: bool = True,
+    pull: float = 0.0,
+    bounds: tuple[float, float] | None = None,
+) -> float | None:
+    """The T for which softmax(scores / T) predicts the labels ``own`` best.
+
+    Minimises the weighted log loss, which is convex in 1 / T, and ``pull`` times the
+    square of log T. Where ``softened``, the target is as in Platt's scaling not 1 but a
+    little less, as if two more documents had had any label: a handful of documents
+    cannot prove certainty. A score of -inf marks an impossible class. Documents whose
+    own class is impossible are left out; None where nothing is left to learn from.
+    ``bounds`` are those of log 1 / T; by default they follow the spread of the scores.
+    """
+    from scipy.optimize import brentq
+
+    possible = np.isfinite(scores)
+    usable = possible[np.arange(len(own)), own] & (weight > 0)
+    usable &= possible.sum(axis=1) > 1
+    own, weight, possible = own[usable], weight[usable], possible[usable]
+    n_possible = possible.sum(axis=1, keepdims=True)
+    scores = np.where(possible, scores[usable], 0.0)
+    scores -= scores.sum(axis=1, keepdims=True) / n_possible
+    spread = math.sqrt((scores**2).sum() / max(1, n_possible.sum()))
+    if not spread > 0:
+        return None
+    slack = 2.0 / (float(weight.sum()) + 2.0) if softened else 0.0
+    target = np.where(possible, slack / n_possible, 0.0)
+    target[np.arange(len(own)), own] += 1.0 - slack
+    wanted = float(weight @ (target * scores).sum(axis=1))
+
+    def slope(log_beta: float) -> float:
+        """Derivative of the loss in log beta, beta = 1 / T, by beta."""
+        beta = math.exp(log_beta)
+        chance = np.exp(log_normalize(np.where(possible, scores * beta, -np.inf)))
+        excess = float(weight @ (chance * scores).sum(axis=1)) - wanted
+        return excess + 2.0 * pull * log_beta / beta
+
+    hottest, coldest = _TEMPERATURES[1] * spread, _TEMPERATURES[0] * spread
+    low, high = bounds or (-math.log(hottest), -math.log(coldest))
+    if slope(low) >= 0.0 or slope(high) <= 0.0:
+        return math.exp(-(low if slope(low) >= 0.0 else high))
+    return math.exp(-brentq(slope, low, high, xtol=1e-13, rtol=1e-13))

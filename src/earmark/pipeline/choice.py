@@ -17,6 +17,7 @@ from earmark.decision.decision import has_probabilities
 from earmark.evaluation.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.features import TfidfWeighting, WordCounter
+from earmark.folds import rows_by_lot
 from earmark.models.naive_bayes.count_model import CountNaiveBayes
 from earmark.models.registry import MODELS, BuildOptions, get_spec, wanted_features
 from earmark.models.semi_supervised import (
@@ -39,7 +40,7 @@ from earmark.pipeline.matrix_engine import (
 from earmark.pipeline.text_features import RegionFeatures, SemiFeatures, make_counter
 from earmark.progress import tracked
 from earmark.text.tokens import mixes_languages
-from earmark.typing import BoolVector, IntVector, Labels, SparseMatrix
+from earmark.typing import BoolVector, Labels, SparseMatrix
 
 __all__ = [
     "Choice",
@@ -289,8 +290,8 @@ def _pool_in_time(data: Data) -> tuple[bool, list[str]]:
     n_classes = len(np.unique(data.target.labels))
     if (n_labelled + n_pool) * n_classes <= 20 * _WORTH_MEASURING:
         return True, []
-    rows = _sample(n_labelled, 500)
-    pool_rows = _sample(n_pool, 1500)
+    rows = rows_by_lot(n_labelled, 500)
+    pool_rows = rows_by_lot(n_pool, 1500)
     y = data.target.labels[rows]
     if len(np.unique(y)) < 2:
         return True, []
@@ -395,7 +396,7 @@ class Trials:
 
     def __post_init__(self) -> None:
         y = self.data.target.labels
-        rows = _sample(len(y))
+        rows = rows_by_lot(len(y), _MOST_DOCUMENTS)
         self._is_whole = len(rows) == len(y)
         self._counts: Any = None
         self._counted: dict[str, tuple[RegionFeatures, SparseMatrix]] = {}
@@ -520,13 +521,6 @@ def candidates(n_regions: int, y: Labels) -> list[str]:
         return list(_LINEAR)
     names = [*_LINEAR, *_CHALLENGERS]
     return [name for name in names if name != "hybrid" or n_regions > 1]
-
-
-def _sample(n: int, most: int = _MOST_DOCUMENTS) -> IntVector:
-    if n <= most:
-        return np.arange(n)
-    rng = np.random.default_rng(0)
-    return np.sort(rng.choice(n, most, replace=False))
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial:

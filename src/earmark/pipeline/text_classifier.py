@@ -39,7 +39,7 @@ from earmark.evaluation.report.page import telling_documents
 from earmark.exceptions import DataError, NotSupportedError, UnavailableError
 from earmark.models.hierarchical import HiddenNodes
 from earmark.models.registry import BuildOptions
-from earmark.parameters import offers, require_in_range, seed_from
+from earmark.parameters import offers, require_in_range, seed_of
 from earmark.pipeline.choice import (
     Data,
     Engine,
@@ -195,8 +195,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         What ``max_error`` comes to, as in ``AbstainingClassifier``.
     n_columns_ : int or None
         Width of y, if it was a matrix of 0 and 1.
-    seed_ : int or None
-        What ``random_state`` came to.
+    seed_ : int
+        What ``random_state`` came to; None is 0.
     engine_ : object
         The fitted model with its features.
 
@@ -905,7 +905,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def _new_options(self, classes: Sequence[Hashable] = ()) -> BuildOptions:
         """Options of a fit that begins: it draws its seed."""
-        self.seed_ = seed_from(self.random_state)
+        self.seed_ = seed_of(self.random_state)
         return self._options(classes)
 
     def _options(self, classes: Sequence[Hashable] = ()) -> BuildOptions:

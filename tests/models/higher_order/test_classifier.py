@@ -7,11 +7,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Perceptron
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from earmark.exceptions import DataError, NotSupportedError
+from earmark.folds import stratified_folds
 from earmark.models import HigherOrderClassifier, HigherOrderTransformer
 from earmark.models.higher_order.pairs import COSTS, OneAgainstOne
 
@@ -113,7 +114,7 @@ def test_cost_by_cross_validation_counts_paths_without_the_held_out_part(rng):
     search = GridSearchCV(
         HigherOrderClassifier(random_state=4),
         {"C": COSTS},
-        cv=StratifiedKFold(3, shuffle=True, random_state=seed),
+        cv=list(stratified_folds(y, 3, seed)),
     ).fit(X, y)
     correct = np.rint(search.cv_results_["mean_test_score"] * len(y))
     assert COSTS[correct.argmax()] == model.C_

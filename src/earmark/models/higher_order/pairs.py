@@ -12,11 +12,11 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from earmark.exceptions import DataError
+from earmark.folds import stratified_folds
 from earmark.kernels.offset_svm import fit_offset_svm
 from earmark.models.base import linear_rule_of
 from earmark.models.higher_order.transformer import pair_values
@@ -256,8 +256,7 @@ def best_in_cross_validation(
             "class of 1; take C='training' or a number."
         )
     correct = np.zeros(len(COSTS))
-    parts = StratifiedKFold(min(n_parts, smallest), shuffle=True, random_state=seed)
-    for train, test in parts.split(y_index, y_index):
+    for train, test in stratified_folds(y_index, min(n_parts, smallest), seed):
         known, labels = rows[train], y_index[train]
         task = make_task(known, labels)
         for at, cost in enumerate(COSTS):

@@ -17,6 +17,7 @@ from earmark.kernels.rows import (
     times_dense,
     unit_rows,
 )
+from earmark.kernels.softmax import fitted_temperature
 from earmark.models.base import (
     AdditiveClassifier,
     LinearRule,
@@ -34,7 +35,6 @@ from earmark.models.rocchio.prototypes import (
     rule_value,
     without_own,
 )
-from earmark.models.temperature import fitted_temperature
 from earmark.parameters import require_in_range, require_one_of
 from earmark.statistics import UnitVectorSums
 from earmark.statistics.class_statistics import checked_weights
@@ -448,13 +448,13 @@ class RocchioClassifier(RankingClassifier, AdditiveClassifier):
             measures, empty = self._without_own(
                 X[some], labels[some], np.minimum(weight[some], 1.0)
             )
-            found = fitted_temperature(
+            temperature = fitted_temperature(
                 self._decided(measures, empty),
                 self._own_class(labels[some], len(empty)),
                 np.where(empty, 0.0, weight[some]),
             )
-            if found is not None:
-                self.tuned_["temperature"] = found
+            if temperature is not None:
+                self.tuned_["temperature"] = temperature
         return self
 
     def _best_threshold(self, X: Matrix, labels: Labels, weight: FloatVector) -> float:

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from earmark.exceptions import DataError
+from earmark.folds import rows_by_lot
 from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.models.base import LogitClassifier, ScoreParts, document_weights
 from earmark.models.semi_supervised.explain import document_parts
@@ -484,16 +485,20 @@ class SemiSupervisedClassifier(LogitClassifier):
             return 1.0
         n_labelled = len(y)
         n_pool = material.terms.shape[0] - n_labelled
-        rng = np.random.default_rng(seed)
-        size = min(n_pool, _CALIBRATION_POOL)
-        pool = n_labelled + np.sort(rng.choice(n_pool, size, replace=False))
+        pool = n_labelled + rows_by_lot(n_pool, _CALIBRATION_POOL, seed)
 
         def score_without(kept: IntVector, held_out: IntVector) -> FloatMatrix:
             kept = np.concatenate([np.arange(n_names), n_names + kept])
             held_out = n_names + held_out
             part = material.take(np.concatenate([kept, pool]))
             again = self._learned(
-                part, y[kept], recipe, weight[kept], n_names, n_pool / size, learned
+                part,
+                y[kept],
+                recipe,
+                weight[kept],
+                n_names,
+                n_pool / len(pool),
+                learned,
             )
             return total_scores(
                 again.students,

@@ -13,11 +13,12 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
+from earmark.folds import class_keeping_folds
 from earmark.kernels.rows import log_normalize
+from earmark.kernels.softmax import fitted_temperature
 from earmark.models.base import linear_rule_of
 from earmark.models.semi_supervised.em import Pool, labelled_sums, naive_bayes_em
 from earmark.models.softmax import SoftmaxRegression, cross_entropy
-from earmark.progress import tracked
 from earmark.typing import (
     BoolVector,
     Estimator,
@@ -59,12 +60,6 @@ __all__ = [
 _PRIOR_STRENGTH = 2.0
 
 
-def _places(groups: IntVector) -> IntVector:
-    """Numbers of the groups in the order in which they come."""
-    _, first, number = np.unique(groups, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[number]
-
-
 def cross_fitted(
     y: IntVector,
     score_without: Callable[[IntVector, IntVector], FloatMatrix],
@@ -79,21 +74,10 @@ def cross_fitted(
     one are never held out. Documents of one of the ``groups`` (copies) are held out
     together. Returns the documents that were scored, and scores.
     """
-    rng = np.random.default_rng(seed)
-    fold = np.full(len(y), -1)
-    for c in np.unique(y):
-        rows = rng.permutation(np.flatnonzero(y == c))
-        place = _places(rows if groups is None else groups[rows])
-        if place.any():
-            fold[rows] = (place + c) % n_folds
-            if (fold[rows] == fold[rows[0]]).all():
-                fold[rows[0]] = -1
     done, scores = [], []
-    for k in tracked("fold", range(n_folds), n_folds):
-        held_out = np.flatnonzero(fold == k)
-        if len(held_out):
-            done.append(held_out)
-            scores.append(score_without(np.flatnonzero(fold != k), held_out))
+    for kept, held_out in class_keeping_folds(y, n_folds, seed, groups):
+        done.append(held_out)
+        scores.append(score_without(kept, held_out))
     if not done:
         return np.empty(0, dtype=np.int64), np.empty((0, int(y.max(initial=0)) + 1))
     return np.concatenate(done), np.concatenate(scores)
@@ -107,15 +91,15 @@ def fit_scale(scores: FloatMatrix, y: IntVector, weight: FloatVector) -> float:
     """
     if not len(y):
         return 1.0
-    rows = np.arange(len(y))
-    share = weight / weight.sum()
-
-    def loss(log_scale: float) -> float:
-        fit = log_normalize(np.exp(log_scale) * scores)[rows, y]
-        return float(-(share * fit).sum() * len(y) + _PRIOR_STRENGTH * log_scale**2)
-
-    found = optimize.minimize_scalar(loss, bounds=(-4.0, 3.0), method="bounded")
-    return float(np.exp(found.x))
+    temperature = fitted_temperature(
+        scores,
+        y,
+        weight * (len(y) / weight.sum()),
+        softened=False,
+        pull=_PRIOR_STRENGTH,
+        bounds=(-4.0, 3.0),
+    )
+    return 1.0 / (temperature or 1.0)
 
 
 # The view and the student of an encoder's vectors.

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from earmark.models.temperature import fitted_temperature
+from earmark.kernels.softmax import fitted_temperature
 
 
 def noisy_scores(rng, n_documents=80, n_classes=4):
