@@ -111,12 +111,13 @@ def test_cost_by_cross_validation_counts_paths_without_the_held_out_part(rng):
     X, y = corpus(rng)
     model = HigherOrderClassifier(C="cross_validation", cv=3, random_state=4).fit(X, y)
     seed = np.random.RandomState(4).randint(2**31 - 1)
-    search = GridSearchCV(
-        HigherOrderClassifier(random_state=4),
-        {"C": COSTS},
-        cv=list(stratified_folds(y, 3, seed)),
-    ).fit(X, y)
-    correct = np.rint(search.cv_results_["mean_test_score"] * len(y))
+    folds = list(stratified_folds(y, 3, seed))
+    search = GridSearchCV(HigherOrderClassifier(random_state=4), {"C": COSTS}, cv=folds)
+    results = search.fit(X, y).cv_results_
+    correct = sum(
+        np.rint(results[f"split{k}_test_score"] * len(test))
+        for k, (_, test) in enumerate(folds)
+    )
     assert COSTS[correct.argmax()] == model.C_
 
 
