@@ -40,6 +40,8 @@ bench: $(VENV)/dev.stamp
 	@command -v fasttext > /dev/null || apt-get install -y -qq fasttext > /dev/null 2>&1 \
 	|| echo "fastText cannot be installed here: its row is left out"
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.large
+	$(BIN)/python -m benchmarks.calibration
 
 reproduce: $(VENV)/dev.stamp
 	$(UV) pip install --quiet --python $(BIN)/python --no-build-isolation --group reproduce

@@ -31,6 +31,7 @@ from benchmarks import (  # noqa: E402
 )
 from reproductions import NAMES, RESULTS, load  # noqa: E402
 from reproductions.few_labels.tables import encoder_table  # noqa: E402
+from tests.documents import odd_inputs  # noqa: E402
 
 _MARKED = re.compile(r"(<!-- table: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -65,6 +66,7 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     tables["scale-model/all"] = scale_model.simulated()
     for name, text in class_names.tables().items():
         tables[f"class-names/{name}"] = text
+    tables["odd-inputs/all"] = odd_inputs.table()
     tables["front/figures"] = front_table(root)
     return tables
 

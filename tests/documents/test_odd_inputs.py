@@ -1,89 +1,22 @@
 """Sixty kinds of odd or broken input: what is read of each, or what is said."""
 
-import gzip
-import io
 import warnings
 
-import openpyxl
 import pytest
 
 from earmark.documents import read_documents
 from earmark.exceptions import DataError, EarmarkWarning
-
-
-def excel(*rows):
-    book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
-    buffer = io.BytesIO()
-    book.save(buffer)
-    return buffer.getvalue()
-
-
-TEXTS, LABELS = ["good", "bad"], ["pos", "neg"]
-ROWS = "text,label\ngood,pos\nbad,neg\n"
-ARRAY = '[{"text": "good", "label": "pos"}, {"text": "bad", "label": "neg"}]'
-LINES = ARRAY[1:-1].replace("}, {", "}\n{")
-NESTED = LINES.replace('"text": "good"', '"body": {"text": "good"}').replace(
-    '"text": "bad"', '"body": {"text": "bad"}'
+from tests.documents.odd_inputs import (
+    LABELLED,
+    LABELS,
+    READ,
+    REFUSED,
+    ROWS,
+    TEXTS,
+    WARNED,
+    outcome,
+    written,
 )
-FASTTEXT = "__label__pos good\n__label__neg bad\n"
-MANY = {"multi_label": True}
-
-# name -> (file name, content, options); read as the two documents above
-READ = {
-    "a comma": ("d.csv", ROWS, {}),
-    "a semicolon": ("d.csv", ROWS.replace(",", ";"), {}),
-    "a tab in a .csv": ("d.csv", ROWS.replace(",", "\t"), {}),
-    "a bar": ("d.csv", ROWS.replace(",", "|"), {}),
-    "a line sep=;": ("d.csv", "sep=;\n" + ROWS.replace(",", ";"), {}),
-    "a line SEP=, of Windows": ("d.csv", "SEP=,\r\n" + ROWS.replace("\n", "\r\n"), {}),
-    "a byte-order mark": ("d.csv", "\ufeff" + ROWS, {}),
-    "blank lines": ("d.csv", "\n" + ROWS.replace("\n", "\n\n"), {}),
-    "no last line end": ("d.csv", ROWS.rstrip(), {}),
-    "old Mac line ends": ("d.csv", ROWS.replace("\n", "\r"), {}),
-    "capital names": ("d.csv", ROWS.replace("text,label", "Text,Label"), {}),
-    "no header": ("d.csv", ROWS[11:], {"names": ["text", "label"]}),
-    "another suffix": ("d.dat", ROWS, {"format": "csv"}),
-    "gzip": ("d.csv.gz", gzip.compress(ROWS.encode()), {}),
-    "UTF-16": ("d.csv", ROWS.encode("utf-16"), {"encoding": "utf-16"}),
-    "UTF-16 found": ("d.csv", ROWS.encode("utf-16"), {"encoding": "auto"}),
-    "UTF-8 found": ("d.csv", ROWS, {"encoding": "auto"}),
-    "tab-separated": ("d.tsv", ROWS.replace(",", "\t"), {}),
-    "JSON lines": ("d.jsonl", LINES, {}),
-    "JSON lines in .json": ("d.json", LINES, {}),
-    "a JSON array": ("d.json", ARRAY, {}),
-    "a JSON array in .jsonl": ("d.jsonl", ARRAY, {}),
-    "a JSON array over lines": ("d.json", ARRAY.replace("}, ", "},\n\n  "), {}),
-    "a nested field": ("d.jsonl", NESTED, {"text": "body.text"}),
-    "a nested label": (
-        "d.jsonl",
-        LINES.replace('"label": "pos"', '"m": {"y": "pos"}').replace(
-            '"label": "neg"', '"m": {"y": "neg"}'
-        ),
-        {"label": "m.y"},
-    ),
-    "a field with a dot": (
-        "d.jsonl",
-        LINES.replace('"text"', '"a.b"'),
-        {"text": "a.b"},
-    ),
-    "Excel": ("d.xlsx", excel(["text", "label"], ["good", "pos"], ["bad", "neg"]), {}),
-    "Excel with an empty row": (
-        "d.xlsx",
-        excel(["text", "label"], [], ["good", "pos"], ["bad", "neg"]),
-        {},
-    ),
-    "fastText": ("d.ft", FASTTEXT, {}),
-    "fastText in .txt": ("train.txt", FASTTEXT, {}),
-    "fastText without a suffix": ("train", FASTTEXT, {}),
-}
-
-
-def written(tmp_path, name, content):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 @pytest.mark.parametrize("case", READ)
@@ -94,116 +27,11 @@ def test_it_is_read(tmp_path, case):
     assert documents.labels == LABELS
 
 
-# name -> (file name, content, options, labels)
-LABELLED = {
-    "whole numbers in Excel": (
-        "d.xlsx",
-        excel(["text", "label"], ["a", 3], ["b", 4.0]),
-        {},
-        ["3", "4"],
-    ),
-    "truth values in JSON": (
-        "d.jsonl",
-        '{"text": "a", "label": true}\n{"text": "b", "label": false}',
-        {},
-        ["true", "false"],
-    ),
-    "none of them, as a list": (
-        "d.csv",
-        "text,label\na,x|y\nb,[]\n",
-        MANY,
-        [["x", "y"], []],
-    ),
-    "none of them, as the separator": (
-        "d.csv",
-        "text,label\na,x|y\nb,|\n",
-        MANY,
-        [["x", "y"], []],
-    ),
-    "unlabelled beside none of them": (
-        "d.csv",
-        "text,label\na,|\nb,\n",
-        {**MANY, "allow_unlabelled": True},
-        [[], None],
-    ),
-    "several labels in fastText": (
-        "d.ft",
-        "__label__x __label__y a\n__label__z b\n",
-        MANY,
-        [["x", "y"], ["z"]],
-    ),
-    "no label in fastText": (
-        "d.ft",
-        "__label__x a\nb\n",
-        {"allow_unlabelled": True},
-        ["x", None],
-    ),
-    "case and blanks, merged": (
-        "d.csv",
-        "text,label\na,pos\nb,Pos\nc,pos\nd,POS \n",
-        {"merge_labels": True},
-        ["pos"] * 4,
-    ),
-    "case, merged in sets": (
-        "d.csv",
-        "text,label\na,x|y\nb,X\nc,x\n",
-        {**MANY, "merge_labels": True},
-        [["x", "y"], ["x"], ["x"]],
-    ),
-}
-
-
 @pytest.mark.parametrize("case", LABELLED)
 def test_labels_are_read(tmp_path, case):
     name, content, options, labels = LABELLED[case]
     documents = read_documents(written(tmp_path, name, content), **options)
     assert documents.labels == labels
-
-
-# name -> (file name, content, options, message)
-REFUSED = {
-    "empty": ("d.csv", "", {}, "the file is empty"),
-    "a header alone": ("d.csv", "text,label\n", {}, "got the columns but no row"),
-    "an empty array": ("d.json", "[]", {}, "expected data rows"),
-    "an empty sheet": ("d.xlsx", excel(), {}, "the first sheet is empty"),
-    "an old Excel file": ("d.xls", "x", {}, r"Save an old Excel file as \.xlsx"),
-    "no Excel file": ("d.xlsx", "no zip", {}, "cannot be read"),
-    "Excel, compressed": ("d.xlsx.gz", b"x", {}, "decompress it"),
-    "binary": ("d.csv", b"text\n\0\1\2", {}, "NUL byte"),
-    "another encoding": ("d.csv", "text\nnaïve\n".encode("latin-1"), {}, "latin-1"),
-    "a quote not closed": ("d.csv", 'text,label\n"a,b\n', {}, "closing quote"),
-    "too many fields": ("d.csv", "text,label\na,b,c\n", {}, "expected 2 fields"),
-    "too few fields": ("d.csv", "text,label\na\n", {}, "expected 2 fields"),
-    "a name twice": ("d.csv", "text,text\na,b\n", {"text": "text"}, "the header has 2"),
-    "no such column": ("d.csv", ROWS, {"label": "lable"}, "Did you mean 'label'"),
-    "no such nested field": (
-        "d.jsonl",
-        NESTED,
-        {"text": "body.txt"},
-        "Did you mean 'body.text'",
-    ),
-    "text is the label": ("d.csv", ROWS, {"text": "label"}, "must be another column"),
-    "a missing label": ("d.csv", "text,label\na,\n", {}, "allow_unlabelled=True"),
-    "a null text": ("d.jsonl", '{"text": null}', {"text": "text"}, "null_text"),
-    "a list for a label": (
-        "d.jsonl",
-        '{"text": "a", "label": ["x"]}',
-        {},
-        "multi_label=True",
-    ),
-    "two fastText labels": (
-        "d.ft",
-        "__label__x __label__y a\n",
-        {},
-        "multi_label=True",
-    ),
-    "broken JSON": ("d.jsonl", '{"text": "a"\n', {}, "broken JSON"),
-    "an array cut off": ("d.json", ARRAY[:-5], {}, "written completely"),
-    "an array of strings": ("d.json", '["a"]', {}, "expected an object"),
-    "an unknown suffix": ("d.doc", "x", {}, "rename it or give format="),
-    "gzip cut off": ("d.csv.gz", gzip.compress(ROWS.encode())[:-6], {}, "cut off"),
-    "an id twice": ("d.csv", "id,text\n1,a\n1,b\n", {"id": "id"}, "each id once"),
-}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -212,18 +40,6 @@ def test_it_is_refused_with_what_to_do(tmp_path, case):
     with pytest.raises(DataError, match=message) as caught:
         read_documents(written(tmp_path, name, content), **options)
     assert name in str(caught.value)
-
-
-def rows(texts, labels):
-    pairs = zip(texts, labels, strict=True)
-    return "text,label\n" + "".join(f"{t},{label}\n" for t, label in pairs)
-
-
-WARNED = {
-    "labels by case": (rows("abcd", ["pos", "Pos", "neg", "neg"]), "case or blanks"),
-    "labels by blanks": (rows("abc", ["pos", "pos ", "neg"]), "merge_labels=True"),
-    "labels as texts": (rows(["x", "y"] * 9, ["x", "y"] * 9), "labels themselves"),
-}
 
 
 @pytest.mark.parametrize("case", WARNED)
@@ -255,3 +71,9 @@ def test_each_part_may_have_an_encoding_of_its_own(tmp_path):
 
 def test_there_are_sixty_kinds():
     assert len(READ) + len(LABELLED) + len(REFUSED) + len(WARNED) + 2 >= 60
+
+
+def test_the_table_tells_what_happens():
+    assert outcome("d.csv", ROWS, {}) == "read: 2 documents, labels pos, neg"
+    assert outcome("d.csv", "", {}).startswith("refused: d.csv: expected a header")
+    assert "case or blanks" in outcome("d.csv", WARNED["labels by case"][0], {})
