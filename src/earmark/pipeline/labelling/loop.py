@@ -253,6 +253,9 @@ _DIVERSE_EVERY = 10
 _CANDIDATES = 300
 # Documents that others are compared with, so that a view is made at once.
 _MOST_COMPARED = 300
+# What tells unusual documents takes longer than all else that is learned: it is made
+# anew only when there are so many times the answers.
+_KNOWN_GROWTH = 1.1
 
 
 @dataclass(frozen=True)
@@ -318,6 +321,7 @@ class LabellingLoop:
         self.answers: dict[int, tuple[str, ...]] = {}
         self.skipped: set[int] = set()
         self._learner = make_learner(model, self.collection, any_of)
+        self._detector: tuple[int, NoveltyDetector | None] = 0, None
         self._is_started = start is not None
         if start is not None:
             if any_of:
@@ -408,9 +412,13 @@ class LabellingLoop:
         """What tells documents unlike the lessons, once they are enough to tell."""
         if smallest_p_value(len(lessons)) > USUAL_LEVEL:
             return None
-        texts = [self.collection.texts[document] for document in lessons]
-        detector = NoveltyDetector(max_documents=_MOST_COMPARED)
-        return detector.fit(texts, list(lessons.values()))
+        n_known, known = self._detector
+        if known is None or not n_known <= len(lessons) < _KNOWN_GROWTH * n_known:
+            texts = [self.collection.texts[document] for document in lessons]
+            detector = NoveltyDetector(max_documents=_MOST_COMPARED)
+            known = detector.fit(texts, list(lessons.values()))
+            self._detector = len(lessons), known
+        return known
 
     def left_out(
         self, lessons: dict[int, tuple[str, ...]]
