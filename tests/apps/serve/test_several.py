@@ -132,3 +132,27 @@ def test_feedback_is_appended_as_data_to_train_on(two, tmp_path):
         assert client.get("/model").json()["feedback"] is True
     rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
     assert rows == [{"text": f"text \u00fc {n}", "label": "ham"} for n in range(2)]
+
+
+def test_what_is_switched_on_is_in_the_description(tmp_path, two):
+    path = tmp_path / "m.earmark"
+    TextClassifier("multinomial").fit(TEXTS, LABELS).save(path)
+    with TestClient(make_app(path, reload_seconds=0)) as client:
+        paths = client.get("/openapi.json").json()["paths"]
+        assert not {"/learn", "/forget", "/feedback"} & set(paths)
+    kept = tmp_path / "feedback.jsonl"
+    app = make_app(path, reload_seconds=0, token="abc", learn=True, feedback=kept)
+    with TestClient(app) as client:
+        described = client.get("/openapi.json", headers=TOKEN).json()
+        for name in ("/learn", "/forget", "/feedback"):
+            body = described["paths"][name]["post"]["requestBody"]["content"]
+            (schema,) = (kind["schema"]["$ref"] for kind in body.values())
+            assert schema == "#/components/schemas/Labelled"
+        assert "labels" in described["components"]["schemas"]["Labelled"]["required"]
+        for wrong in (
+            {"texts": ["a"], "labels": []},
+            {"texts": ["a"]},
+            {"labels": ["ham"]},
+        ):
+            reply = client.post("/learn", json=wrong, headers=TOKEN)
+            assert reply.status_code == 422, wrong

@@ -10,7 +10,9 @@ import typer
 from earmark.apps.cli import _options as options
 
 if TYPE_CHECKING:
-    from earmark.evaluation import Report
+    from earmark.documents import Documents
+    from earmark.evaluation import Report, SuspectedLabelError
+    from earmark.pipeline import TextClassifier
     from earmark.typing import JsonObject
 
 __all__ = ["HELP", "NAME", "run"]
@@ -69,7 +71,9 @@ def run(
         if date is not None:
             header = {"date": date, **header}
         reports = {
-            name: _judged(model, data, text, label, max_error, how, header)
+            name: _judged(
+                model, data, text, label, max_error, how, header, report is not None
+            )
             for name, model in zip(_names(models), models, strict=True)
         }
         result = (
@@ -98,9 +102,11 @@ def _judged(
     max_error: float | str | None,
     how: JsonObject,
     header: dict[str, str],
+    with_checks: bool,
 ) -> Report:
     from earmark.apps.cli._console import status
     from earmark.apps.cli._models import load_for, read_all
+    from earmark.evaluation import check_documents
 
     classifier, stored = load_for(model, max_error)
     with status(f"reading {data}"):
@@ -112,4 +118,31 @@ def _judged(
             documents.labels,
             title=f"{model.name} on {data}",
             header={"model": f"{model} ({classifier.model_name_})", **header},
+            label_errors=_suspects(classifier, documents) if with_checks else None,
+            findings=check_documents(documents.joined(), documents.labels)
+            if with_checks
+            else None,
         )
+
+
+def _suspects(
+    classifier: TextClassifier, documents: Documents
+) -> list[SuspectedLabelError] | None:
+    """Labels of the test documents that the model, which has not seen them, doubts."""
+    from dataclasses import replace
+
+    from earmark.evaluation import suspected_label_errors
+
+    if classifier.is_multi_label_:
+        return None
+    classes = classifier.classes_.tolist()
+    labels = documents.labels or []
+    rows = [row for row, label in enumerate(labels) if label in classes]
+    some = documents.take(rows)
+    errors = suspected_label_errors(
+        some.labels or [],
+        classifier.predict_log_proba(some.texts),
+        classes,
+        texts=some.joined(),
+    )
+    return [replace(error, index=rows[error.index]) for error in errors]

@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -20,7 +19,6 @@ from starlette.routing import Mount, Route
 from earmark import __version__
 from earmark.apps.serve.batching import MicroBatcher
 from earmark.apps.serve.metrics import Metrics
-from earmark.apps.serve.model import ServedModel
 from earmark.apps.serve.openapi import describe
 from earmark.apps.serve.reload import ModelHolder
 from earmark.apps.web.bodies import require_json
@@ -37,15 +35,6 @@ _ROUTES = frozenset(
     | {"/openapi.json", "/learn", "/forget", "/feedback"}
 )
 _MODEL_HEADER = "X-Earmark-Model"
-
-
-class _Labelled(BaseModel):
-    """Documents with their labels, to learn, to forget or to remember."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    texts: list[str] | None = None
-    documents: list[dict[str, str]] | None = None
-    labels: list[Any]
 
 
 def make_app(
@@ -218,13 +207,14 @@ class _Service:
         """Learn or forget labelled documents, exactly."""
         if not self.learns:
             raise Refusal(403, "off", "this service does not learn; see --learn.")
+        require_json(request.scope)
         holder = self.holders[self._chosen(request)]
         model = holder.served.model
         if not model.can_learn:
             raise Refusal(
                 409, "model", f"{model.classifier.model_name_} cannot learn one by one."
             )
-        columns, labels = self._labelled(request, model)
+        columns, labels = holder.served.reader.lesson(request.scope["earmark.body"])
         documents = columns["text"] if model.takes_texts else columns
         method = request.url.path.strip("/")
         try:
@@ -237,43 +227,15 @@ class _Service:
         """Keep texts with the labels that people say are right."""
         if self.feedback_file is None:
             raise Refusal(403, "off", "this service keeps no feedback; see --feedback.")
-        model = self.holders[self._chosen(request)].served.model
-        columns, labels = self._labelled(request, model)
+        require_json(request.scope)
+        reader = self.holders[self._chosen(request)].served.reader
+        columns, labels = reader.lesson(request.scope["earmark.body"])
         rows = [
             {**{name: column[n] for name, column in columns.items()}, "label": label}
             for n, label in enumerate(labels)
         ]
         await run_in_threadpool(_append, self.feedback_file, rows)
         return as_json({"documents": len(rows)})
-
-    def _labelled(
-        self, request: Request, model: ServedModel
-    ) -> tuple[dict[str, list[str]], list[Any]]:
-        """Texts by region, and a label for each, of a body."""
-        require_json(request.scope)
-        try:
-            asked = _Labelled.model_validate_json(request.scope["earmark.body"])
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"])) or "body"
-            raise Refusal(422, "invalid", f"{where}: {first['msg']}") from None
-        if asked.texts is not None and model.takes_texts:
-            columns = {"text": asked.texts}
-        else:
-            documents = asked.documents or []
-            columns = {
-                name: [document.get(name, "") for document in documents]
-                for name in model.regions
-            }
-        n = len(next(iter(columns.values())))
-        if not 0 < n <= self.limits.batch or n != len(asked.labels):
-            raise Refusal(
-                422,
-                "invalid",
-                f"expected 1 to {self.limits.batch} documents and a label for each, "
-                f"got {n} documents and {len(asked.labels)} labels.",
-            )
-        return columns, asked.labels
 
     async def model(self, request: Request) -> Response:
         """What is served."""
@@ -327,8 +289,15 @@ class _Service:
 
     async def openapi(self, request: Request) -> Response:
         """The description of the service for the model that is loaded."""
-        with_token = self.guard.token is not None
-        return as_json(describe(self.holder.served.reader.request, with_token))
+        reader = self.holder.served.reader
+        described = describe(
+            reader.request,
+            reader.labelled,
+            with_token=self.guard.token is not None,
+            learns=self.learns,
+            keeps_feedback=self.feedback_file is not None,
+        )
+        return as_json(described)
 
     async def page(self, request: Request) -> Response:
         """The page to try the model on."""

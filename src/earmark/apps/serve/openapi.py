@@ -91,9 +91,29 @@ class Facts(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-def describe(request: type[BaseModel], with_token: bool) -> JsonObject:
-    """The whole description; ``request`` is the model of POST /classify."""
-    kinds = (request, Reply, Refusal, Facts)
+def describe(
+    request: type[BaseModel],
+    labelled: type[BaseModel],
+    *,
+    with_token: bool,
+    learns: bool,
+    keeps_feedback: bool,
+) -> JsonObject:
+    """The whole description, of what is switched on.
+
+    ``request`` is the model of POST /classify, ``labelled`` that of documents with
+    their labels.
+    """
+    kinds: list[type[BaseModel]] = [request, Reply, Refusal, Facts]
+    changes = {
+        "/learn": "Learn documents with their labels, exactly",
+        "/forget": "Forget documents that were learned, exactly",
+    }
+    paths = changes if learns else {}
+    if keeps_feedback:
+        paths = {**paths, "/feedback": "Keep documents with their right labels"}
+    if paths:
+        kinds.append(labelled)
     _, schemas = models_json_schema(
         [(kind, "validation") for kind in kinds],
         ref_template="#/components/schemas/{model}",
@@ -104,23 +124,22 @@ def describe(request: type[BaseModel], with_token: bool) -> JsonObject:
     return {
         "openapi": "3.1.0",
         "info": {"title": "earmark", "version": __version__},
-        "paths": _paths(with_token),
+        "paths": _paths(with_token, paths),
         "components": components,
     }
 
 
-def _paths(with_token: bool) -> JsonObject:
+def _paths(with_token: bool, labelled: dict[str, str]) -> JsonObject:
     token = _TOKEN if with_token else {}
     host = {403: "A host name that is not served."}
-    classify = {
-        "summary": "Label documents",
-        "requestBody": {"required": True, "content": _json("Request")},
-        "responses": _responses(_json("Reply"), _REFUSALS | token),
-    }
+    unfit = {409: "The model cannot learn documents one by one."}
+    posts = {"/classify": _post("Label documents", "Request", "Reply", token)}
+    for path, summary in labelled.items():
+        posts[path] = _post(summary, "Labelled", "Facts", token | unfit)
     numbers = {"text/plain": {"schema": {"type": "string"}}}
     secured: JsonObject = {"security": [{"bearer": []}]} if with_token else {}
     closed: JsonObject = {
-        "/classify": {"post": classify},
+        **posts,
         "/model": _get("What is served", _json("Facts"), host | token),
         "/metrics": _get("Numbers for Prometheus", numbers, host | token),
     }
@@ -132,6 +151,15 @@ def _paths(with_token: bool) -> JsonObject:
         "/healthz": _get("The process lives", _json("Facts"), host),
         "/readyz": _get("A model answers", _json("Facts"), host | stopping),
     }
+
+
+def _post(summary: str, body: str, reply: str, more: dict[int, str]) -> JsonObject:
+    operation = {
+        "summary": summary,
+        "requestBody": {"required": True, "content": _json(body)},
+        "responses": _responses(_json(reply), _REFUSALS | more),
+    }
+    return {"post": operation}
 
 
 def _get(summary: str, content: JsonObject, refusals: dict[int, str]) -> JsonObject:

@@ -64,25 +64,42 @@ class _Request(_Strict):
 
 
 class RequestReader:
-    """Reads the bodies of POST /classify for one model.
+    """Reads the bodies of requests for one model.
 
     Attributes
     ----------
-    request : type of pydantic.BaseModel
-        The request model.
+    request, labelled : type of pydantic.BaseModel
+        Of POST /classify, and of what comes with labels.
 
     """
 
     def __init__(self, model: ServedModel, limits: Limits) -> None:
         self._model = model
-        self.request = _request_model(model, limits)
+        self.request, self.labelled = _request_models(model, limits)
+
+    def _read(self, kind: type[BaseModel], body: bytes) -> Any:
+        try:
+            return kind.model_validate_json(body)
+        except ValidationError as error:
+            raise self._refusal(error) from None
+
+    def lesson(self, body: bytes) -> tuple[dict[str, list[str]], list[Any]]:
+        """Texts by region, and a label for each document."""
+        asked = self._read(self.labelled, body)
+        columns = self._columns(asked)
+        n_documents = len(next(iter(columns.values())))
+        if n_documents != len(asked.labels):
+            raise Refusal(
+                422,
+                "invalid",
+                f"expected a label for each document, got {n_documents} documents and "
+                f"{len(asked.labels)} labels.",
+            )
+        return columns, asked.labels
 
     def job(self, body: bytes) -> Job:
         """The job that a body asks for, or a Refusal that says what is wrong."""
-        try:
-            asked: Any = self.request.model_validate_json(body)
-        except ValidationError as error:
-            raise self._refusal(error) from None
+        asked = self._read(self.request, body)
         fields = asked.model_fields_set
         return Job(
             self._columns(asked),
@@ -136,7 +153,9 @@ class RequestReader:
         }.get(str(detail["loc"][0]), "is not an option of this service.")
 
 
-def _request_model(model: ServedModel, limits: Limits) -> type[BaseModel]:
+def _request_models(
+    model: ServedModel, limits: Limits
+) -> tuple[type[BaseModel], type[BaseModel]]:
     text = Annotated[str, Field(max_length=limits.text)]
     regions: dict[str, Any] = {
         f"region_{n}": (text, Field(default="", alias=name))
@@ -144,23 +163,29 @@ def _request_model(model: ServedModel, limits: Limits) -> type[BaseModel]:
     }
     document: Any = create_model("Document", __base__=_Document, **regions)
     whole = Annotated[int, Field(ge=1, le=_MOST_SCORES), BeforeValidator(_whole)]
-    fields: dict[str, Any] = {
-        "top_k": (whole, _optional("Return the scores of this many labels.")),
-        "documents": _batch(document, limits, "Documents by region."),
-        "explain": _explain(model),
+    documents: dict[str, Any] = {
+        "documents": _batch(document, limits, "Documents by region.")
     }
     if model.takes_texts:
-        fields["texts"] = _batch(text, limits, "Plain texts.")
+        documents["texts"] = _batch(text, limits, "Plain texts.")
+    fields: dict[str, Any] = {
+        **documents,
+        "top_k": (whole, _optional("Return the scores of this many labels.")),
+        "explain": _explain(model),
+    }
     if model.can_abstain:
         fields["max_error"] = (
             Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)],
             _optional("Abstain so that at most this share of answers is wrong."),
         )
-    kinds = [{"required": [name]} for name in ("texts", "documents") if name in fields]
-    config = ConfigDict(json_schema_extra={"oneOf": kinds})  # type: ignore[dict-item]
+    kinds: Any = [{"required": [name]} for name in sorted(documents, reverse=True)]
+    config = ConfigDict(json_schema_extra={"oneOf": kinds})
     base = type("_Base", (_Request,), {"model_config": config})
-    request: type[BaseModel] = create_model("Request", __base__=base, **fields)
-    return request
+    labels = Annotated[list[Any], Field(description="The right label of each.")]
+    request: Any = create_model("Request", __base__=base, **fields)
+    documents["labels"] = labels, ...
+    labelled: Any = create_model("Labelled", __base__=base, **documents)
+    return request, labelled
 
 
 def _batch(item: Any, limits: Limits, description: str) -> tuple[Any, Any]:
