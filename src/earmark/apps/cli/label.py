@@ -11,8 +11,6 @@ from earmark.apps.cli import _options as options
 
 if TYPE_CHECKING:
     from earmark.apps.label.session import Session
-    from earmark.documents import Documents
-    from earmark.pipeline import TextClassifier
 
 __all__ = ["HELP", "NAME", "run"]
 
@@ -24,6 +22,7 @@ random ones are set aside for an honest estimate. Every answer is on disk before
 next document appears; start the same command again to go on.
 
   earmark label mails.csv --labels private,work,spam
+  earmark label mails.csv --labels labels.csv --from-names
   earmark label mails.csv --label topic --text subject,body
   earmark label mails.csv --export labels.csv
 
@@ -39,7 +38,11 @@ def run(
     data: options.Data,
     labels: Annotated[
         str | None,
-        typer.Option(metavar="A,B,C", help="Labels; you can add more on the page."),
+        typer.Option(
+            metavar="A,B,C|FILE",
+            help="Labels, or a .csv or .tsv file with columns label and, as you like, "
+            "description, group, key. You can add more on the page.",
+        ),
     ] = None,
     project: Annotated[
         Path | None,
@@ -66,7 +69,9 @@ def run(
     from_names: Annotated[
         bool,
         typer.Option(
-            "--from-names", help="Predict from the first document on, by label names."
+            "--from-names",
+            help="Predict from the first document on, by the names and descriptions "
+            "of the labels.",
         ),
     ] = False,
     max_error: Annotated[
@@ -135,6 +140,7 @@ def run(
     """Label documents in the browser, by keyboard, while a model learns."""
     from earmark._optional import require
     from earmark.apps.cli._console import status
+    from earmark.apps.cli._models import load_for
     from earmark.documents import read_documents
 
     for package in ("starlette", "pydantic", "uvicorn"):
@@ -160,20 +166,20 @@ def run(
             **options.column_list(text),
         )
     held = claim(folder) if export is None else None
-    names = [n.strip() for n in (labels or "").split(",") if n.strip()]
-    start = _start(model, from_names, documents, names)
-    session = open_project(
-        documents,
-        folder,
-        labels=names,
-        any_of=multi_label,
-        model=model if start is None else "blend",
-        start=start,
-        check_share=check_share,
-        max_error=max_error,
-        overlap=overlap,
-        seed=seed,
-    )
+    started = load_for(Path(model))[0] if model.endswith(".earmark") else None
+    with status("opening the project"):
+        session = open_project(
+            documents,
+            folder,
+            labels=_labels(labels or ""),
+            any_of=multi_label,
+            model=model if started is None else "blend",
+            start="names" if from_names and started is None else started,
+            check_share=check_share,
+            max_error=max_error,
+            overlap=overlap,
+            seed=seed,
+        )
     if guidelines is not None:
         text = guidelines.read_text(encoding="utf-8")
         session.store.set_fact("guidelines", text)
@@ -190,20 +196,13 @@ def run(
             held.close()
 
 
-def _start(
-    model: str, from_names: bool, documents: Documents, names: list[str]
-) -> TextClassifier | None:
-    """The model to start from: a file, or what the names of the labels say."""
-    from earmark.apps.cli._console import status
-    from earmark.apps.cli._models import load_for
-    from earmark.apps.label.project import named_model
+def _labels(given: str) -> list[str] | list[dict[str, str]]:
+    """Labels of the command line, or of a table with what they mean."""
+    from earmark.apps.label.project import read_labels
 
-    if model.endswith(".earmark"):
-        return load_for(Path(model))[0]
-    if not from_names:
-        return None
-    with status("reading the names of the labels"):
-        return named_model(documents, names)
+    if given.endswith((".csv", ".tsv")):
+        return read_labels(Path(given))
+    return [name.strip() for name in given.split(",") if name.strip()]
 
 
 def _serve(

@@ -83,6 +83,7 @@ class _Label(_Body):
 class _Meaning(_Label):
     description: Annotated[str, Field(max_length=2000)] = ""
     shortcut: Annotated[str, Field(pattern=r"^[a-z0-9]?$")] = ""
+    group: Label = ""
 
 
 class _Change(_Body):
@@ -241,7 +242,9 @@ class _Labelling:
         return {"state": state_data(self.session)}
 
     def describe(self, body: _Meaning) -> JsonObject:
-        self.session.describe_label(body.name, body.description, body.shortcut)
+        self.session.describe_label(
+            body.name, body.description, body.shortcut, body.group
+        )
         return {"state": state_data(self.session), "project": self.team.data()}
 
     def change(self, body: _Change) -> JsonObject:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from earmark._optional import require
+from earmark.apps.label.project import described
 from earmark.apps.label.session import Session
 from earmark.apps.web.replies import Refusal
 from earmark.exceptions import DataError
@@ -160,17 +161,17 @@ def fit_model(session: Session) -> TextClassifier:
         known = [list(given) if any_of else given[0] for given in checks.values()]
         calibration = (documents.take(checks).texts, known)
     pool = documents.take(rest).texts if rest else None
-    described = {
-        row["name"]: [row["name"], row["description"]]
-        for row in session.store.label_facts()
-        if row["description"] and row["name"] in classes and not any_of
+    names = {
+        name: texts
+        for name, texts in described(session.store).items()
+        if name in classes and not any_of
     }
 
     def fitted(calibration: Any) -> TextClassifier:
         model = TextClassifier(
             multi_label=any_of,
             confidence=loop.confidence,
-            class_names=described or "auto",
+            class_names=names or "auto",
             random_state=0,
         )
         return model.fit(taken.texts, labels, unlabelled=pool, calibration=calibration)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from earmark.pipeline import TextClassifier
 from earmark.pipeline.labelling import LabellingLoop
 from earmark.typing import FloatMatrix
 
-__all__ = ["claim", "fingerprint", "named_model", "open_project"]
+__all__ = ["claim", "described", "fingerprint", "open_project", "read_labels"]
+
+_LABEL_COLUMNS = ("label", "description", "group", "key")
 
 
 def claim(folder: Path) -> Any:
@@ -53,51 +56,94 @@ def fingerprint(documents: Documents) -> str:
     return digest.hexdigest()[:32]
 
 
+def read_labels(path: Path) -> list[dict[str, str]]:
+    """Labels from a table: a column ``label``; description, group and key if given."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        table = csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+        unknown = sorted(set(table.fieldnames or ()) - set(_LABEL_COLUMNS))
+        if unknown or "label" not in (table.fieldnames or ()):
+            raise DataError(
+                f"{path}: expected the columns {', '.join(_LABEL_COLUMNS)} (the first "
+                f"at least), got {', '.join(table.fieldnames or ()) or 'nothing'}."
+            )
+        return [{k: (v or "").strip() for k, v in row.items()} for row in table]
+
+
+def described(store: Store) -> dict[str, list[str]]:
+    """Names and descriptions of the labels that have one, as class names."""
+    return {
+        row["name"]: [row["name"], row["description"]]
+        for row in store.label_facts()
+        if row["description"]
+    }
+
+
 def open_project(
     documents: Documents,
     folder: Path,
     *,
-    labels: Sequence[str] = (),
+    labels: Sequence[str] | Sequence[Mapping[str, str]] = (),
     any_of: bool = False,
     model: str = "blend",
     check_share: float = 0.2,
     max_error: float = 0.05,
     overlap: float = 0.0,
-    start: TextClassifier | None = None,
+    start: TextClassifier | Literal["names"] | None = None,
     seed: int = 0,
 ) -> Session:
     """A session on a new project, or on one that goes on.
 
     Labels that the documents bring along are taken over as answers, once. A share
     of ``overlap`` of the documents, drawn at random, is asked of two people. A model
-    to ``start`` from brings its labels along.
+    to ``start`` from brings its labels along; "names" makes one from nothing but the
+    documents and the names and descriptions of the labels.
     """
     if len(documents) < 2:
         raise DataError(f"{documents.source}: expected at least two documents.")
-    loop = LabellingLoop(
-        documents.joined(),
-        any_of=any_of,
-        model=model,
-        check_share=check_share,
-        max_error=max_error,
-        start=None if start is None else _started(start, documents),
-        random_state=seed,
-    )
-    store = Store(
-        folder,
-        {
-            "documents": fingerprint(documents),
-            "several labels": any_of,
-            "share of checks": check_share,
-            "seed": seed,
-        },
-    )
-    known = [] if start is None else list(map(str, start.classes_.tolist()))
-    store.add_labels([*labels, *known], again=False)
-    _take_over(documents, store, any_of)
+    facts = {
+        "documents": fingerprint(documents),
+        "several labels": any_of,
+        "share of checks": check_share,
+        "seed": seed,
+    }
+    store = Store(folder, facts)
+    try:
+        _make_labels(store, labels)
+        if start == "names":
+            start = _named_model(documents, store)
+        elif start is not None:
+            store.add_labels(map(str, start.classes_.tolist()), again=False)
+        _take_over(documents, store, any_of)
+        loop = LabellingLoop(
+            documents.joined(),
+            any_of=any_of,
+            model=model,
+            check_share=check_share,
+            max_error=max_error,
+            start=None if start is None else _started(start, documents),
+            random_state=seed,
+        )
+    except BaseException:
+        store.close()
+        raise
     order = np.random.default_rng([seed, 2]).permutation(len(documents))
     twice = order[: round(overlap * len(documents))]
     return Session(documents, loop, store, twice.tolist())
+
+
+def _make_labels(
+    store: Store, labels: Sequence[str] | Sequence[Mapping[str, str]]
+) -> None:
+    """Make labels; what was said of one on the page counts before the table."""
+    rows = [{"label": row} if isinstance(row, str) else dict(row) for row in labels]
+    store.add_labels([row["label"] for row in rows], again=False)
+    known = {facts["name"]: facts for facts in store.label_facts()}
+    for row in rows:
+        facts = known.get(row["label"])
+        if facts is not None:
+            new = {k: facts[k] or row.get(k, "") for k in _LABEL_COLUMNS[1:]}
+            if any(facts[k] != value for k, value in new.items()):
+                store.describe_label(facts["name"], **new)
 
 
 def _take_over(documents: Documents, store: Store, any_of: bool) -> None:
@@ -123,6 +169,10 @@ def _started(
     return list(map(str, model.classes_.tolist())), np.maximum(log_proba, floor)
 
 
-def named_model(documents: Documents, labels: Sequence[str]) -> TextClassifier:
-    """A model from nothing but the documents and the names of the labels."""
-    return TextClassifier(random_state=0).fit(documents.texts, classes=list(labels))
+def _named_model(documents: Documents, store: Store) -> TextClassifier:
+    """A model from the documents and what the labels are called and mean."""
+    labels = store.labels()
+    names = {name: [name] for name in labels} | described(store)
+    return TextClassifier(class_names=names, random_state=0).fit(
+        documents.texts, classes=labels
+    )

@@ -256,8 +256,10 @@ class Session:
             self._keep_promise(None)
             self._start_over()
 
-    def describe_label(self, name: str, description: str, key: str) -> None:
-        """Say what a label means, and which key gives it."""
+    def describe_label(
+        self, name: str, description: str = "", key: str = "", group: str = ""
+    ) -> None:
+        """Say what a label means, which key gives it, and where it is listed."""
         labels = self.store.label_facts()
         if name not in [label["name"] for label in labels]:
             raise Refusal(422, "label", f"there is no label {name!r}.")
@@ -266,7 +268,7 @@ class Session:
         taken = [label["name"] for label in labels if key and label["key"] == key]
         if taken and taken != [name]:
             raise Refusal(422, "key", f"the key {key} gives {taken[0]!r} already.")
-        self.store.describe_label(name, description.strip(), key)
+        self.store.describe_label(name, description.strip(), key, group.strip())
 
     def note(self, document: int, person: str, text: str, flagged: bool) -> None:
         """Keep a note on a document, or a flag for discussion."""

@@ -69,6 +69,7 @@ _ADDED = {
     "labels": {
         "description": "TEXT NOT NULL DEFAULT ''",
         "key": "TEXT NOT NULL DEFAULT ''",
+        "family": "TEXT NOT NULL DEFAULT ''",
         "gone": "INTEGER NOT NULL DEFAULT 0",
     },
 }
@@ -222,10 +223,11 @@ class Store:
         return [label["name"] for label in self.label_facts()]
 
     def label_facts(self) -> list[JsonObject]:
-        """Name, description and key of each label, in the order they were made."""
-        names = ("name", "description", "key")
+        """Name, description, key and group of each label, in the order of making."""
+        names = ("name", "description", "key", "group")
         rows = self._all(
-            "SELECT name, description, key FROM labels WHERE NOT gone ORDER BY place"
+            "SELECT name, description, key, family FROM labels "
+            "WHERE NOT gone ORDER BY place"
         )
         return [dict(zip(names, row, strict=True)) for row in rows]
 
@@ -245,11 +247,13 @@ class Store:
                         (name,),
                     )
 
-    def describe_label(self, name: str, description: str, key: str) -> None:
-        """Set what a label means, and the key that gives it."""
+    def describe_label(
+        self, name: str, description: str, key: str, group: str = ""
+    ) -> None:
+        """Set what a label means, the key that gives it, and its group."""
         self._run(
-            "UPDATE labels SET description = ?, key = ? WHERE name = ?",
-            *(description, key, name),
+            "UPDATE labels SET description = ?, key = ?, family = ? WHERE name = ?",
+            *(description, key, group, name),
         )
 
     def change_labels(

@@ -123,13 +123,13 @@ function showGuess(data) {
   }
 }
 
-/** Labels that match what is typed: beginnings first, in the project's order. */
+/** Labels that hold every piece that is typed: those with words that begin so first. */
 function matches() {
-  const all = state ? state.labels.map((label, at) => ({ ...label, at })) : [];
-  const typed = $("find").value.trim().toLowerCase();
-  if (!typed) return all;
-  const found = all.filter((label) => label.name.toLowerCase().includes(typed));
-  const begins = (label) => label.name.toLowerCase().split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(typed));
+  const all = state ? state.labels : [];
+  const typed = $("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!typed.length) return all;
+  const found = all.filter((label) => typed.every((piece) => label.name.toLowerCase().includes(piece)));
+  const begins = (label) => typed.every((piece) => label.name.toLowerCase().split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(piece)));
   return [...found.filter(begins), ...found.filter((label) => !begins(label))];
 }
 
@@ -141,7 +141,7 @@ function keysOfLabels() {
   return keys;
 }
 
-/** Likely and recent labels first, the rest by the beginning of their names. */
+/** Likely and recent labels first, the rest by their groups or else the beginning of their names. */
 function grouped(labels) {
   if ($("find").value.trim() || labels.length <= MANY_LABELS) return [["", labels]];
   const byName = new Map(labels.map((label) => [label.name, label]));
@@ -152,7 +152,7 @@ function grouped(labels) {
   const prefix = (name) => (name.match(/^(.+?)\s*(?:[/:.>|]|::|__)\s*\S/u) || [])[1] || "";
   const sizes = new Map();
   for (const label of rest) sizes.set(prefix(label.name), (sizes.get(prefix(label.name)) || 0) + 1);
-  const group = (label) => (sizes.get(prefix(label.name)) > 1 ? prefix(label.name) : "");
+  const group = (label) => label.group || (sizes.get(prefix(label.name)) > 1 ? prefix(label.name) : "");
   const names = [...new Set(rest.map(group))].sort((a, b) => (a === "") - (b === "") || a.localeCompare(b));
   const others = groups.some(([, some]) => some.length) || names.length > 1 ? "Other labels" : "";
   for (const name of names) groups.push([name || others, rest.filter((label) => group(label) === name)]);

@@ -40,11 +40,11 @@ function labelRow(label) {
     return input;
   };
   const description = field("Description", label.description);
+  const group = field("Group", label.group);
   const key = field("Key", label.key, 1);
-  const save = () => act("describe", { name: label.name, description: description.value, shortcut: key.value.toLowerCase() });
-  description.addEventListener("change", save);
-  key.addEventListener("change", save);
-  return row(make("span", { textContent: label.name }), description, key);
+  const save = () => act("describe", { name: label.name, description: description.value, shortcut: key.value.toLowerCase(), group: group.value });
+  for (const input of [description, group, key]) input.addEventListener("change", save);
+  return row(make("span", { textContent: label.name }), description, group, key);
 }
 
 function showChange() {
@@ -68,7 +68,7 @@ function changeLine(change) {
 function show() {
   if (document.activeElement !== $("guidelines")) $("guidelines").value = data.guidelines;
   const names = data.labels.map((label) => label.name);
-  $("label-table").replaceChildren(head("Label", "Description", "Key"), make("tbody", {}, ...data.labels.map(labelRow)));
+  $("label-table").replaceChildren(head("Label", "Description", "Group", "Key"), make("tbody", {}, ...data.labels.map(labelRow)));
   const old = $("change-old").value;
   $("change-old").replaceChildren(...names.map((name) => make("option", { value: name, textContent: name })));
   if (names.includes(old)) $("change-old").value = old;
