@@ -2,13 +2,14 @@
 
 import csv
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from typer.testing import CliRunner
 
 from earmark import TextClassifier
-from earmark.apps.card import CardFacts, sections, to_html, to_markdown
+from earmark.apps.card import CardFacts, to_html, to_markdown
 from earmark.apps.cli.main import app
 from earmark.documents import Documents
 from earmark.documents.document import fingerprint
@@ -60,14 +61,14 @@ def test_check_prints_the_fingerprint_that_the_card_holds(model):
 
 
 def test_what_comes_from_the_data_cannot_break_the_card(model):
-    parts = sections(CardFacts.from_file(model))
-    rows = [
-        x for x in to_markdown("t", parts).splitlines() if x.startswith("| vehicle")
-    ]
+    facts = CardFacts.from_file(model)
+    rows = [x for x in to_markdown(facts).splitlines() if x.startswith("| vehicle")]
+    assert rows
     for row in rows:
         assert len(re.findall(r"(?<!\\)\|", row)) == 3
-    page = to_html("<script>x</script>", parts)
+    page = to_html(replace(facts, name="<script>x</script>"))
     assert "<script>" not in page
+    assert "&lt;b&gt;" in page or "<b>" not in page
 
 
 class Loaded(HTMLParser):
@@ -102,7 +103,7 @@ def test_a_model_made_in_python_says_what_is_not_recorded(tmp_path):
     path = tmp_path / "p.earmark"
     texts, labels = zip(*ROWS, strict=True)
     TextClassifier("multinomial").fit(texts, labels).save(path)
-    text = to_markdown("t", sections(CardFacts.from_file(path, n_terms=0)))
+    text = to_markdown(CardFacts.from_file(path, n_terms=0))
     assert "Not recorded" in text
     assert "No evaluation is stored" in text
     assert "Its accuracy has not been measured." in text
@@ -114,8 +115,8 @@ def test_a_promise_is_told_with_its_words(tmp_path):
     classifier = TextClassifier("multinomial", max_error=0.3).fit(texts, labels)
     classifier.save(path)
     facts = CardFacts.from_file(path)
-    assert facts.settings["max_error"] == "0.3"
-    assert classifier.thresholds_[0].words in to_markdown("t", sections(facts))
+    assert ("setting `max_error`", "0.3") in facts.settings
+    assert classifier.thresholds_[0].words in to_markdown(facts)
 
 
 def test_several_labels_are_told_apart(tmp_path):
@@ -143,6 +144,22 @@ def test_fingerprints_add_up_and_see_labels_and_regions():
     assert whole != fingerprint(Documents(texts))
     one = Documents({"title": ["ab"], "body": ["c"]})
     assert fingerprint(one) != fingerprint(Documents({"title": ["a"], "body": ["bc"]}))
+
+
+def test_figures_of_a_test_file_are_on_the_card_and_for_hubs(model, tmp_path):
+    import yaml
+
+    data = tmp_path / "test.csv"
+    with data.open("w", newline="") as file:
+        wrong = ("the cat sat", "vehicle|fast")
+        csv.writer(file).writerows([("text", "kind"), *ROWS[:3], wrong])
+    shown = run("card", model, "--test", data, "--hub").stdout
+    assert "75.0 % of the answers were right (95 % interval" in shown
+    assert "on 4 test documents of" in shown
+    _, front, _ = shown.split("---\n", 2)
+    (metric,) = yaml.safe_load(front)["model-index"][0]["results"][0]["metrics"]
+    assert metric["value"] == 0.75
+    assert metric["name"] == "accuracy on test documents"
 
 
 def test_a_missing_model_is_named(tmp_path):

@@ -1,7 +1,5 @@
 """Model cards: what a model file is, what it was made from, and what it is good for."""
 
-from earmark.apps.card.facts import CardFacts
-from earmark.apps.card.render import to_html, to_markdown
-from earmark.apps.card.sections import front_matter, sections
+from earmark.apps.card.card import CardFacts, front_matter, to_html, to_markdown
 
-__all__ = ["CardFacts", "front_matter", "sections", "to_html", "to_markdown"]
+__all__ = ["CardFacts", "front_matter", "to_html", "to_markdown"]

@@ -49,18 +49,16 @@ def run(
         bool,
         typer.Option("--hub", help="Begin with the front matter that hubs read."),
     ] = False,
+    test: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="Add the accuracy on these documents."),
+    ] = None,
     words: Annotated[
         int, typer.Option(min=0, help="Most indicative words per label.")
     ] = 8,
 ) -> None:
     """Write a model card."""
-    from earmark.apps.card import (
-        CardFacts,
-        front_matter,
-        sections,
-        to_html,
-        to_markdown,
-    )
+    from earmark.apps.card import CardFacts, front_matter, to_html, to_markdown
     from earmark.exceptions import DataError
     from earmark.whole_files import write_whole
 
@@ -71,11 +69,18 @@ def run(
     facts = CardFacts.from_file(model, words)
     said = {"date": date, "licence": licence, "contact": contact}
     about = {name: value for name, value in said.items() if value is not None}
-    parts = sections(facts, intended_use, about)
-    page = out is not None and out.suffix.lower() in (".html", ".htm")
-    title = f"Model card: {facts.name}"
-    front = front_matter(facts, licence) if hub else None
-    text = to_html(title, parts) if page else to_markdown(title, parts, front)
+    if test is not None:
+        from earmark.apps.cli._models import load_for, read_all
+
+        classifier, stored = load_for(model)
+        documents = read_all(classifier, stored, test, None, None)
+        report = classifier.report(documents.texts, documents.labels)
+        facts = facts.tested(report, test)
+    if out is not None and out.suffix.lower() in (".html", ".htm"):
+        text = to_html(facts, intended_use, about)
+    else:
+        front = front_matter(facts, licence) if hub else None
+        text = to_markdown(facts, intended_use, about, front)
     if out is None:
         typer.echo(text, nl=False)
         return
