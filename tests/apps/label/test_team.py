@@ -171,7 +171,14 @@ def test_notes_flags_descriptions_keys_and_guidelines(team):
     flagged = post(team, "browse", show="flagged")["documents"]
     assert [line["document"] for line in flagged] == [3]
     assert post(team, "document", document=3)["document"]["notes"][0]["text"]
-    post(team, "describe", name="cat", description="felines", shortcut="c")
+    post(
+        team,
+        "describe",
+        name="cat",
+        description="felines",
+        shortcut="c",
+        group="animals",
+    )
     post(team, "describe", status=422, name="car", shortcut="c")
     post(team, "guidelines", text="Read twice.")
     project = team.get("/api/project").json()
@@ -180,6 +187,7 @@ def test_notes_flags_descriptions_keys_and_guidelines(team):
         "name": "cat",
         "description": "felines",
         "key": "c",
+        "group": "animals",
     }
     post(team, "answer", key="k", document=3, labels=["cat"])
     row = next(csv.DictReader(io.StringIO(team.get("/export/labels.csv").text)))
