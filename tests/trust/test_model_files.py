@@ -54,6 +54,7 @@ TENSORS = [
     ("rocchio", "features.weightings_[0].document_frequency_", shorter),
     ("svm", "model_.coef_", turned),
     ("svm", "model_.coef_", shorter),
+    ("svm", "model_.coef_", set_first(1e308)),
     ("softmax", "model_._weights", shorter),
     ("softmax", "model_._weights", turned),
     ("softmax", "model_._offset", shorter),
@@ -192,5 +193,5 @@ def test_fifty_thousand_changed_files_under_sanitizers(package, run_sanitized):
 
 def test_the_fuzzer_sees_a_wrong_answer(tmp_path, monkeypatch):
     monkeypatch.setattr(TextClassifier, "predict", lambda self, X: [])
-    with pytest.raises(AssertionError):
+    with pytest.raises(ExceptionGroup):
         model_fuzzer.fuzz(1, seed=0, only="multinomial")

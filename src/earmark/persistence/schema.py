@@ -280,6 +280,9 @@ def optional(rule: Rule) -> Rule:
     return either(none, rule)
 
 
+LARGEST = 1e100  # so that products and sums of what a file holds stay finite
+
+
 def array(
     kinds: str,
     *shape: Size,
@@ -290,7 +293,8 @@ def array(
 ) -> Rule:
     """An array of numbers of these dtype kinds and this shape, finite and in range.
 
-    ``finite=False`` allows the infinities, ``nan=True`` whatever a float can be.
+    ``finite=False`` allows the infinities, ``nan=True`` whatever a float can be. What
+    is finite stays below 1e100.
     """
 
     def rule(value: object, place: Place, scope: Scope) -> None:
@@ -311,9 +315,11 @@ def _check_values(
 ) -> None:
     if not value.size or value.dtype.kind == "b":
         return
-    smallest, largest = value.min(), value.max()
-    if np.isnan(smallest) or (finite and np.isinf([smallest, largest]).any()):
+    ends = smallest, largest = value.min(), value.max()
+    if np.isnan(smallest) or (finite and np.isinf(ends).any()):
         raise ModelFormatError(f"{place} must be finite")
+    if any(LARGEST < abs(float(end)) < inf for end in ends):
+        raise ModelFormatError(f"{place} must lie in [-{LARGEST}, {LARGEST}]")
     if (low > -inf and not smallest >= low) or (high < inf and not largest <= high):
         raise ModelFormatError(
             f"{place} must lie in [{low}, {high}], got [{smallest}, {largest}]"
@@ -362,14 +368,14 @@ def labels(name: Size) -> Rule:
     return rule
 
 
-def words(name: Size = None, *, unique: bool = False) -> Rule:
+def words(name: Size = None, *, unique: bool = False, at_least: int = 0) -> Rule:
     """A list, tuple, or object or text vector of strings."""
 
     def rule(value: object, place: Place, scope: Scope) -> None:
         items = value
         if isinstance(value, np.ndarray) and value.ndim == 1:
             items = value.tolist()
-        if not isinstance(items, (list, tuple)):
+        if not isinstance(items, (list, tuple)) or len(items) < at_least:
             raise refuse(place, "a list of strings", value)
         if not all(isinstance(item, str) for item in items):
             raise refuse(place, "a list of strings", value)

@@ -201,7 +201,9 @@ def _text_schemas() -> dict[str, Schema]:
             parameters={**analysis, "n_features": size("n_terms")},
         ),
         "TextPreparation": Schema(
-            kind=TextPreparation, parameters={"strip_accents": either(none, text())}
+            kind=TextPreparation,
+            check=methodcaller("check"),
+            parameters={"strip_accents": either(none, text())},
         ),
         "TfidfWeighting": _model(
             features.TfidfWeighting,
@@ -317,7 +319,7 @@ def _bayes_schemas() -> dict[str, Schema]:
                 "statistics_": instance(
                     "UnitVectorSums", n_classes="n_classes", n_terms="n_features"
                 ),
-                "tuned_": anything_plain,
+                "tuned_": mapping(text("temperature", "threshold"), number()),
             },
             ties=_own_classes,
         ),
@@ -706,8 +708,16 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
                 "used_pool_": flag,
             },
             optional={"n_iter_": whole()},
+            ties=_every_student_has_a_weight,
         ),
     }
+
+
+def _every_student_has_a_weight(
+    state: Mapping[str, Any], scope: Scope, place: Place
+) -> None:
+    if not state["students_"].keys() <= state["student_weights_"].keys():
+        raise ModelFormatError(f"{place}.student_weights_ do not fit the students")
 
 
 def _recipe_columns(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
@@ -858,10 +868,9 @@ def _decision_schemas() -> dict[str, Schema]:
 
 
 def _pipeline_schemas() -> dict[str, Schema]:
-    from earmark.pipeline.matrix_engine import AnyOfEngine, MatrixEngine, SemiEngine
     from earmark.pipeline.text_classifier import TextClassifier
 
-    def matrix(kind: type, engine_features: str) -> Schema:
+    def matrix(engine_features: str, *models: str) -> Schema:
         return Schema(
             kind=None,
             parameters={
@@ -877,7 +886,9 @@ def _pipeline_schemas() -> dict[str, Schema]:
                     instance("TemperatureCalibrator", n_classes="n_classes")
                 ),
                 "classes_": _CLASSES,
-                "model_": _FITTED,
+                "model_": instance(
+                    *models, fitted=True, n_classes="n_classes", n_features="n_features"
+                ),
             },
             ties=_gives_probabilities,
         )
@@ -898,7 +909,12 @@ def _pipeline_schemas() -> dict[str, Schema]:
                     function,
                 ),
                 "model": either(text(), _TEMPLATE, instance("AnyOfClassifier")),
-                "regions": either(none, text("email"), words(), function),
+                "regions": either(
+                    none,
+                    text("email"),
+                    words(unique=True, at_least=1),
+                    function,
+                ),
             },
             fitted={
                 "classes_": _CLASSES,
@@ -917,10 +933,11 @@ def _pipeline_schemas() -> dict[str, Schema]:
             optional={
                 "class_sizes_": optional(array("i", "n_classes", low=0)),
                 "learned_confidence_": optional(instance("LearnedConfidence")),
-                "n_columns_": optional(whole(1)),
+                "n_columns_": optional(whole(1, 2**20)),
                 "novelty_": optional(instance("NoveltyDetector", fitted=True)),
                 "seed_": optional(whole(0)),
             },
+            ties=_labels_are_columns,
         ),
         "CountEngine": Schema(
             parameters={
@@ -939,9 +956,9 @@ def _pipeline_schemas() -> dict[str, Schema]:
             },
             ties=_named_statistics,
         ),
-        "MatrixEngine": matrix(MatrixEngine, "RegionFeatures"),
-        "AnyOfEngine": matrix(AnyOfEngine, "RegionFeatures"),
-        "SemiEngine": matrix(SemiEngine, "SemiFeatures"),
+        "MatrixEngine": matrix("RegionFeatures", *_ESTIMATORS),
+        "AnyOfEngine": matrix("RegionFeatures", "AnyOfClassifier"),
+        "SemiEngine": matrix("SemiFeatures", *_ESTIMATORS),
         "RegionFeatures": Schema(
             parameters={
                 "counter": instance(*_COUNTERS),
@@ -998,6 +1015,18 @@ def _named_statistics(state: Mapping[str, Any], scope: Scope, place: Place) -> N
             raise ModelFormatError(f"{place}.statistics_ must name their terms")
         if not np.array_equal(statistics.classes, state["classes_"]):
             raise ModelFormatError(f"{place}.statistics_ has other classes")
+
+
+def _labels_are_columns(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+    """Where answers are matrices of 0 and 1, any-of labels are the columns' numbers."""
+    n_columns, labels = state.get("n_columns_"), state["classes_"]
+    if n_columns is None:
+        return
+    numbers = (
+        labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < n_columns
+    )
+    if not numbers or type(state["engine_"]).__name__ != "AnyOfEngine":
+        raise ModelFormatError(f"{place}.n_columns_ does not fit the labels")
 
 
 def _region_widths(state: Mapping[str, Any], scope: Scope, place: Place) -> None:

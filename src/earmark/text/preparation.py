@@ -81,7 +81,7 @@ class TextPreparation(BaseEstimator):
     def __call__(self, text: str) -> str:
         """The text as the counter is to see it."""
         if "_steps" not in self.__dict__:
-            self._steps = self._made()
+            self._steps = self._chain()
         for step in self._steps:
             text = step(text)
         return text
@@ -92,7 +92,11 @@ class TextPreparation(BaseEstimator):
         super().set_params(**params)
         return self
 
-    def _made(self) -> list[Callable[[str], str]]:
+    def check(self) -> None:
+        """Raise ValueError if a parameter is not one that there is."""
+        self._chain()
+
+    def _chain(self) -> list[Callable[[str], str]]:
         names = [self.substitutions] if isinstance(self.substitutions, str) else []
         chosen = set(names or self.substitutions or ())
         if not chosen <= set(SUBSTITUTIONS):
