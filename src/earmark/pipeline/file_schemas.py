@@ -202,7 +202,7 @@ def _text_schemas() -> dict[str, Schema]:
         ),
         "TextPreparation": Schema(
             kind=TextPreparation,
-            check=methodcaller("check"),
+            check=methodcaller("_check_parameters"),
             parameters={"strip_accents": either(none, text())},
         ),
         "TfidfWeighting": _model(

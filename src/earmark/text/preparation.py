@@ -92,7 +92,7 @@ class TextPreparation(BaseEstimator):
         super().set_params(**params)
         return self
 
-    def check(self) -> None:
+    def _check_parameters(self) -> None:
         """Raise ValueError if a parameter is not one that there is."""
         self._chain()
 
