@@ -18,9 +18,9 @@ from threading import Lock
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from earmark._optional import require
-from earmark.encoders.cache import VectorCache, Vectors
 from earmark.exceptions import DataError, MissingDependencyError
 from earmark.progress import counted
 
@@ -29,13 +29,17 @@ __all__ = [
     "WORDS",
     "Encoder",
     "NamedEncoder",
+    "Vectors",
     "fetch_encoder",
     "load_encoder",
     "parse_name",
     "probe_vectors",
     "require_encoder",
     "same_encoder",
+    "text_key",
 ]
+
+Vectors = NDArray[np.float32]
 
 # A name, or a function from a list of texts to an array with a row for each.
 Encoder: TypeAlias = str | Callable[[list[str]], Any]
@@ -141,6 +145,8 @@ class NamedEncoder:
         rows = [places[text] for text in texts]
         if not store and len(distinct) < _FEW:
             return self._vectors(distinct)[rows]
+        from earmark.encoders.cache import VectorCache  # brings sqlite3
+
         cache = VectorCache(self.name, self.stamp, self.probes)
         with counted("text", len(distinct)) as advance:
             known = cache.encoded(distinct, self._vectors, store=store, advance=advance)
@@ -159,6 +165,12 @@ class NamedEncoder:
 
 
 _FEW = 32
+
+
+def text_key(text: str) -> bytes:
+    """What a text is known by."""
+    data = text.encode("utf-8", errors="surrogatepass")
+    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def probe_vectors(encoder: Encoder) -> Vectors:

@@ -20,21 +20,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from earmark.encoders.by_name import Vectors, text_key
 from earmark.exceptions import DataError
 from earmark.whole_files import cache_folder, locked_file
 
 __all__ = [
     "Entry",
     "VectorCache",
-    "Vectors",
     "cache_entries",
     "clear_cache",
-    "text_key",
 ]
 
-Vectors = NDArray[np.float32]
 logger = logging.getLogger("earmark")
 
 _N_STRIPES = 8
@@ -75,12 +72,6 @@ def cache_limit() -> int:
             f"got {stated!r}: set another, or none."
         )
     return int(float(size[1]) * _UNITS[size[2] or ""])
-
-
-def text_key(text: str) -> bytes:
-    """What a text is known by."""
-    data = text.encode("utf-8", errors="surrogatepass")
-    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 class VectorCache:

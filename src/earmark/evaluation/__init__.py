@@ -1,74 +1,45 @@
 """Evaluation: arrays or any estimator in, result objects out."""
 
-from earmark.evaluation.agreement import (
-    Agreement as Agreement,
-)
-from earmark.evaluation.agreement import (
-    cohen_kappa,
-    fleiss_kappa,
-    krippendorff_alpha,
-)
+from typing import TYPE_CHECKING
+
+from earmark._optional import names_at_first_use
+
+# Functions that have the name of their module; the others come at first use.
 from earmark.evaluation.bias_variance import BiasVariance, bias_variance
-from earmark.evaluation.comparison import Comparison, compare_classifiers
-from earmark.evaluation.confusion import (
-    Averages as Averages,
-)
-from earmark.evaluation.confusion import (
-    ClassScores as ClassScores,
-)
-from earmark.evaluation.confusion import (
-    ConfusedPair as ConfusedPair,
-)
-from earmark.evaluation.confusion import (
-    ConfusionMatrix,
-    multi_label_scores,
-)
-from earmark.evaluation.confusion import (
-    MultiLabelScores as MultiLabelScores,
-)
-from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
-from earmark.evaluation.data_checks import Finding as Finding
-from earmark.evaluation.data_checks import check_documents
-from earmark.evaluation.displays import (
-    AccuracyCoverageDisplay,
-    BiasVarianceDisplay,
-    ConfusionDisplay,
-    LearningCurveDisplay,
-    ReliabilityDisplay,
-)
-from earmark.evaluation.duplicates import (
-    DuplicateGroups as DuplicateGroups,
-)
-from earmark.evaluation.duplicates import (
-    duplicates_across,
-    group_near_duplicates,
-)
-from earmark.evaluation.label_errors import (
-    SuspectedLabelError as SuspectedLabelError,
-)
-from earmark.evaluation.label_errors import (
-    SuspectedLabelErrors as SuspectedLabelErrors,
-)
-from earmark.evaluation.label_errors import (
-    left_out_log_proba,
-    suspected_label_errors,
-)
 from earmark.evaluation.learning_curve import LearningCurve, learning_curve
-from earmark.evaluation.learning_curve import PowerLaw as PowerLaw
 from earmark.evaluation.reliability import Reliability, reliability
-from earmark.evaluation.report import Report
-from earmark.evaluation.report import SideBySide as SideBySide
-from earmark.evaluation.significance import (
-    PairedTest as PairedTest,
-)
-from earmark.evaluation.significance import (
-    bootstrap_interval,
-    corrected_resampled_t,
-    holm,
-    mcnemar_exact,
-    wilcoxon_signed_rank,
-    wilson_interval,
-)
+
+if TYPE_CHECKING:
+    from earmark.evaluation.agreement import (
+        cohen_kappa,
+        fleiss_kappa,
+        krippendorff_alpha,
+    )
+    from earmark.evaluation.comparison import Comparison, compare_classifiers
+    from earmark.evaluation.confusion import ConfusionMatrix, multi_label_scores
+    from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
+    from earmark.evaluation.data_checks import check_documents
+    from earmark.evaluation.displays import (
+        AccuracyCoverageDisplay,
+        BiasVarianceDisplay,
+        ConfusionDisplay,
+        LearningCurveDisplay,
+        ReliabilityDisplay,
+    )
+    from earmark.evaluation.duplicates import duplicates_across, group_near_duplicates
+    from earmark.evaluation.label_errors import (
+        left_out_log_proba,
+        suspected_label_errors,
+    )
+    from earmark.evaluation.report import Report
+    from earmark.evaluation.significance import (
+        bootstrap_interval,
+        corrected_resampled_t,
+        holm,
+        mcnemar_exact,
+        wilcoxon_signed_rank,
+        wilson_interval,
+    )
 
 __all__ = [
     "AccuracyCoverage",
@@ -104,3 +75,32 @@ __all__ = [
     "wilcoxon_signed_rank",
     "wilson_interval",
 ]
+
+__getattr__ = names_at_first_use(
+    __name__,
+    {
+        "agreement": "Agreement cohen_kappa fleiss_kappa krippendorff_alpha",
+        "comparison": "Comparison compare_classifiers",
+        "confusion": (
+            "Averages ClassScores ConfusedPair ConfusionMatrix multi_label_scores "
+            "MultiLabelScores"
+        ),
+        "coverage": "AccuracyCoverage accuracy_coverage",
+        "data_checks": "Finding check_documents",
+        "displays": (
+            "AccuracyCoverageDisplay BiasVarianceDisplay ConfusionDisplay "
+            "LearningCurveDisplay ReliabilityDisplay"
+        ),
+        "duplicates": "DuplicateGroups duplicates_across group_near_duplicates",
+        "label_errors": (
+            "SuspectedLabelError SuspectedLabelErrors left_out_log_proba "
+            "suspected_label_errors"
+        ),
+        "learning_curve": "PowerLaw",
+        "report": "Report SideBySide",
+        "significance": (
+            "PairedTest bootstrap_interval corrected_resampled_t holm mcnemar_exact "
+            "wilcoxon_signed_rank wilson_interval"
+        ),
+    },
+)

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.preprocessing import normalize
 
 from earmark.exceptions import DataError
 from earmark.features.analysis import Analysis, AnalysisMixin, csr_container
@@ -127,7 +126,11 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
             data.fill(1)
         shape = (len(indptr) - 1, self.n_features)
         X = csr_container()((data, indices, indptr), shape=shape)
-        return X if self.norm is None else normalize(X, norm=self.norm, copy=False)
+        if self.norm is None:
+            return X
+        from sklearn.preprocessing import normalize
+
+        return normalize(X, norm=self.norm, copy=False)
 
     def _check(self) -> None:
         Analysis(self).check()

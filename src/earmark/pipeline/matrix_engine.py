@@ -29,11 +29,7 @@ from earmark.evaluation.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.folds import stratified_folds
 from earmark.kernels.rows import log_normalize
-from earmark.models import (
-    MultilayerPerceptron,
-    SemiSupervisedNaiveBayes,
-    SoftmaxRegression,
-)
+from earmark.models import SemiSupervisedNaiveBayes
 from earmark.models.base import (
     ExplainsScores,
     LinearRule,
@@ -44,6 +40,7 @@ from earmark.models.base import (
     linear_parts,
     linear_rule_of,
 )
+from earmark.models.descent import DescentClassifier
 from earmark.models.semi_supervised import SemiSupervisedClassifier
 from earmark.models.semi_supervised.explain import encoder_by_words
 from earmark.parameters import offers
@@ -88,7 +85,7 @@ _QUARTER_CALIBRATES = 1000
 
 def is_unsure(estimator: Estimator) -> bool:
     """Whether its probabilities are known to be far too low: its weights are small."""
-    return isinstance(estimator, SoftmaxRegression | MultilayerPerceptron)
+    return isinstance(estimator, DescentClassifier)
 
 
 def linear_rule(estimator: Estimator) -> LinearRule | None:

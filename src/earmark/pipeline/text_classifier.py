@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from operator import index
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -33,11 +33,9 @@ from earmark.decision.learned_confidence import (
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
 from earmark.decision.wrapping import offered_if
 from earmark.encoders.by_name import Encoder, require_encoder
-from earmark.evaluation import Report
 from earmark.evaluation.report.foreign import ForeignDocuments
 from earmark.evaluation.report.page import telling_documents
 from earmark.exceptions import DataError, NotSupportedError, UnavailableError
-from earmark.models.hierarchical import HiddenNodes
 from earmark.models.registry import BuildOptions
 from earmark.parameters import offers, require_in_range, seed_of
 from earmark.pipeline.choice import (
@@ -55,7 +53,6 @@ from earmark.pipeline.estimates import (
     unseen_scores,
 )
 from earmark.pipeline.explanation import Explanation, explain_documents, in_region
-from earmark.pipeline.files import save_classifier
 from earmark.pipeline.inputs import (
     SINGLE,
     RegionTexts,
@@ -89,6 +86,10 @@ from earmark.typing import (
     RandomStateLike,
     WeightsLike,
 )
+
+if TYPE_CHECKING:
+    from earmark.evaluation import Report
+    from earmark.models.hierarchical import HiddenNodes
 
 __all__ = ["TextClassifier", "adopt_engine", "new_engine"]
 
@@ -583,6 +584,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._check_promise()
+        from earmark.pipeline.files import save_classifier  # brings every model
+
         save_classifier(self, path, metadata, allow_callables=allow_callables)
 
     # -- what is promised --------------------------------------------------------
@@ -673,6 +676,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         one_of = not target.multi_label
         decision = self._decide(texts)
         threshold = self.threshold_ if self.thresholds_ else None
+        from earmark.evaluation import Report  # brings the page and its figures
+
         report = Report.from_predictions(
             target.labels,
             decision.labels,

@@ -12,12 +12,13 @@ from sklearn.base import BaseEstimator, clone
 
 from earmark.encoders.by_name import (
     Encoder,
+    Vectors,
     load_encoder,
     parse_name,
     probe_vectors,
     same_encoder,
+    text_key,
 )
-from earmark.encoders.cache import Vectors, text_key
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import HashedCounter, TfidfWeighting, WordCounter
 from earmark.features.analysis import known_terms

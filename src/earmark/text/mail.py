@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from earmark.documents.mail import decoded_mail
-
 __all__ = ["ADDRESS", "NUMBER", "split_mail"]
 
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg)\s*:\s*)+", re.IGNORECASE)
@@ -30,6 +28,8 @@ def split_mail(text: str) -> dict[str, str]:
     {'subject': 'café', 'body': 'At noon?'}
 
     """
+    from earmark.documents.mail import decoded_mail  # brings all readers
+
     mail = decoded_mail(text)
     if mail is None:
         return {"subject": "", "body": text}

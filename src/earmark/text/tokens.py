@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
 from earmark.kernels.text_plain import char_ngrams, char_ngrams_in_words, word_ngrams
 
 __all__ = [
@@ -173,6 +171,8 @@ def stop_word_set(stop_words: str | Iterable[str] | None) -> frozenset[str] | No
         return None
     if isinstance(stop_words, str):
         if stop_words == "english":
+            from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
             return frozenset(ENGLISH_STOP_WORDS)
         raise ValueError(
             f"stop_words must be 'english', a list of words or None, "

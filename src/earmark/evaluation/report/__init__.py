@@ -1,6 +1,15 @@
 """The report of an evaluation, for people and for machines."""
 
-from earmark.evaluation.report.report import Report
-from earmark.evaluation.report.side_by_side import SideBySide
+from typing import TYPE_CHECKING
+
+from earmark._optional import names_at_first_use
+
+if TYPE_CHECKING:
+    from earmark.evaluation.report.report import Report
+    from earmark.evaluation.report.side_by_side import SideBySide
 
 __all__ = ["Report", "SideBySide"]
+
+__getattr__ = names_at_first_use(
+    __name__, {"report": "Report", "side_by_side": "SideBySide"}
+)
