@@ -115,8 +115,8 @@ def stratified_folds(
 
     """
     if not isinstance(n_folds, int | np.integer):
-        for train, held in n_folds:
-            yield np.asarray(train), np.asarray(held)
+        for train, test in n_folds:
+            yield np.asarray(train), np.asarray(test)
         return
     first, member = _first_rows(len(strata), groups)
     labels = strata[first]
@@ -175,8 +175,8 @@ def stratified_split(
         wanted = int(np.floor(test_size * len(places) + rng.random()))
         chosen[places[: min(wanted, len(places) - 1)]] = True
     rows = rng.permutation(len(strata))
-    held = chosen[member[rows]]
-    return rows[~held], rows[held]
+    in_test = chosen[member[rows]]
+    return rows[~in_test], rows[in_test]
 
 
 def nested_order(strata: Labels, rng: np.random.Generator) -> IntVector:

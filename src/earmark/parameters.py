@@ -145,16 +145,16 @@ def renamed(**names: str) -> Callable[[Callable[_P, None]], Callable[_P, None]]:
 
     def decorate(init: Callable[_P, None]) -> Callable[_P, None]:
         @wraps(init)
-        def wrapper(*args: _P.args, **given: _P.kwargs) -> None:
-            for old in names.keys() & given.keys():
+        def wrapper(*args: _P.args, **values: _P.kwargs) -> None:
+            for old in names.keys() & values.keys():
                 warnings.warn(
                     f"{type(args[0]).__name__}({old}=...) is now called {names[old]}; "
                     "the old name will be gone in version 0.3.",
                     FutureWarning,
                     stacklevel=2,
                 )
-                given[names[old]] = given.pop(old)
-            init(*args, **given)
+                values[names[old]] = values.pop(old)
+            init(*args, **values)
 
         # Where scikit-learn looks for the names of the parameters.
         vars(wrapper).update(deprecated_original=init, renamed=names)

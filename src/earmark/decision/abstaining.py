@@ -286,10 +286,10 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if not self._abstains():
             labels: Labels = self.estimator_.predict(X)
             return labels
-        made = self.decide(X)
+        decision = self.decide(X)
         if self.any_of_ and self.estimator_.input_ == "indicator":
-            return np.where(made.abstained, np.nan, self.estimator_.predict(X))
-        return with_abstain_label(made.labels, self.abstain_label)
+            return np.where(decision.abstained, np.nan, self.estimator_.predict(X))
+        return with_abstain_label(decision.labels, self.abstain_label)
 
     def decide(self, X: Any) -> Decision:
         """Labels, scores, abstentions and confidence."""
@@ -402,12 +402,12 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             scores = Scores.from_log_proba(log_proba)
             return self._one_of_evidence(self.estimator_, scores, known)
 
-        def without(train: IntVector, held: IntVector) -> Evidence | None:
+        def without(train: IntVector, test: IntVector) -> Evidence | None:
             known = take(labels, train)
             if not self.any_of_ and len(set(as_labels(known))) < 2:
                 return None
             model = self._fitted(take(X, train), known, train)
-            return self._evidence(model, take(X, held), take(labels, held))
+            return self._evidence(model, take(X, test), take(labels, test))
 
         self._rest_on(
             training_evidence(
@@ -485,10 +485,10 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 self.estimator_.leave_one_out(X, labels), dtype=np.float64
             )
 
-        def judged(train: IntVector, held: IntVector) -> tuple[Labels, FloatMatrix]:
+        def judged(train: IntVector, test: IntVector) -> tuple[Labels, FloatMatrix]:
             known = train if rows is None else rows[train]
             model = self._fitted(take(X, train), take(labels, train), known)
-            return model.classes_, log_probabilities(model, take(X, held))
+            return model.classes_, log_probabilities(model, take(X, test))
 
         copies = group_copies(X).group
         seed = seed_of(self.random_state)

@@ -299,12 +299,12 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ) -> FloatVector:
         target = positive.astype(np.int64)
         scores = np.full(len(target), -np.inf)
-        for train, held in stratified_folds(target, self.cv, seed, copies.group):
+        for train, test in stratified_folds(target, self.cv, seed, copies.group):
             if target[train].min() == target[train].max():
                 continue  # all copies of one document: nothing to learn it from
             known = params.of(train)
             model = clone(self.estimator).fit(take(X, train), target[train], **known)
-            scores[held] = _signed(read_scores(model, take(X, held)))
+            scores[test] = _signed(read_scores(model, take(X, test)))
         return scores
 
     def _label_scores(self, X: Any) -> FloatMatrix:
@@ -324,10 +324,10 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         margins: FloatMatrix = self._label_scores(X) - self.threshold_
         return margins
 
-    def _label_tuples(self, given: BoolVector) -> Labels:
+    def _label_tuples(self, is_label: BoolVector) -> Labels:
         names = [plain(label) for label in self.classes_]
         return object_array(
-            [tuple(names[c] for c in np.flatnonzero(row)) for row in given]
+            [tuple(names[c] for c in np.flatnonzero(row)) for row in is_label]
         )
 
     def get_metadata_routing(self) -> MetadataRouter:

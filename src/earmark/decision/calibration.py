@@ -227,5 +227,5 @@ def _logistic(odds: FloatVector, positive: Any) -> tuple[float, float]:
     start = np.array([1.0, 0.0])
     # A rising curve: more evidence never means less probability.
     bounds = [(0.0, None), (None, None)]
-    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    return float(found.x[0]), float(found.x[1])
+    optimum = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return float(optimum.x[0]), float(optimum.x[1])

@@ -304,8 +304,8 @@ class Decision:
         self, novelty: FloatVector, max_novelty: float | None = None
     ) -> Decision:
         """The same with p-values; foreign documents are not answered."""
-        told = replace(self, novelty=novelty, max_novelty=max_novelty)
-        return told if max_novelty is None else told._without_foreign()
+        decision = replace(self, novelty=novelty, max_novelty=max_novelty)
+        return decision if max_novelty is None else decision._without_foreign()
 
     def take(self, rows: IntVector | slice) -> Decision:
         """The same for some of the documents."""
@@ -357,8 +357,8 @@ def any_of_decision(
     thresholds: Sequence[Threshold] = (),
 ) -> Decision:
     """Labels with a margin of 0 and more, where it is far enough from 0."""
-    given = margins >= 0
-    best = _label_tuples(given, classes)
+    is_label = margins >= 0
+    best = _label_tuples(is_label, classes)
     everything = Decision(
         labels=best,
         scores=proba,
@@ -400,9 +400,9 @@ def _any_of_at(decision: Decision, thresholds: Sequence[Threshold]) -> Decision:
     return replace(decision, labels=labels, abstained=abstained)
 
 
-def _label_tuples(given: BoolVector, classes: Labels) -> Labels:
+def _label_tuples(is_label: BoolVector, classes: Labels) -> Labels:
     names = as_labels(classes)
-    return object_array([tuple(names[c] for c in np.flatnonzero(r)) for r in given])
+    return object_array([tuple(names[c] for c in np.flatnonzero(r)) for r in is_label])
 
 
 def with_abstain_label(labels: Labels, abstain_label: object) -> Labels:

@@ -339,10 +339,10 @@ def training_evidence(
         judged[alone] = False
     if judged.any():
         for train, fold in stratified_folds(labels, n_folds, seed, groups.group):
-            held = fold[judged[fold]]
-            if len(held):
-                evidence = without(train, held)
-                parts.append(_all_wrong(len(held)) if evidence is None else evidence)
+            test = fold[judged[fold]]
+            if len(test):
+                evidence = without(train, test)
+                parts.append(_all_wrong(len(test)) if evidence is None else evidence)
     evidence = _joined(parts)
     evidence.n_copies = len(groups.group) - groups.n_groups
     return evidence
@@ -355,15 +355,15 @@ def _all_wrong(n: int) -> Evidence:
 def _joined(parts: Sequence[Evidence]) -> Evidence:
     """Evidence of several folds together."""
     grouped = next((part for part in parts if part.group is not None), None)
-    kept = [p for p in parts if grouped is None or p.group is not None]
+    alike = [p for p in parts if grouped is None or p.group is not None]
     return Evidence(
-        np.concatenate([part.certainty for part in kept]),
-        np.concatenate([part.correct for part in kept]),
-        kept[0].held_out,
-        None if grouped is None else np.concatenate([part.group for part in kept]),
+        np.concatenate([part.certainty for part in alike]),
+        np.concatenate([part.correct for part in alike]),
+        alike[0].held_out,
+        None if grouped is None else np.concatenate([part.group for part in alike]),
         1 if grouped is None else grouped.n_groups,
-        kept[0].probabilistic,
-        kept[0].about_labels,
+        alike[0].probabilistic,
+        alike[0].about_labels,
     )
 
 
@@ -385,15 +385,15 @@ def split_rows(
     calibration documents are independent of the fitted ones and of each other.
     """
     groups = group_copies(X)
-    train, held = stratified_split(labels, share, rng, groups.group)
-    held = np.intersect1d(held, groups.first)
-    if not len(held):
+    train, calibration = stratified_split(labels, share, rng, groups.group)
+    calibration = np.intersect1d(calibration, groups.first)
+    if not len(calibration):
         raise DataError(
             f"no document is left for calibration: n_samples = {n_rows(X)}, "
             f"{groups.n_groups} without near-duplicates; give more, or pass "
             "calibration=(X, y)."
         )
-    return np.sort(train), held
+    return np.sort(train), calibration
 
 
 def calibration_rows(X: DocumentsLike, X_calibration: DocumentsLike) -> IntVector:

@@ -140,9 +140,9 @@ def unseen_log_proba(
     """
     names = as_labels(classes)
     log_proba = np.full((n_documents, len(names)), -np.inf)
-    for train, held in folds:
-        known, seen = judged(train, held)
-        log_proba[np.ix_(held, index_of(as_labels(known), names))] = seen
+    for train, test in folds:
+        known, seen = judged(train, test)
+        log_proba[np.ix_(test, index_of(as_labels(known), names))] = seen
     return log_proba
 
 
@@ -215,9 +215,9 @@ def learn_confidence(
     if min(right.sum(), (~right).sum()) < _FEWEST:
         return None
     learned = np.empty(len(right))
-    for train, held in stratified_folds(right, n_folds, seed):
+    for train, test in stratified_folds(right, n_folds, seed):
         model = _fitted(features[train], right[train])
-        learned[held] = model.log_odds(features[held])
+        learned[test] = model.log_odds(features[test])
     risk, plain = mean_risk(learned, right), mean_risk(certainty, right)
     if risk > _USEFUL * plain:
         return None

@@ -64,10 +64,10 @@ class PartCounts:
         """Add the counts of other parts, or of other batches of the same part."""
         self.labelled = _merged_regions(self.labelled, other.labelled)
         self.pool = _merged_regions(self.pool, other.pool)
-        parts = {number: list(found) for number, found in self.parts.items()}
-        for number, found in other.parts.items():
+        parts = {number: list(sizes) for number, sizes in self.parts.items()}
+        for number, sizes in other.parts.items():
             mine = parts.setdefault(number, [0, 0])
-            parts[number] = [a + b for a, b in zip(mine, found, strict=True)]
+            parts[number] = [a + b for a, b in zip(mine, sizes, strict=True)]
         self.parts = dict(sorted(parts.items()))
         self.bad = dict(sorted({**self.bad, **other.bad}.items()))
         if self.sums is None or other.sums is None:
@@ -89,12 +89,12 @@ class PartCounts:
     @property
     def n_labelled(self) -> int:
         """Documents with a label."""
-        return sum(found[0] for found in self.parts.values())
+        return sum(sizes[0] for sizes in self.parts.values())
 
     @property
     def n_unlabelled(self) -> int:
         """Documents without one."""
-        return sum(found[1] for found in self.parts.values())
+        return sum(sizes[1] for sizes in self.parts.values())
 
     @property
     def classes(self) -> Labels:
@@ -120,12 +120,12 @@ class PartCounts:
         """Without the terms of fewer than ``min_df`` documents in any region."""
         if min_df <= 1:
             return self
-        kept = PartCounts(parts=self.parts, bad=self.bad)
+        selection = PartCounts(parts=self.parts, bad=self.bad)
         for name in ("labelled", "pool"):
             for region, counts in getattr(self, name).items():
                 keep = counts.document_frequency() >= min_df
-                getattr(kept, name)[region] = counts.select(keep)
-        return kept
+                getattr(selection, name)[region] = counts.select(keep)
+        return selection
 
 
 def _merged_regions(
@@ -309,22 +309,22 @@ class _TooLargeError(Exception):
 def _merged_shares(
     pieces: Sequence[Callable[[], PartCounts]], n_shares: int, memory: int
 ) -> PartCounts:
-    kept: list[PartCounts] = []
+    shares_here: list[PartCounts] = []
     histogram = np.zeros(_CAP + 1, dtype=np.int64)
     fits = True
     for number in range(n_shares):
         share = _share(pieces, number, n_shares, memory // 4)
         histogram += _histogram(share)
-        kept.append(share)
-        if sum(counts.nbytes for counts in kept) > memory // 2:
-            kept, fits = kept[:1], False
-    min_df = _least_cut(histogram, kept[0], memory)
+        shares_here.append(share)
+        if sum(counts.nbytes for counts in shares_here) > memory // 2:
+            shares_here, fits = shares_here[:1], False
+    min_df = _least_cut(histogram, shares_here[0], memory)
     if not fits:
-        kept = [
+        shares_here = [
             _cut(_share(pieces, number, n_shares, memory // 4), min_df)
             for number in range(n_shares)
         ]
-    return _cut(merge_tree(kept, merged), min_df)
+    return _cut(merge_tree(shares_here, merged), min_df)
 
 
 def _share(
@@ -343,11 +343,11 @@ def _share(
 
 def _histogram(counts: PartCounts) -> IntVector:
     """Terms of all regions by the number of their documents."""
-    found = np.zeros(_CAP + 1, dtype=np.int64)
+    histogram = np.zeros(_CAP + 1, dtype=np.int64)
     for region in (*counts.labelled.values(), *counts.pool.values()):
         frequency = np.minimum(region.document_frequency(), _CAP)
-        found += np.bincount(frequency, minlength=_CAP + 1)
-    return found
+        histogram += np.bincount(frequency, minlength=_CAP + 1)
+    return histogram
 
 
 def _least_cut(histogram: IntVector, counts: PartCounts, memory: int) -> int:

@@ -33,11 +33,11 @@ class JudgeTask:
             if batch.labels is None:
                 raise DataError(f"{part.name}: no label column; name it with --label.")
             decision = classifier.decide(batch.texts)
-            given = batch.labels.codes >= 0
+            is_labelled = batch.labels.codes >= 0
             true += [label for label in batch.labels.values() if label is not None]
-            pairs = zip(decision.labels.tolist(), given.tolist(), strict=True)
+            pairs = zip(decision.labels.tolist(), is_labelled.tolist(), strict=True)
             answers += [label for label, there in pairs if there]
-            blocks.append(decision.scores[given])
+            blocks.append(decision.scores[is_labelled])
         return true, answers, np.concatenate(blocks)
 
 
@@ -54,20 +54,20 @@ def report_of_parts(
             "several labels per document are evaluated in memory only; leave out "
             "--dask."
         )
-    found = executor.gather("judged", JudgeTask(model), parts)
-    true = [label for labels, _, _ in found for label in labels]
+    judgements = executor.gather("judged", JudgeTask(model), parts)
+    true = [label for labels, _, _ in judgements for label in labels]
     if not true:
         raise DataError(
             "no labelled document in the parts; name the label with --label."
         )
     answers = np.empty(len(true), dtype=object)
-    answers[:] = [answer for _, given, _ in found for answer in given]
+    answers[:] = [answer for _, labels, _ in judgements for answer in labels]
     if not any(answer is None for answer in answers):
         answers = np.asarray(answers.tolist())
     return Report.from_predictions(
         np.asarray(true),
         answers,
-        proba=np.concatenate([block for _, _, block in found]),
+        proba=np.concatenate([block for _, _, block in judgements]),
         classes=classifier.classes_,
         threshold=classifier.threshold_ if classifier.thresholds_ else None,
         top_terms=classifier.telling_terms(),

@@ -84,9 +84,9 @@ def filter_parts(
         if target is None:
             report.skipped += 1
             continue
-        found = FilterReport()
+        part_report = FilterReport()
         try:
-            _Work(chosen, columns[0], unit == "paragraph", found, progress)(
+            _Work(chosen, columns[0], unit == "paragraph", part_report, progress)(
                 part, target
             )
         except DataError as error:
@@ -94,7 +94,7 @@ def filter_parts(
                 raise
             report.bad[part.name] = str(error)
         else:
-            report.add(found)
+            report.add(part_report)
     return report
 
 

@@ -160,8 +160,10 @@ def fitting(
     else:
         if checkpoint is not None or budget is not None:
             columns = parts[0].request
-            told = f"{estimator.get_params()!r} {columns!r} {budget}"
-            store = Store(None if checkpoint is None else Path(checkpoint), told, parts)
+            settings = f"{estimator.get_params()!r} {columns!r} {budget}"
+            store = Store(
+                None if checkpoint is None else Path(checkpoint), settings, parts
+            )
         executor = LocalExecutor(store, budget, progress)
     done = False
     try:

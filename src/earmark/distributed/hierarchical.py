@@ -118,10 +118,10 @@ class StepTask:
 
     def __call__(self, rows: PartRows) -> MixtureTotals:
         """The E-step of this part."""
-        given = self.params
+        params = self.params
         mine = self.problem.weighted(self.problem.class_rows(rows))
         hard = self.problem.hard
-        return mixture_step(mine, given.table, given.offset, given.tiling, hard=hard)
+        return mixture_step(mine, params.table, params.offset, params.tiling, hard=hard)
 
 
 def _added(left: MixtureTotals, right: MixtureTotals) -> MixtureTotals:
@@ -223,19 +223,21 @@ class PartsFit(Fit):
         if not mask.all():
             ends = np.cumsum(list(data.sizes.values()))[:-1]
             marks = dict(zip(data.sizes, np.split(mask, ends), strict=True))
-            kept = data.executor.keep("some", SomeRows(marks), data.items)
-            data = replace(data, items=kept)
+            remote_rows = data.executor.keep("some", SomeRows(marks), data.items)
+            data = replace(data, items=remote_rows)
         sums: ClassStatistics = data.executor.reduce(
             "columns", PresenceTask(self.n_classes), data.items, merged
         )
         presence, tokens = sums.presence.toarray(), sums.dense_tokens()
-        found = []
+        documents = []
         for c in range(self.n_classes):
             mine = np.flatnonzero(mask & (self.data.y_index == c))
             remote: Any = RemoteClass(c, data, presence[c], tokens[c])
             weight = np.ones(len(mine))
-            found.append(ClassDocuments(remote, weight, self.keys[mine], self.seeds[c]))
-        return found
+            documents.append(
+                ClassDocuments(remote, weight, self.keys[mine], self.seeds[c])
+            )
+        return documents
 
     def _validation(self, held: BoolVector) -> tuple[Matrix, IntVector, FloatVector]:
         """Documents to choose by, brought here."""

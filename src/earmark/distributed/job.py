@@ -32,12 +32,12 @@ def as_bytes(size: int | str) -> int:
     if isinstance(size, int):
         value = size
     else:
-        found = re.fullmatch(
+        written = re.fullmatch(
             r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", size, re.IGNORECASE
         )
-        if found is None:
+        if written is None:
             raise ValueError(f"memory must be a size such as '2GB', got {size!r}.")
-        number, unit, binary = found.groups()
+        number, unit, binary = written.groups()
         factor = _UNITS[unit.upper()]
         if binary:
             factor = 1024 ** ("KMGT".index(unit.upper()) + 1) if unit else 1

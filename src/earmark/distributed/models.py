@@ -118,15 +118,15 @@ def fit_hybrid(model: HybridBayes, data: PartedRows) -> None:
     model.blocks_ = data.blocks
     fit_additive(model, data, blocks=data.blocks)
     own = data.labels()
-    given = data.weights(own)
-    weight = np.ones(len(own)) if given is None else given
+    own_weight = data.weights(own)
+    weight = np.ones(len(own)) if own_weight is None else own_weight
 
     def features() -> list[FloatMatrix]:
         task = EvidenceTask(model, data.class_weight)
         parts = data.executor.gather("evidence", task, data.items)
         return [np.concatenate(blocks) for blocks in zip(*parts, strict=True)]
 
-    model.choose_weights(own, weight, left_out(given, len(own)), features)
+    model.choose_weights(own, weight, left_out(own_weight, len(own)), features)
 
 
 class BlockTask:
@@ -138,8 +138,8 @@ class BlockTask:
     def __call__(self, rows: PartRows) -> GatheredRows:
         """One byte for each term of each document."""
         mine = rows.y == self.number if self.number is not None else rows.y >= 0
-        held = presence(canonical_rows(rows.X[mine])).astype(np.int8)
-        return GatheredRows(held, rows.y[mine])
+        rows_of_terms = presence(canonical_rows(rows.X[mine])).astype(np.int8)
+        return GatheredRows(rows_of_terms, rows.y[mine])
 
 
 class PathTask:
@@ -179,7 +179,7 @@ def fit_higher_order(model: HigherOrderNaiveBayes, data: PartedRows) -> None:
             "one place; fit in memory."
         )
     n_classes = len(data.classes)
-    held: ClassStatistics = data.executor.reduce(
+    statistics: ClassStatistics = data.executor.reduce(
         "presence", PresenceTask(n_classes), data.items, merged
     )
     pairs = []
@@ -191,7 +191,7 @@ def fit_higher_order(model: HigherOrderNaiveBayes, data: PartedRows) -> None:
             pairs += data.executor.gather("paths", PathTask(model.order), [block])
     model.classes_, model.n_features_in_ = data.classes, data.n_features
     documents = data.docs.astype(np.int64)
-    paths = joined_paths(model.order, held.presence, documents, pairs)
+    paths = joined_paths(model.order, statistics.presence, documents, pairs)
     if not model.keep_documents:
         model.finalise(paths)
         return

@@ -261,19 +261,19 @@ def predict_parts(
     todo = [part for part in parts if targets[part.number] is not None]
     written = {n: str(target) for n, target in targets.items() if target is not None}
     task = PredictTask(model, written, skip_bad)
-    found: list[tuple[int, int, str]] = []
+    results: list[tuple[int, int, str]] = []
     if todo and executor is None:
         for part in todo:
-            found.append(LocalExecutor().gather("labels", task, [part])[0])
+            results.append(LocalExecutor().gather("labels", task, [part])[0])
             if progress is not None:
-                progress(found[-1][0])
+                progress(results[-1][0])
     elif todo and executor is not None:
-        found = executor.gather("labels", task, todo)
-    bad = {p.name: why for p, (_, _, why) in zip(todo, found, strict=True) if why}
+        results = executor.gather("labels", task, todo)
+    bad = {p.name: why for p, (_, _, why) in zip(todo, results, strict=True) if why}
     return PredictReport(
         len(parts),
         len(parts) - len(todo),
-        sum(row[0] for row in found),
-        sum(row[1] for row in found),
+        sum(row[0] for row in results),
+        sum(row[1] for row in results),
         bad,
     )

@@ -154,17 +154,20 @@ class PartedRows:
         for k, number in enumerate(self.sizes):
             inside = (rows >= starts[k]) & (rows < starts[k + 1])
             chosen[number] = rows[inside] - starts[k]
-        found: GatheredRows = self.executor.reduce(
+        gathered: GatheredRows = self.executor.reduce(
             "picked", PickTask(chosen), self.items, _below
         )
-        return found
+        return gathered
 
     def places(self, parts: dict[int, list[int]]) -> IntVector:
         """Row of each labelled document among all, the unlabelled ones counted too."""
-        found = self.executor.gather("places", _rows_of, self.items)
+        rows_of_parts = self.executor.gather("places", _rows_of, self.items)
         starts = np.cumsum([0, *(sum(parts[number]) for number in self.sizes)])
         return np.concatenate(
-            [rows + start for rows, start in zip(found, starts[:-1], strict=True)]
+            [
+                rows + start
+                for rows, start in zip(rows_of_parts, starts[:-1], strict=True)
+            ]
         )
 
     def labels(self) -> IntVector:

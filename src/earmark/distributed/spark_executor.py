@@ -85,8 +85,8 @@ class SparkExecutor(Executor):
         cut = blocks_of([sendable(item) for item in items], self.block)
         rows = [(k, pickle.dumps((work, block))) for k, block in enumerate(cut)]
         frame = self.session.createDataFrame(rows, _SCHEMA).repartition(len(rows))
-        found = frame.mapInArrow(_work_on, _SCHEMA).collect()
-        ordered = sorted((int(row["number"]), row["payload"]) for row in found)
+        answers = frame.mapInArrow(_work_on, _SCHEMA).collect()
+        ordered = sorted((int(row["number"]), row["payload"]) for row in answers)
         return [pickle.loads(payload) for _, payload in ordered]
 
 

@@ -93,8 +93,8 @@ def _delimiter_of(header: str, quote: str | None) -> str:
     if quote is not None:
         mark = re.escape(quote)
         header = re.sub(f"{mark}[^{mark}]*({mark}|$)", "", header)
-    found = {mark: header.count(mark) for mark in ",;\t|"}
-    return "," if found[","] else max(found, key=lambda mark: found[mark])
+    frequency = {mark: header.count(mark) for mark in ",;\t|"}
+    return "," if frequency[","] else max(frequency, key=lambda mark: frequency[mark])
 
 
 class _Rows:

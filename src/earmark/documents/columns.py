@@ -138,8 +138,8 @@ class Request:
         if self.label is False:
             return None
         if self.label is None:
-            found = _guess(names, LABEL_NAMES, "label", source)
-            return None if found == self.id else found
+            name = _guess(names, LABEL_NAMES, "label", source)
+            return None if name == self.id else name
         if self.label not in names:
             absent_is_unlabelled = sparse and self.allow_unlabelled
             if not absent_is_unlabelled or near(self.label, names):
@@ -199,14 +199,14 @@ def _guess(
     for name in names:
         by_lower.setdefault(name.strip().lower(), []).append(name)
     best = by_lower.get(candidates[0], [])
-    found = best or [n for c in candidates[1:] for n in by_lower.get(c, [])]
-    if len(found) > 1:
+    likely = best or [n for c in candidates[1:] for n in by_lower.get(c, [])]
+    if len(likely) > 1:
         raise fault(
             source,
-            f"more than one column may be the {flag}: {listed(found)}; "
+            f"more than one column may be the {flag}: {listed(likely)}; "
             f"name one with {flag}= (--{flag} on the command line).",
         )
-    return found[0] if found else None
+    return likely[0] if likely else None
 
 
 def _guess_text(
@@ -214,9 +214,9 @@ def _guess_text(
 ) -> str:
     """The text column by its name, or because no other column holds strings."""
     free = [name for name in strings if name not in taken]
-    found = _guess(free, TEXT_NAMES, "text", source)
-    if found is not None:
-        return found
+    name = _guess(free, TEXT_NAMES, "text", source)
+    if name is not None:
+        return name
     if len(free) == 1:
         return free[0]
     what = "several columns hold strings" if free else "no column holds strings"

@@ -60,7 +60,7 @@ class Documents:
             "labels": self.labels,
             "ids": self.ids,
             "rows": self.rows or None,
-            **{f"columns[{name!r}]": kept for name, kept in self.columns.items()},
+            **{f"columns[{name!r}]": column for name, column in self.columns.items()},
         }
         for name, values in lists.items():
             if values is not None and len(values) != n_documents:

@@ -57,7 +57,7 @@ class CodedLabels:
         codes = codes.astype(np.int64)
         met = np.bincount(codes[codes >= 0], minlength=len(names)) > 0
         pairs = zip(names, met, strict=True)
-        known = sorted({name for name, held in pairs if held and name is not None})
+        known = sorted({name for name, occurs in pairs if occurs and name is not None})
         place: dict[str | None, int] = {name: k for k, name in enumerate(known)}
         new = np.array([place.get(name, -1) for name in (*names, None)], np.int64)
         return cls(new[codes], known)
@@ -113,8 +113,8 @@ class Part:
     @property
     def stamp(self) -> tuple[int, int]:
         """Size and time of the last change: another stamp, another content."""
-        found = self.path.stat()
-        return found.st_size, found.st_mtime_ns
+        status = self.path.stat()
+        return status.st_size, status.st_mtime_ns
 
     def batches(self) -> Iterator[Batch]:
         """The documents, in batches of bounded memory; DataError if unreadable."""
@@ -189,20 +189,20 @@ def list_parts(
 
 def _sources(path: PathLike | Sequence[PathLike], options: ReadOptions) -> list[Source]:
     if not isinstance(path, str | os.PathLike):
-        given = [s for one in path for s in _sources(one, options)]
-        if not given:
+        listed = [s for one in path for s in _sources(one, options)]
+        if not listed:
             raise DataError("the list of parts is empty; name at least one file.")
-        return given
-    found = find_sources(path, options)
-    if found is None:
+        return listed
+    sources = find_sources(path, options)
+    if sources is None:
         raise fault(
             os.fspath(path),
             "expected a directory of .parquet, .jsonl, .csv or .tsv parts, got none "
             "of these in it; a folder of text files is read without parts.",
         )
-    if found[0].path is None:
+    if sources[0].path is None:
         raise fault("stdin", "expected files, which can be read more than once.")
-    return found
+    return sources
 
 
 def _first_plan(parts: Sequence[Part]) -> Plan:

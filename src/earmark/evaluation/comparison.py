@@ -520,9 +520,9 @@ def _trial(
             start = time.process_time()
             model = fitted_with(fresh(estimator, seed), *train, unlabelled)
             fitted = time.process_time()
-            given = model.predict(X_test)
+            outputs = model.predict(X_test)
             predicted = time.process_time()
-        answers = _labels(given) if several else as_labels(given)
+        answers = _labels(outputs) if several else as_labels(outputs)
         nothing = (None, None)
         sure, log_loss = nothing if several else _confidence(model, X_test, truth)
     except Exception as error:

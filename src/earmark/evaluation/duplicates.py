@@ -253,7 +253,7 @@ def _shingled(texts: list[str], shingle: int) -> tuple[Hashes, IntVector]:
     left = np.repeat(counts, counts) - place
     owner = np.repeat(np.arange(len(texts)), counts)
     empty = np.flatnonzero(counts == 0)
-    found, owners = [np.zeros(len(empty), np.uint64)], [empty]
+    hash_lists, owners = [np.zeros(len(empty), np.uint64)], [empty]
     for width in range(1, shingle + 1):
         whole = left >= width
         if width < shingle:
@@ -264,9 +264,9 @@ def _shingled(texts: list[str], shingle: int) -> tuple[Hashes, IntVector]:
             hashed = (hashed ^ words[starts + offset]) * _MULTIPLIERS[0]
             hashed ^= hashed >> np.uint64(29)
         hashed *= _MULTIPLIERS[1]
-        found.append(hashed ^ (hashed >> np.uint64(32)))
+        hash_lists.append(hashed ^ (hashed >> np.uint64(32)))
         owners.append(owner[starts])
-    hashes, owner = np.concatenate(found), np.concatenate(owners)
+    hashes, owner = np.concatenate(hash_lists), np.concatenate(owners)
     order = np.argsort(hashes)
     order = order[np.argsort(owner[order].astype(np.uint16), kind="stable")]
     hashes, owner = hashes[order], owner[order]

@@ -205,8 +205,8 @@ class _Encoder:
                     "that do not begin with two underscores"
                 )
             if key not in left_out:
-                kept = None if key in NOT_OBEYED else item
-                state[key] = self.value(kept, place.attribute(key))
+                stored = None if key in NOT_OBEYED else item
+                state[key] = self.value(stored, place.attribute(key))
         return {"$": "object", "class": name, "state": state}
 
     def array(self, value: Array, place: Place) -> Json:

@@ -603,12 +603,12 @@ def _nodes_of_classes(state: Mapping[str, Any], scope: Scope, place: Place) -> N
 
 def _one_per_pair(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
     """One estimator for each pair of classes, on the columns that either class has."""
-    n_classes, held = scope.sizes["n_classes"], state["held_"]
+    n_classes, presence = scope.sizes["n_classes"], state["held_"]
     pairs = [(a, b) for a in range(n_classes) for b in range(a + 1, n_classes)]
     if len(pairs) != len(state["estimators_"]):
         raise ModelFormatError(f"{place} must have {len(pairs)} estimators")
     for (a, b), estimator in zip(pairs, state["estimators_"], strict=True):
-        if int((held[a] | held[b]).sum()) != estimator.n_features_in_:
+        if int((presence[a] | presence[b]).sum()) != estimator.n_features_in_:
             raise ModelFormatError(f"{place}.estimators_ do not fit the columns")
         if len(estimator.classes_) != 2:
             raise ModelFormatError(f"{place}.estimators_ must tell two classes apart")

@@ -82,8 +82,8 @@ class ClassMoments(AdditiveStatistics):
         X = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         labels, weights = np.asarray(y), checked_weights(sample_weight, X.shape[0])
         for rows, block in dense_blocks(X):
-            given = None if weights is None else weights[rows]
-            self.merge(self._measured(block, labels[rows], given))
+            own_weight = None if weights is None else weights[rows]
+            self.merge(self._measured(block, labels[rows], own_weight))
         return self
 
     def remove(
@@ -139,8 +139,10 @@ class ClassMoments(AdditiveStatistics):
         self, rows: FloatMatrix, y: Labels, sample_weight: FloatVector | None
     ) -> ClassMoments:
         y_index = label_positions(y, self.classes, rows.shape[0])
-        given = checked_weights(sample_weight, rows.shape[0])
-        weight = np.ones(rows.shape[0]) if given is None else given.astype(np.float64)
+        checked = checked_weights(sample_weight, rows.shape[0])
+        weight = (
+            np.ones(rows.shape[0]) if checked is None else checked.astype(np.float64)
+        )
         batch = ClassMoments(self.classes, self.n_features)
         for c in np.unique(y_index):
             mine = (y_index == c) & (weight > 0)

@@ -381,14 +381,14 @@ class ClassStatistics(AdditiveStatistics):
         y_index = label_positions(np.asarray(y), self.classes, rows.shape[0])
         weight = checked_weights(sample_weight, rows.shape[0])
         self._refuse_overflow(rows, y_index, weight)
-        held = presence(rows)
+        present = presence(rows)
         if weight is not None:
-            rows, held = scale_rows(rows, weight), scale_rows(held, weight)
+            rows, present = scale_rows(rows, weight), scale_rows(present, weight)
         n_classes = len(self.classes)
         docs = np.bincount(y_index, weights=weight, minlength=n_classes)
         if weight is None or weight.dtype.kind != "f":
             docs = whole(docs)
-        tokens, having = (class_sums(m, y_index, n_classes) for m in (rows, held))
+        tokens, having = (class_sums(m, y_index, n_classes) for m in (rows, present))
         return ClassStatistics._of(self.classes, docs, tokens, having, self.terms)
 
     def _refuse_overflow(
@@ -411,12 +411,13 @@ class ClassStatistics(AdditiveStatistics):
             _refuse_large(sums, self.terms)
         docs = self.docs + sign * other.docs
         tokens = canonical_rows(self.tokens + sign * other.tokens)
-        held = canonical_rows(self.presence + sign * other.presence)
+        presence = canonical_rows(self.presence + sign * other.presence)
         if sign < 0:
             exact = self.is_exact and other.is_exact
             slack = 0.0 if exact else 1e-9 * max(1.0, float(self.docs.sum()))
             lowest = min(
-                [docs.min(initial=0)] + [m.data.min(initial=0) for m in (tokens, held)]
+                [docs.min(initial=0)]
+                + [m.data.min(initial=0) for m in (tokens, presence)]
             )
             if lowest < -slack:
                 raise DataError(
@@ -424,7 +425,7 @@ class ClassStatistics(AdditiveStatistics):
                     f"{lowest:g}; nothing was changed. Forget only documents that "
                     "were learned, with the same label and weight."
                 )
-        self._set(docs, tokens, held)
+        self._set(docs, tokens, presence)
 
     def _refuse_other_keys(self, other: ClassStatistics) -> None:
         if (self.terms is None) != (other.terms is None):
@@ -521,10 +522,10 @@ def _positions(keys: Any, among: Any, what: str) -> IntVector:
     """Where each of ``keys`` stands in ``among``."""
     index = {key: i for i, key in enumerate(among.tolist())}
     try:
-        found = [index[key] for key in keys.tolist()]
+        positions = [index[key] for key in keys.tolist()]
     except KeyError as error:
         raise DataError(f"the {what} {error.args[0]!r} was never added") from None
-    return np.asarray(found, dtype=np.int64)
+    return np.asarray(positions, dtype=np.int64)
 
 
 def _moved(

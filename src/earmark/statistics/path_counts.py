@@ -72,10 +72,10 @@ def second_order_paths(
     matrix = _presence(B, "B")
     terms = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]))
     rows = PresenceRows.of(matrix, terms)
-    lengths, held = rows.lengths, rows.held
+    lengths, presences = rows.lengths, rows.held
     reach = transposed_times(rows, lengths - 1)  # a
-    exact = _is_safe(float((reach * (reach + held.astype(np.float64))).sum()))
-    a, f = _typed(exact, reach, held)
+    exact = _is_safe(float((reach * (reach + presences.astype(np.float64))).sum()))
+    a, f = _typed(exact, reach, presences)
     chains = transposed_times(rows, presence_times(rows, a)) - f * a  # C0 a
     squares, r = _typed(exact, lengths - 1, squared_cooccurrence(rows))
     if pure:

@@ -100,8 +100,8 @@ class TermCounts:
         presence: SparseMatrix | None = None,
     ) -> TermCounts:
         """The same, of terms that are packed already."""
-        held = tokens if presence is None else presence
-        return cls(classes, docs, *packed, tokens, held)
+        term_presence = tokens if presence is None else presence
+        return cls(classes, docs, *packed, tokens, term_presence)
 
     @property
     def n_terms(self) -> int:
