@@ -9,8 +9,8 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 280,
-    "lines": 55_330,
+    "files": 255,
+    "lines": 55_150,
     "private imports": 0,
     "private attributes": 0,
     "Any": 850,

@@ -5,6 +5,7 @@ Every message of a check reads: owner.name must be ..., got ...; hint.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from functools import cache, wraps
@@ -19,6 +20,7 @@ __all__ = [
     "default_parameters",
     "given_to_fit",
     "offers",
+    "parse_size",
     "random_state_of",
     "renamed",
     "require_in_range",
@@ -106,6 +108,16 @@ def require_one_of(
             f"{_where(owner, name)} must be one of {listed}, "
             f"got {value!r}{_tail(hint)}."
         )
+
+
+def parse_size(text: str) -> int | None:
+    """Bytes of "2GB", "500 MB", "1.5G", "1GiB" or "100"; None of what is no size."""
+    size = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", text.upper())
+    if size is None:
+        return None
+    number, unit, binary = size.groups()
+    step = 1024 if binary else 1000
+    return int(float(number) * step ** " KMGT".index(unit or " "))
 
 
 _P = ParamSpec("_P")

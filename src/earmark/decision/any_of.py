@@ -18,7 +18,7 @@ from earmark.decision.decision import (
     Decision,
     Scores,
     any_of_decision,
-    object_array,
+    label_tuples,
     read_scores,
 )
 from earmark.decision.wrapping import (
@@ -35,7 +35,6 @@ from earmark.evaluation.labels import (
     indicator_matrix,
     is_multi_label,
     label_sets,
-    plain,
 )
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_folds, take
@@ -203,7 +202,7 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return best
         if self.input_ == "indicator":
             return (margins >= 0).astype(np.int64)
-        return self._label_tuples(margins >= 0)
+        return label_tuples(margins >= 0, self.classes_)
 
     def decide(self, X: Any) -> Decision:
         """Labels with scores and confidence."""
@@ -323,12 +322,6 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         margins: FloatMatrix = self._label_scores(X) - self.threshold_
         return margins
-
-    def _label_tuples(self, is_label: BoolVector) -> Labels:
-        names = [plain(label) for label in self.classes_]
-        return object_array(
-            [tuple(names[c] for c in np.flatnonzero(row)) for row in is_label]
-        )
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What is passed on to the estimator."""

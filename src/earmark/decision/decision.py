@@ -38,6 +38,7 @@ __all__ = [
     "as_columns",
     "class_log_odds",
     "has_probabilities",
+    "label_tuples",
     "log_odds",
     "log_probabilities",
     "object_array",
@@ -358,7 +359,7 @@ def any_of_decision(
 ) -> Decision:
     """Labels with a margin of 0 and more, where it is far enough from 0."""
     is_label = margins >= 0
-    best = _label_tuples(is_label, classes)
+    best = label_tuples(is_label, classes)
     everything = Decision(
         labels=best,
         scores=proba,
@@ -391,16 +392,17 @@ def _any_of_at(decision: Decision, thresholds: Sequence[Threshold]) -> Decision:
     assert margins is not None
     if not thresholds:
         abstained = np.zeros(margins.shape, dtype=bool)
-        labels = _label_tuples(margins >= 0, decision.classes)
+        labels = label_tuples(margins >= 0, decision.classes)
         return replace(decision, labels=labels, abstained=abstained)
     cut = np.array([threshold.value for threshold in thresholds])
     abstained = np.abs(margins) < cut
-    labels = _label_tuples((margins >= 0) & ~abstained, decision.classes)
+    labels = label_tuples((margins >= 0) & ~abstained, decision.classes)
     labels[abstained.all(axis=1)] = None
     return replace(decision, labels=labels, abstained=abstained)
 
 
-def _label_tuples(is_label: BoolVector, classes: Labels) -> Labels:
+def label_tuples(is_label: BoolVector, classes: Labels) -> Labels:
+    """The labels of each document, as tuples."""
     names = as_labels(classes)
     return object_array([tuple(names[c] for c in np.flatnonzero(r)) for r in is_label])
 

@@ -56,6 +56,7 @@ __all__ = [
 ]
 
 
+@dataclass(eq=False)
 class Evidence:
     """How certain the model was of answers to unseen documents, and if rightly.
 
@@ -85,29 +86,15 @@ class Evidence:
 
     """
 
+    certainty: FloatVector
+    correct: BoolVector
+    held_out: bool = False
+    group: IntVector | None = None
+    n_groups: int = 1
+    probabilistic: bool = True
+    about_labels: bool = False
     novelty: FloatVector | None = None
-
-    def __init__(
-        self,
-        certainty: FloatVector,
-        correct: BoolVector,
-        held_out: bool = False,
-        group: IntVector | None = None,
-        n_groups: int = 1,
-        probabilistic: bool = True,
-        about_labels: bool = False,
-        novelty: FloatVector | None = None,
-        n_copies: int = 0,
-    ) -> None:
-        self.certainty = certainty
-        self.correct = correct
-        self.held_out = held_out
-        self.group = group
-        self.n_groups = n_groups
-        self.probabilistic = probabilistic
-        self.about_labels = about_labels
-        self.novelty = novelty
-        self.n_copies = n_copies
+    n_copies: int = 0
 
     def __len__(self) -> int:
         return len(self.correct)

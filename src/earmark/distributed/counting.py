@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -155,6 +156,7 @@ def _region_texts(part: Part, batch: Batch, regions: Regions) -> RegionTexts:
     return as_region_texts(batch.texts, regions, where)
 
 
+@dataclass(eq=False)
 class CountTask:
     """Part -> ``PartCounts``.
 
@@ -174,19 +176,11 @@ class CountTask:
 
     """
 
-    def __init__(
-        self,
-        counter: Estimator,
-        regions: Regions,
-        skip_bad: bool = False,
-        with_pool: bool = False,
-        add: Callable[[RegionTexts, Labels], Any] | None = None,
-    ) -> None:
-        self.counter = counter
-        self.regions = regions
-        self.skip_bad = skip_bad
-        self.with_pool = with_pool
-        self.add = add
+    counter: Estimator
+    regions: Regions
+    skip_bad: bool = False
+    with_pool: bool = False
+    add: Callable[[RegionTexts, Labels], Any] | None = None
 
     @property
     def grows(self) -> bool:

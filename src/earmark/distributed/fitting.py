@@ -114,19 +114,7 @@ def fit(
     >>> folder.cleanup()
 
     """
-    with fitting(
-        estimator,
-        dataset,
-        client=client,
-        text=text,
-        label=label,
-        unlabelled=unlabelled,
-        memory=memory,
-        checkpoint=checkpoint,
-        keep_checkpoint=keep_checkpoint,
-        skip_bad=skip_bad,
-        progress=progress,
-    ) as (classifier, _):
+    with fitting(**locals()) as (classifier, _):
         return classifier
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,11 +11,11 @@ from earmark.distributed.executor import Executor, Regions, merged
 from earmark.distributed.sampling import Sample, SampleTask, room_of
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError
+from earmark.parameters import parse_size
 from earmark.typing import Estimator
 
 __all__ = ["Job", "NothingToLearnError", "as_bytes"]
 
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LEAST = 50_000_000
 
 
@@ -29,19 +28,9 @@ def as_bytes(size: int | str) -> int:
     1500000000
 
     """
-    if isinstance(size, int):
-        value = size
-    else:
-        written = re.fullmatch(
-            r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", size, re.IGNORECASE
-        )
-        if written is None:
-            raise ValueError(f"memory must be a size such as '2GB', got {size!r}.")
-        number, unit, binary = written.groups()
-        factor = _UNITS[unit.upper()]
-        if binary:
-            factor = 1024 ** ("KMGT".index(unit.upper()) + 1) if unit else 1
-        value = int(float(number) * factor)
+    value = size if isinstance(size, int) else parse_size(size)
+    if value is None:
+        raise ValueError(f"memory must be a size such as '2GB', got {size!r}.")
     if value < _LEAST:
         raise ValueError(
             f"memory must be at least 50 MB, got {size!r}; earmark itself takes more "

@@ -37,6 +37,7 @@ class Progress:
         return self.documents / self.seconds if self.seconds > 0 else 0.0
 
 
+@dataclass(eq=False)
 class LocalExecutor(Executor):
     """Run the parts here, one after the other.
 
@@ -51,15 +52,9 @@ class LocalExecutor(Executor):
 
     """
 
-    def __init__(
-        self,
-        store: Store | None = None,
-        memory: int | None = None,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> None:
-        self.store = store
-        self.memory = memory
-        self.progress = progress
+    store: Store | None = None
+    memory: int | None = None
+    progress: Callable[[Progress], None] | None = None
 
     def reduce(
         self, stage: str, task: Task, items: Sequence[Item], merge: Merge

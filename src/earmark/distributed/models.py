@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -201,15 +202,13 @@ def fit_higher_order(model: HigherOrderNaiveBayes, data: PartedRows) -> None:
     model.finalise(paths, canonical_rows(rows.X), rows.y)
 
 
+@dataclass(eq=False)
 class ExpectTask:
     """``PartRows`` -> sums of its unlabelled documents by their posterior (SS1)."""
 
-    def __init__(
-        self, now: Parameters, before: Parameters | None, evidence: float | None
-    ) -> None:
-        self.now = now
-        self.before = before
-        self.evidence = evidence
+    now: Parameters
+    before: Parameters | None
+    evidence: float | None
 
     def __call__(self, rows: PartRows) -> PoolSums:
         """The E-step of this part."""
@@ -232,15 +231,13 @@ def fit_semi_supervised(model: SemiSupervisedNaiveBayes, data: PartedRows) -> No
     model.fit_sums(data.classes, own, expect)
 
 
+@dataclass(eq=False)
 class SlopeTask:
     """``PartRows`` -> cross-entropy and its gradient, or how that changes."""
 
-    def __init__(
-        self, at: Point, along: Point | None, factor: FloatVector | None
-    ) -> None:
-        self.at = at
-        self.along = along
-        self.factor = factor
+    at: Point
+    along: Point | None
+    factor: FloatVector | None
 
     def __call__(self, rows: PartRows) -> Slope:
         """Sums over the part."""

@@ -160,6 +160,7 @@ class PredictReport:
     """Part -> why it could not be read."""
 
 
+@dataclass(eq=False)
 class PredictTask:
     """Part -> a Parquet file of its labels; the model is loaded where it runs.
 
@@ -174,12 +175,9 @@ class PredictTask:
 
     """
 
-    def __init__(
-        self, model: SentModel, targets: dict[int, str], skip_bad: bool
-    ) -> None:
-        self.model = model
-        self.targets = targets
-        self.skip_bad = skip_bad
+    model: SentModel
+    targets: dict[int, str]
+    skip_bad: bool
 
     def __call__(self, part: Part) -> tuple[int, int, str]:
         """Documents, abstentions, and what is wrong with the part."""

@@ -18,6 +18,7 @@ from earmark.typing import FloatVector, IntVector, Labels, SparseMatrix
 __all__ = ["GatheredRows", "MatrixTask", "PartRows", "PartedRows", "PickTask"]
 
 
+@dataclass(eq=False)
 class PartRows:
     """The matrix of a part: labelled rows with their class, and rows without one.
 
@@ -36,19 +37,11 @@ class PartRows:
 
     """
 
-    def __init__(
-        self,
-        number: int,
-        X: SparseMatrix,
-        y: IntVector,
-        pool: SparseMatrix,
-        rows: IntVector,
-    ) -> None:
-        self.number = number
-        self.rows = rows
-        self.X = X
-        self.y = y
-        self.pool = pool
+    number: int
+    X: SparseMatrix
+    y: IntVector
+    pool: SparseMatrix
+    rows: IntVector
 
     @property
     def n_documents(self) -> int:
@@ -70,16 +63,14 @@ class GatheredRows:
         return self
 
 
+@dataclass(eq=False)
 class MatrixTask:
     """Part -> ``PartRows`` with features that are already fitted."""
 
-    def __init__(
-        self, features: Any, regions: Regions, classes: Labels, with_pool: bool = False
-    ) -> None:
-        self.features = features
-        self.regions = regions
-        self.classes = classes
-        self.with_pool = with_pool
+    features: Any
+    regions: Regions
+    classes: Labels
+    with_pool: bool = False
 
     def __call__(self, part: Part) -> PartRows:
         """The rows of the whole part."""

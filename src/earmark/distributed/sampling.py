@@ -9,6 +9,7 @@ is the same for every back end and every order in which the parts are merged.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -37,6 +38,7 @@ def room_of(memory: int | None) -> int:
     return int(_SHARE * (_USUAL_MEMORY if memory is None else memory))
 
 
+@dataclass(eq=False)
 class DrawnDocuments:
     """Texts of some documents with their labels, places and lots.
 
@@ -57,21 +59,12 @@ class DrawnDocuments:
 
     """
 
-    def __init__(
-        self,
-        texts: dict[str, PackedTerms],
-        labels: list[str],
-        place: IntVector,
-        lot: IntVector,
-        n_seen: int,
-        limit: int = _LOTS,
-    ) -> None:
-        self.texts = texts
-        self.labels = labels
-        self.place = place
-        self.lot = lot
-        self.n_seen = n_seen
-        self.limit = limit
+    texts: dict[str, PackedTerms]
+    labels: list[str]
+    place: IntVector
+    lot: IntVector
+    n_seen: int
+    limit: int = _LOTS
 
     @classmethod
     def none(cls) -> DrawnDocuments:

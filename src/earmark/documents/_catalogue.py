@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import resources
 
 __all__ = ["CORPORA", "SHA256", "Corpus"]
 
@@ -120,86 +121,9 @@ CORPORA: dict[str, Corpus] = {
     ),
 }
 
+# As sha256sum writes and checks them.
+_SUMS = resources.files("earmark.documents") / "corpora.sha256"
 SHA256: dict[str, str] = {
-    "20newsgroups_bydate_test.parquet": (
-        "f2d84b8df353e9888f6ff5020737710464fafdc0eb5083f0c3f0e911e313673b"
-    ),
-    "20newsgroups_bydate_train.parquet": (
-        "6072b5d445e1afbc29d15d47c5545506b15001c21e37301f2c0b993e9c42b4f7"
-    ),
-    "20newsgroups_original19997.parquet": (
-        "27f0403ec4520094efe3d109854114cf92fdbdffb3a336abbc2588452c330a5f"
-    ),
-    "ag_news_test.parquet": (
-        "c984db9a92135477a56c2a9464afd5e82000cb62a46839cf59421956ab3e6afd"
-    ),
-    "citeseer.cites.gz": (
-        "4d25f20ac9cef83d5e356492baabd1a8846ef21a01d0f9970c2ccd7839c90e9f"
-    ),
-    "citeseer.content.gz": (
-        "adbaf1e6545ffcebbc4ee308991440a872ed66260a94fc74e4a9357bbadcebd5"
-    ),
-    "citeseer.parquet": (
-        "a36997ea654d4d6c83e7271e4031575649e6b64df9931bb92c939caa6c43ff94"
-    ),
-    "cora.cites.gz": (
-        "0f788a952ff05229cc2e788f5efbe9a6c6f067b2b109052caff75a9ea9d8a16b"
-    ),
-    "cora.content.gz": (
-        "51e2c536095a71deb7ef409741df6221875029ab3484a4f2b18b4ab5023721bd"
-    ),
-    "cora.parquet": (
-        "e19e63cc526a4b89ed0c42c70592d2ec7e7514be6aebe1f7b3e1789f202c43dc"
-    ),
-    "imdb_test.parquet": (
-        "fd7233d6ecf715543a19ce42c6a9cbcb99ca7ddf6b3e2d7c46ac5dc265a740d7"
-    ),
-    "imdb_train.parquet": (
-        "d5fb9b2c76e48bbfa9d7f17aab4b1b908e9feccf1273f7654b78b7eead18ba4b"
-    ),
-    "r52_stemmed_test.parquet": (
-        "c9a877a419394c6e063ef06819d194c70dc8737a8365f55ec073b5edc785264f"
-    ),
-    "r52_stemmed_train.parquet": (
-        "16603db84818494710939cb45aea0feb64908c30341074384384d6c64b2968af"
-    ),
-    "r52_test.parquet": (
-        "47a61d3a24d4fae0b2650077bb6082b813b3d99668c7c58e8f2ca730dd71c55e"
-    ),
-    "r52_train.parquet": (
-        "95dc7822b6c21aa9175845cd81af030f84f92b227c5065aa1fcff7f5cc1fe5c3"
-    ),
-    "r8_stemmed_test.parquet": (
-        "94ae8f717cc1721d66d86ccce1820a09a346ece8f337b07f77bc0a02326ebaf9"
-    ),
-    "r8_stemmed_train.parquet": (
-        "b0ba1c9c5f3e83977d01bc04b2612de465cdd14c73a8cce1be4a2b9a4dc78b4b"
-    ),
-    "r8_test.parquet": (
-        "08e1f3e65c1c1a4ddf06b759d61c2386dc0519e6caf197ae4106afafe55b04ce"
-    ),
-    "r8_train.parquet": (
-        "35627a38e72bb81b1812cb23a09a4c67feff58605028c3f7c3dcfc2f7544ccf9"
-    ),
-    "reuters21578_modapte_test.parquet": (
-        "647960cb1f4bcff3b3c7108b28d43661942b20bf17b34c5419f1afd832772f11"
-    ),
-    "reuters21578_modapte_train.parquet": (
-        "26bdda080af6fa50ed6b4d0183854dc22b00a5249b5f446d4904a70f6aff9316"
-    ),
-    "sms_spam.parquet": (
-        "67aa7bfe02d636a5b794e510c0eb034c33d0d5e75a17d1ec0bdd0df77a90721c"
-    ),
-    "trec_test.parquet": (
-        "f72fcc4938efc46ab6fdf5ea3579b415bfef8b17e20666739265251de32c6277"
-    ),
-    "trec_train.parquet": (
-        "232490e9627e643f57bf915f4718b3b84f76939616627808d0fa1bc3d7d8298e"
-    ),
-    "webkb_test.parquet": (
-        "f2d49148493ca13d02e172ecc99fdb46b6e5ba389f77d888c2eae90630cce3bd"
-    ),
-    "webkb_train.parquet": (
-        "f6b5926c76dfe46c688ae347eb22b3d9a12a11a3753ccacee77e61a6ffd3e402"
-    ),
+    file: digest
+    for digest, file in map(str.split, _SUMS.read_text("ascii").splitlines())
 }

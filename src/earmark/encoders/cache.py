@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import logging
 import os
-import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ import numpy as np
 
 from earmark.encoders.by_name import Vectors, text_key
 from earmark.exceptions import DataError
+from earmark.parameters import parse_size
 from earmark.whole_files import cache_folder, locked_file
 
 __all__ = [
@@ -46,7 +46,6 @@ CREATE TABLE IF NOT EXISTS vectors(
   number INTEGER PRIMARY KEY, encoder INTEGER, text BLOB, vector BLOB,
   UNIQUE(encoder, text));
 """
-_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 class Entry(NamedTuple):
@@ -65,13 +64,13 @@ def cache_limit() -> int:
         return _DEFAULT_LIMIT
     if stated.lower() in ("off", "no", "false"):
         return 0
-    size = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?B)?", stated.upper())
+    size = parse_size(stated)
     if size is None:
         raise DataError(
             "EARMARK_ENCODER_CACHE must be off or a size such as 2GB, "
             f"got {stated!r}: set another, or none."
         )
-    return int(float(size[1]) * _UNITS[size[2] or ""])
+    return size
 
 
 class VectorCache:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from earmark.evaluation.confusion import (
-    averages,
-    multi_label_scores,
-    score_classes,
-)
+from earmark.evaluation.confusion import ConfusionMatrix, multi_label_scores
 from earmark.evaluation.coverage import accuracy_coverage
 from earmark.evaluation.fresh import fitted_with, fresh
 from earmark.evaluation.labels import (
@@ -202,23 +199,13 @@ class Comparison(Result):
 
     def to_dict(self, *, costs: bool = True) -> JsonObject:
         """Plain values for JSON; without ``costs`` it depends on the seed alone."""
-        rows = [asdict(c) for c in self.classifiers]
-        for row in rows:
-            row["scores"] = list(row["scores"])
-            if not costs:
-                for name in ("fit_seconds", "predict_seconds", "extra_mb"):
-                    del row[name]
-        return {
-            "classifiers": rows,
-            "pairs": [asdict(pair) for pair in self.pairs],
-            "summary": self.sentences,
-            "test": self.test,
-            "n_train": self.n_train,
-            "n_test": self.n_test,
-            "n_repeats": self.n_repeats,
-            "target_accuracy": self.target_accuracy,
-            "level": self.level,
-        }
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        rows = [asdict(c) | {"scores": list(c.scores)} for c in self.classifiers]
+        left_out = () if costs else ("fit_seconds", "predict_seconds", "extra_mb")
+        for row, name in itertools.product(rows, left_out):
+            del row[name]
+        pairs = [asdict(pair) for pair in self.pairs]
+        return plain | {"classifiers": rows, "pairs": pairs, "summary": self.sentences}
 
 
 def summarize(
@@ -540,10 +527,10 @@ def _trial(
         repeat=repeat,
         correct=correct,
         macro_f1=(
-            multi_label_scores(truth, answers).macro.f1
+            multi_label_scores(truth, answers)
             if several
-            else _macro_f1(truth, answers)
-        ),
+            else ConfusionMatrix.from_predictions(truth, answers)
+        ).macro.f1,
         coverage=coverage,
         log_loss=log_loss,
         fit_seconds=fitted - start,
@@ -566,16 +553,3 @@ def _confidence(
         best = np.partition(scores, -2, axis=1)[:, -2:]
         return best[:, 1] - best[:, 0], None
     return None, None
-
-
-def _macro_f1(truth: list[Label], answers: list[Label]) -> float:
-    classes = class_list(truth, answers)
-    row, column = index_of(truth, classes), index_of(answers, classes)
-    size = len(classes)
-    scores = score_classes(
-        classes,
-        np.bincount(row[row == column], minlength=size),
-        np.bincount(column[column >= 0], minlength=size),
-        np.bincount(row, minlength=size),
-    )
-    return averages(scores)[1].f1

@@ -329,16 +329,7 @@ class MultiLabelScores(Result):
 
     def to_dict(self) -> JsonObject:
         """Plain values for JSON."""
-        return {
-            "classes": list(self.classes),
-            "micro": self.micro.to_dict(),
-            "macro": self.macro.to_dict(),
-            "subset_accuracy": self.subset_accuracy,
-            "hamming_loss": self.hamming_loss,
-            "coverage": self.coverage,
-            "n_documents": self.n_documents,
-            "per_class": [scores.to_dict() for scores in self.per_class],
-        }
+        return super().to_dict() | {"coverage": self.coverage}
 
 
 def multi_label_scores(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -89,20 +90,14 @@ def decode(
     return value
 
 
+@dataclass(eq=False)
 class _Decoder:
     """Walks the tree in the encoder's order."""
 
-    def __init__(
-        self,
-        tensors: dict[str, Array],
-        table: Mapping[str, type],
-        given: Mapping[str, Callable[..., object]],
-        checker: Checker | None,
-    ) -> None:
-        self.tensors = tensors
-        self.table = table
-        self.given = given
-        self.checker = checker
+    tensors: dict[str, Array]
+    table: Mapping[str, type]
+    given: Mapping[str, Callable[..., object]]
+    checker: Checker | None
 
     def value(self, node: Json, place: Place) -> Any:
         """The value of a JSON value or node."""
@@ -111,15 +106,15 @@ class _Decoder:
         if not isinstance(node, dict):
             return node
         kind = node.get("$")
-        if not isinstance(kind, str) or kind not in nodes.FIELDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise ModelFormatError(f"{place} is of the unknown kind {str(kind)[:80]!r}")
-        fields = nodes.FIELDS[kind]
+        handler, fields = _KINDS[kind]
         if len(node) != len(fields) + 1 or not all(field in node for field in fields):
             raise ModelFormatError(
                 f"{place} ({kind}) must have the fields {', '.join(fields) or 'none'}, "
                 f"got {', '.join(map(str, node))[:200]}"
             )
-        return _HANDLERS[kind](self, node, place)
+        return handler(self, node, place)
 
     def items(
         self, node: list[Json], place: Place, keys: Iterable[object] | None = None
@@ -368,21 +363,22 @@ def _shape(node: _Node, place: Place) -> tuple[int, ...]:
     return lengths
 
 
-_HANDLERS: dict[str, Callable[[_Decoder, _Node, Place], Any]] = {
-    "array": _Decoder.array,
-    "callable": _Decoder.callable,
-    "dict": _Decoder.mapping,
-    "float": _Decoder.number,
-    "frozenset": _Decoder.collection,
-    "numbers": _Decoder.numbers,
-    "object": _Decoder.instance,
-    "object_array": _Decoder.object_array,
-    "scalar": _Decoder.scalar,
-    "set": _Decoder.collection,
-    "sparse": _Decoder.sparse,
-    "str": _Decoder.string,
-    "strings": _Decoder.strings,
-    "text_array": _Decoder.text_array,
-    "tuple": _Decoder.pair,
-    "type": _Decoder.type_,
+# Kind of node -> what decodes it, and its fields beside the kind.
+_KINDS: dict[str, tuple[Callable[[_Decoder, _Node, Place], Any], tuple[str, ...]]] = {
+    "array": (_Decoder.array, ()),
+    "callable": (_Decoder.callable, ("path",)),
+    "dict": (_Decoder.mapping, ("keys", "values")),
+    "float": (_Decoder.number, ("bits",)),
+    "frozenset": (_Decoder.collection, ("items",)),
+    "numbers": (_Decoder.numbers, ("numpy",)),
+    "object": (_Decoder.instance, ("class", "state")),
+    "object_array": (_Decoder.object_array, ("items", "shape")),
+    "scalar": (_Decoder.scalar, ("value",)),
+    "set": (_Decoder.collection, ("items",)),
+    "sparse": (_Decoder.sparse, ("class", "shape")),
+    "str": (_Decoder.string, ()),
+    "strings": (_Decoder.strings, ()),
+    "text_array": (_Decoder.text_array, ()),
+    "tuple": (_Decoder.pair, ("items",)),
+    "type": (_Decoder.type_, ("name",)),
 }

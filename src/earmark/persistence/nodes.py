@@ -2,8 +2,8 @@
 
 None, truth values, whole and finite numbers, short strings and short lists stand for
 themselves in the JSON tree. Everything else is a node: a JSON object whose key ``$``
-names the kind and whose other keys are exactly the fields listed here. Numbers and
-strings of a node lie in tensors that are named by its place.
+names the kind and whose other keys are exactly the fields that ``decode`` lists.
+Numbers and strings of a node lie in tensors that are named by its place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from earmark.exceptions import ModelFormatError
 from earmark.typing import IntVector
 
 __all__ = [
-    "FIELDS",
     "INT64",
     "MAX_NESTING",
     "MAX_STRING",
@@ -32,25 +31,6 @@ __all__ = [
 ]
 
 Array = NDArray[np.generic]
-
-FIELDS = {
-    "array": (),
-    "callable": ("path",),
-    "dict": ("keys", "values"),
-    "float": ("bits",),
-    "frozenset": ("items",),
-    "numbers": ("numpy",),
-    "object": ("class", "state"),
-    "object_array": ("items", "shape"),
-    "scalar": ("value",),
-    "set": ("items",),
-    "sparse": ("class", "shape"),
-    "str": (),
-    "strings": (),
-    "text_array": (),
-    "tuple": ("items",),
-    "type": ("name",),
-}
 
 MAX_NESTING = 40  # objects within objects; a node adds at most 3 JSON levels
 MAX_STRING = 4096  # a string in the manifest; longer ones become a tensor

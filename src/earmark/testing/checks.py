@@ -156,20 +156,6 @@ def check_input_is_left_as_it_was(vectorizer: Estimator) -> None:
     assert texts == DOCUMENTS, "fit or transform changed its input."
 
 
-_CONTAINERS = (
-    check_tuple,
-    check_numpy_objects,
-    check_numpy_strings,
-    check_pandas_series,
-    check_polars_series,
-    check_arrow_array,
-    check_arrow_chunked_array,
-    check_generator,
-    check_used_up_generator_is_an_error,
-    check_input_is_left_as_it_was,
-)
-
-
 def _row_is_named(vectorizer: Estimator, item: Any, what: str) -> None:
     texts = [*DOCUMENTS[:5], item, *DOCUMENTS[5:]]
     expect_error(lambda: clone(vectorizer).fit_transform(texts), "5", f"{what} in fit")
@@ -234,19 +220,6 @@ def check_failed_fit_changes_nothing(vectorizer: Estimator) -> None:
     broken = clone(vectorizer)
     expect_error(lambda: broken.fit_transform(["fine", None]), "1", "None in fit")
     assert broken.fit_transform(DOCUMENTS).shape[0] == len(DOCUMENTS)
-
-
-_ERRORS = (
-    check_none_is_an_error,
-    check_nan_is_an_error,
-    check_number_is_an_error,
-    check_bytes_are_an_error,
-    check_single_string_is_an_error,
-    check_table_is_an_error,
-    check_not_fitted_is_an_error,
-    check_odd_characters_are_no_error,
-    check_failed_fit_changes_nothing,
-)
 
 
 def check_one_sparse_row_a_document(vectorizer: Estimator) -> None:
@@ -425,28 +398,6 @@ def _expected(vectorizer: Estimator) -> Any:
     return fitted(vectorizer).transform(DOCUMENTS)
 
 
-_RESULTS = (
-    check_one_sparse_row_a_document,
-    check_fit_returns_self,
-    check_parameters_survive_fit,
-    check_fit_transform_equals_fit_then_transform,
-    check_transform_twice_gives_the_same,
-    check_refit_forgets,
-    check_rows_do_not_depend_on_each_other,
-    check_order_of_documents_does_not_matter,
-    check_empty_documents_give_empty_rows,
-    check_no_documents_give_no_rows,
-    check_unknown_words_keep_the_width,
-    check_clone_is_unfitted_and_alike,
-    check_pickle_keeps_the_rows,
-    check_deep_copy_keeps_the_rows,
-    check_feature_names_match_the_columns,
-    check_dtype_is_kept,
-    check_binary_rows_hold_one_value,
-    check_n_jobs_gives_the_same_bytes,
-    check_threads_may_share_a_fitted_vectorizer,
-    check_works_in_a_pipeline,
-    check_repr_names_the_class,
+CHECKS = tuple(
+    value for name, value in list(globals().items()) if name.startswith("check_")
 )
-
-CHECKS = (*_RESULTS, *_CONTAINERS, *_ERRORS)
