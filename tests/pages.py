@@ -34,6 +34,12 @@ BROUGHT = {
     "parts/two.csv": MAILS,
     "quality.csv": MAILS.replace("office", "good").replace("computers", "bad"),
     "crawl/one.jsonl": '{"text": "please book the meeting room"}\n',
+    "pool.csv": "text\n"
+    + "".join(
+        f"a {word} story about {topic}\n"
+        for topic in ("sport", "politics", "tech")
+        for word in ("long", "short", "new")
+    ),
     "new.jsonl": '{"text": "the meeting moved to noon"}\n{"text": "password lost"}\n',
 }
 

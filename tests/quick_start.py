@@ -1,8 +1,9 @@
-"""Run the quick start and write what its commands print below them.
+"""Run the code of the first pages and write what it prints below.
 
     python tests/quick_start.py
 
-renews docs/quickstart.md; tests/test_newcomer.py compares.
+renews docs/quickstart.md, and the Python of README.md and docs/index.md;
+tests/test_newcomer.py compares.
 """
 
 import re
@@ -11,7 +12,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs" / "quickstart.md"
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "quickstart.md"
+# Pages, and the languages of the blocks that are run.
+PAGES = {
+    PAGE: ("sh", "python"),
+    ROOT / "README.md": ("python",),
+    ROOT / "docs" / "index.md": ("python",),
+}
 _BLOCK = re.compile(
     r"^```(?P<language>sh|python)\n(?P<code>.*?)^```\n(\n```text\n(?P<output>.*?)^```\n)?",
     re.S | re.M,
@@ -20,12 +28,12 @@ _BLOCK = re.compile(
 _VARIABLE = re.compile(r"\d+(\.\d+)? (s|kB)\b|\b[0-9a-f]{64}\b")
 
 
-def run(folder):
-    """Pairs of what the page shows and what comes out, block by block."""
+def run(folder, page=PAGE):
+    """Pairs of what a page shows and what comes out, block by block."""
     python = str(Path(sys.executable).parent)
-    for block in _BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
+    for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
         code = block["code"]
-        if code.startswith("pip "):
+        if code.startswith("pip ") or block["language"] not in PAGES[page]:
             continue
         shell = ["bash", "-eu", "-c", f'PATH="{python}:$PATH"\n{code}']
         command = shell if block["language"] == "sh" else [sys.executable, "-c", code]
@@ -43,14 +51,15 @@ def plain(text):
 
 def renew():
     """Write the output of every block below it."""
-    text = PAGE.read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory() as folder:
-        for block, output in run(folder):
-            fenced = f"```{block['language']}\n{block['code']}```\n"
-            if output:
-                fenced += f"\n```text\n{output.rstrip()}\n```\n"
-            text = text.replace(block[0], fenced)
-    PAGE.write_text(text, encoding="utf-8")
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            for block, output in run(folder, page):
+                fenced = f"```{block['language']}\n{block['code']}```\n"
+                if output:
+                    fenced += f"\n```text\n{output.rstrip()}\n```\n"
+                text = text.replace(block[0], fenced)
+        page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ from tests import quick_start
 from tests.pages import ROOT, Shell, blocks, bring, run_python
 
 QUICK = [
-    "README.md",
-    "docs/index.md",
     "docs/guide.md",
     "docs/how-to/from-fasttext.md",
     "docs/how-to/from-scikit-learn.md",
@@ -40,8 +38,9 @@ def test_python_of_a_long_page_runs(page, tmp_path, monkeypatch):
     run_python(page)
 
 
-def test_the_quick_start_prints_what_it_shows(tmp_path):
-    for block, output in quick_start.run(tmp_path):
+@pytest.mark.parametrize("page", quick_start.PAGES, ids=lambda page: page.stem)
+def test_a_first_page_prints_what_it_shows(page, tmp_path):
+    for block, output in quick_start.run(tmp_path, page):
         shown = quick_start.plain(block["output"])
         assert shown == quick_start.plain(output), block["code"]
 

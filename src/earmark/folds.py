@@ -123,7 +123,9 @@ def stratified_folds(
     rng = np.random.default_rng(seed)
     fold = np.empty(len(first), dtype=np.int64)
     next_fold = 0
-    for label in np.unique(labels):
+    # In the order in which they appear: other names for the labels, the same folds.
+    _, appears = np.unique(labels, return_index=True)
+    for label in labels[np.sort(appears)]:
         places = rng.permutation(np.flatnonzero(labels == label))
         fold[places] = (next_fold + np.arange(len(places))) % n_folds
         next_fold = (next_fold + len(places)) % n_folds

@@ -253,7 +253,7 @@ def test_large_data_is_read_in_parts_and_that_is_said(first, tmp_path, monkeypat
     options = ("--label", "kind", "-o", out)
     code, stdout, stderr = run("train", first, *options, "--model", "multinomial")
     assert code == 0
-    assert "is large: read in parts, within 100MB" in stderr
+    assert "is large: read in parts, within 100.0 MB" in stderr
     assert "1 part " in stdout
     assert np.array_equal(probabilities(out), probabilities(whole))
     # What parts cannot do is done in memory.

@@ -42,9 +42,9 @@ def test_common_names_are_guessed(read, header, text, label):
     ("header", "message"),
     [
         ("body,content,label", "more than one column may be the text: 'body', 'con"),
-        ("text,class,topic", r"more than one column may be the label: .*\(--label"),
+        ("text,class,topic", "more than one column may be the label: .* label="),
         ("one,two,label", "several columns hold strings .* 'one', 'two', 'label'; "),
-        ("label", r"no column holds strings and the columns are 'label'; .*\(--text"),
+        ("label", "no column holds strings and the columns are 'label'; .* text="),
     ],
 )
 def test_ambiguous_guess_lists_the_columns_and_the_flag(read, header, message):

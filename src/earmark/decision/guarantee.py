@@ -120,55 +120,64 @@ class Threshold:
     @property
     def words(self) -> str:
         """The threshold in plain words."""
-        wrong = f"{100 * self.max_error:g} %"
-        if self.n_answered == 0:
-            return self._why_nothing(wrong)
-        share = f"{100 * self.coverage:.1f} % of the documents"
-        if self.guaranteed:
-            assert self.confidence is not None
-            return (
-                f"Answers {share}; at most {wrong} of the answers are wrong, with "
-                f"{100 * self.confidence:g} % confidence, for documents like those "
-                "it was calibrated on."
-            )
-        return (
-            f"Answers {share}; an estimated {100 * (self.error or 0):.1f} % of the "
-            "answers are wrong. This is an estimate, not a guarantee: it has seen "
-            "these documents in fitting."
-        )
+        return _words(self, f"Answers {100 * self.coverage:.1f} % of the documents")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return asdict(self)
 
-    def _why_nothing(self, wrong: str) -> str:
-        head = f"Abstains on everything: an error of at most {wrong} "
-        if not self.guaranteed:
-            return head + "is not reached by its most confident answers."
-        if self.n_missing is None:
-            return head + (
-                "is not reached by its most confident answers either; more labels "
-                "for calibration are not likely to help, a better classifier would."
-            )
-        return head + (
-            f"cannot be promised from {self.n_documents:,} calibration documents; "
-            f"at least {self.n_missing:,} more labelled documents are needed."
+
+def _words(threshold: Threshold, answered: str) -> str:
+    """What holds for the answers, after words about how many there are."""
+    wrong = f"{100 * threshold.max_error:g} %"
+    if threshold.n_answered == 0:
+        return _why_nothing(threshold, wrong)
+    if threshold.guaranteed:
+        assert threshold.confidence is not None
+        return (
+            f"{answered}; at most {wrong} of the answers are wrong, with "
+            f"{100 * threshold.confidence:g} % confidence, for documents like those "
+            "it was calibrated on."
         )
+    return (
+        f"{answered}; an estimated {100 * (threshold.error or 0):.1f} % of the answers "
+        "are wrong. This is an estimate from the training documents, not a guarantee."
+    )
 
 
-def several_words(thresholds: Sequence[Threshold]) -> str:
-    """One or several thresholds together, in plain words."""
+def _why_nothing(threshold: Threshold, wrong: str) -> str:
+    head = f"Abstains on everything: an error of at most {wrong} "
+    if not threshold.guaranteed:
+        return head + "is not reached by its most confident answers."
+    if threshold.n_missing is None:
+        return head + (
+            "is not reached by its most confident answers either; more labels "
+            "for calibration are not likely to help, a better classifier would."
+        )
+    return head + (
+        f"cannot be promised from {threshold.n_documents:,} calibration documents; "
+        f"at least {threshold.n_missing:,} more labelled documents are needed."
+    )
+
+
+def several_words(thresholds: Sequence[Threshold], answered: str = "") -> str:
+    """One or several thresholds together, in plain words.
+
+    ``answered`` says how many documents were answered, in the place of the share
+    that was answered when the thresholds were set.
+    """
     if len(thresholds) == 1:
-        return thresholds[0].words
-    answered = sum(t.n_answered for t in thresholds)
+        only = thresholds[0]
+        return _words(only, answered) if answered else only.words
+    n_answered = sum(t.n_answered for t in thresholds)
     n_labels = sum(t.n_answered > 0 for t in thresholds)
     head = f"{n_labels} of {len(thresholds)} labels are answered"
-    if not answered:
+    if not n_answered:
         return f"{head}. {thresholds[0].words}"
-    share = 100 * answered / sum(t.n_documents for t in thresholds)
+    share = 100 * n_answered / sum(t.n_documents for t in thresholds)
     confidence = thresholds[0].confidence
     if confidence is None:
-        wrong = 100 * sum(t.n_errors for t in thresholds) / answered
+        wrong = 100 * sum(t.n_errors for t in thresholds) / n_answered
         kind = f"an estimated {wrong:.1f} % of the answers are wrong, not a guarantee"
     else:
         kind = (
@@ -177,7 +186,7 @@ def several_words(thresholds: Sequence[Threshold]) -> str:
         )
         n_pooled = max(threshold.n_pooled for threshold in thresholds)
         kind += f" (the {n_pooled} rarest taken together)" if n_pooled > 1 else ""
-    return f"{head}, {share:.1f} % of the decisions; {kind}."
+    return f"{answered or f'{head}, {share:.1f} % of the decisions'}; {kind}."
 
 
 def words_per_label(thresholds: Sequence[Threshold], labels: Sequence[Any]) -> str:

@@ -313,7 +313,7 @@ def _fitted_to_sample(classifier: TextClassifier, job: Job) -> TextClassifier:
     if not pool.is_whole:
         job.notes.append(
             f"of the {pool.n_seen:,} unlabelled documents {len(pool):,} were drawn by "
-            "lot and learned from; more memory (--memory) draws more"
+            "lot and learned from; with more memory, more are drawn"
         )
     classifier.reasons_ += job.notes
     return classifier
@@ -330,7 +330,7 @@ def _fitted_to_many_labels(
         )
         raise NotSupportedError(
             f"{asked}: {n_labels} take more memory than there is; give more "
-            f"(--memory), or name a model that is fitted in parts: {names_in_parts()}."
+            f"memory, or name a model that is fitted in parts: {names_in_parts()}."
         )
     documents = sample.labelled.in_order()
     texts = as_region_texts(documents.documents(sample.regions), classifier.regions)
@@ -377,7 +377,7 @@ def _refuse(estimator: Estimator) -> None:
         return
     if estimator.max_error is not None:
         raise NotSupportedError(
-            "max_error (--max-error) is not estimated in parts; fit without it, and "
+            "max_error is not estimated in parts; fit without it, and "
             "call measure_confidence with a sample of the training documents."
         )
     check_trainable(new_engine(estimator))

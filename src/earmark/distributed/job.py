@@ -103,8 +103,7 @@ class Job:
             column = f" in the column {asked!r}" if isinstance(asked, str) else ""
             raise NothingToLearnError(
                 f"no labelled document{column} of the {len(bad) + len(self.parts)} "
-                f"parts{why}; name the column that holds the labels with label= "
-                "(--label)."
+                f"parts{why}; name the column that holds the labels with label=."
             )
         if len(classes) < 2:
             raise NothingToLearnError(

@@ -137,7 +137,7 @@ def as_label(value: object) -> str | None:
     if isinstance(value, list | tuple):
         raise ValueError(
             f"expected one label, got {described(value)}; for documents with several "
-            f"labels give multi_label=True (earmark train --multi-label)."
+            f"labels give multi_label=True."
         )
     raise ValueError(
         f"expected a label (a string or a whole number), got {described(value)}; "

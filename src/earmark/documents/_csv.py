@@ -201,10 +201,7 @@ class _Rows:
         """What the csv module found wrong, in the user's terms."""
         message, here = str(error), self.reader.line_num
         n_before = sum(map(bool, self._raw))
-        literal = (
-            "if quotes are ordinary characters in this file give quote=None "
-            "(--no-quotes)"
-        )
+        literal = "if quotes are ordinary characters in this file give quote=None"
         if "field larger" in message:
             what = (
                 f"expected fields of at most {self.options.field_limit} characters, "

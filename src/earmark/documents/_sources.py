@@ -59,7 +59,7 @@ def find_sources(
             raise fault(
                 "stdin",
                 f"expected the format of the data, got {options.format!r}; give "
-                f"format='csv', 'tsv' or 'jsonl' (--format on the command line).",
+                "format=: csv, tsv or jsonl.",
             )
         return [Source(None, options.format)]
     where = Path(path)
@@ -88,7 +88,7 @@ def _format(path: Path, options: ReadOptions) -> Format:
         raise fault(
             str(path),
             f"expected a file ending in {listed(_SUFFIXES)} (text formats also with "
-            f".gz or .zst); rename it or give format= (--format).{hint}",
+            f".gz or .zst); rename it or give format=.{hint}",
         )
     if kind in _WHOLE and path.suffix.lower() in _COMPRESSED:
         name = "a Parquet" if kind == "parquet" else "an Excel"
@@ -135,7 +135,7 @@ def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
         raise fault(
             str(folder),
             f"expected parts of one format, got {listed(by_format)}; "
-            f"say which to read with format= (--format).",
+            f"say which to read with format=.",
         )
     return [
         Source(path, _format(path, options))

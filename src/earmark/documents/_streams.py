@@ -142,14 +142,13 @@ def bad_bytes(
         return fault(
             name,
             f"expected text, got a NUL byte at {place}; the file is binary, or "
-            f"UTF-16: then give encoding='utf-16' (--encoding utf-16).",
+            f"UTF-16: then give encoding='utf-16'.",
             line=line,
         )
     return fault(
         name,
         f"expected {encoding.removesuffix('-sig')} text, got {place}: {error.reason}; "
-        f"give the file's encoding, perhaps encoding={_likely(error)!r} "
-        f"(--encoding {_likely(error)} on the command line).",
+        f"give the file's encoding, perhaps encoding={_likely(error)!r}.",
         line=line,
     )
 
@@ -222,7 +221,7 @@ def _encoding_of(path: Path | None, encoding: str) -> str:
         raise fault(
             "stdin",
             "encoding='auto' reads a file twice, and stdin can be read only once; "
-            "give its encoding (--encoding).",
+            "give its own with encoding=.",
         )
     with open_bytes(path) as stream:
         return _found_encoding(iter(lambda: stream.read(_CHUNK), b""))

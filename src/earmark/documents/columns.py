@@ -204,7 +204,7 @@ def _guess(
         raise fault(
             source,
             f"more than one column may be the {flag}: {listed(likely)}; "
-            f"name one with {flag}= (--{flag} on the command line).",
+            f"name one with {flag}=.",
         )
     return likely[0] if likely else None
 
@@ -228,5 +228,5 @@ def _guess_text(
         source,
         f"expected a column named {listed(TEXT_NAMES)} or one string column; "
         f"{what} and the columns are {listed(names)}; "
-        f"name the text with text= (--text on the command line).{hint}",
+        f"name the text with text=.{hint}",
     )

@@ -153,7 +153,7 @@ def warn_about_labels(documents: Documents) -> None:
     if groups:
         warnings.warn(
             f"{source}: the labels {listed(groups[0])} differ only by case or blanks "
-            f"and are taken as {len(groups[0])}; merge_labels=True (--merge-labels) "
+            f"and are taken as {len(groups[0])}; merge_labels=True "
             "takes them as one.",
             EarmarkWarning,
             stacklevel=3,

@@ -273,12 +273,12 @@ class LearningCurveDisplay(Display):
         line = axes.plot(curve.sizes, curve.mean, label=self.name, **style)[0]
         color = line.get_color()
         axes.fill_between(curve.sizes, curve.low, curve.high, color=color, alpha=0.2)
-        ahead = np.geomspace(curve.sizes[0], curve.horizon, 60)
-        axes.plot(
-            ahead, 1 - curve.law.error(ahead), ":", color=color, marker="", linewidth=1
-        )
-        axes.set(xscale="log", xlabel="Labelled documents (dotted: fitted law)")
-        axes.set(ylabel="Accuracy")
+        axes.set(xscale="log", xlabel="Labelled documents", ylabel="Accuracy")
+        if curve.horizon > curve.sizes[-1]:
+            ahead = np.geomspace(curve.sizes[0], curve.horizon, 60)
+            law = 1 - curve.law.error(ahead)
+            axes.plot(ahead, law, ":", color=color, marker="", linewidth=1)
+            axes.set_xlabel("Labelled documents (dotted: fitted law)")
         if self.name is not None:
             axes.legend()
         return self

@@ -115,6 +115,7 @@ def _lines(
 
 
 _RESAMPLES = 300
+_FEWEST_SIZES = 3  # as many as a power law has parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +149,12 @@ class LearningCurve(Result):
 
     @property
     def horizon(self) -> int:
-        """How far the curve is carried on: twice the labels given."""
-        return 2 * self.n_labels
+        """How far the curve is carried on: twice the labels given.
+
+        With fewer sizes than the law has parameters, it ends where it was measured.
+        """
+        far = len(self.sizes) >= _FEWEST_SIZES
+        return 2 * self.n_labels if far else int(self.sizes[-1])
 
     def predict(self, n: float) -> float:
         """Predicted accuracy with n labelled documents."""
@@ -171,6 +176,11 @@ class LearningCurve(Result):
     @property
     def advice(self) -> str:
         """Whether more labels would help, in plain words."""
+        if len(self.sizes) < _FEWEST_SIZES:
+            return (
+                f"At least {_FEWEST_SIZES} sizes are needed to say what more labels "
+                "would do."
+            )
         more = _rounded(self.n_labels)
         gain, low, high = (100 * value for value in self.gain(more))
         interval = f"{100 * self.level:.0f} % interval {low:.1f} to {high:.1f}"
@@ -196,18 +206,21 @@ class LearningCurve(Result):
 
     def to_dict(self) -> JsonObject:
         """Plain values for JSON."""
-        gain, low, high = self.gain(self.n_labels)
+        law = {"floor": self.law.floor, "scale": self.law.scale}
+        law["exponent"] = self.law.exponent
+        gain = dict(
+            zip(("points", "low", "high"), self.gain(self.n_labels), strict=True)
+        )
+        known = len(self.sizes) >= _FEWEST_SIZES
         return {
             "sizes": self.sizes.tolist(),
             "mean": self.mean.tolist(),
             "low": self.low.tolist(),
             "high": self.high.tolist(),
             "n_repeats": len(self.scores),
-            "floor": self.law.floor,
-            "scale": self.law.scale,
-            "exponent": self.law.exponent,
+            **(law if known else dict.fromkeys(law)),
             "n_labels": self.n_labels,
-            "gain_of_doubling": {"points": gain, "low": low, "high": high},
+            "gain_of_doubling": gain if known else None,
             "advice": self.advice,
         }
 

@@ -304,8 +304,12 @@ def _pool_in_time(data: Data) -> tuple[bool, list[str]]:
         return True, []
     return False, [
         f"{n_pool:,} unlabelled documents were not used: learning from them would take "
-        f"about {seconds:,.0f} s, the budget is {limit:,.0f} s"
+        f"about {_seconds(seconds)}, the budget is {_seconds(limit)}"
     ]
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:,.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
 
 
 def _from_names(model: Any, data: Data) -> Choice:
@@ -484,11 +488,14 @@ class Trials:
         few = are_few(self.data.target.labels)
         caution = " (so few that it says little)" if few else ""
         scored = f"cross-validated on the labelled documents{caution}: {listed}"
-        slow = ", ".join(f"{name} {s:,.0f} s" for name, s in self.too_slow.items())
-        skipped = (
-            f"left out, because choosing and fitting may take {self.limit:,.0f} s "
-            f"(budget) and these would take about: {slow}"
+        slow = ", ".join(
+            f"{name} (about {_seconds(s)})" if s else name
+            for name, s in self.too_slow.items()
         )
+        skipped = (
+            f"left out to stay within the budget of {_seconds(self.limit)}: {slow}"
+        )
+        skipped += f"; {_QUICK}, the fastest, is used" * (not self.trials)
         return [scored] * bool(self.trials) + [skipped] * bool(slow)
 
     def choice(self, reasons: list[str]) -> Choice:

@@ -242,7 +242,7 @@ class CountEngine:
         before, self.terms_ = self.__dict__.get("terms_", []), [s.terms for s in kept]
         if not sum(s.n_features for s in kept):
             raise DataError(
-                "no term is left to learn from: the documents are empty, hold only "
+                "no term is left to learn from: the documents are empty or hold only "
                 "stop words, or min_df/max_df leave nothing."
             )
         joined = ClassStatistics.from_sums(

@@ -24,7 +24,8 @@ __all__ = [
     "in_region",
 ]
 
-_BAR = 24
+_BAR = 24  # columns
+_NAME = 30
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class TermEvidence:
     contribution: float
     region: str | None = None
     labelled: float | None = None
-    """How much of it labelled documents taught; the rest came from text without
+    """How much of it labels and class names taught; the rest came from text without
     labels. None where nothing was learned from such text."""
 
 
@@ -106,19 +107,7 @@ class Explanation:
         lines = [f"{self.label} ({self.confidence:.0%} sure{against})"]
         if self.note:
             lines.append(self.note)
-        shown = self.terms[: self.top]
-        rest = sum(t.contribution for t in self.terms[self.top :])
-        rows = [(_name(t), t.contribution, _source(t)) for t in shown]
-        if len(self.terms) > self.top:
-            left = len(self.terms) - self.top
-            rows.append((f"({left} more term{'s' * (left > 1)})", rest, ""))
-        rows += [(f"({name})", value, "") for name, value in self.constants.items()]
-        largest = max((abs(value) for _, value, _ in rows), default=0.0) or 1.0
-        width = max((len(name) for name, _, _ in rows), default=0)
-        for name, value, source in rows:
-            bar = "█" * max(1, round(_BAR * abs(value) / largest)) if value else ""
-            lines.append(f"  {name:<{width}}  {value:+8.3f}{source}  {bar}")
-        lines.append(f"  {'sum':<{width}}  {self.score:+8.3f}")
+        lines += _table(self)
         if self.paths:
             lines.append(f"paths through documents of {self.label} (rows from 0)")
             lines += [f"  {path.strength:+8.3f}  {path}" for path in self.paths]
@@ -136,12 +125,41 @@ def _bar(share: float) -> str:
     )
 
 
-def _source(evidence: TermEvidence) -> str:
-    """Where the evidence was learned, if from more than labelled documents."""
-    if evidence.labelled is None:
-        return ""
-    unlabelled = evidence.contribution - evidence.labelled
-    return f"  = {evidence.labelled:+.3f} labelled {unlabelled:+.3f} unlabelled"
+def _table(evidence: Explanation) -> list[str]:
+    """A line per term and constant, with bars to the left for what speaks against."""
+    shown, more = evidence.terms[: evidence.top], evidence.terms[evidence.top :]
+    rows = [(_short(_name(t)), t.contribution, t.labelled) for t in shown]
+    if more:
+        rest = sum(t.contribution for t in more)
+        rows.append((f"({len(more)} more term{'s' * (len(more) > 1)})", rest, None))
+    rows += [(f"({name})", value, None) for name, value in evidence.constants.items()]
+    width = max((len(name) for name, _, _ in rows), default=0)
+    split = any(labelled is not None for _, _, labelled in rows)
+    left, right = _bar_widths([value for _, value, _ in rows], width + 24 * split)
+    largest = max((abs(value) for _, value, _ in rows), default=0.0) or 1.0
+    lines = [f"  {'':<{width}}     score  supervised  unlabelled"] * split
+    for name, value, labelled in rows:
+        bar = "█" * max(1, round(right * abs(value) / largest)) if value else ""
+        drawn = (
+            f"{bar:>{left}}│" if value < 0 else f"{'':<{left}}{'│' * bool(left)}{bar}"
+        )
+        source = " " * (24 * split)
+        if labelled is not None:
+            source = f"  {labelled:+10.3f}  {value - labelled:+10.3f}"
+        lines.append(f"  {name:<{width}}  {value:+8.3f}{source}  {drawn}".rstrip())
+    return [*lines, f"  {'sum':<{width}}  {evidence.score:+8.3f}"]
+
+
+def _bar_widths(values: list[float], used: int) -> tuple[int, int]:
+    """Columns for bars to the left and to the right of an axis, in lines of 80."""
+    room = max(80 - used - 16, 12)
+    if min(values, default=0.0) < 0:
+        return min(_BAR, room) // 2, min(_BAR, room) // 2
+    return 0, min(_BAR, room)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 
 def _name(evidence: TermEvidence) -> str:

@@ -145,6 +145,6 @@ def require_named(
             f"no labelled document for {listed}, and the names do not tell enough. A "
             "name tells something by a word that occurs in two of the texts and is "
             "neither a code nor common to all; two names, and half of them, must. "
-            "Describe the classes in words of the texts (class_names={label: text}, "
-            "earmark train --class-names), or label some documents (earmark label)."
+            "Describe the classes in words of the texts (class_names={label: text}), "
+            "or label some documents (earmark label)."
         )

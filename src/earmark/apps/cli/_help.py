@@ -1,8 +1,12 @@
-"""``--help``: examples first, then the options by what they are about."""
+"""``--help``: examples first, then the options by what they are about.
+
+And messages in the words of these options.
+"""
 
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -12,7 +16,16 @@ from typer.core import TyperCommand, TyperGroup
 
 from earmark.apps.cli._console import be_quiet, columns, styled
 
-__all__ = ["PANELS", "Command", "Group", "described", "in_short", "panel", "told"]
+__all__ = [
+    "PANELS",
+    "Command",
+    "Group",
+    "described",
+    "in_flags",
+    "in_short",
+    "panel",
+    "told",
+]
 
 _INDENT = 26
 # Panels in the order in which they are shown.
@@ -21,16 +34,41 @@ _PANELS = {
         --encoding --format --no-quotes --email --test --data --url --unit --classes
         --class-names --guidelines""",
     "Model": """--model --models --class-weight --stem --analyzer --ngrams --substitute
-        --encoder --seed --jobs --repeats --test-size --sizes --names""",
+        --encoder --seed --jobs --repeats --test-size --sizes --budget --from-names""",
     "Deciding": """--max-error --calibration --min-coverage --min-confidence --novelty
-        --check-share --answer-all""",
+        --check-share --overlap --answer-all --learn-confidence""",
     "Large data": "--memory --dask --by-part --skip-bad --keep-parts --hashed",
     "Output": """--out --report --json --quiet --no-estimate --explain --top --top-k
-        --id --keep --with-text --chart --export --words""",
+        --id --keep --with-text --chart --export --words --paths --date
+        --project --intended-use --license --contact --hub""",
+    "Server": """--host --port --allow-host --token-file --invite --revoke --open
+        --max-body --max-text --max-batch --max-concurrency --timeout --reload --canary
+        --learn --feedback""",
     "Options": "",
 }
 PANELS = {name: frozenset(options.split()) for name, options in _PANELS.items()}
+_FLAGS = frozenset().union(*PANELS.values()) | {"--no-quotes"}
 _QUIET = ("--quiet", "Show no progress and no notes.")
+
+
+# Parameters of Python whose flag has another name, and those that have none.
+_RENAMED = {
+    "regions": "--text",
+    "ngram_range": "--ngrams",
+    "quote": "--no-quotes",
+    "max_novelty": "--novelty",
+    "n_repeats": "--repeats",
+}
+_NO_FLAG = (
+    r"(?:field_limit|allow_unlabelled|null_text|separator|pattern|verify)=|label=False|min_df|"
+    r"max_iter|tokenizer|measure_\w+|load\("
+)
+# A clause about such a parameter, up to the next one or to the end.
+_CLAUSE = re.compile(rf"[;,.] ?(?=[^;,.]*\b(?:{_NO_FLAG}))[^;]*?(?=;|\.?$)")
+_SET = re.compile(
+    r"(?<![\w.'\"/-])([a-z_]+)=('[^']*'|\[[^]]*\]|\{[^}]*\}|\([^)]*\)|\w+)?"
+)
+_NAMED = re.compile(r"(?<![\w.'\"/-])([a-z]+(?:_[a-z]+)+)\b(?!['\"/.]\w)")
 
 
 class Command(TyperCommand):
@@ -101,6 +139,27 @@ def in_short(text: str | None) -> str:
     """The first sentence of a help text."""
     first = told(text)[0][0].split(". ")[0]
     return first if first.endswith((".", "?")) else f"{first}."
+
+
+def in_flags(message: str) -> str:
+    """A message that names parameters of Python, in the flags of the commands.
+
+    >>> in_flags("name the text with text=, or give format='csv'; raise test_size.")
+    'name the text with --text, or give --format csv; raise --test-size.'
+    >>> in_flags("got none; fill it in, or read it with allow_unlabelled=True.")
+    'got none; fill it in.'
+    """
+
+    def flag(found: re.Match[str]) -> str:
+        name, value = found[1], found[2] if found.re is _SET else None
+        known = _RENAMED.get(name) or f"--{name.replace('_', '-')}"
+        if known not in _FLAGS:
+            return found[0]
+        plain = (value or "").strip("'()").replace(", ", ",")
+        shown = not re.match(r"True$|None$|\[|\{", plain) and plain
+        return f"{known} {plain}" if shown else known
+
+    return _NAMED.sub(flag, _SET.sub(flag, _CLAUSE.sub("", message)))
 
 
 def _head(title: str) -> str:

@@ -46,6 +46,11 @@ def load_for(
     text, label = columns.get("text"), columns.get("label")
     facts = StoredFacts(text, label, info.fingerprint, info.metadata)
     if max_error is not None:
+        if classifier.evidence_ is None and max_error != NEVER:
+            raise DataError(
+                f"{path}: the model does not know how accurate its answers are; train "
+                "it with --max-error."
+            )
         classifier.set_params(max_error=error_rate(max_error))
     if max_novelty is not None:
         if classifier.novelty_ is None and max_novelty != NEVER:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import codecs
 import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, EarmarkWarning
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -26,6 +27,7 @@ __all__ = [
     "Format",
     "LabelColumn",
     "MaxError",
+    "Memory",
     "MergeLabels",
     "MinCoverage",
     "Model",
@@ -127,6 +129,16 @@ def _seconds(text: str | float) -> float:
     if not 0 < seconds < float("inf"):
         raise typer.BadParameter(f"expected a time such as 60s or 5m; got {text}.")
     return seconds
+
+
+def _size(text: str | int) -> int:
+    """``2GB`` in bytes."""
+    from earmark.distributed.job import as_bytes
+
+    try:
+        return as_bytes(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def error_rate(given: float | str | None) -> float | None:
@@ -248,6 +260,16 @@ Budget = Annotated[
         parser=_seconds,
         help="Processor time in which auto chooses and fits, such as 60s or 5m; "
         "models that would take longer are left out.",
+    ),
+]
+Memory = Annotated[
+    Any,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        parser=_size,
+        help="Read DATA part by part within this much memory, e.g. 2GB. The same "
+        "command resumes an interrupted run.",
     ),
 ]
 Dask = Annotated[
@@ -402,12 +424,21 @@ def labelled_only(documents: Documents) -> tuple[Documents, Documents]:
 
 def listed(names: str) -> list[str]:
     """Labels separated by commas."""
+    from earmark.documents.labels import similar_labels
+
     labels = [name.strip() for name in names.split(",") if name.strip()]
     if len(set(labels)) < 2:
         raise typer.BadParameter(
             f"--classes needs two labels at least, such as a,b; got {names!r}"
         )
-    return labels
+    for alike in similar_labels(labels):
+        warnings.warn(
+            f"--classes: {' and '.join(alike)} differ only by case or blanks and are "
+            f"taken as {len(alike)} classes.",
+            EarmarkWarning,
+            stacklevel=2,
+        )
+    return list(dict.fromkeys(labels))
 
 
 def names_of(file: str) -> dict[str, list[str]]:

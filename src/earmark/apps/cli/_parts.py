@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from earmark.apps.cli._options import column_list
-from earmark.exceptions import DataError
 
 __all__ = [
     "evaluate_in_parts",
@@ -28,8 +27,8 @@ _SHARE = 1 / 8
 _SUFFIXES = {".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"}
 
 
-def memory_for_large(data: str) -> str | None:
-    """A limit for files that would take much of the memory; None for others."""
+def memory_for_large(data: str) -> int | None:
+    """A limit in bytes for files that would take much of it; None for others."""
     path = Path(data)
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     files = [file for file in files if _SUFFIXES & set(file.suffixes)]
@@ -38,8 +37,8 @@ def memory_for_large(data: str) -> str | None:
         for file in files
         if file.is_file()
     )
-    limit = _SHARE * _machine_memory()
-    return f"{limit / 1e6:.0f}MB" if needed > limit else None
+    limit = int(_SHARE * _machine_memory())
+    return limit if needed > limit else None
 
 
 def _machine_memory() -> int:
@@ -63,7 +62,7 @@ def train_in_parts(
     text: str | None,
     label: str | None,
     out: Path,
-    memory: str | None,
+    memory: int | None,
     dask: str | None,
     skip_bad: bool,
     keep_parts: bool,
@@ -83,7 +82,7 @@ def train_in_parts(
             text=part_columns(text),
             label=label,
             unlabelled=unlabelled,
-            memory=_checked(memory),
+            memory=memory,
             checkpoint=checkpoint,
             keep_checkpoint=keep_parts,
             skip_bad=skip_bad,
@@ -173,15 +172,6 @@ def evaluate_in_parts(
         title = f"{model.name} on {data}"
         sent = SentModel(model, max_error, classifier)
         return report_of_parts(sent, parts, DaskExecutor(client), title)
-
-
-def _checked(memory: str | None) -> int | None:
-    from earmark.distributed.job import as_bytes
-
-    try:
-        return None if memory is None else as_bytes(memory)
-    except ValueError as error:
-        raise DataError(f"--{error}") from None
 
 
 @contextmanager

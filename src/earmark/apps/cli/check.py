@@ -83,8 +83,8 @@ def run(
         other = None if test is None else read(test)
         if other is not None and merge_labels:
             other = merge_with(other, documents.labels or ())
-    if not multi_label:
-        ask_about_labels(documents, label)
+    # Labels that are no classes, such as ids, cannot be judged.
+    top = top if multi_label or ask_about_labels(documents, label) else 0
     with status(f"checking {len(documents):,} documents"):
         copies = group_near_duplicates(documents.joined())
         findings = check_documents(

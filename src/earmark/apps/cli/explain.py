@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.apps.cli._console import note
 
 __all__ = ["HELP", "NAME", "run"]
 
@@ -47,16 +48,24 @@ def run(
     texts = [document] if names is None else _by_region(document, names)
     (explanation,) = classifier.explain(texts, top=top, paths=paths)
     if classifier.thresholds_ and classifier.decide(texts).labels[0] is None:
-        typer.echo(
-            f"note: with max_error {classifier.max_error:g} this document gets no "
-            "answer; shown is the label that is likeliest.",
-            err=True,
+        note(
+            f"note: with --max-error {classifier.max_error:g} this document gets no "
+            "answer; shown is the label that is likeliest."
         )
     typer.echo(
         json.dumps(explanation.to_dict(), ensure_ascii=False)
         if as_json
         else str(explanation)
     )
+    if as_json:
+        return
+    if any(term.labelled is not None for term in explanation.terms):
+        note(
+            "supervised: learned from labels and class names; unlabelled: from text "
+            "without labels."
+        )
+    if explanation.constants:
+        note("In parentheses: evidence that belongs to no single word.")
 
 
 def _by_region(document: str, names: list[str]) -> dict[str, list[str]]:
@@ -67,9 +76,8 @@ def _by_region(document: str, names: list[str]) -> dict[str, list[str]]:
         given = None
     if isinstance(given, dict) and given and set(given) <= set(names):
         return {name: [str(given.get(name) or "")] for name in names}
-    typer.echo(
+    note(
         f"note: the text stands in for each of {', '.join(names)}; give a JSON object "
-        "of them to tell them apart.",
-        err=True,
+        "of them to tell them apart."
     )
     return {name: [document] for name in names}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -62,21 +63,35 @@ def run(
     if as_json:
         typer.echo(json.dumps(facts, ensure_ascii=False, default=str))
         return
-    data = facts.pop("training_data", None)
-    if isinstance(data, dict):
-        digest = data.pop("fingerprint", None)
-        facts |= {"trained on": data, "data digest": digest}
-    said = ((name, _words(value)) for name, value in facts.items())
-    say_facts((name, words) for name, words in said if words)
+    say_facts((name, words) for name, words in _lines(facts) if words)
+
+
+def _lines(facts: JsonObject) -> Iterator[tuple[str, str]]:
+    """A name and words for people per line; what is not set is left out."""
+    for name, value in facts.items():
+        if name == "training_data" and isinstance(value, dict):
+            yield "trained on", _trained_on(value)
+            yield "per class", _words(value.get("classes"))
+            yield "data digest", str(value.get("fingerprint") or "")
+        elif name in ("updates", "forgotten") and isinstance(value, list):
+            for one in value:
+                yield name, f"{one['documents']:,} documents, {one['time']}"
+        else:
+            yield name, _words(value)
+
+
+def _trained_on(data: JsonObject) -> str:
+    known = {kind: data.get(kind) for kind in ("labelled", "unlabelled", "bad_parts")}
+    counts = [f"{n:,} {kind.replace('_', ' ')}" for kind, n in known.items() if n]
+    return f"{data.get('source')}: {', '.join(counts)}"
 
 
 def _words(value: object) -> str:
-    """A value for people, without brackets; what is not set is left out."""
     if isinstance(value, dict):
         known = {name: _words(one) for name, one in value.items()}
         return ", ".join(f"{name} {words}" for name, words in known.items() if words)
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return ", ".join(map(_words, value))
     return "" if value is None else str(value)
 
 

@@ -35,7 +35,7 @@ from earmark.apps.cli import (
     update,
 )
 from earmark.apps.cli._console import say, styled
-from earmark.apps.cli._help import Command, Group
+from earmark.apps.cli._help import Command, Group, in_flags
 from earmark.exceptions import EarmarkError
 
 __all__ = ["app", "main"]
@@ -116,7 +116,8 @@ def _say_warnings_once() -> None:
 
 
 def _alert(kind: str, text: str, color: str) -> None:
-    say(f"{styled(f'{kind}:', err=True, fg=color)} {text}", hang="  ", err=True)
+    start = styled(f"{kind}:", err=True, fg=color)
+    say(f"{start} {in_flags(text)}", hang="  ", err=True)
 
 
 def main() -> None:

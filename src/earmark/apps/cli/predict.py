@@ -126,7 +126,7 @@ def run(
         classifier, stored, data, text, id=id_column, keep=copied, **how
     )
     lines = as_json or out.lower().endswith((".jsonl", ".ndjson"))
-    n_open = n_foreign = 0
+    n_documents = n_open = n_foreign = 0
     with _output(out) as file, counting("labelled") as advance:
         writer = _JsonLines(file) if lines else _Csv(file)
         for batch in batches:
@@ -139,10 +139,13 @@ def run(
             best = _likeliest(decision, top_k, lines)
             writer.write(a | b | c for a, b, c in zip(copies, rows, best, strict=True))
             advance(len(batch))
-    _tell_unanswered(classifier, n_open, n_foreign)
+            n_documents += len(batch)
+    _tell_unanswered(classifier, n_documents, n_open, n_foreign)
 
 
-def _tell_unanswered(classifier: TextClassifier, n_open: int, n_foreign: int) -> None:
+def _tell_unanswered(
+    classifier: TextClassifier, n_documents: int, n_open: int, n_foreign: int
+) -> None:
     if n_foreign:
         note(
             f"{number(n_foreign, 'document')} {'is' if n_foreign == 1 else 'are'} "
@@ -152,7 +155,10 @@ def _tell_unanswered(classifier: TextClassifier, n_open: int, n_foreign: int) ->
     if n_open:
         from earmark.decision.guarantee import several_words
 
-        why = several_words(classifier.thresholds_)
+        n_answered = n_documents - n_open - n_foreign
+        share = 100 * n_answered / n_documents
+        answered = f"Answered {n_answered:,} of {n_documents:,} ({share:.1f} %)"
+        why = several_words(classifier.thresholds_, answered)
         note(f"{number(n_open, 'document')} without an answer. {why}")
 
 

@@ -108,14 +108,7 @@ def run(
     encoder: options.Encoder = None,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Threads for counting.")] = 1,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Read DATA part by part within this much memory, e.g. 2GB. The same "
-            "command resumes an interrupted run.",
-        ),
-    ] = None,
+    memory: options.Memory = None,
     skip_bad: Annotated[
         bool,
         typer.Option("--skip-bad", help="Leave out parts that cannot be read."),
@@ -159,10 +152,11 @@ def run(
     given = [name for name in (data, unlabelled, calibration) if name is not None]
     options.require_output(out, *given)
     started = time.perf_counter()
+    described = None if class_names is None else options.names_of(class_names)
     classifier = TextClassifier(
         model,
         regions="email" if email else None,
-        class_names="auto" if class_names is None else options.names_of(class_names),
+        class_names="auto" if described is None else described,
         features=options.text_options(stem, substitute, hashed, ngrams, analyzer),
         encoder=encoder,
         multi_label=multi_label or "auto",
@@ -220,6 +214,8 @@ def run(
     }
     documents, pool, held_out = _read(data, unlabelled, calibration, how, labels)
     wanted = None if classes is None else options.listed(classes)
+    if wanted is not None and described is not None:
+        _require_same(wanted, described, documents)
     if wanted is None and class_names is None:
         options.labelled_rows(documents)
     if not multi_label:
@@ -237,7 +233,21 @@ def run(
         say(_sentences(classifier, documents, out, seconds), hang="  ")
 
 
-def _memory(data: str, model: str) -> str | None:
+def _require_same(
+    classes: list[str], described: dict[str, list[str]], documents: Documents
+) -> None:
+    """Refuse descriptions of classes that nobody asked for."""
+    from earmark.documents.labels import each_label
+
+    more = sorted({*described} - {*classes} - {*each_label(documents.labels or ())})
+    if more:
+        raise typer.BadParameter(
+            f"--class-names also describes {', '.join(more)}; add to --classes, or "
+            "leave --classes out to learn every class described."
+        )
+
+
+def _memory(data: str, model: str) -> int | None:
     """A limit for large data that can be read in parts, and that is said."""
     from earmark.apps.cli._parts import memory_for_large
     from earmark.models.registry import MODELS
@@ -246,10 +256,9 @@ def _memory(data: str, model: str) -> str | None:
         return None
     memory = memory_for_large(data)
     if memory is not None:
-        typer.echo(
-            f"{data} is large: read in parts, within {memory} of memory and without an "
-            "estimate of the accuracy; --memory sets another limit",
-            err=True,
+        note(
+            f"{data} is large: read in parts, within {_size(memory)} of memory and "
+            "without an estimate of the accuracy; --memory sets another limit"
         )
     return memory
 

@@ -24,7 +24,7 @@ from earmark.evaluation.report.charts import (
     learning_chart,
     reliability_chart,
 )
-from earmark.evaluation.report.words import TARGETS, percent
+from earmark.evaluation.report.words import percent, targets
 from earmark.evaluation.significance import wilson_interval
 from earmark.typing import JsonObject, Label
 
@@ -393,7 +393,7 @@ def _coverage(report: Report) -> JsonObject | None:
             percent(curve.coverage_at(target)),
             curve.threshold_at(target),
         )
-        for target in TARGETS
+        for target in targets(curve.n_documents)
     ]
     chosen = None
     if report.threshold is not None:

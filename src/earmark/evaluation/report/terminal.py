@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from earmark.evaluation.confusion import ClassScores
-from earmark.evaluation.report.words import TARGETS, percent
+from earmark.evaluation.report.words import percent, targets
 
 if TYPE_CHECKING:
     from earmark.evaluation.report.report import Report
@@ -37,9 +37,10 @@ def render_terminal(report: Report) -> str:
     if report.coverage is not None:
         rows = [
             [percent(target), percent(report.coverage.coverage_at(target))]
-            for target in TARGETS
+            for target in targets(report.coverage.n_documents)
         ]
-        blocks.append(text_table(["right answers", "documents answered"], rows))
+        if rows:
+            blocks.append(text_table(["right answers", "documents answered"], rows))
     if report.top_terms:
         blocks.append(_terms(report))
     if report.hidden_nodes:

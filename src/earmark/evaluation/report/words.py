@@ -10,9 +10,15 @@ from earmark.evaluation.significance import wilson_interval
 if TYPE_CHECKING:
     from earmark.evaluation.report.report import Report
 
-__all__ = ["TARGETS", "count_of", "percent", "summary_sentences"]
+__all__ = ["count_of", "percent", "summary_sentences", "targets"]
 
-TARGETS = (0.9, 0.95, 0.99)
+_TARGETS = (0.9, 0.95, 0.99)
+_FEWEST_CALIBRATED = 20
+
+
+def targets(n_documents: int) -> list[float]:
+    """Shares of right answers that so many documents can show: one may be wrong."""
+    return [share for share in _TARGETS if n_documents >= round(1 / (1 - share))]
 
 
 def percent(share: float) -> str:
@@ -29,7 +35,8 @@ def summary_sentences(report: Report) -> list[str]:
         sentences += _any_of(report)
     if report.coverage is not None:
         sentences += _coverage(report)
-    if report.reliability is not None:
+    calibrated = report.reliability
+    if calibrated is not None and calibrated.count.sum() >= _FEWEST_CALIBRATED:
         sentences.append(_calibration(report))
     if report.confusion is not None:
         sentences += _confusions(report)
@@ -124,11 +131,11 @@ def _coverage(report: Report) -> list[str]:
             "rightly."
         )
     target = next((t for t in (0.95, 0.99) if t > full), None)
-    if target is not None:
+    if target in targets(curve.n_documents):
         share = curve.coverage_at(target)
         if share > 0:
             sentences.append(
-                f"Of its most confident {percent(share)} of the answers, "
+                f"Of its most confident {percent(share)} of the answers, at least "
                 f"{100 * target:.0f} % are right."
             )
         else:

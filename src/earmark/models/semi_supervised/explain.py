@@ -116,12 +116,12 @@ def _constants(
     bias = sum(weights[n] * student.offsets_ for n, student in model.students_.items())
     found = {"bias": model.scale_ * bias}
     if model.used_pool_:
-        found["rare classes lifted"] = model.scale_ * prior_offset(
+        found["rare-class correction"] = model.scale_ * prior_offset(
             model.class_share_, model.prior_correction
         )
     if "tables" in model.students_:
         student = model.students_["tables"]
-        found["word vectors' mean"] = model.scale_ * (
+        found["word-vector mean"] = model.scale_ * (
             weights["tables"] * (centre @ student.weights_)
         )
     if "encoder" in model.students_:

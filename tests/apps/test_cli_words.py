@@ -1,0 +1,223 @@
+"""What the commands say: their own flags and honest shares."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from earmark import TextClassifier
+from earmark.apps.cli import main as cli
+from earmark.apps.cli._help import in_flags
+from earmark.documents.support import write_support_corpus
+from earmark.evaluation import learning_curve
+from earmark.evaluation.report.words import targets
+from earmark.exceptions import EarmarkError
+from earmark.folds import stratified_folds
+from earmark.pipeline.explanation import Explanation, TermEvidence
+
+# A parameter or a name of Python: text=, allow_unlabelled, TextClassifier.
+PYTHON = re.compile(r"\b\w+=|\b[a-z]+_[a-z]+\b|TextClassifier|read_documents")
+
+
+def run(*args):
+    return CliRunner().invoke(cli.app, list(map(str, args)))
+
+
+def rows_of(path):
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+def message(*args):
+    """What the command would print on stderr: its words, warnings or error."""
+    done = run(*args)
+    if isinstance(done.exception, EarmarkError):
+        return in_flags(str(done.exception))
+    return done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("words")
+    train, _ = write_support_corpus(path)
+    model = path / "m.earmark"
+    done = run("train", train, "--label", "topic", "--max-error", 0.1, "-o", model)
+    assert done.exit_code == 0, done.stderr
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "flag"),
+    [
+        ("two.csv", "a,topic,b\nsome words,x,more words\n", "--text"),
+        ("latin.csv", "text,topic\ncaf\xe9,a\n".encode("latin-1"), "--encoding"),
+        ("nul.csv", b"text,topic\na\0b,a\n", "--encoding utf-16"),
+        ("open.csv", 'text,topic\n"never closed,a\n', "--no-quotes"),
+        ("lists.jsonl", '{"text": "a", "topic": ["x"]}\n', "--multi-label"),
+        ("floats.jsonl", '{"text": "a", "topic": 1.5}\n', "--label"),
+        ("odd.xyz", "text,topic\na,b\n", "--format"),
+        ("case.csv", "text,topic\n" + "red sun,A\nblue sea,a\n" * 3, "--merge-labels"),
+    ],
+)
+def test_messages_name_flags_and_no_parameters(name, content, flag, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.warns() if name == "case.csv" else np.errstate() as warned:
+        said = message("train", path, "--label", "topic", "-o", tmp_path / "m")
+    if name == "case.csv":
+        said = "\n".join(in_flags(str(one.message)) for one in warned)
+    assert flag in said
+    assert not PYTHON.search(said), said
+
+
+def test_a_parameter_without_a_flag_is_left_out():
+    said = in_flags(
+        "m.csv: expected fields of at most 9 characters, got a longer one; most often "
+        "a quote is not closed; otherwise raise field_limit= of read_documents."
+    )
+    assert said.endswith("a quote is not closed.")
+
+
+def test_words_of_python_inside_data_stay_as_they_are():
+    assert in_flags("column 'max_error' of a/text=1.csv") == (
+        "column 'max_error' of a/text=1.csv"
+    )
+
+
+def test_predict_counts_its_own_answers(folder):
+    done = run("predict", folder / "m.earmark", folder / "test.csv", "--max-error", 0.2)
+    answered = sum(
+        bool(row["label"]) for row in csv.DictReader(done.stdout.splitlines())
+    )
+    assert 0 < answered < 60
+    assert f"Answered {answered} of 60 ({answered / 0.6:.1f} %); " in done.stderr
+    assert "an estimate from the training documents" in done.stderr
+
+
+def test_max_error_of_a_model_that_knows_no_errors_is_refused(folder, tmp_path):
+    model = tmp_path / "m.earmark"
+    run("train", folder / "train.csv", "--label", "topic", "--no-estimate", "-o", model)
+    said = message("predict", model, folder / "test.csv", "--max-error", 0.1)
+    assert "train it with --max-error" in said
+
+
+def test_a_curve_of_two_sizes_promises_nothing(folder):
+    options = ("--label", "topic", "--model", "complement", "--repeats", 2)
+    for sizes in ("40", "40,60"):
+        done = run("learning-curve", folder / "train.csv", *options, "--sizes", sizes)
+        assert "At least 3 sizes are needed" in done.stdout
+        assert "points of accuracy" not in done.stdout
+    done = run(
+        "learning-curve", folder / "train.csv", *options, "--sizes", "40", "--json"
+    )
+    facts = json.loads(done.stdout)
+    assert facts["gain_of_doubling"] is facts["exponent"] is None
+
+
+def test_a_curve_is_carried_on_from_three_sizes(folder):
+    rows = rows_of(folder / "train.csv")
+    texts, labels = [row["text"] for row in rows], [row["topic"] for row in rows]
+    far = {
+        n: learning_curve(
+            TextClassifier("complement"), texts, labels, sizes=sizes, n_repeats=2
+        ).horizon
+        for n, sizes in ((2, [20, 60]), (3, [20, 40, 60]))
+    }
+    assert far == {2: 60, 3: 240}
+
+
+def test_classes_that_look_alike_are_pointed_out(folder, tmp_path):
+    with pytest.warns(match="Delivery and delivery differ only by case") as _:
+        run(
+            "train", folder / "train.csv", "--label", "topic", "--classes",
+            "delivery,Delivery", "-o", tmp_path / "m",
+        )  # fmt: skip
+
+
+def test_descriptions_of_classes_nobody_asked_for_are_refused(folder, tmp_path):
+    names = tmp_path / "names.csv"
+    names.write_text("label,description\ndelivery,late parcel\nbilling,invoice\n")
+    pool = tmp_path / "pool.csv"
+    pool.write_text("text\nthe parcel is late\nan invoice came\n")
+    done = run(
+        "train", pool, "--classes", "delivery,returns", "--class-names", names,
+        "-o", tmp_path / "m",
+    )  # fmt: skip
+    assert done.exit_code == 2
+    assert "billing" in done.stderr
+
+
+def test_a_budget_too_small_for_anything_says_what_is_used(folder, tmp_path):
+    done = run(
+        "train", folder / "train.csv", "--label", "topic", "--budget", "0.001s",
+        "-o", tmp_path / "m",
+    )  # fmt: skip
+    assert "the budget of 0.001 s: softmax, " in done.stdout
+    assert "complement, the fastest, is used" in done.stdout
+
+
+def test_a_size_that_is_none_is_wrong_usage(folder):
+    done = run("train", folder / "train.csv", "--memory", "1XB")
+    assert done.exit_code == 2
+    assert "2GB" in done.stderr
+
+
+def test_evidence_against_the_label_is_drawn_to_the_left():
+    terms = (TermEvidence("for", 2.0), TermEvidence("against", -1.0))
+    lines = str(Explanation("a", 0.9, "b", 1.0, terms)).splitlines()
+    assert lines[1].endswith("│████████████")
+    assert lines[2].endswith("██████│")
+    assert lines[1].index("│") == lines[2].index("│")
+
+
+def test_explanations_of_a_pool_fit_the_terminal_and_name_their_columns():
+    terms = tuple(TermEvidence("x" * n, 1.0 - n, None, 0.5) for n in (1, 40))
+    text = str(Explanation("a", 0.9, "b", 1.0, terms, {"rare-class correction": 1.0}))
+    assert "score  supervised  unlabelled" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_labels_that_are_ids_are_not_judged(folder, tmp_path):
+    path = tmp_path / "ids.csv"
+    rows = rows_of(folder / "train.csv")
+    lines = [f'{i},"{row["text"]}"' for i, row in enumerate(rows)]
+    path.write_text("\n".join(["id,text", *lines]))
+    with pytest.warns(match="is it the one that is meant"):
+        done = run("check", path, "--label", "id")
+    assert "labels are wrong" not in done.stdout
+
+
+def test_few_documents_show_no_share_of_right_answers():
+    assert targets(4) == []
+    assert targets(20) == [0.9, 0.95]
+    assert targets(100) == [0.9, 0.95, 0.99]
+
+
+def test_no_option_is_left_over():
+    for name in ("train", "predict", "evaluate", "explain", "label", "serve", "card"):
+        rest = run(name, "--help").stdout.split("\nOptions:\n")[1]
+        assert " ".join(rest.split()) == "-h, --help Show this message and exit."
+
+
+def test_info_speaks_of_changes_in_words(folder, tmp_path):
+    model = tmp_path / "m.earmark"
+    run("train", folder / "train.csv", "--label", "topic", "--model", "multinomial",
+        "-o", model)  # fmt: skip
+    run("update", model, folder / "test.csv")
+    told = run("info", model).stdout
+    assert re.search(r"updates +60 documents, 20\d\d-", told)
+    assert "{" not in told
+    assert re.search(r"trained on +train.csv: 180 labelled", told)
+
+
+def test_folds_do_not_depend_on_the_spelling_of_labels():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 4, 60)
+    other = np.array(["d", "a", "c", "b"])[labels]
+    ours, theirs = (
+        [held.tolist() for _, held in stratified_folds(y, 5, 0)]
+        for y in (labels, other)
+    )
+    assert ours == theirs
