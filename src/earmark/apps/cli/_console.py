@@ -17,19 +17,6 @@ from earmark import progress
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = [
-    "be_quiet",
-    "columns",
-    "counting",
-    "note",
-    "number",
-    "say",
-    "say_facts",
-    "status",
-    "styled",
-    "wrapped",
-]
-
 _MOST_COLUMNS = 100  # longer lines are hard to read
 _quiet = False
 

@@ -16,17 +16,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from earmark.apps.cli._console import be_quiet, columns, styled
 
-__all__ = [
-    "PANELS",
-    "Command",
-    "Group",
-    "described",
-    "in_flags",
-    "in_short",
-    "panel",
-    "told",
-]
-
 _INDENT = 26
 # Panels in the order in which they are shown.
 _PANELS = {
@@ -72,7 +61,26 @@ _NAMED = re.compile(r"(?<![\w.'\"/-])([a-z]+(?:_[a-z]+)+)\b(?!['\"/.]\w)")
 
 
 class Command(TyperCommand):
-    """A command that explains itself in panels, and knows --quiet."""
+    """A command that explains itself in panels, and knows --quiet.
+
+    Its help is the docstring of its function. Lines that begin with a flag describe
+    that option, as ``-o, --out FILE  Write here.``; indented lines continue them.
+    """
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        """Give every option what the docstring says of it."""
+        super().__init__(*args, **settings)
+        self.help, said = _options_said(self.help)
+        for option in self.params:
+            if option.param_type_name == "argument":
+                continue
+            if option.is_flag:
+                option.secondary_opts = []  # no --no-...
+            flags, metavar, about = said.pop(option.opts[0], ([], None, ""))
+            if about:
+                option.opts, option.help = flags, about
+                option.metavar = metavar or option.metavar
+        assert not said, f"{self.name}: no such option: {', '.join(said)}"
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
@@ -125,6 +133,23 @@ class Group(TyperGroup):
         options = [_row(*described(option)) for option in self.get_params(ctx)]
         lines += ["", _head("Options"), *options, "", _filled(self.epilog or "")]
         formatter.write("\n".join(lines))
+
+
+def _options_said(
+    text: str | None,
+) -> tuple[str, dict[str, tuple[list[str], str | None, str]]]:
+    """A help text without its lines about options; flags, value and words of each."""
+    lines = inspect.cleandoc(text or "").splitlines()
+    start = next(
+        (i for i, line in enumerate(lines) if line.startswith("-")), len(lines)
+    )
+    said = {}
+    for entry in "\n".join(lines[start:]).replace("\n    ", " ").splitlines():
+        head, about = entry.split("  ", 1)
+        flags = re.findall(r"--?[\w-]+", head)
+        metavar = re.sub(r"(?:--?[\w-]+(?:, )?)+ ?", "", head, count=1)
+        said[flags[-1]] = flags, metavar or None, about
+    return "\n".join(lines[:start]), said
 
 
 def told(text: str | None) -> tuple[list[str], list[str]]:

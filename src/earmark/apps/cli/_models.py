@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from earmark.pipeline import TextClassifier
     from earmark.typing import JsonObject
 
-__all__ = ["StoredFacts", "load_for", "read_all", "read_batches"]
-
 
 @dataclass(frozen=True)
 class StoredFacts:

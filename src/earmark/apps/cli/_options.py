@@ -15,42 +15,6 @@ from earmark.exceptions import DataError, EarmarkWarning
 if TYPE_CHECKING:
     from earmark.documents import Documents
 
-__all__ = [
-    "NEVER",
-    "Analyzer",
-    "AsJson",
-    "Budget",
-    "Dask",
-    "Data",
-    "Encoder",
-    "Encoding",
-    "Format",
-    "LabelColumn",
-    "MaxError",
-    "Memory",
-    "MergeLabels",
-    "MinCoverage",
-    "Model",
-    "MultiLabel",
-    "Ngrams",
-    "NoQuotes",
-    "Novelty",
-    "TextColumns",
-    "Unlabelled",
-    "column_list",
-    "error_rate",
-    "labelled_only",
-    "labelled_rows",
-    "listed",
-    "names_of",
-    "reading",
-    "refuse_with_parts",
-    "require_models",
-    "require_output",
-    "share_list",
-    "text_options",
-]
-
 DATA_HELP = (
     "Documents: .csv .tsv .jsonl .json .parquet .xlsx (text also .gz .zst), an mbox or "
     "Maildir, a folder with one sub-folder per label, a directory of Parquet, JSONL or "

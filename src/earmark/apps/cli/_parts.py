@@ -13,13 +13,6 @@ from typing import Any
 
 from earmark.apps.cli._options import column_list
 
-__all__ = [
-    "evaluate_in_parts",
-    "memory_for_large",
-    "predict_in_parts",
-    "train_in_parts",
-]
-
 # Documents and counts in memory, per byte of the file; packed files hold more.
 _BYTES_PER_BYTE = {"": 14, ".gz": 50, ".zst": 50, ".parquet": 40, ".pq": 40}
 # What documents may take of the memory of the machine before they are read in parts.

@@ -9,18 +9,7 @@ import typer
 
 from earmark.apps.cli import _options as options
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "cache"
-HELP = """Show or clear the vectors that encoders have computed.
-
-They are kept in the folder EARMARK_CACHE (or the platform's for caches), at most
-4 GB per encoder; EARMARK_ENCODER_CACHE sets another size, or off.
-
-  earmark cache
-  earmark cache --clear
-  earmark cache --clear model2vec
-"""
+__all__ = ["run"]
 
 
 def run(
@@ -28,12 +17,20 @@ def run(
         str | None,
         typer.Argument(metavar="[NAME]", help="Only encoders with this in the name."),
     ] = None,
-    clear: Annotated[
-        bool, typer.Option("--clear", help="Forget the vectors listed.")
-    ] = False,
+    clear: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show or clear the vectors that encoders have computed."""
+    """Show or clear the vectors that encoders have computed.
+
+    They are kept in the folder EARMARK_CACHE (or the platform's for caches), at most
+    4 GB per encoder; EARMARK_ENCODER_CACHE sets another size, or off.
+
+      earmark cache
+      earmark cache --clear
+      earmark cache --clear model2vec
+
+    --clear  Forget the vectors listed.
+    """
     from earmark.apps.cli._console import say_facts
     from earmark.encoders.cache import cache_entries, clear_cache
 

@@ -9,55 +9,38 @@ import typer
 
 from earmark.apps.cli import _options as options
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "card"
-HELP = """Write a model card: what the model is, its accuracy, what it is not for.
-
-Markdown, or one HTML page if FILE ends in .html. Everything in it is read from
-the model file: the labels, the fingerprint of the training data, the evaluation.
-
-  earmark card model.earmark
-  earmark card model.earmark --out card.html --intended-use "Routing of tickets."
-  earmark card model.earmark --out README.md --hub --license cc-by-4.0
-"""
+__all__ = ["run"]
 
 
 def run(
     model: options.Model,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="Write it there, not to stdout."
-        ),
-    ] = None,
-    intended_use: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="What the model is meant for, in words."),
-    ] = None,
-    date: Annotated[
-        str | None, typer.Option(metavar="DAY", help="Date of the model.")
-    ] = None,
-    licence: Annotated[
-        str | None,
-        typer.Option("--license", metavar="ID", help="Licence, e.g. cc-by-4.0."),
-    ] = None,
-    contact: Annotated[
-        str | None, typer.Option(metavar="WHO", help="Whom to ask about the model.")
-    ] = None,
-    hub: Annotated[
-        bool,
-        typer.Option("--hub", help="Begin with the front matter that hubs read."),
-    ] = False,
-    test: Annotated[
-        str | None,
-        typer.Option(metavar="DATA", help="Add the accuracy on these documents."),
-    ] = None,
-    words: Annotated[
-        int, typer.Option(min=0, help="Most indicative words per label.")
-    ] = 8,
+    out: Path | None = None,
+    intended_use: str | None = None,
+    date: str | None = None,
+    licence: Annotated[str | None, typer.Option("--license")] = None,
+    contact: str | None = None,
+    hub: bool = False,
+    test: str | None = None,
+    words: Annotated[int, typer.Option(min=0)] = 8,
 ) -> None:
-    """Write a model card."""
+    """Write a model card: what the model is, its accuracy, what it is not for.
+
+    Markdown, or one HTML page if FILE ends in .html. Everything in it is read from
+    the model file: the labels, the fingerprint of the training data, the evaluation.
+
+      earmark card model.earmark
+      earmark card model.earmark --out card.html --intended-use "Routing of tickets."
+      earmark card model.earmark --out README.md --hub --license cc-by-4.0
+
+    -o, --out FILE  Write it there, not to stdout.
+    --intended-use TEXT  What the model is meant for, in words.
+    --date DAY  Date of the model.
+    --license ID  Licence, e.g. cc-by-4.0.
+    --contact WHO  Whom to ask about the model.
+    --hub  Begin with the front matter that hubs read.
+    --test DATA  Add the accuracy on these documents.
+    --words  Most indicative words per label.
+    """
     from earmark.apps.card import CardFacts, front_matter, to_html, to_markdown
     from earmark.exceptions import DataError
     from earmark.whole_files import write_whole

@@ -14,19 +14,7 @@ if TYPE_CHECKING:
     from earmark.evaluation import Finding, SuspectedLabelErrors
     from earmark.typing import IntVector, JsonObject
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "check"
-HELP = """Find common problems in labelled documents.
-
-Empty texts, repeated documents, equal documents with different labels, leaks
-between training and test part, sorted or very uneven classes, and labels that
-are more probably wrong than right, judged by a model that never saw them.
-
-  earmark check mails.csv --label topic
-  earmark check train.csv --label topic --test test.csv
-  earmark check posts.csv --label tags --multi-label
-"""
+__all__ = ["run"]
 
 
 # Labels with or without so few documents are not judged: chance would speak.
@@ -46,11 +34,8 @@ def run(
     data: options.Data,
     label: options.LabelColumn = None,
     text: options.TextColumns = None,
-    test: Annotated[
-        str | None,
-        typer.Option(metavar="DATA2", help="Test data, to check for leaks."),
-    ] = None,
-    top: Annotated[int, typer.Option(min=0, help="Suspected labels to show.")] = 10,
+    test: str | None = None,
+    top: Annotated[int, typer.Option(min=0)] = 10,
     multi_label: options.MultiLabel = False,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
@@ -58,9 +43,21 @@ def run(
     merge_labels: options.MergeLabels = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find common problems in labelled documents."""
+    """Find common problems in labelled documents.
+
+    Empty texts, repeated documents, equal documents with different labels, leaks
+    between training and test part, sorted or very uneven classes, and labels that
+    are more probably wrong than right, judged by a model that never saw them.
+
+      earmark check mails.csv --label topic
+      earmark check train.csv --label topic --test test.csv
+      earmark check posts.csv --label tags --multi-label
+
+    --test DATA2  Test data, to check for leaks.
+    --top  Suspected labels to show.
+    """
     from earmark.apps.cli._console import status
-    from earmark.apps.cli._labels import ask_about_labels
+    from earmark.apps.cli._training_data import ask_about_labels
     from earmark.documents import read_documents
     from earmark.documents.document import fingerprint
     from earmark.documents.labels import merge_with

@@ -12,20 +12,8 @@ from earmark.apps.cli import _options as options
 if TYPE_CHECKING:
     from earmark.pipeline import TextClassifier
 
-__all__ = ["HELP", "NAME", "run"]
+__all__ = ["run"]
 
-NAME = "compare"
-HELP = """Compare models on the same splits, with intervals and paired tests.
-
-tf-idf + linear SVM, tf-idf + logistic regression and Complement NB are always
-among them. Says "no difference shown" where there is none. Documents without a
-label, in DATA or in --unlabelled, go to the models that use them.
-
-  earmark compare mails.csv --label topic
-  earmark compare few.csv --label topic --unlabelled many.jsonl
-  earmark compare mails.csv --label topic --models multinomial,hybrid --repeats 10
-  earmark compare phrases.csv --label language --analyzer char_wb --ngrams 1,4
-"""
 
 _ALWAYS = "tf-idf + LR"
 
@@ -36,29 +24,38 @@ def run(
     text: options.TextColumns = None,
     unlabelled: options.Unlabelled = None,
     multi_label: options.MultiLabel = False,
-    models: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME[,NAME...]",
-            help="Names of `earmark info --models`. Default: auto,multinomial,hybrid.",
-        ),
-    ] = None,
+    models: str | None = None,
     analyzer: options.Analyzer = None,
     ngrams: options.Ngrams = None,
     budget: options.Budget = None,
-    repeats: Annotated[int, typer.Option(min=2, help="Number of random splits.")] = 5,
-    test_size: Annotated[
-        float, typer.Option(min=0.05, max=0.95, help="Share tested in each split.")
-    ] = 0.3,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    repeats: Annotated[int, typer.Option(min=2)] = 5,
+    test_size: Annotated[float, typer.Option(min=0.05, max=0.95)] = 0.3,
+    seed: int = 0,
+    jobs: Annotated[int, typer.Option(min=1)] = 1,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
     merge_labels: options.MergeLabels = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare models on the same splits, with intervals and paired tests."""
+    """Compare models on the same splits, with intervals and paired tests.
+
+    tf-idf + linear SVM, tf-idf + logistic regression and Complement NB are always
+    among them. Says "no difference shown" where there is none. Documents without a
+    label, in DATA or in --unlabelled, go to the models that use them.
+
+      earmark compare mails.csv --label topic
+      earmark compare few.csv --label topic --unlabelled many.jsonl
+      earmark compare mails.csv --label topic --models multinomial,hybrid --repeats 10
+      earmark compare phrases.csv --label language --analyzer char_wb --ngrams 1,4
+
+    --models NAME[,NAME...]  Names of `earmark info --models`. Default:
+        auto,multinomial,hybrid.
+    --repeats  Number of random splits.
+    --test-size  Share tested in each split.
+    --seed  Random seed.
+    --jobs  Number of processes.
+    """
     from earmark.apps.cli._console import say, status
     from earmark.apps.cli._training_data import labelled_and_pool
     from earmark.evaluation import compare_classifiers

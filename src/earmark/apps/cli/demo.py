@@ -14,17 +14,8 @@ if TYPE_CHECKING:
     from earmark.documents import Documents
     from earmark.pipeline import TextClassifier
 
-__all__ = ["HELP", "NAME", "run"]
+__all__ = ["run"]
 
-NAME = "demo"
-HELP = """Show what earmark does, on the docstrings of the installed Python packages.
-
-Compares models, shows which answers to trust, explains one of them, and writes
-an HTML report. Takes under a minute and downloads nothing.
-
-  earmark demo                   the whole story
-  earmark demo --data messages   only write two small csv files to try things on
-"""
 
 _LABELS_PER_CLASS = 20
 # What people would take otherwise, on the same labels.
@@ -32,22 +23,23 @@ _PEERS = {"Complement NB": "complement", "tf-idf + linear SVM": "svm"}
 
 
 def run(
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for report and model.")
-    ] = Path("earmark-report"),
-    labels: Annotated[
-        int, typer.Option(min=2, help="Labelled documents per class.")
-    ] = _LABELS_PER_CLASS,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write train.csv and test.csv (180 messages to a shop's support) "
-            "into DIR, and stop.",
-        ),
-    ] = None,
+    out: Path = Path("earmark-report"),
+    labels: Annotated[int, typer.Option(min=2)] = _LABELS_PER_CLASS,
+    data: Path | None = None,
 ) -> None:
-    """Show what earmark does on the docstrings of the installed packages."""
+    """Show what earmark does, on the docstrings of the installed Python packages.
+
+    Compares models, shows which answers to trust, explains one of them, and writes
+    an HTML report. Takes under a minute and downloads nothing.
+
+      earmark demo                   the whole story
+      earmark demo --data messages   only write two small csv files to try things on
+
+    --out DIR  Folder for report and model.
+    --labels  Labelled documents per class.
+    --data DIR  Write train.csv and test.csv (180 messages to a shop's support) into
+        DIR, and stop.
+    """
     from earmark.apps.cli._console import say, status
     from earmark.documents import docstring_corpus, labelled_per_class, stratified_split
 

@@ -15,16 +15,7 @@ if TYPE_CHECKING:
     from earmark.pipeline import TextClassifier
     from earmark.typing import JsonObject
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "evaluate"
-HELP = """Measure a model on labelled documents it has not seen, or several.
-
-  earmark evaluate model.earmark test.csv
-  earmark evaluate model.earmark test.csv --report report.html
-  earmark evaluate old.earmark new.earmark test.csv
-  earmark evaluate model.earmark parts/ --dask local:4
-"""
+__all__ = ["run"]
 
 
 def run(
@@ -35,14 +26,8 @@ def run(
     data: options.Data,
     label: options.LabelColumn = None,
     text: options.TextColumns = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write one self-contained HTML page."),
-    ] = None,
-    date: Annotated[
-        str | None,
-        typer.Option(metavar="DAY", help="Put this date at the top of the page."),
-    ] = None,
+    report: Path | None = None,
+    date: str | None = None,
     max_error: options.MaxError = None,
     dask: options.Dask = None,
     encoding: options.Encoding = None,
@@ -50,7 +35,16 @@ def run(
     no_quotes: options.NoQuotes = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure a model on labelled documents it has not seen."""
+    """Measure a model on labelled documents it has not seen, or several.
+
+      earmark evaluate model.earmark test.csv
+      earmark evaluate model.earmark test.csv --report report.html
+      earmark evaluate old.earmark new.earmark test.csv
+      earmark evaluate model.earmark parts/ --dask local:4
+
+    --report FILE  Write one self-contained HTML page.
+    --date DAY  Put this date at the top of the page.
+    """
     from earmark import __version__
     from earmark.evaluation import SideBySide
 

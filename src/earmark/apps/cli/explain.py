@@ -11,15 +11,7 @@ import typer
 from earmark.apps.cli import _options as options
 from earmark.apps.cli._console import note
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "explain"
-HELP = """Show the words behind a prediction; their contributions add up to its score.
-
-  earmark explain model.earmark "cheap pills, only today"
-  cat mail.txt | earmark explain model.earmark -
-  earmark explain mails.earmark '{"subject": "lunch?", "body": "at noon"}'
-"""
+__all__ = ["run"]
 
 
 def run(
@@ -32,14 +24,19 @@ def run(
             "JSON object.",
         ),
     ],
-    top: Annotated[int, typer.Option(min=1, help="Number of words to show.")] = 10,
-    paths: Annotated[
-        int,
-        typer.Option(min=0, help="Paths of words and training documents to show."),
-    ] = 0,
+    top: Annotated[int, typer.Option(min=1)] = 10,
+    paths: Annotated[int, typer.Option(min=0)] = 0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show the words that decided, with contributions that add up."""
+    """Show the words behind a prediction; their contributions add up to its score.
+
+      earmark explain model.earmark "cheap pills, only today"
+      cat mail.txt | earmark explain model.earmark -
+      earmark explain mails.earmark '{"subject": "lunch?", "body": "at noon"}'
+
+    --top  Number of words to show.
+    --paths  Paths of words and training documents to show.
+    """
     from earmark.apps.cli._models import load_for
 
     classifier, _ = load_for(model)

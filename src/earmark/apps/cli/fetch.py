@@ -6,30 +6,27 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "fetch"
-HELP = """Download a benchmark corpus, or the weights of an encoder.
-
-Weights come through the encoder's own package, into its own cache. The corpora have
-no single public home: give the address of a mirror with --url or EARMARK_DATA_URL.
-Files already in the folder EARMARK_DATA need no fetching; checksums are verified.
-This is the only command that uses the network.
-
-  earmark fetch model2vec:minishlab/potion-base-8M
-  earmark fetch r8 --url https://example.org/corpora
-"""
+__all__ = ["run"]
 
 
 def run(
     what: Annotated[
         str, typer.Argument(metavar="NAME", help="Of a corpus, or of an encoder.")
     ],
-    url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Folder that holds the files.")
-    ] = None,
+    url: str | None = None,
 ) -> None:
-    """Download a benchmark corpus, or the weights of an encoder."""
+    """Download a benchmark corpus, or the weights of an encoder.
+
+    Weights come through the encoder's own package, into its own cache. The corpora have
+    no single public home: give the address of a mirror with --url or EARMARK_DATA_URL.
+    Files already in the folder EARMARK_DATA need no fetching; checksums are verified.
+    This is the only command that uses the network.
+
+      earmark fetch model2vec:minishlab/potion-base-8M
+      earmark fetch r8 --url https://example.org/corpora
+
+    --url URL  Folder that holds the files.
+    """
     from earmark.apps.cli._console import status
     from earmark.documents import corpus_names, fetch_corpus
 

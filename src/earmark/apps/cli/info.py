@@ -17,15 +17,8 @@ from earmark.apps.cli import _options as options
 if TYPE_CHECKING:
     from earmark.typing import JsonObject
 
-__all__ = ["HELP", "NAME", "run"]
+__all__ = ["run"]
 
-NAME = "info"
-HELP = """Describe a model file, or this installation.
-
-  earmark info
-  earmark info --models
-  earmark info model.earmark
-"""
 
 _EXTRAS = {
     "io": "pyarrow",
@@ -46,12 +39,17 @@ def run(
         Path | None,
         typer.Argument(metavar="[MODEL]", help="A model file (*.earmark)."),
     ] = None,
-    models: Annotated[
-        bool, typer.Option("--models", help="List the names for --model.")
-    ] = False,
+    models: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Describe a model file, or this installation."""
+    """Describe a model file, or this installation.
+
+      earmark info
+      earmark info --models
+      earmark info model.earmark
+
+    --models  List the names for --model.
+    """
     from earmark.apps.cli._console import say_facts
 
     if models:

@@ -12,132 +12,74 @@ from earmark.apps.cli import _options as options
 if TYPE_CHECKING:
     from earmark.apps.label.session import Session
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "label"
-HELP = """Label documents in the browser, by keyboard, while a model learns.
-
-Shows the next most useful document and the words behind the model's guess; some
-random ones are set aside for an honest estimate. Every answer is on disk before the
-next document appears; start the same command again to go on.
-
-  earmark label mails.csv --labels private,work,spam
-  earmark label mails.csv --labels labels.csv --from-names
-  earmark label mails.csv --label topic --text subject,body
-  earmark label mails.csv --export labels.csv
-
-Together: everybody opens the page and gives a name. On other machines a token says
-who it is: make one per person, and listen where they can reach you.
-
-  earmark label mails.csv --invite ann
-  earmark label mails.csv --host 0.0.0.0 --overlap 0.1
-"""
+__all__ = ["run"]
 
 
 def run(
     data: options.Data,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,C|FILE",
-            help="Labels, or a .csv or .tsv file with columns label and, as you like, "
-            "description, group, key. You can add more on the page.",
-        ),
-    ] = None,
-    project: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder for the answers. Default: DATA.labels."
-        ),
-    ] = None,
+    labels: str | None = None,
+    project: Path | None = None,
     text: options.TextColumns = None,
-    label: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Column with labels that are known already."),
-    ] = None,
-    multi_label: Annotated[
-        bool, typer.Option("--multi-label", help="Any number of labels per document.")
-    ] = False,
-    model: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="Model that learns as you label: blend, softmax, complement, ...; or "
-            "a model file to start from.",
-        ),
-    ] = "blend",
-    from_names: Annotated[
-        bool,
-        typer.Option(
-            "--from-names",
-            help="Predict from the first document on, by the names and descriptions "
-            "of the labels.",
-        ),
-    ] = False,
-    max_error: Annotated[
-        float,
-        typer.Option(
-            min=0.0001,
-            max=0.9999,
-            help="Target error rate of the accepted predictions.",
-        ),
-    ] = 0.05,
-    check_share: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            max=0.9,
-            help="Share of random documents set aside to measure accuracy.",
-        ),
-    ] = 0.2,
-    overlap: Annotated[
-        float,
-        typer.Option(
-            min=0.0, max=1.0, help="Share of documents that two people label."
-        ),
-    ] = 0.0,
-    guidelines: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Text that tells people how to label."),
-    ] = None,
-    invite: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Print a new token for a person, and stop."),
-    ] = None,
-    revoke: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Make a person's token void, and stop."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    host: Annotated[
-        str,
-        typer.Option(help="Address to listen on; beyond loopback, tokens are needed."),
-    ] = "127.0.0.1",
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Answer to this host name too, as behind a proxy; tokens are needed.",
-        ),
-    ] = None,
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="0: any free port.")
-    ] = 8001,
-    export: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write .csv, .jsonl, .parquet (labels), .earmark (model) or .html "
-            "(report), and stop.",
-        ),
-    ] = None,
-    open_browser: Annotated[
-        bool, typer.Option("--open", help="Open the page in the browser.")
-    ] = False,
+    label: str | None = None,
+    multi_label: bool = False,
+    model: str = "blend",
+    from_names: bool = False,
+    max_error: Annotated[float, typer.Option(min=0.0001, max=0.9999)] = 0.05,
+    check_share: Annotated[float, typer.Option(min=0.0, max=0.9)] = 0.2,
+    overlap: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.0,
+    guidelines: Path | None = None,
+    invite: str | None = None,
+    revoke: str | None = None,
+    seed: int = 0,
+    host: str = "127.0.0.1",
+    allow_host: list[str] | None = None,
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8001,
+    export: Path | None = None,
+    open_browser: Annotated[bool, typer.Option("--open")] = False,
     encoding: options.Encoding = None,
     no_quotes: options.NoQuotes = False,
 ) -> None:
-    """Label documents in the browser, by keyboard, while a model learns."""
+    """Label documents in the browser, by keyboard, while a model learns.
+
+    Shows the next most useful document and the words behind the model's guess; some
+    random ones are set aside for an honest estimate. Every answer is on disk before the
+    next document appears; start the same command again to go on.
+
+      earmark label mails.csv --labels private,work,spam
+      earmark label mails.csv --labels labels.csv --from-names
+      earmark label mails.csv --label topic --text subject,body
+      earmark label mails.csv --export labels.csv
+
+    Together: everybody opens the page and gives a name. On other machines a token says
+    who it is: make one per person, and listen where they can reach you.
+
+      earmark label mails.csv --invite ann
+      earmark label mails.csv --host 0.0.0.0 --overlap 0.1
+
+    --labels A,B,C|FILE  Labels, or a .csv or .tsv file with columns label and, as you
+        like, description, group, key. You can add more on the page.
+    --project DIR  Folder for the answers. Default: DATA.labels.
+    --label COL  Column with labels that are known already.
+    --multi-label  Any number of labels per document.
+    --model NAME|FILE  Model that learns as you label: blend, softmax, complement, ...;
+        or a model file to start from.
+    --from-names  Predict from the first document on, by the names and descriptions of
+        the labels.
+    --max-error  Target error rate of the accepted predictions.
+    --check-share  Share of random documents set aside to measure accuracy.
+    --overlap  Share of documents that two people label.
+    --guidelines FILE  Text that tells people how to label.
+    --invite NAME  Print a new token for a person, and stop.
+    --revoke NAME  Make a person's token void, and stop.
+    --seed  Random seed.
+    --host  Address to listen on; beyond loopback, tokens are needed.
+    --allow-host NAME  Answer to this host name too, as behind a proxy; tokens are
+        needed.
+    --port  0: any free port.
+    --export FILE  Write .csv, .jsonl, .parquet (labels), .earmark (model) or .html
+        (report), and stop.
+    --open  Open the page in the browser.
+    """
     from earmark._optional import require
     from earmark.apps.cli._console import status
     from earmark.apps.cli._models import load_for

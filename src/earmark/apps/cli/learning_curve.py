@@ -13,18 +13,7 @@ from earmark.apps.cli import _options as options
 if TYPE_CHECKING:
     from earmark.evaluation import LearningCurve
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "learning-curve"
-HELP = """Measure accuracy against the number of labels: would more of them help?
-
-Fits the model on growing parts of the labelled documents, tests it on others, and
-says what more labels would buy. Documents without a label, in DATA or in
---unlabelled, go to a model that uses them.
-
-  earmark learning-curve mails.csv --label topic
-  earmark learning-curve few.csv --label topic --unlabelled many.jsonl --chart c.svg
-"""
+__all__ = ["run"]
 
 
 def run(
@@ -32,30 +21,37 @@ def run(
     label: options.LabelColumn = None,
     text: options.TextColumns = None,
     unlabelled: options.Unlabelled = None,
-    model: Annotated[
-        str, typer.Option(metavar="NAME", help="One of `earmark info --models`.")
-    ] = "auto",
+    model: str = "auto",
     analyzer: options.Analyzer = None,
     ngrams: options.Ngrams = None,
     budget: options.Budget = None,
-    sizes: Annotated[
-        str | None,
-        typer.Option(metavar="N[,N...]", help="Numbers of labels; seven if not given."),
-    ] = None,
-    repeats: Annotated[int, typer.Option(min=2, help="Curves to average.")] = 5,
-    chart: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw it: .svg, .png or .pdf."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    sizes: str | None = None,
+    repeats: Annotated[int, typer.Option(min=2)] = 5,
+    chart: Path | None = None,
+    seed: int = 0,
+    jobs: Annotated[int, typer.Option(min=1)] = 1,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
     merge_labels: options.MergeLabels = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure accuracy against the number of labels."""
+    """Measure accuracy against the number of labels, and what more would bring.
+
+    Fits the model on growing parts of the labelled documents, tests it on others, and
+    says what more labels would buy. Documents without a label, in DATA or in
+    --unlabelled, go to a model that uses them.
+
+      earmark learning-curve mails.csv --label topic
+      earmark learning-curve few.csv --label topic --unlabelled many.jsonl --chart c.svg
+
+    --model NAME  One of `earmark info --models`.
+    --sizes N[,N...]  Numbers of labels; seven if not given.
+    --repeats  Curves to average.
+    --chart FILE  Draw it: .svg, .png or .pdf.
+    --seed  Random seed.
+    --jobs  Number of processes.
+    """
     from earmark.apps.cli._console import say, status
     from earmark.apps.cli._training_data import labelled_and_pool
     from earmark.evaluation import learning_curve

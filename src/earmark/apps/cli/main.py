@@ -23,8 +23,7 @@ from earmark.apps.cli import (
     evaluate,
     explain,
     fetch,
-    filtering,
-    forget,
+    filter,  # noqa: A004
     info,
     label,
     learning_curve,
@@ -77,27 +76,28 @@ def _root(
     pass
 
 
-for _command in (
-    demo,
-    train,
-    predict,
-    evaluate,
-    compare,
-    check,
-    learning_curve,
-    update,
-    forget,
-    explain,
-    info,
-    label,
-    serve,
-    card,
-    fetch,
-    cache,
-    filtering,
-    reproduce,
-):
-    app.command(name=_command.NAME, help=_command.HELP, cls=Command)(_command.run)
+_COMMANDS = {
+    "demo": demo.run,
+    "train": train.run,
+    "predict": predict.run,
+    "evaluate": evaluate.run,
+    "compare": compare.run,
+    "check": check.run,
+    "learning-curve": learning_curve.run,
+    "update": update.update,
+    "forget": update.forget,
+    "explain": explain.run,
+    "info": info.run,
+    "label": label.run,
+    "serve": serve.run,
+    "card": card.run,
+    "fetch": fetch.run,
+    "cache": cache.run,
+    "filter": filter.run,
+    "reproduce": reproduce.run,
+}
+for _name, _run in _COMMANDS.items():
+    app.command(name=_name, help=_run.__doc__, cls=Command)(_run)
 
 
 def _say_warnings_once() -> None:

@@ -19,79 +19,56 @@ if TYPE_CHECKING:
     from earmark.pipeline import TextClassifier
 from earmark.whole_files import whole_file
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "predict"
-HELP = """Predict the labels of documents, in constant memory.
-
-Writes one row per document: row number (or the column --id), label and confidence.
-The label is empty where the model abstains. A model trained with --novelty adds a
-p-value: small for documents unlike the training documents. With several labels per
-document and --max-error, the column undecided lists the labels left open. The output
-file appears when everything is done.
-
-  earmark predict model.earmark new.csv --out labels.csv
-  cat new.jsonl | earmark predict model.earmark - --format jsonl
-  earmark predict model.earmark new.csv --id ticket --keep customer,date --top-k 3
-  earmark predict model.earmark new.csv --max-error 0.05 --explain
-  earmark predict model.earmark new.csv --novelty 0.01    # or: --novelty never
-  earmark predict model.earmark parts/ --by-part --out labels/
-  earmark predict model.earmark parts/ --dask local:4 --out labels/
-"""
+__all__ = ["run"]
 
 
 def run(
     model: options.Model,
     data: options.Data,
-    out: Annotated[
-        str,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help=".csv or .jsonl; - is stdout."
-        ),
-    ] = "-",
+    out: str = "-",
     text: options.TextColumns = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            "--id", metavar="COL", help="Column that identifies a row, copied first."
-        ),
-    ] = None,
-    keep: Annotated[
-        str | None,
-        typer.Option("--keep", metavar="COL[,COL...]", help="More columns to copy."),
-    ] = None,
-    with_text: Annotated[
-        bool, typer.Option("--with-text", help="Copy the text as well.")
-    ] = False,
-    top_k: Annotated[
-        int, typer.Option(min=0, metavar="K", help="Add the K likeliest labels.")
-    ] = 0,
+    id_column: Annotated[str | None, typer.Option("--id")] = None,
+    keep: str | None = None,
+    with_text: bool = False,
+    top_k: Annotated[int, typer.Option(min=0)] = 0,
     max_error: options.MaxError = None,
     novelty: options.Novelty = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Add the words behind each label.")
-    ] = False,
-    by_part: Annotated[
-        bool,
-        typer.Option(
-            "--by-part",
-            help="A Parquet file of labels for every part of DATA, in the folder "
-            "--out; parts that are there already are not done again.",
-        ),
-    ] = False,
-    skip_bad: Annotated[
-        bool,
-        typer.Option("--skip-bad", help="Leave out parts that cannot be read."),
-    ] = False,
+    explain: bool = False,
+    by_part: bool = False,
+    skip_bad: bool = False,
     dask: options.Dask = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Write JSON lines instead of csv.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Predict the labels of documents, in constant memory."""
+    """Predict the labels of documents, in constant memory.
+
+    Writes one row per document: row number (or the column --id), label and confidence.
+    The label is empty where the model abstains. A model trained with --novelty adds a
+    p-value: small for documents unlike the training documents. With several labels per
+    document and --max-error, the column undecided lists the labels left open. The
+    output file appears when everything is done.
+
+      earmark predict model.earmark new.csv --out labels.csv
+      cat new.jsonl | earmark predict model.earmark - --format jsonl
+      earmark predict model.earmark new.csv --id ticket --keep customer,date --top-k 3
+      earmark predict model.earmark new.csv --max-error 0.05 --explain
+      earmark predict model.earmark new.csv --novelty 0.01    # or: --novelty never
+      earmark predict model.earmark parts/ --by-part --out labels/
+      earmark predict model.earmark parts/ --dask local:4 --out labels/
+
+    -o, --out FILE  .csv or .jsonl; - is stdout.
+    --id COL  Column that identifies a row, copied first.
+    --keep COL[,COL...]  More columns to copy.
+    --with-text  Copy the text as well.
+    --top-k K  Add the K likeliest labels.
+    --explain  Add the words behind each label.
+    --by-part  A Parquet file of labels for every part of DATA, in the folder --out;
+        parts that are there already are not done again.
+    --skip-bad  Leave out parts that cannot be read.
+    --json  Write JSON lines instead of csv.
+    """
     how = options.reading(encoding, format, no_quotes)
     if by_part or dask is not None or skip_bad:
         from earmark.apps.cli._parts import predict_in_parts

@@ -15,20 +15,8 @@ import typer
 
 from earmark.apps.cli import _options as options
 
-__all__ = ["HELP", "NAME", "run"]
+__all__ = ["run"]
 
-NAME = "reproduce"
-HELP = """Regenerate the tables and figures of the papers behind the models.
-
-Runs in a checkout of earmark, whose folder reproductions holds the experiments, and
-needs the benchmark corpora (set EARMARK_DATA to their folder). Prints every table,
-ours beside the paper's; writes NAME.json and PNG figures into reproductions/results,
-a quick run into reproductions/quick.
-
-  earmark reproduce higher-order --quick
-  earmark reproduce hybrid --part figure_2
-  earmark reproduce all
-"""
 _PACKAGE = "reproductions"
 
 
@@ -36,21 +24,26 @@ def run(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Name of a reproduction, or all.")
     ],
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer draws and sizes: minutes, not hours.")
-    ] = False,
-    part: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PART", help="Run this part only, keep the others as stored."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for results.")
-    ] = None,
+    quick: bool = False,
+    part: list[str] | None = None,
+    out: Path | None = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Regenerate the tables and figures of the papers behind the models."""
+    """Regenerate the tables and figures of the papers behind the models.
+
+    Runs in a checkout of earmark, whose folder reproductions holds the experiments, and
+    needs the benchmark corpora (set EARMARK_DATA to their folder). Prints every table,
+    ours beside the paper's; writes NAME.json and PNG figures into
+    reproductions/results, a quick run into reproductions/quick.
+
+      earmark reproduce higher-order --quick
+      earmark reproduce hybrid --part figure_2
+      earmark reproduce all
+
+    --quick  Fewer draws and sizes: minutes, not hours.
+    --part PART  Run this part only, keep the others as stored.
+    --out DIR  Folder for results.
+    """
     package = _experiments()
     if name != "all" and name not in package.NAMES:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(package.NAMES)}")

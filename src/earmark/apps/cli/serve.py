@@ -10,99 +10,60 @@ import typer
 
 from earmark.apps.cli import _options as options
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "serve"
-HELP = """Answer over HTTP, with a page to try the model on.
-
-POST /classify takes {"texts": [...]}, or for a model of several columns
-{"documents": [{"subject": ..., "body": ...}, ...]}; GET /model, /healthz,
-/readyz, /metrics, /openapi.json. A replaced model file is taken over while
-serving. Logs are JSON lines on stderr and never hold text. SIGTERM finishes
-what was begun.
-
-Several models answer by name: POST /classify?model=NAME, the name of the file
-without .earmark; the first answers what names none, the second a --canary share.
-
-  earmark serve model.earmark
-  earmark serve old.earmark new.earmark --canary 0.05
-  curl -s localhost:8000/classify -H 'Content-Type: application/json' \\
-       -d '{"texts": ["free pills"], "explain": true}'
-"""
+__all__ = ["run"]
 
 
 def run(
     models: Annotated[
         list[Path], typer.Argument(metavar="MODEL...", help="Model files (*.earmark).")
     ],
-    host: Annotated[
-        str,
-        typer.Option(
-            help="Address to listen on; anything but loopback is open to the network."
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="0: any free port.")
-    ] = 8000,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Require the bearer token in FILE (or in EARMARK_TOKEN).",
-        ),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Also answer to this host name, e.g. behind a proxy; repeatable. On "
-            "loopback without a token, other names are refused.",
-        ),
-    ] = None,
-    max_body: Annotated[int, typer.Option(min=1, help="Maximum bytes per request.")] = 8
-    * 2**20,
-    max_text: Annotated[
-        int, typer.Option(min=1, help="Maximum characters per text.")
-    ] = 1_000_000,
-    max_batch: Annotated[
-        int, typer.Option(min=1, help="Maximum documents per request.")
-    ] = 1000,
-    max_concurrency: Annotated[
-        int, typer.Option(min=1, help="Maximum concurrent requests.")
-    ] = 256,
-    timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds allowed per answer.")
-    ] = 30.0,
-    reload: Annotated[
-        float,
-        typer.Option(
-            min=0, help="Seconds between checks for a new model file; 0: never."
-        ),
-    ] = 1.0,
-    canary: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="Share of requests for the second model."),
-    ] = 0.0,
-    learn: Annotated[
-        bool,
-        typer.Option(
-            "--learn",
-            help="Let POST /learn and /forget change the model and its file; needs a "
-            "token.",
-        ),
-    ] = False,
-    feedback: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Append corrections (POST /feedback) to this .jsonl file.",
-        ),
-    ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Log only warnings and errors.")
-    ] = False,
+    host: str = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
+    token_file: Path | None = None,
+    allow_host: list[str] | None = None,
+    max_body: Annotated[int, typer.Option(min=1)] = 8 * 2**20,
+    max_text: Annotated[int, typer.Option(min=1)] = 1_000_000,
+    max_batch: Annotated[int, typer.Option(min=1)] = 1000,
+    max_concurrency: Annotated[int, typer.Option(min=1)] = 256,
+    timeout: Annotated[float, typer.Option(min=0.1)] = 30.0,
+    reload: Annotated[float, typer.Option(min=0)] = 1.0,
+    canary: Annotated[float, typer.Option(min=0, max=1)] = 0.0,
+    learn: bool = False,
+    feedback: Path | None = None,
+    quiet: bool = False,
 ) -> None:
-    """Answer over HTTP, with a page to try the model on."""
+    r"""Answer over HTTP, with a page to try the model on.
+
+    POST /classify takes {"texts": [...]}, or for a model of several columns
+    {"documents": [{"subject": ..., "body": ...}, ...]}; GET /model, /healthz,
+    /readyz, /metrics, /openapi.json. A replaced model file is taken over while
+    serving. Logs are JSON lines on stderr and never hold text. SIGTERM finishes
+    what was begun.
+
+    Several models answer by name: POST /classify?model=NAME, the name of the file
+    without .earmark; the first answers what names none, the second a --canary share.
+
+      earmark serve model.earmark
+      earmark serve old.earmark new.earmark --canary 0.05
+      curl -s localhost:8000/classify -H 'Content-Type: application/json' \
+           -d '{"texts": ["free pills"], "explain": true}'
+
+    --host  Address to listen on; anything but loopback is open to the network.
+    --port  0: any free port.
+    --token-file FILE  Require the bearer token in FILE (or in EARMARK_TOKEN).
+    --allow-host NAME  Also answer to this host name, e.g. behind a proxy; repeatable.
+        On loopback without a token, other names are refused.
+    --max-body  Maximum bytes per request.
+    --max-text  Maximum characters per text.
+    --max-batch  Maximum documents per request.
+    --max-concurrency  Maximum concurrent requests.
+    --timeout  Seconds allowed per answer.
+    --reload  Seconds between checks for a new model file; 0: never.
+    --canary  Share of requests for the second model.
+    --learn  Let POST /learn and /forget change the model and its file; needs a token.
+    --feedback FILE  Append corrections (POST /feedback) to this .jsonl file.
+    --quiet  Log only warnings and errors.
+    """
     from earmark._optional import require
     from earmark.exceptions import DataError
 

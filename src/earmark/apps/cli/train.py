@@ -12,30 +12,13 @@ import typer
 
 from earmark.apps.cli import _options as options
 from earmark.apps.cli._console import note, number, say, status
-from earmark.apps.cli._labels import ask_about_labels
 from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
     from earmark.pipeline import TextClassifier
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "train"
-HELP = """Train a classifier on labelled documents and save it.
-
-Rows without a label are used as unlabelled text. The model file is written
-atomically.
-
-  earmark train mails.csv --label topic
-  earmark train mails.csv --label topic --text subject,body --model hybrid
-  earmark train few.csv --label topic --unlabelled many.jsonl
-  earmark train pool.csv --classes sport,politics,tech
-  earmark train pool.csv --class-names names.csv
-  earmark train phrases.csv --label language --analyzer char_wb --ngrams 1,4
-  earmark train few.csv --unlabelled many.jsonl --encoder model2vec:NAME
-  earmark train parts/ --label topic --model multinomial --memory 2GB
-"""
+__all__ = ["run"]
 
 
 def run(
@@ -43,103 +26,74 @@ def run(
     label: options.LabelColumn = None,
     text: options.TextColumns = None,
     unlabelled: options.Unlabelled = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LABEL[,LABEL]",
-            help="Classes to learn by name, also without any label.",
-        ),
-    ] = None,
-    class_names: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="What the classes are about: a table with columns label and "
-            "description.",
-        ),
-    ] = None,
-    model: Annotated[
-        str, typer.Option(metavar="NAME", help="One of `earmark info --models`.")
-    ] = "auto",
+    classes: str | None = None,
+    class_names: str | None = None,
+    model: str = "auto",
     multi_label: options.MultiLabel = False,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="The model file.")
-    ] = Path("model.earmark"),
+    out: Path = Path("model.earmark"),
     max_error: options.MaxError = None,
-    calibration: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATA3",
-            help="Labelled documents kept out of training. They turn the estimate of "
-            "--max-error into a guarantee.",
-        ),
-    ] = None,
+    calibration: str | None = None,
     min_coverage: options.MinCoverage = None,
-    learn_confidence: Annotated[
-        bool,
-        typer.Option(
-            "--learn-confidence",
-            help="Learn from the training documents, each left out, which answers are "
-            "right, and rank by that where it helps: more answers for --max-error.",
-        ),
-    ] = False,
+    learn_confidence: bool = False,
     novelty: options.Novelty = None,
     budget: options.Budget = None,
-    class_weight: Annotated[
-        Literal["balanced"] | None,
-        typer.Option(metavar="balanced", help="Weigh classes equally."),
-    ] = None,
-    email: Annotated[
-        bool,
-        typer.Option("--email", help="Texts are e-mails: regions subject, body."),
-    ] = False,
-    stem: Annotated[
-        str | None,
-        typer.Option(metavar="LANGUAGE", help="Count word stems, e.g. english."),
-    ] = None,
+    class_weight: Literal["balanced"] | None = None,
+    email: bool = False,
+    stem: str | None = None,
     analyzer: options.Analyzer = None,
     ngrams: options.Ngrams = None,
-    substitute: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KIND[,KIND]", help="Replace each number or address by one token."
-        ),
-    ] = None,
+    substitute: str | None = None,
     encoder: options.Encoder = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Threads for counting.")] = 1,
+    seed: int = 0,
+    jobs: Annotated[int, typer.Option(min=1)] = 1,
     memory: options.Memory = None,
-    skip_bad: Annotated[
-        bool,
-        typer.Option("--skip-bad", help="Leave out parts that cannot be read."),
-    ] = False,
-    keep_parts: Annotated[
-        bool,
-        typer.Option(
-            "--keep-parts",
-            help="Keep what each part gave in MODEL.parts: training again, with parts "
-            "added to the folder, reads only the new ones.",
-        ),
-    ] = False,
-    hashed: Annotated[
-        int | None,
-        typer.Option(
-            min=10, max=30, metavar="BITS", help="Hash words into 2^BITS columns."
-        ),
-    ] = None,
+    skip_bad: bool = False,
+    keep_parts: bool = False,
+    hashed: Annotated[int | None, typer.Option(min=10, max=30)] = None,
     dask: options.Dask = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
     merge_labels: options.MergeLabels = False,
-    no_estimate: Annotated[
-        bool,
-        typer.Option("--no-estimate", help="Do not estimate the accuracy: faster."),
-    ] = False,
+    no_estimate: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Train a classifier on labelled documents and save it."""
-    from earmark.apps.cli._training_data import training_data
+    """Train a classifier on labelled documents and save it.
+
+    Rows without a label are used as unlabelled text. The model file is written
+    atomically.
+
+      earmark train mails.csv --label topic
+      earmark train mails.csv --label topic --text subject,body --model hybrid
+      earmark train few.csv --label topic --unlabelled many.jsonl
+      earmark train pool.csv --classes sport,politics,tech
+      earmark train pool.csv --class-names names.csv
+      earmark train phrases.csv --label language --analyzer char_wb --ngrams 1,4
+      earmark train few.csv --unlabelled many.jsonl --encoder model2vec:NAME
+      earmark train parts/ --label topic --model multinomial --memory 2GB
+
+    --classes LABEL[,LABEL]  Classes to learn by name, also without any label.
+    --class-names NAMES  What the classes are about: a table with columns label and
+        description.
+    --model NAME  One of `earmark info --models`.
+    -o, --out FILE  The model file.
+    --calibration DATA3  Labelled documents kept out of training. They turn the estimate
+        of --max-error into a guarantee.
+    --learn-confidence  Learn from the training documents, each left out, which answers
+        are right, and rank by that where it helps: more answers for --max-error.
+    --class-weight balanced  Weigh classes equally.
+    --email  Texts are e-mails: regions subject, body.
+    --stem LANGUAGE  Count word stems, e.g. english.
+    --substitute KIND[,KIND]  Replace each number or address by one token.
+    --seed  Random seed.
+    --jobs  Threads for counting.
+    --skip-bad  Leave out parts that cannot be read.
+    --keep-parts  Keep what each part gave in MODEL.parts: training again, with parts
+        added to the folder, reads only the new ones.
+    --hashed BITS  Hash words into 2^BITS columns.
+    --no-estimate  Do not estimate the accuracy: faster.
+    """
+    from earmark.apps.cli._training_data import ask_about_labels, training_data
     from earmark.pipeline import TextClassifier
 
     options.require_models(model)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,10 +20,41 @@ if TYPE_CHECKING:
     from earmark.pipeline import TextClassifier
     from earmark.typing import JsonObject
 
-__all__ = ["HELP", "NAME", "change", "run"]
+__all__ = ["forget", "update"]
 
-NAME = "update"
-HELP = """Add labelled documents to a saved model, exactly.
+
+def _command(method: str, about: str) -> Callable[..., None]:
+    """The command that changes a model by a method of TextClassifier."""
+
+    def run(
+        model: options.Model,
+        data: options.Data,
+        label: options.LabelColumn = None,
+        text: options.TextColumns = None,
+        out: Path | None = None,
+        answer_all: bool = False,
+        encoding: options.Encoding = None,
+        format: options.Format = None,  # noqa: A002
+        no_quotes: options.NoQuotes = False,
+        merge_labels: options.MergeLabels = False,
+        as_json: options.AsJson = False,
+    ) -> None:
+        how = options.reading(encoding, format, no_quotes)
+        columns = (text, label, merge_labels)
+        _change(method, model, data, columns, out, answer_all, how, as_json)
+
+    run.__doc__ = f"{about}\n{_OPTIONS}"
+    return run
+
+
+_OPTIONS = """
+-o, --out FILE  Write here, not over MODEL.
+--answer-all  Answer every document from now on; needed for a model that abstains,
+    because what it knew about that does not hold after a change.
+"""
+update = _command(
+    "partial_fit",
+    """Add labelled documents to a saved model, exactly.
 
 For multinomial, bernoulli and complement: the model is then the one that training
 on all documents at once gives. Rows without a label are left out. MODEL is replaced
@@ -30,42 +62,23 @@ as a whole, or left alone if something is wrong.
 
   earmark update model.earmark new.csv
   earmark update model.earmark new.csv --out newer.earmark
-"""
+""",
+)
+forget = _command(
+    "forget",
+    """Take documents out of a saved model, exactly.
 
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Write here, not over MODEL."),
-]
-AnswerAll = Annotated[
-    bool,
-    typer.Option(
-        "--answer-all",
-        help="Answer every document from now on; needed for a model that abstains, "
-        "because what it knew about that does not hold after a change.",
-    ),
-]
+For multinomial, bernoulli and complement: the model is then the one that training
+without them gives. DATA holds the documents with their labels, as they were
+learned. The file keeps a record of time, number and a salted hash, and no text;
+`earmark info MODEL` shows it.
 
-
-def run(
-    model: options.Model,
-    data: options.Data,
-    label: options.LabelColumn = None,
-    text: options.TextColumns = None,
-    out: Out = None,
-    answer_all: AnswerAll = False,
-    encoding: options.Encoding = None,
-    format: options.Format = None,  # noqa: A002
-    no_quotes: options.NoQuotes = False,
-    merge_labels: options.MergeLabels = False,
-    as_json: options.AsJson = False,
-) -> None:
-    """Add labelled documents to a saved model, exactly."""
-    how = options.reading(encoding, format, no_quotes)
-    columns = (text, label, merge_labels)
-    change("partial_fit", model, data, columns, out, answer_all, how, as_json)
+  earmark forget model.earmark leave.csv
+""",
+)
 
 
-def change(
+def _change(
     method: str,
     model: Path,
     data: str,

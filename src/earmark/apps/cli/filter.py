@@ -11,51 +11,40 @@ import typer
 
 from earmark.apps.cli import _options as options
 
-__all__ = ["HELP", "NAME", "run"]
-
-NAME = "filter"
-HELP = """Keep the documents, or paragraphs, that the model gives a wanted label.
-
-Every part of DATA becomes a part of the same name in the folder --out, with all
-its columns: Parquet stays Parquet, the others become JSON lines. Memory stays
-constant. If it is stopped, the same command goes on.
-
-  earmark filter model.earmark crawl/ --keep good --min-confidence 0.9 --out clean/
-  earmark filter model.earmark crawl/ --keep good --unit paragraph --out clean/
-"""
+__all__ = ["run"]
 
 
 def run(
     model: options.Model,
     data: options.Data,
-    keep: Annotated[
-        str, typer.Option(metavar="LABEL[,LABEL...]", help="Labels to keep.")
-    ],
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="DIR", help="Folder for what is kept."),
-    ],
-    min_confidence: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Minimum probability of the label.")
-    ] = 0.0,
-    unit: Annotated[
-        Literal["document", "paragraph"],
-        typer.Option(help="Judge documents, or paragraphs between empty lines."),
-    ] = "document",
+    keep: str,
+    out: Path,
+    min_confidence: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.0,
+    unit: Literal["document", "paragraph"] = "document",
     max_error: options.MaxError = None,
-    text: Annotated[
-        str | None, typer.Option("--text", metavar="COL", help="Column with the text.")
-    ] = None,
-    skip_bad: Annotated[
-        bool,
-        typer.Option("--skip-bad", help="Leave out parts that cannot be read."),
-    ] = False,
+    text: str | None = None,
+    skip_bad: bool = False,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
     no_quotes: options.NoQuotes = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Keep the documents, or paragraphs, that the model gives a wanted label."""
+    """Keep the documents, or paragraphs, that the model gives a wanted label.
+
+    Every part of DATA becomes a part of the same name in the folder --out, with all
+    its columns: Parquet stays Parquet, the others become JSON lines. Memory stays
+    constant. If it is stopped, the same command goes on.
+
+      earmark filter model.earmark crawl/ --keep good --min-confidence 0.9 --out clean/
+      earmark filter model.earmark crawl/ --keep good --unit paragraph --out clean/
+
+    --keep LABEL[,LABEL...]  Labels to keep.
+    -o, --out DIR  Folder for what is kept.
+    --min-confidence  Minimum probability of the label.
+    --unit  Judge documents, or paragraphs between empty lines.
+    --text COL  Column with the text.
+    --skip-bad  Leave out parts that cannot be read.
+    """
     from earmark.apps.cli._console import counting
     from earmark.apps.cli._models import load_for
     from earmark.distributed.filtering import filter_parts
