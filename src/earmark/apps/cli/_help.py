@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from earmark.apps.cli._console import be_quiet, columns, styled
 
@@ -72,7 +72,7 @@ class Command(TyperCommand):
         super().__init__(*args, **settings)
         self.help, said = _options_said(self.help)
         for option in self.params:
-            if option.param_type_name == "argument":
+            if not isinstance(option, TyperOption):
                 continue
             if option.is_flag:
                 option.secondary_opts = []  # no --no-...
@@ -139,17 +139,14 @@ def _options_said(
     text: str | None,
 ) -> tuple[str, dict[str, tuple[list[str], str | None, str]]]:
     """A help text without its lines about options; flags, value and words of each."""
-    lines = inspect.cleandoc(text or "").splitlines()
-    start = next(
-        (i for i, line in enumerate(lines) if line.startswith("-")), len(lines)
-    )
+    about, _, options = inspect.cleandoc(text or "").partition("\n\n-")
     said = {}
-    for entry in "\n".join(lines[start:]).replace("\n    ", " ").splitlines():
-        head, about = entry.split("  ", 1)
+    for entry in f"-{options}".replace("\n    ", " ").splitlines() if options else ():
+        head, words = entry.split("  ", 1)
         flags = re.findall(r"--?[\w-]+", head)
         metavar = re.sub(r"(?:--?[\w-]+(?:, )?)+ ?", "", head, count=1)
-        said[flags[-1]] = flags, metavar or None, about
-    return "\n".join(lines[:start]), said
+        said[flags[-1]] = flags, metavar or None, words
+    return about, said
 
 
 def told(text: str | None) -> tuple[list[str], list[str]]:

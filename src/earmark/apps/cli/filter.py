@@ -17,8 +17,8 @@ __all__ = ["run"]
 def run(
     model: options.Model,
     data: options.Data,
-    keep: str,
-    out: Path,
+    keep: Annotated[str, typer.Option()],
+    out: Annotated[Path, typer.Option()],
     min_confidence: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.0,
     unit: Literal["document", "paragraph"] = "document",
     max_error: options.MaxError = None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -76,7 +77,7 @@ def _root(
     pass
 
 
-_COMMANDS = {
+_COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.run,
     "train": train.run,
     "predict": predict.run,
