@@ -11,7 +11,9 @@
 //
 // Columns lie in tiles of whole mixtures, [tile][term][column], some 32 columns wide: the
 // rows of a tile's frequent terms stay in the cache, and no responsibility outlives its
-// document. Every operation on columns is elementwise, so the
+// document. Where a mixture is anchored, its weights are relative to those of its last node,
+// which then scores 0 and has no column: its sums are what the other nodes leave of the
+// whole, so that two nodes cost one column. Every operation on columns is elementwise, so the
 // result of a column does not depend on its neighbours, the tile or the instruction set.
 #include "random.hpp"
 #include "sparse_rows.hpp"
@@ -25,7 +27,8 @@ template <typename F> struct Documents : ValueRows<F> {
 };
 
 struct Tiles {
-    int64_t terms, mixtures, nodes, width, per_tile;
+    int64_t terms, mixtures, nodes, width, per_tile; // nodes that have columns
+    bool anchored;                                   // one more node scores 0
     int64_t n_tiles() const { return (mixtures + per_tile - 1) / per_tile; }
     int64_t in_tile(int64_t t) const { return std::min(per_tile, mixtures - t * per_tile); }
 };
@@ -70,10 +73,10 @@ EARMARK_INLINE void scatter(const Documents<F>& x, int64_t d, const F* m, int64_
 }
 
 // Scores of one mixture to responsibilities, in place; returns log sum_h exp(a_h) (HB3).
-template <typename F> EARMARK_INLINE double soften(F* a, int64_t nodes) {
-    F top = a[0];
-    for (int64_t h = 1; h < nodes; h++) top = std::max(top, a[h]);
-    F total = 0;
+template <typename F> EARMARK_INLINE double soften(F* a, int64_t nodes, bool anchored) {
+    F top = anchored ? F(0) : a[0];
+    for (int64_t h = 0; h < nodes; h++) top = std::max(top, a[h]);
+    F total = !anchored ? F(0) : top == 0 ? F(1) : std::exp(-top);
     for (int64_t h = 0; h < nodes; h++) {
         a[h] = a[h] == top ? F(1) : std::exp(a[h] - top);
         total += a[h];
@@ -83,9 +86,10 @@ template <typename F> EARMARK_INLINE double soften(F* a, int64_t nodes) {
 }
 
 // The hard E-step: one-hot at the first best node; returns its score.
-template <typename F> EARMARK_INLINE double harden(F* a, int64_t nodes) {
-    const int64_t best = std::max_element(a, a + nodes) - a;
-    const double top = a[best];
+template <typename F> EARMARK_INLINE double harden(F* a, int64_t nodes, bool anchored) {
+    int64_t best = std::max_element(a, a + nodes) - a;
+    const double top = anchored ? std::max(a[best], F(0)) : a[best];
+    if (top > a[best]) best = nodes; // the anchor
     for (int64_t h = 0; h < nodes; h++) a[h] = h == best ? F(1) : F(0);
     return top;
 }
@@ -106,7 +110,7 @@ template <typename F> struct FromWeights {
         }
         for (int64_t r = 0; r < s.in_tile(t); r++) {
             F* mixture = a + r * s.nodes;
-            const double best = p.hard ? harden(mixture, s.nodes) : soften(mixture, s.nodes);
+            const double best = p.hard ? harden(mixture, s.nodes, s.anchored) : soften(mixture, s.nodes, s.anchored);
             bound[r] += x.weight[d] * best;
         }
     }
@@ -120,15 +124,16 @@ template <typename F> struct FromSeeds {
                                        F* a, double*) {
         for (int64_t r = 0; r < s.in_tile(t); r++) {
             F* mixture = a + r * s.nodes;
+            const int64_t nodes = s.nodes + s.anchored;
             double total = 0;
-            for (int64_t h = 0; h < s.nodes; h++) {
+            for (int64_t h = 0; h < nodes; h++) {
                 const uint64_t seed = p.seed[t * s.per_tile + r];
                 const double share = -std::log(uniform_of_node(seed, p.key[d], h));
-                mixture[h] = static_cast<F>(share);
+                if (h < s.nodes) mixture[h] = static_cast<F>(share);
                 total += share;
             }
             for (int64_t h = 0; h < s.nodes; h++)
-                mixture[h] = static_cast<F>(total > 0 ? mixture[h] / total : 1.0 / s.nodes);
+                mixture[h] = static_cast<F>(total > 0 ? mixture[h] / total : 1.0 / nodes);
         }
     }
 };
@@ -177,6 +182,7 @@ template <typename Run> EARMARK_INLINE void by_width(int64_t width, Run run) {
     case 16: return run(std::integral_constant<int, 16>{});
     case 36: return run(std::integral_constant<int, 36>{});
     case 40: return run(std::integral_constant<int, 40>{});
+    case 56: return run(std::integral_constant<int, 56>{});
     default: return run(std::integral_constant<int, 32>{});
     }
 }
@@ -201,12 +207,12 @@ Documents<F> documents_of(In<int64_t> indptr, In<int32_t> indices, In<F> data, I
 }
 
 // `tiles` is (n_tiles, n_terms, width).
-template <typename Tiled> Tiles tiles_of(const Tiled& tiles, int64_t mixtures, int64_t nodes) {
+template <typename Tiled> Tiles tiles_of(const Tiled& tiles, int64_t mixtures, int64_t nodes, bool anchored) {
     const auto width = static_cast<int64_t>(tiles.shape(2));
     require(nodes >= 1 && nodes <= width && mixtures >= 0, "nodes: expected from 1 to the width of a tile.");
-    const bool is_known = width == 8 || width == 16 || width == 36 || width == 40 || width % 32 == 0;
-    require(is_known, "sums: expected tiles of 8, 16, 36, 40 or a multiple of 32 columns.");
-    const Tiles s{static_cast<int64_t>(tiles.shape(1)), mixtures, nodes, width, width / nodes};
+    const bool is_known = width == 8 || width == 16 || width == 36 || width == 40 || width == 56 || width % 32 == 0;
+    require(is_known, "sums: expected tiles of 8, 16, 36, 40, 56 or a multiple of 32 columns.");
+    const Tiles s{static_cast<int64_t>(tiles.shape(1)), mixtures, nodes, width, width / nodes, anchored};
     require(static_cast<int64_t>(tiles.shape(0)) == s.n_tiles(), "sums: expected a tile for each of the mixtures.");
     return s;
 }
@@ -222,10 +228,10 @@ Totals<F> totals_of(const Tiles& s, Out3<F>& sums, Out<double>& docs, Out<double
 
 template <typename F>
 void mixture_step(In<int64_t> indptr, In<int32_t> indices, In<F> data, In<double> weight, In<double> length,
-                  In3<F> table, In<F> offset, int64_t mixtures, int64_t nodes, bool hard, Out3<F> sums,
-                  Out<double> docs, Out<double> lengths, Out<double> bound) {
+                  In3<F> table, In<F> offset, int64_t mixtures, int64_t nodes, bool anchored, bool hard,
+                  Out3<F> sums, Out<double> docs, Out<double> lengths, Out<double> bound) {
     const auto x = documents_of<F>(indptr, indices, data, weight, length, table.shape(1));
-    const Tiles s = tiles_of(table, mixtures, nodes);
+    const Tiles s = tiles_of(table, mixtures, nodes, anchored);
     require_size(offset, s.n_tiles() * s.width, "offset");
     require_size(bound, s.mixtures, "bound");
     const auto out = totals_of<F>(s, sums, docs, lengths, bound.data());
@@ -235,10 +241,10 @@ void mixture_step(In<int64_t> indptr, In<int32_t> indices, In<F> data, In<double
 
 template <typename F>
 void mixture_start(In<int64_t> indptr, In<int32_t> indices, In<F> data, In<double> weight, In<double> length,
-                   In<uint64_t> keys, In<uint64_t> seeds, int64_t nodes, Out3<F> sums, Out<double> docs,
-                   Out<double> lengths) {
+                   In<uint64_t> keys, In<uint64_t> seeds, int64_t nodes, bool anchored, Out3<F> sums,
+                   Out<double> docs, Out<double> lengths) {
     const auto x = documents_of<F>(indptr, indices, data, weight, length, sums.shape(1));
-    const Tiles s = tiles_of(sums, static_cast<int64_t>(seeds.size()), nodes);
+    const Tiles s = tiles_of(sums, static_cast<int64_t>(seeds.size()), nodes, anchored);
     require_size(keys, x.n_rows, "keys");
     const auto out = totals_of<F>(s, sums, docs, lengths, nullptr);
     nb::gil_scoped_release unlocked;
@@ -248,9 +254,9 @@ void mixture_start(In<int64_t> indptr, In<int32_t> indices, In<F> data, In<doubl
 
 template <typename F>
 void mixture_evidence(In<int64_t> indptr, In<int32_t> indices, In<F> data, In<double> weight, In3<F> table,
-                      In<F> offset, int64_t nodes, Out2<double> out) {
+                      In<F> offset, int64_t nodes, bool anchored, Out2<double> out) {
     const auto x = documents_of<F>(indptr, indices, data, weight, weight, table.shape(1));
-    const Tiles s = tiles_of(table, static_cast<int64_t>(out.shape(1)), nodes);
+    const Tiles s = tiles_of(table, static_cast<int64_t>(out.shape(1)), nodes, anchored);
     require_size(offset, s.n_tiles() * s.width, "offset");
     require_shape(out, x.n_rows, s.mixtures, "out");
     nb::gil_scoped_release unlocked;
@@ -260,13 +266,13 @@ void mixture_evidence(In<int64_t> indptr, In<int32_t> indices, In<F> data, In<do
 
 template <typename F> void bind_typed(nb::module_& m) {
     m.def("mixture_step", &mixture_step<F>, "indptr"_a, "indices"_a, "data"_a.noconvert(), nb::kw_only(), "weight"_a,
-          "length"_a, "table"_a.noconvert(), "offset"_a.noconvert(), "mixtures"_a, "nodes"_a, "hard"_a,
-          "sums"_a.noconvert(), "docs"_a.noconvert(), "lengths"_a.noconvert(), "bound"_a.noconvert());
+          "length"_a, "table"_a.noconvert(), "offset"_a.noconvert(), "mixtures"_a, "nodes"_a, "anchored"_a,
+          "hard"_a, "sums"_a.noconvert(), "docs"_a.noconvert(), "lengths"_a.noconvert(), "bound"_a.noconvert());
     m.def("mixture_start", &mixture_start<F>, "indptr"_a, "indices"_a, "data"_a.noconvert(), nb::kw_only(), "weight"_a,
-          "length"_a, "keys"_a, "seeds"_a, "nodes"_a, "sums"_a.noconvert(), "docs"_a.noconvert(),
+          "length"_a, "keys"_a, "seeds"_a, "nodes"_a, "anchored"_a, "sums"_a.noconvert(), "docs"_a.noconvert(),
           "lengths"_a.noconvert());
     m.def("mixture_evidence", &mixture_evidence<F>, "indptr"_a, "indices"_a, "data"_a.noconvert(), nb::kw_only(),
-          "weight"_a, "table"_a.noconvert(), "offset"_a.noconvert(), "nodes"_a, "out"_a.noconvert());
+          "weight"_a, "table"_a.noconvert(), "offset"_a.noconvert(), "nodes"_a, "anchored"_a, "out"_a.noconvert());
 }
 
 } // namespace

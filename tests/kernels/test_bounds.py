@@ -126,6 +126,7 @@ def mixture_step():
         "offset": np.zeros(16),
         "mixtures": 3,
         "nodes": 4,
+        "anchored": False,
         "hard": False,
         "sums": np.zeros((2, N_COLUMNS, 8)),
         "docs": np.zeros(12),
@@ -141,6 +142,7 @@ def mixture_start():
         "keys": np.zeros(N_ROWS, np.uint64),
         "seeds": np.zeros(3, np.uint64),
         "nodes": 4,
+        "anchored": False,
         "sums": np.zeros((2, N_COLUMNS, 8)),
         "docs": np.zeros(12),
         "lengths": np.zeros(12),
@@ -153,6 +155,7 @@ def mixture_evidence():
         "table": np.zeros((2, N_COLUMNS, 8)),
         "offset": np.zeros(16),
         "nodes": 4,
+        "anchored": False,
         "out": np.zeros((N_ROWS, 3)),
     }
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from earmark.kernels.keys import rekeyed, row_keys, uniform_of
+from earmark.kernels.keys import fingerprints, rekeyed, uniform_of
 from earmark.kernels.mixture import (
     DocumentRows,
     MixtureTotals,
@@ -73,10 +73,41 @@ def test_a_step_is_the_sum_over_documents(engine, rng, shape, hard):
     assert_allclose(totals.bound, bound, rtol=1e-11)
 
 
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("shape", [(3, 2), (50, 2), (60, 2), (7, 5), (2, 41)])
+def test_the_last_node_may_go_without_a_column(engine, rng, shape, hard):
+    rows, whole = random_rows(rng), Tiling(*shape)
+    anchored = Tiling(*shape, anchored=True)
+    weights = rng.normal(size=(25, *shape))
+    offsets = rng.normal(size=shape)
+    weights[..., -1], offsets[:, -1] = 0, 0
+    full = whole.pack(weights), whole.pack_nodes(offsets)
+    short = anchored.pack(weights[..., :-1]), anchored.pack_nodes(offsets[:, :-1])
+    theirs = mixture_step(rows, *full, whole, hard=hard)
+    ours = mixture_step(rows, *short, anchored, hard=hard)
+    nodes = whole.unpack(theirs.sums)
+    assert_allclose(anchored.unpack(ours.sums), nodes[..., :-1], atol=1e-12)
+    assert_allclose(ours.docs, theirs.docs[:, :-1], atol=1e-12)
+    assert_allclose(ours.lengths, theirs.lengths[:, :-1], atol=1e-12)
+    assert_allclose(ours.bound, theirs.bound, rtol=1e-12)
+    assert_allclose(
+        mixture_evidence(rows, *short, anchored),
+        mixture_evidence(rows, *full, whole),
+        rtol=1e-12,
+    )
+    keys = fingerprints(rows.matrix)
+    seeds = rng.integers(0, 2**63, shape[0], dtype=np.uint64)
+    ours = mixture_start(rows, keys, seeds, anchored)
+    theirs = mixture_start(rows, keys, seeds, whole)
+    nodes = whole.unpack(theirs.sums)
+    assert_allclose(anchored.unpack(ours.sums), nodes[..., :-1], atol=1e-12)
+    assert_allclose(ours.docs, theirs.docs[:, :-1], atol=1e-12)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_compiled_and_plain_passes_agree(monkeypatch, rng, shape):
     rows, tiling = random_rows(rng, 700), Tiling(*shape)
-    keys = row_keys(rows.matrix)
+    keys = fingerprints(rows.matrix)
     seeds = rng.integers(0, 2**63, shape[0], dtype=np.uint64)
     table, offset = random_params(rng, tiling, 25)
 
@@ -125,7 +156,7 @@ def test_a_mixture_does_not_feel_its_neighbours(engine, rng):
 
 def test_random_starts_do_not_depend_on_order_or_shards(engine, rng):
     rows, tiling = random_rows(rng), Tiling(5, 3)
-    keys = row_keys(rows.matrix)
+    keys = fingerprints(rows.matrix)
     seeds = rng.integers(0, 2**63, 5, dtype=np.uint64)
     whole = mixture_start(rows, keys, seeds, tiling)
     merged = MixtureTotals.zeros(tiling, 25, np.float64)
@@ -151,7 +182,7 @@ def test_random_responsibilities_are_uniform_on_the_simplex():
 
 def test_equal_documents_have_equal_keys_and_others_do_not():
     X = sparse.csr_array(np.array([[1, 0, 2], [1, 2, 0], [1, 0, 2], [0, 0, 0]], float))
-    keys = row_keys(X)
+    keys = fingerprints(X)
     assert keys[0] == keys[2]
     assert len(set(keys.tolist())) == 3
     assert not np.any(rekeyed(keys, np.uint64(1)) == rekeyed(keys, np.uint64(2)))

@@ -12,7 +12,7 @@ from earmark.distributed.executor import merged
 from earmark.distributed.models import PresenceTask
 from earmark.distributed.rows import PartedRows, PartRows
 from earmark.exceptions import NotSupportedError
-from earmark.kernels.keys import row_keys
+from earmark.kernels.keys import fingerprints
 from earmark.kernels.mixture import (
     DocumentRows,
     MixtureTotals,
@@ -63,7 +63,7 @@ def fit_hierarchical(model: HierarchicalBayes, data: PartedRows) -> None:
 
 
 def _keys_of(rows: PartRows) -> Any:
-    return row_keys(canonical_rows(rows.X.astype(np.float64)))
+    return fingerprints(canonical_rows(rows.X.astype(np.float64)))
 
 
 class SomeRows:
@@ -105,7 +105,7 @@ class StartTask:
         """Sums for the first M-step."""
         X = self.problem.class_rows(rows)
         return mixture_start(
-            self.problem.weighted(X), row_keys(X), self.seeds, self.tiling
+            self.problem.weighted(X), fingerprints(X), self.seeds, self.tiling
         )
 
 
@@ -154,21 +154,26 @@ class PartsEvents(MultinomialEvents):
 
     def problem(self, X: Any, weight: FloatVector, n_nodes: int) -> PartsProblem:
         """EM for the nodes of a ``RemoteClass``."""
-        return PartsProblem(X, n_nodes, self)
+        return PartsProblem(X, weight, n_nodes, self)
 
 
 class PartsProblem(MultinomialProblem):
     """EM for multinomial nodes whose sums are made in the parts."""
 
     def __init__(
-        self, remote: RemoteClass, n_nodes: int, events: MultinomialEvents
+        self,
+        remote: RemoteClass,
+        weight: FloatVector,
+        n_nodes: int,
+        events: MultinomialEvents,
     ) -> None:
         self._number = remote.number
         self._data: PartedRows | None = remote.data
         self._set_columns(remote.documents, n_nodes, events)
         none = sparse.csr_array((0, remote.data.n_features), dtype=np.float64)
         self.rows = self.document_rows(none)
-        self._set_base(np.append(remote.tokens[self._terms], 0.0))
+        tokens = np.append(remote.tokens[self._terms], 0.0)
+        self._set_base(tokens, float(weight.sum()))
 
     def start(self, keys: Any, seeds: Any) -> NodeParams:
         """First parameters: one M-step from random responsibilities (HB8)."""

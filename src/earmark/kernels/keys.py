@@ -25,7 +25,6 @@ __all__ = [
     "fingerprints",
     "mixed_bits",
     "rekeyed",
-    "row_keys",
     "uniform_of",
     "uniforms",
 ]
@@ -42,15 +41,6 @@ def mixed_bits(z: Words) -> Words:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
-
-
-def row_keys(X: SparseMatrix) -> Words:
-    """Key of each row of a canonical CSR: equal rows have equal keys."""
-    column = X.indices.astype(np.uint64) * GOLDEN
-    value = np.ascontiguousarray(X.data, dtype=np.float64).view(np.uint64)
-    ends = np.zeros(X.nnz + 1, dtype=np.uint64)
-    np.cumsum(mixed_bits(column ^ mixed_bits(value)), out=ends[1:])
-    return np.asarray(mixed_bits(ends[X.indptr[1:]] - ends[X.indptr[:-1]]))
 
 
 def rekeyed(keys: Words, seed: np.uint64) -> Words:

@@ -29,7 +29,7 @@ __all__ = [
 
 # Tile widths that the compiled passes know; wider tiles are multiples of 32. A tile
 # costs about as much as 24 columns, beside its own.
-_WIDTHS, _WIDE, _TILE_COST = (32, 36, 40, 16, 8), 32, 24
+_WIDTHS, _WIDE, _TILE_COST = (32, 36, 40, 56, 16, 8), 32, 24
 _PLAIN_ROWS = 512
 
 
@@ -62,24 +62,32 @@ class DocumentRows:
 class Tiling:
     """How R mixtures of H nodes lie in tiles of columns, (tile, term, column).
 
-    A tile holds whole mixtures; what is left over at its end stays unused.
+    A tile holds whole mixtures; what is left over at its end stays unused. Where the
+    mixtures are anchored, weights are relative to those of each mixture's last node,
+    which has no column: it scores 0, and its sums are what the others leave.
     """
 
     n_mixtures: int
     n_nodes: int
+    anchored: bool = False
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of a mixture."""
+        return self.n_nodes - self.anchored
 
     @property
     def width(self) -> int:
         """Columns of a tile."""
-        fitting = [width for width in _WIDTHS if width >= self.n_nodes]
+        fitting = [width for width in _WIDTHS if width >= self.n_columns]
         if not fitting:
-            return -(-self.n_nodes // _WIDE) * _WIDE
+            return -(-self.n_columns // _WIDE) * _WIDE
         return min(fitting, key=self._cost)
 
     @property
     def per_tile(self) -> int:
         """Mixtures of a tile."""
-        return self.width // self.n_nodes
+        return self.width // self.n_columns
 
     @property
     def n_tiles(self) -> int:
@@ -87,7 +95,7 @@ class Tiling:
         return -(-self.n_mixtures // self.per_tile)
 
     def pack(self, nodes: NDArray[Any]) -> NDArray[Any]:
-        """Values (n_terms, R, H) -> (n_tiles, n_terms, width), zero where unused."""
+        """Values (n_terms, R, columns) -> (n_tiles, n_terms, width), else 0."""
         n_terms = nodes.shape[0]
         tiles = np.zeros((self.n_tiles, n_terms, self.width), dtype=nodes.dtype)
         for t, (mixtures, used) in enumerate(self._tiles()):
@@ -95,21 +103,31 @@ class Tiling:
         return tiles
 
     def unpack(self, tiles: NDArray[Any]) -> NDArray[Any]:
-        """Values (n_tiles, n_terms, width) -> (n_terms, R, H)."""
-        shape = (tiles.shape[1], self.n_mixtures, self.n_nodes)
+        """Values (n_tiles, n_terms, width) -> (n_terms, R, columns)."""
+        shape = (tiles.shape[1], self.n_mixtures, self.n_columns)
         nodes = np.empty(shape, dtype=tiles.dtype)
         for t, (mixtures, used) in enumerate(self._tiles()):
             part = tiles[t, :, :used]
-            nodes[:, mixtures] = part.reshape(shape[0], -1, self.n_nodes)
+            nodes[:, mixtures] = part.reshape(shape[0], -1, self.n_columns)
         return nodes
 
+    def by_mixture(self, tiles: NDArray[Any]) -> NDArray[Any]:
+        """A view of tiles, (n_tiles, n_terms, mixtures of a tile, columns)."""
+        used = tiles[..., : self.per_tile * self.n_columns]
+        return used.reshape(*tiles.shape[:2], self.per_tile, self.n_columns)
+
+    def mixtures(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values (n_tiles, n_terms, mixtures of a tile) -> (n_terms, R)."""
+        wide = values.transpose(1, 0, 2).reshape(values.shape[1], -1)
+        return wide[:, : self.n_mixtures]
+
     def pack_nodes(self, nodes: NDArray[Any]) -> NDArray[Any]:
-        """One value for each node (R, H) -> (n_tiles, 1, width)."""
+        """One value for each column (R, columns) -> (n_tiles, 1, width)."""
         return self.pack(nodes[None])
 
     def _cost(self, width: int) -> int:
         """What a pass costs with tiles of this width."""
-        n_tiles = -(-self.n_mixtures // (width // self.n_nodes))
+        n_tiles = -(-self.n_mixtures // (width // self.n_columns))
         return n_tiles * (width + _TILE_COST)
 
     def _tiles(self) -> list[tuple[slice, int]]:
@@ -117,7 +135,7 @@ class Tiling:
         bounds = range(0, self.n_mixtures, self.per_tile)
         ends = [min(start + self.per_tile, self.n_mixtures) for start in bounds]
         return [
-            (slice(start, end), (end - start) * self.n_nodes)
+            (slice(start, end), (end - start) * self.n_columns)
             for start, end in zip(bounds, ends, strict=True)
         ]
 
@@ -129,16 +147,16 @@ class MixtureTotals:
     sums: NDArray[Any]
     """Σ_d s_d m_dh x_dw, in tiles (n_tiles, n_terms, width)."""
     docs: FloatMatrix
-    """Σ_d s_d m_dh, (R, H)."""
+    """Σ_d s_d m_dh, (R, columns)."""
     lengths: FloatMatrix
-    """Σ_d s_d m_dh n_d, (R, H)."""
+    """Σ_d s_d m_dh n_d, (R, columns)."""
     bound: FloatVector
     """Σ_d s_d log Σ_h exp(score_dh), (R,); best score for hard responsibilities."""
 
     @classmethod
     def zeros(cls, tiling: Tiling, n_terms: int, dtype: Any) -> Self:
         """Totals of no document."""
-        nodes = (tiling.n_mixtures, tiling.n_nodes)
+        nodes = (tiling.n_mixtures, tiling.n_columns)
         return cls(
             np.zeros((tiling.n_tiles, n_terms, tiling.width), dtype=dtype),
             np.zeros(nodes),
@@ -178,7 +196,8 @@ def mixture_step(
             table=table,
             offset=offset.ravel(),
             mixtures=tiling.n_mixtures,
-            nodes=tiling.n_nodes,
+            nodes=tiling.n_columns,
+            anchored=tiling.anchored,
             hard=hard,
             sums=out.sums,
             docs=out.docs.reshape(-1),
@@ -187,10 +206,10 @@ def mixture_step(
         )
         return out
     for block, X, tile, mixtures, used in _plain_tiles(rows, tiling):
-        scores = _node_scores(X, table[tile], offset[tile], used, tiling.n_nodes)
+        scores = _node_scores(X, table[tile], offset[tile], used, tiling)
         share, evidence = _harden(scores) if hard else _soften(scores)
         out.bound[mixtures] += _sums(rows.weight[block][:, None] * evidence)
-        _add(out, rows, block, X, tile, mixtures, share)
+        _add(out, rows, block, X, tile, mixtures, share[..., : tiling.n_columns])
     return out
 
 
@@ -214,7 +233,8 @@ def mixture_start(
             length=rows.length,
             keys=keys,
             seeds=seeds,
-            nodes=tiling.n_nodes,
+            nodes=tiling.n_columns,
+            anchored=tiling.anchored,
             sums=out.sums,
             docs=out.docs.reshape(-1),
             lengths=out.lengths.reshape(-1),
@@ -226,7 +246,8 @@ def mixture_start(
             uniform_of(seeds[mixtures][None, :, None], keys[block, None, None], nodes)
         )
         share = draws.astype(X.dtype) / draws.sum(axis=2, keepdims=True)
-        _add(out, rows, block, X, tile, mixtures, share.astype(X.dtype))
+        share = share.astype(X.dtype)[..., : tiling.n_columns]
+        _add(out, rows, block, X, tile, mixtures, share)
     return out
 
 
@@ -242,12 +263,13 @@ def mixture_evidence(
             weight=np.ones(out.shape[0]),
             table=table,
             offset=offset.ravel(),
-            nodes=tiling.n_nodes,
+            nodes=tiling.n_columns,
+            anchored=tiling.anchored,
             out=out,
         )
         return out
     for block, X, tile, mixtures, used in _plain_tiles(rows, tiling):
-        scores = _node_scores(X, table[tile], offset[tile], used, tiling.n_nodes)
+        scores = _node_scores(X, table[tile], offset[tile], used, tiling)
         out[block, mixtures] = _soften(scores)[1]
     return out
 
@@ -266,10 +288,16 @@ def _plain_tiles(rows: DocumentRows, tiling: Tiling) -> Any:
 
 
 def _node_scores(
-    X: SparseMatrix, table: NDArray[Any], offset: NDArray[Any], used: int, n_nodes: int
+    X: SparseMatrix,
+    table: NDArray[Any],
+    offset: NDArray[Any],
+    used: int,
+    tiling: Tiling,
 ) -> NDArray[Any]:
-    scores = X @ table[:, :used] + offset[0, :used]
-    return np.asarray(scores).reshape(X.shape[0], -1, n_nodes)
+    """Scores (n, mixtures, H), those of an anchor included."""
+    scores = np.asarray(X @ table[:, :used] + offset[0, :used])
+    scores = scores.reshape(X.shape[0], -1, tiling.n_columns)
+    return np.pad(scores, ((0, 0), (0, 0), (0, int(tiling.anchored))))
 
 
 def _soften(scores: NDArray[Any]) -> tuple[NDArray[Any], FloatMatrix]:

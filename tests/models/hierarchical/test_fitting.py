@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from earmark.exceptions import DataError
-from earmark.kernels.keys import row_keys
+from earmark.kernels.keys import fingerprints
 from earmark.models import HierarchicalBayes, MultinomialNaiveBayes
 from earmark.models.hierarchical import search
 from earmark.models.hierarchical.search import hold_out
@@ -313,7 +313,7 @@ def test_parameters_that_make_no_sense_are_refused(setting, error, match):
 def test_hold_out_takes_its_share_of_every_class_and_keeps_equals_together(rng):
     X = sparse.csr_array(rng.poisson(1.0, (400, 4)).astype(float))
     y = (np.arange(400) % 4 == 0).astype(int)
-    keys = row_keys(X)
+    keys = fingerprints(X)
     held = hold_out(keys, y, np.ones(400), 0.2, np.uint64(5))
     for c in (0, 1):
         assert 0.1 < held[y == c].mean() < 0.3
@@ -325,7 +325,7 @@ def test_hold_out_counts_weights_as_copies(rng):
     X = sparse.csr_array(rng.poisson(3.0, (60, 6)).astype(float))
     weight = rng.integers(0, 4, 60)
     y = np.arange(60) % 2
-    keys, seed = row_keys(X), np.uint64(1)
+    keys, seed = fingerprints(X), np.uint64(1)
     held = hold_out(keys, y, weight.astype(float), 0.3, seed)
     copies = hold_out(
         keys.repeat(weight), y.repeat(weight), np.ones(weight.sum()), 0.3, seed

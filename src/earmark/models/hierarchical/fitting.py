@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.kernels.keys import row_keys
+from earmark.kernels.keys import fingerprints
 from earmark.kernels.rows import canonical_rows
 from earmark.models.em import EMSettings
 from earmark.models.hierarchical.gaussian import GaussianEvents
@@ -110,7 +110,7 @@ class Fit:
         self.model = model
         self.data = data
         self.n_classes = int(data.y_index.max()) + 1
-        self.keys = row_keys(canonical_rows(data.X))
+        self.keys = fingerprints(canonical_rows(data.X))
         self._draw(rng)
 
     def _draw(self, rng: np.random.RandomState) -> None:

@@ -26,7 +26,17 @@ from earmark.kernels.mixture import (
 )
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix
 
-__all__ = ["ClassNodes", "NodeParams", "NodeProblem"]
+__all__ = ["Anchor", "ClassNodes", "NodeParams", "NodeProblem"]
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """The last node of every restart, to which the others' weights are relative."""
+
+    weights: NDArray[Any]
+    """Its weights relative to the base, (n_statistics, n_restarts)."""
+    offset: FloatVector
+    """Its offset, (n_restarts,)."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +44,40 @@ class NodeParams:
     """Parameters of every node of every restart, as the kernels take them."""
 
     table: NDArray[Any]
-    """Weights in tiles (n_tiles, n_statistics, width), relative to the base."""
+    """Weights in tiles (n_tiles, n_statistics, width), relative to the anchor if
+    there is one, else to the base."""
     offset: NDArray[Any]
-    """Offsets in tiles (n_tiles, 1, width), with log P(h|c), relative to the base."""
+    """Offsets in tiles (n_tiles, 1, width), with log P(h|c), relative like these."""
     penalty: FloatVector
-    """Log prior of the parameters, (n_restarts,)."""
+    """What the bound has beside the pass's own sums, (n_restarts,)."""
     tiling: Tiling
+    anchor: Anchor | None = None
+
+    def take(self, restarts: IntVector, tiling: Tiling) -> NodeParams:
+        """The parameters of some restarts, in tiles of their own."""
+        anchor = self.anchor
+        if anchor is not None:
+            anchor = Anchor(anchor.weights[:, restarts], anchor.offset[restarts])
+        return NodeParams(
+            tiling.pack(self.tiling.unpack(self.table)[:, restarts]),
+            tiling.pack(self.tiling.unpack(self.offset)[:, restarts]),
+            self.penalty[restarts],
+            tiling,
+            anchor,
+        )
+
+    def every_node(self) -> tuple[FloatMatrix, FloatMatrix]:
+        """Weights (n_statistics, R, H) and offsets (R, H), relative to the base."""
+        table = self.tiling.unpack(self.table).astype(np.float64)
+        offset = self.tiling.unpack(self.offset)[0].astype(np.float64)
+        if self.anchor is None:
+            return table, offset
+        last = self.anchor.weights[..., None].astype(np.float64)
+        first = self.anchor.offset[:, None]
+        return (
+            np.concatenate((table + last, last), axis=2),
+            np.concatenate((offset + first, first), axis=1),
+        )
 
 
 @dataclass(frozen=True)
@@ -99,19 +137,15 @@ class NodeProblem(ABC):
 
     def take(self, params: NodeParams, restarts: IntVector) -> NodeParams:
         """The parameters of some restarts."""
-        tiling = self._tiling(len(restarts))
-        return NodeParams(
-            tiling.pack(params.tiling.unpack(params.table)[:, restarts]),
-            tiling.pack(params.tiling.unpack(params.offset)[:, restarts]),
-            params.penalty[restarts],
-            tiling,
-        )
+        return params.take(restarts, self._tiling(len(restarts)))
 
     # -- scores ------------------------------------------------------------------
 
     def evidence(self, params: NodeParams, rows: DocumentRows) -> FloatMatrix:
         """Log P(x|c) of documents under every restart, (n_documents, n_restarts)."""
         evidence = mixture_evidence(rows, params.table, params.offset, params.tiling)
+        if params.anchor is not None:
+            evidence += rows.matrix @ params.anchor.weights + params.anchor.offset
         return evidence + self._base_evidence(rows)[:, None]
 
     def _base_evidence(self, rows: DocumentRows) -> FloatVector:

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.kernels.keys import row_keys
+from earmark.kernels.keys import fingerprints
 from earmark.kernels.rows import canonical_rows, class_sums, presence
 from earmark.models.base import RankingClassifier, ScoreParts, linear_parts, repeats
 from earmark.models.higher_order.estimates import count_class_paths
@@ -159,7 +159,7 @@ class HigherOrderClassifier(RankingClassifier):
             )
         rows = presence(canonical_rows(X), dtype=np.float64)[often]
         # In an order of their own: that of the rows has no influence.
-        order = np.lexsort((row_keys(rows), y_index))
+        order = np.lexsort((fingerprints(rows), y_index))
         rows, y_index = rows[order], y_index[order]
         seed = int(random_state_of(self.random_state).randint(2**31 - 1))
         base = self._prepared_base(seed)
