@@ -1,12 +1,17 @@
 // Exact cosine top-k over an inverted index (VS3).
 //
 // Similarities are first summed in float32: the hottest terms by a dense matrix
-// product that the caller has done, all others along their postings. That sum is
-// off by at most `band`; documents within reach of the k-th are then scored anew in
-// float64 from their rows, so that neither float32 nor the order of sums shows.
+// product that the caller has done, others along their postings. Frequent terms that
+// weigh little in a query are left out: by Cauchy and Schwarz they add at most the
+// product of both vectors' lengths in these terms. The k documents of the largest sums
+// are scored anew in float64 from their rows; so is every other one whose sum, with
+// that product and with what float32 may have lost, reaches the k-th best. Neither
+// float32 nor what was left out shows in the result.
 #include "sparse_rows.hpp"
 
 #include <limits>
+#include <nanobind/stl/optional.h>
+#include <optional>
 
 namespace {
 
@@ -18,50 +23,78 @@ struct Candidate {
     }
 };
 
-// Every document whose float32 score may belong to the k best, in one scan.
-class Shortlist {
+// The k best of what is offered; the worst of them is at hand.
+class Best {
   public:
-    Shortlist(size_t k, float band, float floor) : k_(k), reach_(2 * band), least_(floor) { limit_ = 4 * k + 64; }
+    explicit Best(std::size_t k) : k_(k) {}
 
-    // `score` gets the dense part added and is looked through.
-    void scan(float* score, const float* dense, int64_t n) {
-        constexpr int64_t kBlock = 64;
-        for (int64_t start = 0; start < n; start += kBlock) {
-            const int64_t stop = std::min(n, start + kBlock);
-            const float least = least_; // a copy: the writes below must not hide it
-            int any = 0;
-            for (int64_t d = start; d < stop; ++d) {
-                score[d] += dense[d];
-                any |= score[d] > least;
-            }
-            if (!any) continue;
-            for (int64_t d = start; d < stop; ++d)
-                if (score[d] > least_) {
-                    found_.push_back({score[d], static_cast<int32_t>(d)});
-                    if (found_.size() >= limit_) prune();
-                }
+    void offer(const Candidate& one) {
+        if (found_.size() == k_) {
+            if (!(one < found_.front())) return;
+            std::pop_heap(found_.begin(), found_.end());
+            found_.pop_back();
         }
-        prune();
+        found_.push_back(one);
+        std::push_heap(found_.begin(), found_.end());
     }
-    std::vector<Candidate>& found() { return found_; }
+    // What a score must reach to be among them; `floor` while there are fewer than k.
+    double least(double floor) const { return found_.size() == k_ ? found_.front().score : floor; }
+    const std::vector<Candidate>& found() const { return found_; }
+    const std::vector<Candidate>& sorted() {
+        std::sort_heap(found_.begin(), found_.end());
+        return found_;
+    }
 
   private:
-    // Raise the bar to the k-th best so far, less what rounding may hide.
-    void prune() {
-        if (found_.size() > k_) {
-            std::nth_element(found_.begin(), found_.begin() + (k_ - 1), found_.end());
-            least_ = std::max(least_, static_cast<float>(found_[k_ - 1].score) - reach_);
-            const double least = least_;
-            found_.erase(
-                std::remove_if(found_.begin(), found_.end(), [least](const Candidate& c) { return c.score <= least; }),
-                found_.end());
-        }
-        if (2 * found_.size() > limit_) limit_ *= 2;
-    }
-
-    size_t k_, limit_;
-    float reach_, least_;
+    std::size_t k_;
     std::vector<Candidate> found_;
+};
+
+// Calls take(d) for each document whose score is above what above() says at that moment.
+template <typename Above, typename Take> void scan(const float* score, std::int64_t n, Above above, Take take) {
+    constexpr std::int64_t kBlock = 64;
+    for (std::int64_t start = 0; start < n; start += kBlock) {
+        const std::int64_t stop = std::min(n, start + kBlock);
+        const float least = above(); // a copy, so that the loop runs in wide registers
+        int any = 0;
+        for (std::int64_t d = start; d < stop; ++d) any |= score[d] > least;
+        if (!any) continue;
+        for (std::int64_t d = start; d < stop; ++d)
+            if (score[d] > above()) take(d);
+    }
+}
+
+// Terms in more than these shares of the documents, level by level, are left out of a
+// query at first, if their length in it is not above kMostLeftOut, and for good, if then
+// at most kFew other documents can be among the best.
+constexpr double kShares[] = {0.03, 0.06, 0.12, 0.24};
+constexpr int kLevels = 4;
+constexpr float kMostLeftOut = 0.3F;
+constexpr std::int64_t kFew = 32;
+
+// The length of a vector in the terms above each level.
+struct Lengths {
+    float of[kLevels];
+    int first() const { // the lowest level above which little is left
+        int level = kLevels;
+        while (level > 0 && of[level - 1] <= kMostLeftOut) --level;
+        return level;
+    }
+};
+
+// One query as a dense vector, and a bit for each of its terms: most terms of a row are
+// not in the query, and the bits stay in the nearest cache.
+struct Query {
+    std::vector<double> weight;
+    std::vector<std::uint64_t> bits;
+
+    explicit Query(std::size_t n_terms) : weight(n_terms, 0.0), bits(n_terms / 64 + 1, 0) {}
+    bool has(std::int32_t term) const { return bits[term >> 6] >> (term & 63) & 1; }
+    void add(std::int32_t term, double value) {
+        weight[term] += value;
+        bits[term >> 6] |= std::uint64_t(1) << (term & 63);
+    }
+    void remove(std::int32_t term) { weight[term] = 0.0, bits[term >> 6] = 0; }
 };
 
 // The most similar rows wanted of each query, and where they go.
@@ -103,69 +136,135 @@ class Postings {
                     weights_[next[term]++] = weight;
                 }
             }
+        set_levels();
     }
 
     // Fill in the most similar rows of each query; `scores` holds the hot part.
     void top_similar(In<std::int64_t> indptr, In<std::int32_t> indices, In<double> data, In<std::int64_t> exclude,
-                     In2<float> scores, bool is_signed, Out2<double> out_similarity,
+                     std::optional<In2<float>> scores, bool is_signed, Out2<double> out_similarity,
                      Out2<std::int64_t> out_docs) const {
         const SparseRows queries = value_rows(indptr, indices, data, hot_.size());
         const std::size_t k = out_docs.shape(1);
         require_size(exclude, queries.n_rows, "exclude");
         require_range(exclude, rows_.n_rows, "exclude", -1);
-        require_shape(scores, queries.n_rows, rows_.n_rows, "scores");
+        if (scores) require_shape(*scores, queries.n_rows, rows_.n_rows, "scores");
         require_shape(out_docs, queries.n_rows, k, "out_docs");
         require_shape(out_similarity, queries.n_rows, k, "out_similarity");
         require(k >= 1, "out_docs: expected at least one column.");
         const Wanted wanted{exclude.data(), is_signed, static_cast<std::int64_t>(k), out_similarity.data(),
                             out_docs.data()};
         nb::gil_scoped_release release;
-        std::vector<double> dense(hot_.size(), 0.0);
+        Query query(hot_.size());
         std::vector<float> sums(rows_.n_rows);
         for (std::int64_t q = 0; q < queries.n_rows; ++q)
-            search(queries, q, scores.data() + q * rows_.n_rows, wanted, dense, sums);
+            search(queries, q, scores ? scores->data() + q * rows_.n_rows : nullptr, wanted, query, sums);
     }
 
   private:
-    // `dense` is zero before and after: the query as a dense vector.
+    // `query` is empty before and after.
     void search(const SparseRows& queries, std::int64_t q, const float* hot_scores, const Wanted& wanted,
-                std::vector<double>& dense, std::vector<float>& sums) const {
-        const std::int64_t begin = queries.indptr[q], end = queries.indptr[q + 1];
-        add_postings(queries, begin, end, sums);
-        if (wanted.exclude[q] >= 0) sums[wanted.exclude[q]] = -std::numeric_limits<float>::infinity();
-        // |error| <= (number of terms + 4) 2^-24 for vectors of length 1.
-        const auto band = static_cast<float>((end - begin + 4) * std::ldexp(1.02, -24));
-        Shortlist shortlist(wanted.k, band, wanted.is_signed ? -band : 0.0F);
-        shortlist.scan(sums.data(), hot_scores, rows_.n_rows);
-        for (std::int64_t p = begin; p < end; ++p) dense[queries.indices[p]] += queries.data[p];
-        auto& found = shortlist.found();
-        for (auto& candidate : found) {
-            double sum = 0.0;
-            for (std::int64_t p = rows_.indptr[candidate.doc]; p < rows_.indptr[candidate.doc + 1]; ++p)
-                sum += dense[rows_.indices[p]] * rows_.data[p];
-            candidate.score = sum;
+                Query& query, std::vector<float>& sums) const {
+        const std::int64_t begin = queries.indptr[q], end = queries.indptr[q + 1], n = rows_.n_rows;
+        for (std::int64_t p = begin; p < end; ++p) query.add(queries.indices[p], queries.data[p]);
+        const Lengths lengths = lengths_of(queries, begin, end);
+        int level = lengths.first();
+        if (hot_scores) {
+            std::copy(hot_scores, hot_scores + n, sums.begin());
+        } else {
+            std::fill(sums.begin(), sums.end(), 0.0F);
         }
-        const auto n = std::min<std::int64_t>(wanted.k, static_cast<std::int64_t>(found.size()));
-        std::partial_sort(found.begin(), found.begin() + n, found.end());
-        for (std::int64_t i = 0; i < n && found[i].score > 0.0; ++i) {
+        add_postings(queries, begin, end, 0, level, sums.data());
+        if (wanted.exclude[q] >= 0) sums[wanted.exclude[q]] = -std::numeric_limits<float>::infinity();
+        // |error| <= (number of terms + 8) 2^-24 for vectors of length 1.
+        const auto band = static_cast<float>((end - begin + 8) * std::ldexp(1.02, -24));
+        const float floor = wanted.is_signed ? -band : 0.0F;
+        Best best = first_best(sums, wanted.k, floor, query);
+        const auto least = [&] { return std::max(floor, static_cast<float>(best.least(0.0)) - band); };
+        // Too many in reach: what was left out is added after all, level by level.
+        while (level < kLevels && n_above(sums, lengths.of[level], level, least()) > kFew) {
+            ++level;
+            add_postings(queries, begin, end, level, level, sums.data());
+        }
+        if (level < kLevels)
+            for (std::int64_t d = 0; d < n; ++d) sums[d] += lengths.of[level] * light_[level * n + d];
+        scan(sums.data(), n, least,
+             [&](std::int64_t d) { best.offer({exact(d, query), static_cast<std::int32_t>(d)}); });
+        const auto& found = best.sorted();
+        for (std::size_t i = 0; i < found.size() && found[i].score > 0.0; ++i) {
             wanted.similarity[q * wanted.k + i] = found[i].score;
             wanted.docs[q * wanted.k + i] = found[i].doc;
         }
-        for (std::int64_t p = begin; p < end; ++p) dense[queries.indices[p]] = 0.0;
+        for (std::int64_t p = begin; p < end; ++p) query.remove(queries.indices[p]);
     }
 
-    // The sums of one query stay in the cache; the dense part streams in later.
-    void add_postings(const SparseRows& queries, std::int64_t begin, std::int64_t end, std::vector<float>& sums) const {
-        std::fill(sums.begin(), sums.end(), 0.0F);
-        float* score = sums.data();
+    // The k documents of the largest sums, scored exactly; their sums are crossed out.
+    Best first_best(std::vector<float>& sums, std::int64_t k, float floor, const Query& query) const {
+        Best first(k), best(k);
+        scan(sums.data(), rows_.n_rows, [&] { return static_cast<float>(first.least(floor)); },
+             [&](std::int64_t d) { first.offer({sums[d], static_cast<std::int32_t>(d)}); });
+        for (const auto& one : first.found()) prefetch_row(one.doc);
+        for (const auto& one : first.found()) {
+            best.offer({exact(one.doc, query), one.doc});
+            sums[one.doc] = -std::numeric_limits<float>::infinity();
+        }
+        return best;
+    }
+
+    // How many sums, with the most that the terms above a level can add, are above a bar.
+    std::int64_t n_above(const std::vector<float>& sums, float length, int level, float least) const {
+        const float* light = light_.data() + level * rows_.n_rows;
+        std::int32_t n = 0;
+        for (std::int64_t d = 0; d < rows_.n_rows; ++d) n += sums[d] + length * light[d] > least;
+        return n;
+    }
+
+    // The product of a row with the query, term by term in order.
+    double exact(std::int64_t d, const Query& query) const {
+        double sum = 0.0;
+        for (std::int64_t p = rows_.indptr[d]; p < rows_.indptr[d + 1]; ++p)
+            if (query.has(rows_.indices[p])) sum += query.weight[rows_.indices[p]] * rows_.data[p];
+        return sum;
+    }
+
+    void prefetch_row(std::int64_t d) const {
+        for (std::int64_t p = rows_.indptr[d]; p < rows_.indptr[d + 1]; p += 16) prefetch(rows_.indices + p);
+    }
+
+    Lengths lengths_of(const SparseRows& x, std::int64_t begin, std::int64_t end) const {
+        double squares[kLevels + 1] = {};
+        for (std::int64_t p = begin; p < end; ++p) squares[level_[x.indices[p]]] += x.data[p] * x.data[p];
+        Lengths lengths{};
+        double sum = 0.0;
+        for (int level = kLevels; level > 0; --level)
+            lengths.of[level - 1] = static_cast<float>(std::sqrt(sum += squares[level]));
+        return lengths;
+    }
+
+    // Add what the query's terms of some levels give to each document.
+    void add_postings(const SparseRows& queries, std::int64_t begin, std::int64_t end, int lowest, int highest,
+                      float* score) const {
         for (std::int64_t p = begin; p < end; ++p) {
             const std::int32_t term = queries.indices[p];
             if (p + 2 < end) { // lists are short and lie far apart
                 prefetch(docs_.data() + starts_[queries.indices[p + 2]]);
                 prefetch(weights_.data() + starts_[queries.indices[p + 2]]);
             }
+            if (level_[term] < lowest || level_[term] > highest) continue;
             const auto weight = static_cast<float>(queries.data[p]);
             for (std::int64_t i = starts_[term]; i < starts_[term + 1]; ++i) score[docs_[i]] += weight * weights_[i];
+        }
+    }
+
+    // Level of each term by its documents, and each row's length in the terms above each level.
+    void set_levels() {
+        level_.assign(hot_.size(), 0);
+        light_.assign(kLevels * rows_.n_rows, 0.0F);
+        for (std::size_t t = 0; t < hot_.size(); ++t)
+            for (const double share : kShares)
+                level_[t] += static_cast<double>(starts_[t + 1] - starts_[t]) > share * rows_.n_rows;
+        for (std::int64_t d = 0; d < rows_.n_rows; ++d) {
+            const Lengths lengths = lengths_of(rows_, rows_.indptr[d], rows_.indptr[d + 1]);
+            for (int level = 0; level < kLevels; ++level) light_[level * rows_.n_rows + d] = lengths.of[level];
         }
     }
 
@@ -175,6 +274,8 @@ class Postings {
     std::vector<std::int64_t> starts_; // the postings of term t are at starts[t] .. starts[t + 1]
     std::vector<std::int32_t> docs_;
     std::vector<float> weights_;
+    std::vector<std::uint8_t> level_; // of a term: how many of kShares its documents exceed
+    std::vector<float> light_;        // [level][row]: length in the terms above the level
 };
 
 } // namespace
@@ -184,5 +285,5 @@ void bind_postings(nb::module_& m) {
         .def(nb::init<In<std::int64_t>, In<std::int32_t>, In<double>, In<std::int32_t>, Out2<float>>(), "indptr"_a,
              "indices"_a, "data"_a, "hot_position"_a, "block"_a.noconvert())
         .def("top_similar", &Postings::top_similar, "indptr"_a, "indices"_a, "data"_a, nb::kw_only(), "exclude"_a,
-             "scores"_a, "is_signed"_a, "out_similarity"_a.noconvert(), "out_docs"_a.noconvert());
+             "scores"_a.none(), "is_signed"_a, "out_similarity"_a.noconvert(), "out_docs"_a.noconvert());
 }

@@ -114,3 +114,25 @@ def test_the_number_of_dense_terms_does_not_show(most, monkeypatch, rng):
     assert index.block.shape[1] <= most
     for got, wanted in zip(top_similar(index, queries, 10), expected, strict=True):
         assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("k", [1, 10, 400])
+@pytest.mark.parametrize("signed", [False, True])
+def test_frequent_light_terms_are_bounded_and_nothing_is_missed(monkeypatch, signed, k):
+    rng = np.random.default_rng(k)
+    share = 0.9 / np.arange(1, 601) ** 0.8
+    values = rng.gamma(1.0, size=(400, 600)) * (rng.uniform(size=(400, 600)) < share)
+    values *= np.log(1 / share) ** 3
+    if signed:
+        values *= rng.choice([-1.0, 1.0], values.shape)
+    rows, queries = (
+        unit_rows(canonical_rows(values[:300])),
+        canonical_rows(values[300:]),
+    )
+    index = build_postings(rows)
+    assert index.block.shape[1] == 0  # no dense block: light terms are bounded
+    similarity, docs = top_similar(index, queries, k)
+    monkeypatch.setenv("EARMARK_NO_NATIVE", "1")
+    plain = top_similar(build_postings(rows), queries, k)
+    assert_array_equal(plain[0], similarity)
+    assert_array_equal(plain[1], docs)

@@ -16,9 +16,11 @@ from earmark.typing import FloatMatrix, IntVector, SparseMatrix
 
 __all__ = ["Postings", "build_postings", "top_similar"]
 
-# A term in more than this share of the documents is cheaper as a dense column.
+# A term in more than this share of the documents is cheaper as a dense column, unless
+# such terms are so light in the mean that bounding them is cheaper still.
 _HOT_SHARE = 0.1
 _MOST_HOT_TERMS = 64
+_LIGHT = 0.25
 # Scores kept at a time, in float32 (compiled) or as sparse entries (plain).
 _BLOCK_SCORES = 2_000_000
 
@@ -58,7 +60,11 @@ def build_postings(rows: SparseMatrix) -> Postings:
 
 def _hot_terms(rows: SparseMatrix) -> IntVector:
     frequency = np.bincount(rows.indices, minlength=rows.shape[1])
-    hot = np.flatnonzero(frequency > _HOT_SHARE * rows.shape[0])
+    is_hot = frequency > _HOT_SHARE * rows.shape[0]
+    squares = rows.data[is_hot[rows.indices]] ** 2
+    if squares.sum() <= _LIGHT**2 * rows.shape[0]:
+        return np.empty(0, dtype=np.int64)
+    hot = np.flatnonzero(is_hot)
     hottest = np.argsort(-frequency[hot], kind="stable")[:_MOST_HOT_TERMS]
     return np.sort(hot[hottest])
 
@@ -97,16 +103,18 @@ def _compiled_block(
     similarity: FloatMatrix,
     docs: IntVector,
 ) -> None:
-    hot = index.hot_position[queries.indices]
-    is_hot = hot >= 0
-    shape = (queries.shape[0], index.block.shape[1])
-    cell = row_numbers(queries)[is_hot] * shape[1] + hot[is_hot]
-    dense = np.bincount(cell, queries.data[is_hot], minlength=shape[0] * shape[1])
-    dense = dense.astype(np.float32).reshape(shape)
+    scores = None
+    if index.block.shape[1]:
+        hot = index.hot_position[queries.indices]
+        is_hot = hot >= 0
+        shape = (queries.shape[0], index.block.shape[1])
+        cell = row_numbers(queries)[is_hot] * shape[1] + hot[is_hot]
+        dense = np.bincount(cell, queries.data[is_hot], minlength=shape[0] * shape[1])
+        scores = dense.astype(np.float32).reshape(shape) @ index.block.T
     index.compiled.top_similar(
         *csr_arrays(queries),
         exclude=exclude,
-        scores=dense @ index.block.T,
+        scores=scores,
         is_signed=index.is_signed or bool(queries.data.min(initial=0.0) < 0),
         out_similarity=similarity,
         out_docs=docs,
