@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import Field, dataclass, field
 from functools import cache, wraps
 from numbers import Integral, Real
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -29,6 +30,7 @@ __all__ = [
     "seed_of",
     "shape_of",
     "with_new_names",
+    "with_parameters",
 ]
 
 
@@ -122,6 +124,7 @@ def parse_size(text: str) -> int | None:
 
 _P = ParamSpec("_P")
 _Value = TypeVar("_Value")
+_C = TypeVar("_C")
 _LARGEST_SEED = 2**31 - 1
 
 
@@ -171,6 +174,27 @@ def renamed(**names: str) -> Callable[[Callable[_P, None]], Callable[_P, None]]:
         # Where scikit-learn looks for the names of the parameters.
         vars(wrapper).update(deprecated_original=init, renamed=names)
         return wrapper
+
+    return decorate
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def with_parameters(**old_names: str) -> Callable[[type[_C]], type[_C]]:
+    """Make the constructor of an estimator: its annotated attributes are parameters.
+
+    By keyword only, unless ``field(kw_only=False)``; what fitting sets is annotated
+    ``= field(init=False)``, or has an underscore at an end and a first value.
+    ``old_names`` are taken too, see ``renamed``.
+    """
+
+    def decorate(kind: type[_C]) -> type[_C]:
+        for name in list(kind.__annotations__):
+            if name.strip("_") != name and not isinstance(vars(kind).get(name), Field):
+                del kind.__annotations__[name]
+        made: type = dataclass(kw_only=True, repr=False, eq=False)(kind)
+        if old_names:
+            made.__init__ = renamed(**old_names)(made.__init__)  # type: ignore[misc]
+        return made
 
     return decorate
 

@@ -13,13 +13,14 @@ from earmark.exceptions import DataError
 from earmark.features.analysis import Analysis, AnalysisMixin, csr_container
 from earmark.kernels.text import count_hashed
 from earmark.kernels.text_plain import CsrArrays, count_hashed_tokens
-from earmark.parameters import require_integer, require_one_of
+from earmark.parameters import require_integer, require_one_of, with_parameters
 from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import DocumentsLike, SparseMatrix
 
 __all__ = ["HashedCounter", "terms_by_column"]
 
 
+@with_parameters()
 class HashedCounter(AnalysisMixin, BaseEstimator):
     r"""Turn documents into counts of hashed terms; nothing to fit, nothing to store.
 
@@ -55,44 +56,23 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
 
     """
 
-    def __init__(
-        self,
-        *,
-        input: str = "content",  # noqa: A002
-        encoding: str = "utf-8",
-        decode_error: str = "strict",
-        strip_accents: str | Callable[[str], str] | None = None,
-        lowercase: bool = True,
-        preprocessor: Callable[[Any], str] | None = None,
-        tokenizer: Callable[[str], list[str]] | None = None,
-        stop_words: str | list[str] | None = None,
-        token_pattern: str | None = WORD_PATTERN,
-        ngram_range: tuple[int, int] = (1, 1),
-        analyzer: str | Callable[[Any], list[str]] = "word",
-        n_features: int = 2**20,
-        binary: bool = False,
-        norm: str | None = "l2",
-        alternate_sign: bool = True,
-        dtype: type = np.float64,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.input = input
-        self.encoding = encoding
-        self.decode_error = decode_error
-        self.strip_accents = strip_accents
-        self.lowercase = lowercase
-        self.preprocessor = preprocessor
-        self.tokenizer = tokenizer
-        self.stop_words = stop_words
-        self.token_pattern = token_pattern
-        self.ngram_range = ngram_range
-        self.analyzer = analyzer
-        self.n_features = n_features
-        self.binary = binary
-        self.norm = norm
-        self.alternate_sign = alternate_sign
-        self.dtype = dtype
-        self.n_jobs = n_jobs
+    input: str = "content"
+    encoding: str = "utf-8"
+    decode_error: str = "strict"
+    strip_accents: str | Callable[[str], str] | None = None
+    lowercase: bool = True
+    preprocessor: Callable[[Any], str] | None = None
+    tokenizer: Callable[[str], list[str]] | None = None
+    stop_words: str | list[str] | None = None
+    token_pattern: str | None = WORD_PATTERN
+    ngram_range: tuple[int, int] = (1, 1)
+    analyzer: str | Callable[[Any], list[str]] = "word"
+    n_features: int = 2**20
+    binary: bool = False
+    norm: str | None = "l2"
+    alternate_sign: bool = True
+    dtype: type = np.float64
+    n_jobs: int | None = None
 
     def fit(self, X: DocumentsLike = None, y: object = None) -> Self:
         """Check the parameters; there is nothing to learn."""

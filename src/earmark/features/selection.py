@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from earmark.kernels.term_scores import (
     information_gain,
     largest_mutual_information,
 )
-from earmark.parameters import renamed, require_integer, require_one_of
+from earmark.parameters import require_integer, require_one_of, with_parameters
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -35,6 +36,7 @@ __all__ = ["TermSelector"]
 _CRITERIA = ("information_gain", "chi2", "df", "mutual_information")
 
 
+@with_parameters(score="criterion")
 class TermSelector(SelectorMixin, BaseEstimator):
     """Keep the ``k`` best columns of a document-term matrix.
 
@@ -71,10 +73,8 @@ class TermSelector(SelectorMixin, BaseEstimator):
 
     """
 
-    @renamed(score="criterion")
-    def __init__(self, criterion: str = "information_gain", *, k: int = 1000) -> None:
-        self.criterion = criterion
-        self.k = k
+    criterion: str = field(default="information_gain", kw_only=False)
+    k: int = 1000
 
     def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Score the columns of X (n_samples, n_features)."""

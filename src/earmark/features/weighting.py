@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, row_lengths, scale_rows, unit_rows
-from earmark.parameters import require_one_of
+from earmark.parameters import require_one_of, with_parameters
 from earmark.typing import FloatVector, IntVector, MatrixLike, SparseMatrix
 
 __all__ = ["IDF", "NORM", "TF", "TfidfWeighting"]
@@ -137,6 +137,7 @@ _SMART: tuple[Mapping[str, Any], ...] = (
 )
 
 
+@with_parameters()
 class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Weigh counts by term frequency, rarity and document length.
 
@@ -175,12 +176,9 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     """
 
-    def __init__(
-        self, *, tf: str = "sublinear", idf: str = "smooth", norm: str | None = "cosine"
-    ) -> None:
-        self.tf = tf
-        self.idf = idf
-        self.norm = norm
+    tf: str = "sublinear"
+    idf: str = "smooth"
+    norm: str | None = "cosine"
 
     @classmethod
     def from_smart(cls, letters: str) -> Self:

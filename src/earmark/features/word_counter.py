@@ -17,7 +17,7 @@ from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.features.analysis import Analysis, AnalysisMixin, KnownTerms, count_matrix
 from earmark.kernels.text import Counts, Documents, count_terms
 from earmark.kernels.text_plain import CsrArrays, PlainCounts
-from earmark.parameters import require_in_range, require_integer
+from earmark.parameters import require_in_range, require_integer, with_parameters
 from earmark.text.containers import as_texts
 from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import BoolVector, DocumentsLike, IntVector, Labels, SparseMatrix
@@ -167,6 +167,7 @@ def warn_of_upper_case(counter: WordCounter) -> None:
 _SEEN = ("n_documents_", "seen_terms_", "seen_document_count_", "seen_token_count_")
 
 
+@with_parameters()
 class WordCounter(AnalysisMixin, BaseEstimator):
     r"""Turn documents into a sparse matrix of term counts.
 
@@ -235,46 +236,24 @@ class WordCounter(AnalysisMixin, BaseEstimator):
     # Derived from the rest at need; neither pickled nor saved.
     _transient = ("_table",)
 
-    def __init__(
-        self,
-        *,
-        input: str = "content",  # noqa: A002
-        encoding: str = "utf-8",
-        decode_error: str = "strict",
-        strip_accents: str | Callable[[str], str] | None = None,
-        lowercase: bool = True,
-        preprocessor: Callable[[Any], str] | None = None,
-        tokenizer: Callable[[str], list[str]] | None = None,
-        stop_words: str | list[str] | None = None,
-        token_pattern: str | None = WORD_PATTERN,
-        ngram_range: tuple[int, int] = (1, 1),
-        analyzer: str | Callable[[Any], list[str]] = "word",
-        max_df: float | int = 1.0,
-        min_df: float | int = 1,
-        max_features: int | None = None,
-        vocabulary: Mapping[str, int] | Iterable[str] | None = None,
-        binary: bool = False,
-        dtype: type = np.int64,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.input = input
-        self.encoding = encoding
-        self.decode_error = decode_error
-        self.strip_accents = strip_accents
-        self.lowercase = lowercase
-        self.preprocessor = preprocessor
-        self.tokenizer = tokenizer
-        self.stop_words = stop_words
-        self.token_pattern = token_pattern
-        self.ngram_range = ngram_range
-        self.analyzer = analyzer
-        self.max_df = max_df
-        self.min_df = min_df
-        self.max_features = max_features
-        self.vocabulary = vocabulary
-        self.binary = binary
-        self.dtype = dtype
-        self.n_jobs = n_jobs
+    input: str = "content"
+    encoding: str = "utf-8"
+    decode_error: str = "strict"
+    strip_accents: str | Callable[[str], str] | None = None
+    lowercase: bool = True
+    preprocessor: Callable[[Any], str] | None = None
+    tokenizer: Callable[[str], list[str]] | None = None
+    stop_words: str | list[str] | None = None
+    token_pattern: str | None = WORD_PATTERN
+    ngram_range: tuple[int, int] = (1, 1)
+    analyzer: str | Callable[[Any], list[str]] = "word"
+    max_df: float | int = 1.0
+    min_df: float | int = 1
+    max_features: int | None = None
+    vocabulary: Mapping[str, int] | Iterable[str] | None = None
+    binary: bool = False
+    dtype: type = np.int64
+    n_jobs: int | None = None
 
     def fit(self, raw_documents: DocumentsLike, y: object = None) -> Self:
         """Learn the vocabulary of the documents."""

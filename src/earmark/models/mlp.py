@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import field
 from typing import ClassVar, Self
 
 import numpy as np
@@ -17,10 +18,10 @@ from earmark.models.base import ScoreParts
 from earmark.models.descent import DescentClassifier, TrainingSet
 from earmark.parameters import (
     given_to_fit,
-    renamed,
     require_in_range,
     require_integer,
     require_one_of,
+    with_parameters,
 )
 from earmark.typing import (
     ArrayLike,
@@ -44,6 +45,7 @@ _ETA = {"adam": 1e-3, "sgd": 0.1}
 _BATCH = {"adaptive": 1, "adam": 32, "sgd": 1}
 
 
+@with_parameters(epochs="max_iter")
 class MultilayerPerceptron(DescentClassifier):
     """A neural network whose first layer is sparse.
 
@@ -125,47 +127,27 @@ class MultilayerPerceptron(DescentClassifier):
     # What the optimiser remembers is not part of the model.
     _transient: ClassVar[tuple[str, ...]] = ("_memory",)
 
-    _first: FloatMatrix
-    _dense: FloatVector
-    _sizes: tuple[int, ...]
-    _memory: mlp.Memory
+    _first: FloatMatrix = field(init=False)
+    _dense: FloatVector = field(init=False)
+    _sizes: tuple[int, ...] = field(init=False)
+    _memory: mlp.Memory = field(init=False)
     _first_weights: Sequence[FloatMatrix] | None = None
 
-    @renamed(epochs="max_iter")
-    def __init__(
-        self,
-        *,
-        hidden: Sequence[int] = (100,),
-        activation: str = "tanh",
-        solver: str = "adaptive",
-        eta: float | None = None,
-        max_iter: int | None = None,
-        batch_size: int | None = None,
-        dropout: float = 0.0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        patience: int = 2,
-        fit_intercept: bool = True,
-        start_weights: None = None,
-        class_weight: ClassWeightLike = None,
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.activation = activation
-        self.solver = solver
-        self.eta = eta
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.dropout = dropout
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.fit_intercept = fit_intercept
-        self.start_weights = start_weights
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.verbose = verbose
+    hidden: Sequence[int] = (100,)
+    activation: str = "tanh"
+    solver: str = "adaptive"
+    eta: float | None = None
+    max_iter: int | None = None
+    batch_size: int | None = None
+    dropout: float = 0.0
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    patience: int = 2
+    fit_intercept: bool = True
+    start_weights: None = None
+    class_weight: ClassWeightLike = None
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     @property
     def coefs_(self) -> list[FloatMatrix]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol, Self
 
@@ -30,10 +30,10 @@ from earmark.kernels.softmax import (
 from earmark.models.base import LinearRule
 from earmark.models.descent import DescentClassifier, TrainingSet
 from earmark.parameters import (
-    renamed,
     require_in_range,
     require_integer,
     require_one_of,
+    with_parameters,
 )
 from earmark.typing import (
     ArrayLike,
@@ -70,6 +70,7 @@ def _learns_in_passes(model: SoftmaxRegression) -> bool:
     return True
 
 
+@with_parameters(epochs="max_iter")
 class SoftmaxRegression(DescentClassifier):
     """Multi-class logistic regression, made for sparse text.
 
@@ -163,45 +164,25 @@ class SoftmaxRegression(DescentClassifier):
 
     """
 
-    _weights: FloatMatrix
-    _offset: FloatVector
-    _squares: FloatVector
+    _weights: FloatMatrix = field(init=False)
+    _offset: FloatVector = field(init=False)
+    _squares: FloatVector = field(init=False)
 
-    @renamed(epochs="max_iter")
-    def __init__(
-        self,
-        *,
-        solver: str = "adaptive",
-        C: float | None = None,
-        eta: float | None = None,
-        max_iter: int | None = None,
-        batch_size: int = 1,
-        n_batches: int | None = None,
-        tol: float = 1e-4,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        patience: int = 2,
-        fit_intercept: bool = True,
-        class_weight: ClassWeightLike = None,
-        warm_start: bool = False,
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.solver = solver
-        self.C = C
-        self.eta = eta
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.n_batches = n_batches
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+    solver: str = "adaptive"
+    C: float | None = None
+    eta: float | None = None
+    max_iter: int | None = None
+    batch_size: int = 1
+    n_batches: int | None = None
+    tol: float = 1e-4
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    patience: int = 2
+    fit_intercept: bool = True
+    class_weight: ClassWeightLike = None
+    warm_start: bool = False
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     @property
     def coef_(self) -> FloatMatrix:
@@ -442,13 +423,13 @@ def cross_entropy(
     return loss, residual
 
 
+@dataclass
 class Slope:
     """Loss and gradient of some documents; they add up over parts."""
 
-    def __init__(self, loss: float, weights: FloatMatrix, bias: FloatVector) -> None:
-        self.loss = loss
-        self.weights = weights
-        self.bias = bias
+    loss: float
+    weights: FloatMatrix
+    bias: FloatVector
 
     def merge(self, other: Slope) -> Self:
         """Add those of other documents."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import field
 from typing import Self
 
 import numpy as np
@@ -34,11 +35,11 @@ from earmark.models.base import (
 )
 from earmark.models.descent import two_classes
 from earmark.parameters import (
-    renamed,
     require_in_range,
     require_integer,
     require_one_of,
     seed_of,
+    with_parameters,
 )
 from earmark.typing import (
     ArrayLike,
@@ -149,6 +150,7 @@ def margin_scores(
     return class_columns(X @ weights.T + intercept)
 
 
+@with_parameters(max_passes="max_iter")
 class NBSVM(MarginClassifier):
     """Terms weigh by their naive Bayes log-count ratio, a linear SVM weighs again.
 
@@ -212,31 +214,17 @@ class NBSVM(MarginClassifier):
 
     """
 
-    log_ratio_: FloatMatrix
+    log_ratio_: FloatMatrix = field(init=False)
 
-    @renamed(max_passes="max_iter")
-    def __init__(
-        self,
-        *,
-        C: float = 10.0,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        loss: str = "squared_hinge",
-        rows: str = "unit",
-        max_iter: int = 5000,
-        tol: float = 0.1,
-        class_weight: ClassWeightLike = None,
-        random_state: RandomStateLike = None,
-    ) -> None:
-        self.C = C
-        self.alpha = alpha
-        self.beta = beta
-        self.loss = loss
-        self.rows = rows
-        self.max_iter = max_iter
-        self.tol = tol
-        self.class_weight = class_weight
-        self.random_state = random_state
+    C: float = 10.0
+    alpha: float = 1.0
+    beta: float = 1.0
+    loss: str = "squared_hinge"
+    rows: str = "unit"
+    max_iter: int = 5000
+    tol: float = 0.1
+    class_weight: ClassWeightLike = None
+    random_state: RandomStateLike = None
 
     def _check_parameters(self) -> None:
         require_in_range(self, "C", low=0.0, open_low=True)
@@ -333,6 +321,7 @@ def _log_ratio(inside: FloatVector, outside: FloatVector, alpha: float) -> Float
 _TOL, _MAX_PASSES = 1e-3, 5000
 
 
+@with_parameters()
 class BlendedSVM(MarginClassifier):
     """The mean of a linear SVM on the rows of X and of NBSVM on which terms are there.
 
@@ -375,22 +364,13 @@ class BlendedSVM(MarginClassifier):
 
     """
 
-    nbsvm_: NBSVM
+    nbsvm_: NBSVM = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        ratio_C: float = 10.0,
-        share: float = 0.5,
-        class_weight: ClassWeightLike = None,
-        random_state: RandomStateLike = None,
-    ) -> None:
-        self.C = C
-        self.ratio_C = ratio_C
-        self.share = share
-        self.class_weight = class_weight
-        self.random_state = random_state
+    C: float = 1.0
+    ratio_C: float = 10.0  # noqa: N815
+    share: float = 0.5
+    class_weight: ClassWeightLike = None
+    random_state: RandomStateLike = None
 
     def _check_parameters(self) -> None:
         require_in_range(self, "C", low=0.0, open_low=True)

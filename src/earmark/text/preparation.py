@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from earmark._optional import require
+from earmark.parameters import with_parameters
 from earmark.text.mail import ADDRESS, NUMBER
 from earmark.text.tokens import make_preprocessor, stop_word_set
 
@@ -27,6 +28,7 @@ _WORD = re.compile(r"\w+")
 _MOST_KNOWN = 200_000
 
 
+@with_parameters()
 class TextPreparation(BaseEstimator):
     """A ``preprocessor`` for ``WordCounter`` that is made of named steps.
 
@@ -63,20 +65,11 @@ class TextPreparation(BaseEstimator):
 
     _transient = ("_steps",)
 
-    def __init__(
-        self,
-        *,
-        substitutions: Sequence[str] = (),
-        stemmer: str | None = None,
-        stop_words: str | list[str] | None = None,
-        lowercase: bool = True,
-        strip_accents: str | Callable[[str], str] | None = None,
-    ) -> None:
-        self.substitutions = substitutions
-        self.stemmer = stemmer
-        self.stop_words = stop_words
-        self.lowercase = lowercase
-        self.strip_accents = strip_accents
+    substitutions: Sequence[str] = ()
+    stemmer: str | None = None
+    stop_words: str | list[str] | None = None
+    lowercase: bool = True
+    strip_accents: str | Callable[[str], str] | None = None
 
     def __call__(self, text: str) -> str:
         """The text as the counter is to see it."""

@@ -13,7 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import stratified_folds
-from earmark.kernels.keys import row_keys
+from earmark.kernels.keys import fingerprints
 from earmark.kernels.rows import canonical_rows, presence
 from earmark.models import HigherOrderClassifier, HigherOrderTransformer
 from earmark.models.higher_order.pairs import COSTS, OneAgainstOne
@@ -112,7 +112,7 @@ def test_cost_by_training_accuracy_is_the_smallest_of_the_best(rng):
 def test_cost_by_cross_validation_counts_paths_without_the_held_out_part(rng):
     X, y = corpus(rng)
     rows = presence(canonical_rows(X), dtype=np.float64)
-    order = np.lexsort((row_keys(rows), y))  # what the folds are made of
+    order = np.lexsort((fingerprints(rows), y))  # what the folds are made of
     X, y = X[order], y[order]
     model = HigherOrderClassifier(C="cross_validation", cv=3, random_state=4).fit(X, y)
     seed = np.random.RandomState(4).randint(2**31 - 1)

@@ -16,7 +16,7 @@ from earmark.models.hierarchical.description import HiddenNodes
 from earmark.models.hierarchical.fitting import Fit, TrainingData, check_parameters
 from earmark.models.hierarchical.scoring import NodeScores
 from earmark.models.progress import CallbackSupportMixin, with_callbacks
-from earmark.parameters import random_state_of
+from earmark.parameters import random_state_of, with_parameters
 from earmark.statistics.class_statistics import label_positions
 from earmark.typing import (
     ArrayLike,
@@ -31,6 +31,7 @@ from earmark.typing import (
 __all__ = ["HierarchicalBayes"]
 
 
+@with_parameters()
 class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
     """A class is a mixture of hidden nodes, its sub-topics, found by repeated EM.
 
@@ -147,48 +148,25 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
 
     _transient = ("_skl_callbacks",)
 
-    def __init__(
-        self,
-        *,
-        event_model: Literal["multinomial", "gaussian"] = "multinomial",
-        n_hidden: int | Sequence[int] = 2,
-        em: Literal["soft", "hard"] = "soft",
-        posterior: Literal["sum_of_products", "product_of_sums"] = "sum_of_products",
-        hidden_prior: Literal["tokens", "documents"] = "tokens",
-        alpha: float | Sequence[float] = (0.03, 0.3, 3.0),
-        var_floor: float = 1e-3,
-        n_restarts: int = 50,
-        max_iter: int | None = None,
-        tol: float = 1e-5,
-        validation_fraction: float = 0.1,
-        select: Literal["accuracy", "log_loss"] = "accuracy",
-        refit: bool = True,
-        drop_after: int | None = None,
-        keep: float = 0.5,
-        dtype: Literal["float64", "float32"] = "float64",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.event_model = event_model
-        self.n_hidden = n_hidden
-        self.em = em
-        self.posterior = posterior
-        self.hidden_prior = hidden_prior
-        self.alpha = alpha
-        self.var_floor = var_floor
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.validation_fraction = validation_fraction
-        self.select = select
-        self.refit = refit
-        self.drop_after = drop_after
-        self.keep = keep
-        self.dtype = dtype
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    event_model: Literal["multinomial", "gaussian"] = "multinomial"
+    n_hidden: int | Sequence[int] = 2
+    em: Literal["soft", "hard"] = "soft"
+    posterior: Literal["sum_of_products", "product_of_sums"] = "sum_of_products"
+    hidden_prior: Literal["tokens", "documents"] = "tokens"
+    alpha: float | Sequence[float] = (0.03, 0.3, 3.0)
+    var_floor: float = 1e-3
+    n_restarts: int = 50
+    max_iter: int | None = None
+    tol: float = 1e-5
+    validation_fraction: float = 0.1
+    select: Literal["accuracy", "log_loss"] = "accuracy"
+    refit: bool = True
+    drop_after: int | None = None
+    keep: float = 0.5
+    dtype: Literal["float64", "float32"] = "float64"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @with_callbacks
     def fit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Self
 
 import numpy as np
@@ -24,10 +25,10 @@ from earmark.models.higher_order.pairs import (
 from earmark.models.higher_order.transformer import check_path_parameters
 from earmark.parameters import (
     random_state_of,
-    renamed,
     require_in_range,
     require_integer,
     require_one_of,
+    with_parameters,
 )
 from earmark.typing import (
     ArrayLike,
@@ -44,6 +45,7 @@ from earmark.typing import (
 __all__ = ["HigherOrderClassifier"]
 
 
+@with_parameters(base="estimator")
 class HigherOrderClassifier(RankingClassifier):
     """A linear SVM, or any classifier, on documents weighted by higher-order paths.
 
@@ -109,33 +111,18 @@ class HigherOrderClassifier(RankingClassifier):
 
     """
 
-    C_: float | None
+    C_: float | None = field(init=False)
 
-    @renamed(base="estimator")
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        *,
-        order: int = 2,
-        pure: bool = False,
-        source: str = "paths",
-        normalize: bool = True,
-        alpha: float = 1.0,
-        C: float | str | None = "training",
-        cv: int = 5,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.order = order
-        self.pure = pure
-        self.source = source
-        self.normalize = normalize
-        self.alpha = alpha
-        self.C = C
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Estimator = field(default=None, kw_only=False)
+    order: int = 2
+    pure: bool = False
+    source: str = "paths"
+    normalize: bool = True
+    alpha: float = 1.0
+    C: float | str | None = "training"
+    cv: int = 5
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
 
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None

@@ -15,7 +15,12 @@ from earmark.models.base import repeats
 from earmark.models.higher_order.estimates import ClassPaths, count_class_paths
 from earmark.models.higher_order.strongest import Path, strongest_paths
 from earmark.models.naive_bayes.count_model import PresenceScores
-from earmark.parameters import require_in_range, require_integer, require_one_of
+from earmark.parameters import (
+    require_in_range,
+    require_integer,
+    require_one_of,
+    with_parameters,
+)
 from earmark.typing import (
     ArrayLike,
     IntVector,
@@ -29,6 +34,7 @@ from earmark.typing import (
 __all__ = ["HigherOrderNaiveBayes"]
 
 
+@with_parameters()
 class HigherOrderNaiveBayes(PresenceScores):
     """Naive Bayes whose term probabilities come from paths across documents.
 
@@ -103,22 +109,12 @@ class HigherOrderNaiveBayes(PresenceScores):
         "class_log_prior_",
     )
 
-    def __init__(
-        self,
-        *,
-        order: int = 2,
-        pure: bool = False,
-        prior: str = "paths",
-        alpha: float = 1.0,
-        unlabelled_weight: float = 0.0,
-        keep_documents: bool = False,
-    ) -> None:
-        self.order = order
-        self.pure = pure
-        self.prior = prior
-        self.alpha = alpha
-        self.unlabelled_weight = unlabelled_weight
-        self.keep_documents = keep_documents
+    order: int = 2
+    pure: bool = False
+    prior: str = "paths"
+    alpha: float = 1.0
+    unlabelled_weight: float = 0.0
+    keep_documents: bool = False
 
     def fit(
         self,

@@ -15,7 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, class_sums, presence
 from earmark.models.higher_order.estimates import count_class_paths
-from earmark.parameters import require_in_range, require_integer, require_one_of
+from earmark.parameters import (
+    require_in_range,
+    require_integer,
+    require_one_of,
+    with_parameters,
+)
 from earmark.typing import (
     ArrayLike,
     Estimator,
@@ -64,6 +69,7 @@ def check_path_parameters(owner: Estimator) -> int:
     return order
 
 
+@with_parameters()
 class HigherOrderTransformer(TransformerMixin, BaseEstimator):
     """Weight terms by the log-ratio of two classes, from higher-order paths.
 
@@ -123,22 +129,12 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
 
     """
 
-    def __init__(
-        self,
-        *,
-        order: int = 2,
-        pure: bool = False,
-        source: str = "paths",
-        normalize: bool = True,
-        alpha: float = 1.0,
-        pair: ArrayLike | None = None,
-    ) -> None:
-        self.order = order
-        self.pure = pure
-        self.source = source
-        self.normalize = normalize
-        self.alpha = alpha
-        self.pair = pair
+    order: int = 2
+    pure: bool = False
+    source: str = "paths"
+    normalize: bool = True
+    alpha: float = 1.0
+    pair: ArrayLike | None = None
 
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Estimate the term probabilities of each class of y."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from functools import partial
 from typing import ClassVar, Self
 
@@ -29,7 +30,12 @@ from earmark.models.hybrid.regions import (
 )
 from earmark.models.hybrid.statistics import RegionStatistics, summed_rows
 from earmark.models.hybrid.theta import fit_some, region_scores
-from earmark.parameters import given_to_fit, renamed, require_in_range, require_one_of
+from earmark.parameters import (
+    given_to_fit,
+    require_in_range,
+    require_one_of,
+    with_parameters,
+)
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -132,6 +138,7 @@ def region_table(
     return "\n".join(lines)
 
 
+@with_parameters(l2="l2_regularization")
 class HybridBayes(LogitClassifier, AdditiveClassifier):
     """Naive Bayes in each region of a document, weighed against each other.
 
@@ -202,29 +209,17 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     # Rebuilt from the statistics and alpha_, so not saved.
     _derived: ClassVar[tuple[str, ...]] = ("regions_",)
 
-    statistics_: RegionStatistics
-    regions_: list[GenerativeRegion]
+    statistics_: RegionStatistics = field(init=False)
+    regions_: list[GenerativeRegion] = field(init=False)
     blocks_: IntVector | None = None
 
-    @renamed(l2="l2_regularization")
-    def __init__(
-        self,
-        *,
-        event_model: str | Sequence[str] = "multinomial",
-        blocks: None = None,
-        normalize: bool = True,
-        vocabulary: str = "per_region",
-        fit_features: str = "leave_one_out",
-        alpha: float | Sequence[float] = 0.1,
-        l2_regularization: float = 0.1,
-    ) -> None:
-        self.event_model = event_model
-        self.blocks = blocks
-        self.normalize = normalize
-        self.vocabulary = vocabulary
-        self.fit_features = fit_features
-        self.alpha = alpha
-        self.l2_regularization = l2_regularization
+    event_model: str | Sequence[str] = "multinomial"
+    blocks: None = None
+    normalize: bool = True
+    vocabulary: str = "per_region"
+    fit_features: str = "leave_one_out"
+    alpha: float | Sequence[float] = 0.1
+    l2_regularization: float = 0.1
 
     # -- learning --------------------------------------------------------------
 

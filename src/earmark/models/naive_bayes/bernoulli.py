@@ -14,6 +14,7 @@ from earmark.models.naive_bayes.count_model import (
     PresenceScores,
     log_or_minus_inf,
 )
+from earmark.parameters import with_parameters
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -26,6 +27,7 @@ from earmark.typing import (
 __all__ = ["BernoulliNaiveBayes"]
 
 
+@with_parameters()
 class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     """Every term is present or absent, independently, with its class's probability.
 
@@ -76,11 +78,8 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
         "class_log_prior_",
     )
 
-    def __init__(
-        self, *, alpha: float = 1.0, class_prior: ArrayLike | str | None = None
-    ) -> None:
-        self.alpha = alpha
-        self.class_prior = class_prior
+    alpha: float = 1.0
+    class_prior: ArrayLike | str | None = None
 
     def _training_rows(self, X: Matrix) -> SparseMatrix:
         return presence(canonical_rows(X))

@@ -26,7 +26,7 @@ from earmark.models.base import (
     ScoreParts,
     linear_parts,
 )
-from earmark.parameters import require_in_range
+from earmark.parameters import require_in_range, with_parameters
 from earmark.statistics import ClassStatistics
 from earmark.statistics.class_statistics import checked_weights
 from earmark.typing import (
@@ -327,6 +327,7 @@ def log_likelihood_without(
     return without
 
 
+@with_parameters()
 class MultinomialNaiveBayes(CountNaiveBayes):
     """Every token of a document is an independent draw from its class.
 
@@ -367,11 +368,8 @@ class MultinomialNaiveBayes(CountNaiveBayes):
 
     _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
 
-    def __init__(
-        self, *, alpha: float = 1.0, class_prior: ArrayLike | str | None = None
-    ) -> None:
-        self.alpha = alpha
-        self.class_prior = class_prior
+    alpha: float = 1.0
+    class_prior: ArrayLike | str | None = None
 
     @property
     def feature_log_prob_(self) -> FloatMatrix:
@@ -439,6 +437,7 @@ class MultinomialNaiveBayes(CountNaiveBayes):
         return True
 
 
+@with_parameters()
 class ComplementNaiveBayes(CountNaiveBayes):
     """Score a class by how badly the rest of the corpus explains the document.
 
@@ -478,9 +477,8 @@ class ComplementNaiveBayes(CountNaiveBayes):
     _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
     class_prior = None
 
-    def __init__(self, *, alpha: float = 1.0, norm: bool = False) -> None:
-        self.alpha = alpha
-        self.norm = norm
+    alpha: float = 1.0
+    norm: bool = False
 
     def _derive(self) -> None:
         docs = self.statistics_.docs.astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from earmark.kernels.rows import dense_blocks, log_normalize
 from earmark.models.base import JointClassifier, ScoreParts
 from earmark.models.naive_bayes.count_model import ClassPrior
-from earmark.parameters import require_in_range
+from earmark.parameters import require_in_range, with_parameters
 from earmark.statistics import ClassMoments
 from earmark.statistics.class_moments import merge_moments
 from earmark.statistics.class_statistics import checked_weights
@@ -29,6 +30,7 @@ __all__ = ["GaussianNaiveBayes", "log_densities"]
 _TINY = float(np.finfo(np.float64).tiny)
 
 
+@with_parameters()
 class GaussianNaiveBayes(JointClassifier, ClassPrior):
     """Every feature is normal within a class, independently of the others.
 
@@ -64,18 +66,12 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("class_log_prior_", "theta_", "var_")
-    statistics_: ClassMoments
-    theta_: FloatMatrix
-    var_: FloatMatrix
+    statistics_: ClassMoments = field(init=False)
+    theta_: FloatMatrix = field(init=False)
+    var_: FloatMatrix = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        class_prior: ArrayLike | str | None = None,
-        var_smoothing: float = 1e-9,
-    ) -> None:
-        self.class_prior = class_prior
-        self.var_smoothing = var_smoothing
+    class_prior: ArrayLike | str | None = None
+    var_smoothing: float = 1e-9
 
     def leave_one_out(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None

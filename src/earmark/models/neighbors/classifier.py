@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import field
 from itertools import pairwise
 from typing import ClassVar, Self
 
@@ -25,7 +26,12 @@ from earmark.models.neighbors.votes import (
     neighbor_parts,
     vote_weights,
 )
-from earmark.parameters import random_state_of, require_integer, require_one_of
+from earmark.parameters import (
+    random_state_of,
+    require_integer,
+    require_one_of,
+    with_parameters,
+)
 from earmark.statistics.class_statistics import label_positions
 from earmark.typing import (
     ArrayLike,
@@ -45,6 +51,7 @@ __all__ = ["NeighborsClassifier"]
 _RECALL_SAMPLE = 200
 
 
+@with_parameters()
 class NeighborsClassifier(ScoringClassifier):
     """Let the most similar training documents vote on the label.
 
@@ -123,37 +130,22 @@ class NeighborsClassifier(ScoringClassifier):
     _transient: ClassVar[tuple[str, ...]] = ("_index",)
 
     # What a model file of before these parameters means.
+
+    vectors_: SparseMatrix = field(init=False)
+    targets_: IntVector = field(init=False)
+    lots_seed_: int = field(init=False)
+    chosen_: int | None = field(init=False)
+    n_features_in_: int = field(init=False)
+    _index: Search = field(init=False)
+
+    n_neighbors: int | str = field(default=10, kw_only=False)
+    vote: str = "similarity"
     metric: str = "cosine"
     only_similar: bool = True
     algorithm: str = "exact"
-
-    vectors_: SparseMatrix
-    targets_: IntVector
-    lots_seed_: int
-    chosen_: int | None
-    n_features_in_: int
-    _index: Search
-
-    def __init__(
-        self,
-        n_neighbors: int | str = 10,
-        *,
-        vote: str = "similarity",
-        metric: str = "cosine",
-        only_similar: bool = True,
-        algorithm: str = "exact",
-        max_neighbors: int = 50,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.vote = vote
-        self.metric = metric
-        self.only_similar = only_similar
-        self.algorithm = algorithm
-        self.max_neighbors = max_neighbors
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    max_neighbors: int = 50
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
 
     # -- learning ------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import ClassVar, Self
 
 import numpy as np
@@ -35,7 +36,7 @@ from earmark.models.rocchio.prototypes import (
     rule_value,
     without_own,
 )
-from earmark.parameters import require_in_range, require_one_of
+from earmark.parameters import require_in_range, require_one_of, with_parameters
 from earmark.statistics import UnitVectorSums
 from earmark.statistics.class_statistics import checked_weights
 from earmark.typing import (
@@ -99,6 +100,7 @@ _USUAL_TEMPERATURE = 0.02
 _ENOUGH_DOCUMENTS = 500
 
 
+@with_parameters()
 class RocchioClassifier(RankingClassifier, AdditiveClassifier):
     """Assign each document to the class with the nearest prototype.
 
@@ -163,31 +165,20 @@ class RocchioClassifier(RankingClassifier, AdditiveClassifier):
     _derived: ClassVar[tuple[str, ...]] = ("_squares", "_weights")
 
     # What a model file of before this parameter means.
+
+    statistics_: UnitVectorSums = field(init=False)
+    tuned_: dict[str, float] = field(init=False)
+    # (n_features, n_classes); of unit length for the cosine.
+    _weights: FloatMatrix = field(init=False)
+    _squares: FloatVector = field(init=False)
+
+    metric: str = "euclidean"
     normalize: bool = True
-
-    statistics_: UnitVectorSums
-    tuned_: dict[str, float]
-    _weights: FloatMatrix  # (n_features, n_classes); of unit length for the cosine
-    _squares: FloatVector
-
-    def __init__(
-        self,
-        *,
-        metric: str = "euclidean",
-        normalize: bool = True,
-        rest_weight: float = 0.0,
-        rule: str = "nearest",
-        threshold: float | str = "auto",
-        tune_for: str = "f1",
-        temperature: float | str = "auto",
-    ) -> None:
-        self.metric = metric
-        self.normalize = normalize
-        self.rest_weight = rest_weight
-        self.rule = rule
-        self.threshold = threshold
-        self.tune_for = tune_for
-        self.temperature = temperature
+    rest_weight: float = 0.0
+    rule: str = "nearest"
+    threshold: float | str = "auto"
+    tune_for: str = "f1"
+    temperature: float | str = "auto"
 
     # -- learning ------------------------------------------------------------
 
