@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,31 +15,25 @@ from earmark.evaluation import Report
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.typing import FloatMatrix
 
-__all__ = ["JudgeTask", "report_of_parts"]
+__all__ = ["report_of_parts"]
 
 
-class JudgeTask:
-    """Part -> true labels, answers and probabilities of its labelled documents."""
-
-    def __init__(self, model: SentModel) -> None:
-        self.model = model
-
-    def __call__(self, part: Part) -> tuple[list[str], list[Any], FloatMatrix]:
-        """One entry per document in each."""
-        classifier = self.model.classifier()
-        true: list[str] = []
-        answers: list[Any] = []
-        blocks = [np.zeros((0, len(classifier.classes_)))]
-        for batch in part.batches():
-            if batch.labels is None:
-                raise DataError(f"{part.name}: no label column; name it with --label.")
-            decision = classifier.decide(batch.texts)
-            is_labelled = batch.labels.codes >= 0
-            true += [label for label in batch.labels.values() if label is not None]
-            pairs = zip(decision.labels.tolist(), is_labelled.tolist(), strict=True)
-            answers += [label for label, there in pairs if there]
-            blocks.append(decision.scores[is_labelled])
-        return true, answers, np.concatenate(blocks)
+def _judged(model: SentModel, part: Part) -> tuple[list[str], list[Any], FloatMatrix]:
+    """True labels, answers and probabilities of the labelled documents of a part."""
+    classifier = model.classifier()
+    true: list[str] = []
+    answers: list[Any] = []
+    blocks = [np.zeros((0, len(classifier.classes_)))]
+    for batch in part.batches():
+        if batch.labels is None:
+            raise DataError(f"{part.name}: no label column; name it with --label.")
+        decision = classifier.decide(batch.texts)
+        is_labelled = batch.labels.codes >= 0
+        true += [label for label in batch.labels.values() if label is not None]
+        pairs = zip(decision.labels.tolist(), is_labelled.tolist(), strict=True)
+        answers += [label for label, there in pairs if there]
+        blocks.append(decision.scores[is_labelled])
+    return true, answers, np.concatenate(blocks)
 
 
 def report_of_parts(
@@ -54,7 +49,7 @@ def report_of_parts(
             "several labels per document are evaluated in memory only; leave out "
             "--dask."
         )
-    judgements = executor.gather("judged", JudgeTask(model), parts)
+    judgements = executor.gather("judged", partial(_judged, model), parts)
     true = [label for labels, _, _ in judgements for label in labels]
     if not true:
         raise DataError(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from earmark.distributed.executor import merged
-from earmark.distributed.models import PresenceTask
+from earmark.distributed.models import class_counts
 from earmark.distributed.rows import PartedRows, PartRows
 from earmark.exceptions import NotSupportedError
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.mixture import (
-    DocumentRows,
     MixtureTotals,
     Tiling,
     mixture_start,
@@ -55,7 +55,7 @@ def fit_hierarchical(model: HierarchicalBayes, data: PartedRows) -> None:
     model.__dict__.pop("_callback_fit_ctx", None)  # scikit-learn's, of a fit now over
     for name, value in fitted.items():
         setattr(model, name, value)
-    shares = data.executor.gather("shares", ShareTask(model), data.items)
+    shares = data.executor.gather("shares", partial(_shares, model), data.items)
     model.responsibilities_ = np.concatenate(shares)
 
 
@@ -66,62 +66,38 @@ def _keys_of(rows: PartRows) -> Any:
     return fingerprints(canonical_rows(rows.X.astype(np.float64)))
 
 
-class SomeRows:
-    """``PartRows`` -> those of its labelled rows that a mark chooses."""
-
-    def __init__(self, marks: dict[int, BoolVector]) -> None:
-        self.marks = marks
-
-    def __call__(self, rows: PartRows) -> PartRows:
-        """The rows marked."""
-        mark = self.marks[rows.number]
-        some = rows.rows[mark]
-        return PartRows(rows.number, rows.X[mark], rows.y[mark], rows.pool, some)
+def _some_rows(marks: dict[int, BoolVector], rows: PartRows) -> PartRows:
+    """Those labelled rows of a part that a mark chooses."""
+    mark = marks[rows.number]
+    some = rows.rows[mark]
+    return PartRows(rows.number, rows.X[mark], rows.y[mark], rows.pool, some)
 
 
-class ShareTask:
-    """``PartRows`` -> P(node | document, its class) under the fitted model."""
-
-    def __init__(self, model: HierarchicalBayes) -> None:
-        self.model = model
-
-    def __call__(self, rows: PartRows) -> Any:
-        """One row for each document."""
-        if not len(rows.y):
-            return np.zeros((0, int(self.model.n_hidden_.max())))
-        X = canonical_rows(rows.X.astype(np.float64))
-        return self.model.node_scores_.responsibilities(X, rows.y)
+def _shares(model: HierarchicalBayes, rows: PartRows) -> Any:
+    """P(node | document, its class) under the fitted model, a row per document."""
+    if not len(rows.y):
+        return np.zeros((0, int(model.n_hidden_.max())))
+    X = canonical_rows(rows.X.astype(np.float64))
+    return model.node_scores_.responsibilities(X, rows.y)
 
 
-class StartTask:
-    """``PartRows`` -> totals of the class's rows for random responsibilities."""
-
-    def __init__(self, problem: PartsProblem, seeds: Any, tiling: Tiling) -> None:
-        self.problem = problem
-        self.seeds = seeds
-        self.tiling = tiling
-
-    def __call__(self, rows: PartRows) -> MixtureTotals:
-        """Sums for the first M-step."""
-        X = self.problem.class_rows(rows)
-        return mixture_start(
-            self.problem.weighted(X), fingerprints(X), self.seeds, self.tiling
-        )
+def _start(
+    problem: PartsProblem, seeds: Any, tiling: Tiling, rows: PartRows
+) -> MixtureTotals:
+    """Totals of the class's rows for random responsibilities."""
+    X = problem.class_rows(rows)
+    return mixture_start(problem.document_rows(X), fingerprints(X), seeds, tiling)
 
 
-class StepTask:
-    """``PartRows`` -> totals of the class's rows under parameters (HB3)."""
-
-    def __init__(self, problem: PartsProblem, params: NodeParams) -> None:
-        self.problem = problem
-        self.params = params
-
-    def __call__(self, rows: PartRows) -> MixtureTotals:
-        """The E-step of this part."""
-        params = self.params
-        mine = self.problem.weighted(self.problem.class_rows(rows))
-        hard = self.problem.hard
-        return mixture_step(mine, params.table, params.offset, params.tiling, hard=hard)
+def _step(problem: PartsProblem, params: NodeParams, rows: PartRows) -> MixtureTotals:
+    """Totals of the class's rows under parameters: the E-step of a part (HB3)."""
+    return mixture_step(
+        problem.document_rows(problem.class_rows(rows)),
+        params.table,
+        params.offset,
+        params.tiling,
+        hard=problem.hard,
+    )
 
 
 def _added(left: MixtureTotals, right: MixtureTotals) -> MixtureTotals:
@@ -178,11 +154,13 @@ class PartsProblem(MultinomialProblem):
     def start(self, keys: Any, seeds: Any) -> NodeParams:
         """First parameters: one M-step from random responsibilities (HB8)."""
         tiling = self._tiling(len(seeds))
-        return self.maximize(self._summed("start", StartTask(self, seeds, tiling)))
+        return self.maximize(
+            self._summed("start", partial(_start, self, seeds, tiling))
+        )
 
     def step(self, params: NodeParams) -> tuple[MixtureTotals, FloatVector]:
         """E-step, sums for the M-step, and the penalised log-likelihood."""
-        totals = self._summed("step", StepTask(self, params))
+        totals = self._summed("step", partial(_step, self, params))
         return totals, totals.bound + self._base_total + params.penalty
 
     def _summed(self, stage: str, task: Any) -> MixtureTotals:
@@ -195,10 +173,6 @@ class PartsProblem(MultinomialProblem):
         """The class's documents in a part, as counts."""
         mine = rows.X[rows.y == self._number]
         return canonical_rows(mine.astype(np.float64))
-
-    def weighted(self, X: Matrix) -> DocumentRows:
-        """Documents of weight 1 in this class's columns."""
-        return self.document_rows(X)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_data": None}
@@ -228,10 +202,12 @@ class PartsFit(Fit):
         if not mask.all():
             ends = np.cumsum(list(data.sizes.values()))[:-1]
             marks = dict(zip(data.sizes, np.split(mask, ends), strict=True))
-            remote_rows = data.executor.keep("some", SomeRows(marks), data.items)
+            remote_rows = data.executor.keep(
+                "some", partial(_some_rows, marks), data.items
+            )
             data = replace(data, items=remote_rows)
         sums: ClassStatistics = data.executor.reduce(
-            "columns", PresenceTask(self.n_classes), data.items, merged
+            "columns", partial(class_counts, self.n_classes), data.items, merged
         )
         presence, tokens = sums.presence.toarray(), sums.dense_tokens()
         documents = []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from earmark.distributed.executor import merged
-from earmark.distributed.rows import GatheredRows, PartedRows, PartRows, _below
+from earmark.distributed.rows import GatheredRows, PartedRows, PartRows
 from earmark.exceptions import NotSupportedError
 from earmark.kernels.rows import canonical_rows, presence
 from earmark.models import (
@@ -27,6 +27,7 @@ from earmark.statistics import ClassStatistics
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels
 
 __all__ = [
+    "class_counts",
     "fit_additive",
     "fit_higher_order",
     "fit_hybrid",
@@ -39,31 +40,18 @@ __all__ = [
 _ENOUGH_DOCUMENTS = 500
 
 
-class SumTask:
-    """``PartRows`` -> the statistics that the model declares."""
-
-    def __init__(
-        self,
-        model: AdditiveClassifier,
-        classes: Labels,
-        factor: FloatVector | None,
-        **columns: IntVector,
-    ) -> None:
-        self.model = model
-        self.classes = classes
-        self.factor = factor
-        self.columns = columns
-
-    def __call__(self, rows: PartRows) -> Any:
-        """Statistics of this part, over all classes."""
-        weight = None if self.factor is None else self.factor[rows.y]
-        return self.model.accumulate(
-            rows.X,
-            self.classes[rows.y],
-            sample_weight=weight,
-            classes=self.classes,
-            **self.columns,
-        )
+def _sums(
+    model: AdditiveClassifier,
+    classes: Labels,
+    factor: FloatVector | None,
+    columns: dict[str, IntVector],
+    rows: PartRows,
+) -> Any:
+    """The statistics that the model declares, of one part, over all classes."""
+    weight = None if factor is None else factor[rows.y]
+    return model.accumulate(
+        rows.X, classes[rows.y], sample_weight=weight, classes=classes, **columns
+    )
 
 
 def fit_additive(
@@ -71,7 +59,7 @@ def fit_additive(
 ) -> None:
     """Accumulate on every part, merge, finalise (CS1, CS2)."""
     check_parameters(model)
-    task = SumTask(model, data.classes, data.class_weight, **columns)
+    task = partial(_sums, model, data.classes, data.class_weight, columns)
     model.finalise(data.executor.reduce("sums", task, data.items, merged))
 
 
@@ -92,21 +80,14 @@ def fit_rocchio(model: RocchioClassifier, data: PartedRows) -> None:
         model.tune(some.X, labels, weight)
 
 
-class EvidenceTask:
-    """``PartRows`` -> the hybrid's few features of each document (HY3)."""
-
-    def __init__(self, model: HybridBayes, factor: FloatVector | None) -> None:
-        self.model = model
-        self.factor = factor
-
-    def __call__(self, rows: PartRows) -> list[FloatMatrix]:
-        """One matrix (n_rows, n_classes) for each region."""
-        if not len(rows.y):
-            shape = (0, len(self.model.classes_))
-            return [np.zeros(shape) for _ in self.model.regions_]
-        weight = None if self.factor is None else self.factor[rows.y]
-        lost = left_out(weight, len(rows.y))
-        return self.model.weight_features(rows.X, rows.y, lost)
+def _evidence(
+    model: HybridBayes, factor: FloatVector | None, rows: PartRows
+) -> list[FloatMatrix]:
+    """The hybrid's features (HY3): (n_rows, n_classes) for each region."""
+    if not len(rows.y):
+        return [np.zeros((0, len(model.classes_))) for _ in model.regions_]
+    weight = None if factor is None else factor[rows.y]
+    return model.weight_features(rows.X, rows.y, left_out(weight, len(rows.y)))
 
 
 def fit_hybrid(model: HybridBayes, data: PartedRows) -> None:
@@ -123,47 +104,29 @@ def fit_hybrid(model: HybridBayes, data: PartedRows) -> None:
     weight = np.ones(len(own)) if own_weight is None else own_weight
 
     def features() -> list[FloatMatrix]:
-        task = EvidenceTask(model, data.class_weight)
+        task = partial(_evidence, model, data.class_weight)
         parts = data.executor.gather("evidence", task, data.items)
         return [np.concatenate(blocks) for blocks in zip(*parts, strict=True)]
 
     model.choose_weights(own, weight, left_out(own_weight, len(own)), features)
 
 
-class BlockTask:
-    """``PartRows`` -> the rows of one class as presences; None takes all classes."""
-
-    def __init__(self, number: int | None) -> None:
-        self.number = number
-
-    def __call__(self, rows: PartRows) -> GatheredRows:
-        """One byte for each term of each document."""
-        mine = rows.y == self.number if self.number is not None else rows.y >= 0
-        rows_of_terms = presence(canonical_rows(rows.X[mine])).astype(np.int8)
-        return GatheredRows(rows_of_terms, rows.y[mine])
+def _block(number: int | None, rows: PartRows) -> GatheredRows:
+    """The rows of one class (None: of all) as presences, a byte for each term."""
+    mine = rows.y == number if number is not None else rows.y >= 0
+    rows_of_terms = presence(canonical_rows(rows.X[mine])).astype(np.int8)
+    return GatheredRows(rows_of_terms, rows.y[mine])
 
 
-class PathTask:
-    """The documents of a class -> its paths per term and in total (HO1)."""
-
-    def __init__(self, order: int) -> None:
-        self.order = order
-
-    def __call__(self, block: GatheredRows) -> tuple[Any, Any]:
-        """Exact: whole numbers."""
-        return block_paths(canonical_rows(block.X.astype(np.int64)), self.order)
+def _paths(order: int, block: GatheredRows) -> tuple[Any, Any]:
+    """Paths per term and in total (HO1) of the documents of a class; exact."""
+    return block_paths(canonical_rows(block.X.astype(np.int64)), order)
 
 
-class PresenceTask:
-    """``PartRows`` -> documents with each term in each class."""
-
-    def __init__(self, n_classes: int) -> None:
-        self.n_classes = n_classes
-
-    def __call__(self, rows: PartRows) -> ClassStatistics:
-        """Exact: whole numbers."""
-        statistics = ClassStatistics(np.arange(self.n_classes), rows.X.shape[1])
-        return statistics.add(rows.X, rows.y) if len(rows.y) else statistics
+def class_counts(n_classes: int, rows: PartRows) -> ClassStatistics:
+    """Tokens and documents of each term in each class of a part; exact."""
+    statistics = ClassStatistics(np.arange(n_classes), rows.X.shape[1])
+    return statistics.add(rows.X, rows.y) if len(rows.y) else statistics
 
 
 def fit_higher_order(model: HigherOrderNaiveBayes, data: PartedRows) -> None:
@@ -181,15 +144,17 @@ def fit_higher_order(model: HigherOrderNaiveBayes, data: PartedRows) -> None:
         )
     n_classes = len(data.classes)
     statistics: ClassStatistics = data.executor.reduce(
-        "presence", PresenceTask(n_classes), data.items, merged
+        "presence", partial(class_counts, n_classes), data.items, merged
     )
     pairs = []
     if model.order > 1:
         for number in range(n_classes):
             block = data.executor.keep_merged(
-                "block", BlockTask(number), data.items, _below
+                "block", partial(_block, number), data.items, merged
             )
-            pairs += data.executor.gather("paths", PathTask(model.order), [block])
+            pairs += data.executor.gather(
+                "paths", partial(_paths, model.order), [block]
+            )
     model.classes_, model.n_features_in_ = data.classes, data.n_features
     documents = data.docs.astype(np.int64)
     paths = joined_paths(model.order, statistics.presence, documents, pairs)
@@ -197,55 +162,42 @@ def fit_higher_order(model: HigherOrderNaiveBayes, data: PartedRows) -> None:
         model.finalise(paths)
         return
     rows: GatheredRows = data.executor.reduce(
-        "documents", BlockTask(None), data.items, _below
+        "documents", partial(_block, None), data.items, merged
     )
     model.finalise(paths, canonical_rows(rows.X), rows.y)
 
 
-@dataclass(eq=False)
-class ExpectTask:
-    """``PartRows`` -> sums of its unlabelled documents by their posterior (SS1)."""
-
-    now: Parameters
-    before: Parameters | None
-    evidence: float | None
-
-    def __call__(self, rows: PartRows) -> PoolSums:
-        """The E-step of this part."""
-        return expected_sums(rows.pool, self.now, self.before, self.evidence)
+def _expected(
+    now: Parameters, before: Parameters | None, evidence: float | None, rows: PartRows
+) -> PoolSums:
+    """The E-step of a part: sums of its unlabelled documents (SS1)."""
+    return expected_sums(rows.pool, now, before, evidence)
 
 
 def fit_semi_supervised(model: SemiSupervisedNaiveBayes, data: PartedRows) -> None:
     """The same loop as in memory; sums of the pool come from the parts."""
     labelled: ClassStatistics = data.executor.reduce(
-        "labelled", PresenceTask(len(data.classes)), data.items, merged
+        "labelled", partial(class_counts, len(data.classes)), data.items, merged
     )
     docs = labelled.docs.astype(np.float64)
     own = PoolSums(labelled.dense_tokens().T, docs, 0.0, int(docs.sum()))
 
     def expect(now: Parameters, before: Parameters | None) -> PoolSums:
-        task = ExpectTask(now, before, model.evidence)
+        task = partial(_expected, now, before, model.evidence)
         sums: PoolSums = data.executor.reduce("expected", task, data.items, merged)
         return sums
 
     model.fit_sums(data.classes, own, expect)
 
 
-@dataclass(eq=False)
-class SlopeTask:
-    """``PartRows`` -> cross-entropy and its gradient, or how that changes."""
-
-    at: Point
-    along: Point | None
-    factor: FloatVector | None
-
-    def __call__(self, rows: PartRows) -> Slope:
-        """Sums over the part."""
-        n_rows = len(rows.y)
-        weight = np.ones(n_rows) if self.factor is None else self.factor[rows.y]
-        if self.along is None:
-            return self.at.slope(rows.X, rows.y, weight)
-        return self.at.curve(rows.X, weight, self.along)
+def _slope(
+    at: Point, along: Point | None, factor: FloatVector | None, rows: PartRows
+) -> Slope:
+    """Cross-entropy of a part and its gradient, or how that changes."""
+    weight = np.ones(len(rows.y)) if factor is None else factor[rows.y]
+    if along is None:
+        return at.slope(rows.X, rows.y, weight)
+    return at.curve(rows.X, weight, along)
 
 
 class PartSums:
@@ -264,7 +216,7 @@ class PartSums:
 
     def _summed(self, at: Point, along: Point | None) -> Slope:
         data = self.data
-        task = SlopeTask(at, along, data.class_weight)
+        task = partial(_slope, at, along, data.class_weight)
         slope: Slope = data.executor.reduce("slope", task, data.items, merged)
         return slope
 

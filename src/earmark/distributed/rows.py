@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from earmark.distributed.counting import labelled_batches
-from earmark.distributed.executor import Executor, Item, Regions
+from earmark.distributed.executor import Executor, Item, Regions, merged
 from earmark.documents.parts import Part
 from earmark.pipeline.inputs import take
 from earmark.typing import FloatVector, IntVector, Labels, SparseMatrix
 
-__all__ = ["GatheredRows", "MatrixTask", "PartRows", "PartedRows", "PickTask"]
+__all__ = ["GatheredRows", "MatrixTask", "PartRows", "PartedRows"]
 
 
 @dataclass(eq=False)
@@ -104,16 +106,10 @@ def _joined(numbers: list[IntVector]) -> IntVector:
     return np.concatenate([np.zeros(0, dtype=np.int64), *numbers])
 
 
-class PickTask:
-    """``PartRows`` -> ``GatheredRows`` of the rows at some places of the dataset."""
-
-    def __init__(self, chosen: dict[int, IntVector]) -> None:
-        self.chosen = chosen
-
-    def __call__(self, rows: PartRows) -> GatheredRows:
-        """The rows chosen in this part."""
-        mine = self.chosen.get(rows.number, np.zeros(0, dtype=np.int64))
-        return GatheredRows(rows.X[mine], rows.y[mine])
+def _picked(chosen: dict[int, IntVector], rows: PartRows) -> GatheredRows:
+    """The rows of a part at some places."""
+    mine = chosen.get(rows.number, np.zeros(0, dtype=np.int64))
+    return GatheredRows(rows.X[mine], rows.y[mine])
 
 
 @dataclass(frozen=True)
@@ -146,33 +142,20 @@ class PartedRows:
             inside = (rows >= starts[k]) & (rows < starts[k + 1])
             chosen[number] = rows[inside] - starts[k]
         gathered: GatheredRows = self.executor.reduce(
-            "picked", PickTask(chosen), self.items, _below
+            "picked", partial(_picked, chosen), self.items, merged
         )
         return gathered
 
     def places(self, parts: dict[int, list[int]]) -> IntVector:
         """Row of each labelled document among all, the unlabelled ones counted too."""
-        rows_of_parts = self.executor.gather("places", _rows_of, self.items)
+        rows_of_parts = self.executor.gather("places", attrgetter("rows"), self.items)
         starts = np.cumsum([0, *(sum(parts[number]) for number in self.sizes)])
         return np.concatenate(
-            [
-                rows + start
-                for rows, start in zip(rows_of_parts, starts[:-1], strict=True)
-            ]
+            [r + start for r, start in zip(rows_of_parts, starts[:-1], strict=True)]
         )
 
     def labels(self) -> IntVector:
         """Class of every labelled row; here."""
-        return np.concatenate(self.executor.gather("labels", _labels_of, self.items))
-
-
-def _rows_of(rows: PartRows) -> IntVector:
-    return rows.rows
-
-
-def _below(left: GatheredRows, right: GatheredRows) -> GatheredRows:
-    return GatheredRows(left.X, left.y).merge(right)
-
-
-def _labels_of(rows: PartRows) -> IntVector:
-    return rows.y
+        return np.concatenate(
+            self.executor.gather("labels", attrgetter("y"), self.items)
+        )

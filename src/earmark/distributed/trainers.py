@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -215,17 +216,12 @@ def _train_counts(engine: CountEngine, job: Job) -> None:
     engine.finalise()
 
 
-class HashedSums:
-    """Texts and labels -> the model's statistics, over hashed columns."""
-
-    def __init__(self, features: RegionFeatures, model: Estimator) -> None:
-        self.features = features
-        self.model = model
-
-    def __call__(self, texts: RegionTexts, labels: Labels) -> Any:
-        """Statistics of one batch."""
-        features = hashed_features(clone(self.features), list(texts))
-        return self.model.accumulate(features.transform(texts), labels)
+def _hashed_sums(
+    features: RegionFeatures, model: Estimator, texts: RegionTexts, labels: Labels
+) -> Any:
+    """The model's statistics of one batch, over hashed columns."""
+    columns = hashed_features(clone(features), list(texts))
+    return model.accumulate(columns.transform(texts), labels)
 
 
 def _train_hashed(engine: Any, job: Job) -> None:
@@ -237,7 +233,8 @@ def _train_hashed(engine: Any, job: Job) -> None:
             "class_weight is not known in a single pass; leave it out, or count "
             "without hashing."
         )
-    counts = job.count(engine.features.counter, add=HashedSums(engine.features, model))
+    add = partial(_hashed_sums, engine.features, model)
+    counts = job.count(engine.features.counter, add=add)
     hashed_features(engine.features, list(counts.labelled))
     engine.model_ = model.finalise(counts.sums)
     engine.classes_ = np.asarray(model.classes_)

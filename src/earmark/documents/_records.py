@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from zipfile import BadZipFile
 
 from earmark._optional import require
@@ -19,11 +19,12 @@ from earmark.documents.mail import mail_record, mails_of_box
 from earmark.exceptions import DataError
 
 __all__ = [
+    "ParquetBatch",
     "excel_tables",
     "fasttext_tables",
-    "is_text",
     "json_tables",
     "mail_tables",
+    "parquet_batches",
     "parquet_tables",
 ]
 
@@ -319,20 +320,43 @@ def parquet_tables(
     path: Path, request: Request, options: ReadOptions
 ) -> Iterator[Table]:
     """Batches of rows as columns; only the needed columns are read."""
+    for batch in parquet_batches(path, request, lambda _: options.batch_size):
+        yield batch.table()
+
+
+class ParquetBatch(NamedTuple):
+    """Some rows of a Parquet file as it stores them."""
+
+    source: str
+    plan: Plan
+    strings: list[str]
+    """Columns that may hold text."""
+    rows: Any
+    first_row: int
+
+    def table(self) -> Table:
+        """The rows as Python values."""
+        data = {name: self.rows.column(name).to_pylist() for name in self.plan.needed}
+        return Table(self.source, self.plan, data, self.first_row)
+
+
+def parquet_batches(
+    path: Path, request: Request, n_rows: Callable[[Any], int]
+) -> Iterator[ParquetBatch]:
+    """The needed columns, as many rows at a time as ``n_rows(metadata)`` says."""
     parquet = require("pyarrow.parquet", f"read the Parquet file {path.name}")
     arrow = require("pyarrow", f"read the Parquet file {path.name}")
     source, first_row = str(path), 1
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, memory_map=True) as file:
             schema = file.schema_arrow
-            strings = [field.name for field in schema if is_text(arrow, field.type)]
+            strings = [field.name for field in schema if _is_text(arrow, field.type)]
             plan = request.resolve(list(schema.names), strings, source)
-            columns = list(plan.needed)
-            for batch in file.iter_batches(options.batch_size, columns=columns):
-                if batch.num_rows:
-                    data = {name: batch.column(name).to_pylist() for name in columns}
-                    yield Table(source, plan, data, first_row)
-                    first_row += batch.num_rows
+            size, columns = n_rows(file.metadata), list(plan.needed)
+            for rows in file.iter_batches(size, columns=columns):
+                if rows.num_rows:
+                    yield ParquetBatch(source, plan, strings, rows, first_row)
+                    first_row += rows.num_rows
     except (arrow.ArrowException, OSError) as error:
         raise fault(
             source,
@@ -341,7 +365,7 @@ def parquet_tables(
         ) from error
 
 
-def is_text(arrow: Any, kind: Any) -> bool:
+def _is_text(arrow: Any, kind: Any) -> bool:
     """Whether a column of this type may hold text."""
     types = arrow.types
     if types.is_dictionary(kind):

@@ -11,10 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark._optional import require
 from earmark.documents._cells import Table, as_label, to_documents
 from earmark.documents._places import fault
-from earmark.documents._records import is_text
+from earmark.documents._records import ParquetBatch, parquet_batches
 from earmark.documents._sources import Source, find_sources
 from earmark.documents._streams import Format, ReadOptions
 from earmark.documents.columns import Plan, Request
@@ -119,7 +118,8 @@ class Part:
     def batches(self) -> Iterator[Batch]:
         """The documents, in batches of bounded memory; DataError if unreadable."""
         if self.format == "parquet":
-            yield from _parquet_batches(self)
+            for rows in parquet_batches(self.path, self.request, _rows_a_batch):
+                yield _batch(self.request, rows)
             return
         for documents in self.documents():
             labels = CodedLabels.of_values(documents.labels)
@@ -219,33 +219,6 @@ def _first_plan(parts: Sequence[Part]) -> Plan:
     )
 
 
-# -- Parquet without a Python object for each text -------------------------------
-
-
-def _parquet_batches(part: Part) -> Iterator[Batch]:
-    """Text columns stay Arrow arrays, which the kernels read where they lie."""
-    parquet = require("pyarrow.parquet", f"read the Parquet file {part.path.name}")
-    arrow = require("pyarrow", f"read the Parquet file {part.path.name}")
-    first_row = 1
-    try:
-        with parquet.ParquetFile(part.path, memory_map=True) as file:
-            schema = file.schema_arrow
-            strings = [field.name for field in schema if is_text(arrow, field.type)]
-            plan = part.request.resolve(list(schema.names), strings, part.name)
-            columns = list(plan.needed)
-            rows = _rows_a_batch(file.metadata)
-            for batch in file.iter_batches(rows, columns=columns):
-                if batch.num_rows:
-                    yield _batch(part, plan, batch, first_row, strings)
-                    first_row += batch.num_rows
-    except (arrow.ArrowException, OSError) as error:
-        raise fault(
-            part.name,
-            f"expected a Parquet file, it cannot be read ({error}); "
-            f"it is cut off, damaged or of another format: get it again.",
-        ) from error
-
-
 def _rows_a_batch(metadata: Any) -> int:
     groups = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
     mean = max(
@@ -254,26 +227,26 @@ def _rows_a_batch(metadata: Any) -> int:
     return int(np.clip(_BATCH_BYTES / max(1.0, mean), 1, _MOST_ROWS))
 
 
-def _batch(
-    part: Part, plan: Plan, batch: Any, first_row: int, strings: Sequence[str]
-) -> Batch:
-    """Arrow columns where they are plain texts, checked cells where they are not."""
+def _batch(request: Request, rows: ParquetBatch) -> Batch:
+    """Text columns stay Arrow arrays, which the kernels read where they lie.
+
+    Cells that are not plain texts are checked one by one.
+    """
+    plan = rows.plan
     simple = (plan.regions is not None or len(plan.texts) == 1) and all(
-        name in strings for name in plan.texts
+        name in rows.strings for name in plan.texts
     )
     if not simple:
-        data = {name: batch.column(name).to_pylist() for name in plan.needed}
-        table = Table(part.name, plan, data, first_row)
-        documents = to_documents(table, part.request, None)
+        documents = to_documents(rows.table(), request, None)
         labels = CodedLabels.of_values(documents.labels)
-        return Batch(documents.texts, labels, first_row)
-    columns = [_filled(batch.column(name)) for name in plan.texts]
+        return Batch(documents.texts, labels, rows.first_row)
+    columns = [_filled(rows.rows.column(name)) for name in plan.texts]
     texts = (
         columns[0]
         if plan.regions is None
         else dict(zip(plan.regions, columns, strict=True))
     )
-    return Batch(texts, _arrow_labels(part, plan, batch, first_row), first_row)
+    return Batch(texts, _arrow_labels(request, rows), rows.first_row)
 
 
 def _is_coded(column: Any) -> bool:
@@ -287,29 +260,19 @@ def _filled(column: Any) -> Any:
     return column.fill_null("") if column.null_count else column
 
 
-def _arrow_labels(
-    part: Part, plan: Plan, batch: Any, first_row: int
-) -> CodedLabels | None:
+def _arrow_labels(request: Request, rows: ParquetBatch) -> CodedLabels | None:
     """Labels as strings, each distinct value converted once."""
-    if plan.label is None:
+    if rows.plan.label is None:
         return None
-    coded = batch.column(plan.label)
+    coded = rows.rows.column(rows.plan.label)
     try:
         if not _is_coded(coded):
             coded = coded.dictionary_encode()
         names = [as_label(value) for value in coded.dictionary.to_pylist()]
-    except Exception:  # nested types and bad labels: told cell by cell
-        return _told_labels(part, plan, batch, first_row)
-    labels = CodedLabels.of_codes(coded.indices.fill_null(-1).to_numpy(), names)
-    if labels.n_unlabelled and not part.request.allow_unlabelled:
-        return _told_labels(part, plan, batch, first_row)
+        labels = CodedLabels.of_codes(coded.indices.fill_null(-1).to_numpy(), names)
+    except Exception:  # nested types and bad labels
+        labels = None
+    if labels is None or (labels.n_unlabelled and not request.allow_unlabelled):
+        # The slow way, which names the row of what is wrong.
+        return CodedLabels.of_values(to_documents(rows.table(), request, None).labels)
     return labels
-
-
-def _told_labels(
-    part: Part, plan: Plan, batch: Any, first_row: int
-) -> CodedLabels | None:
-    """Labels the slow way, with the row of what is wrong."""
-    data = {name: batch.column(name).to_pylist() for name in plan.needed}
-    table = Table(part.name, plan, data, first_row)
-    return CodedLabels.of_values(to_documents(table, part.request, None).labels)
