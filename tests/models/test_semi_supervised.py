@@ -11,17 +11,25 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
 from earmark.exceptions import DataError
+from earmark.folds import class_keeping_folds
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
 from earmark.models.semi_supervised import pool_is_useful
 from earmark.models.semi_supervised.classifier import check_parameters
-from earmark.models.semi_supervised.em import Pool, labelled_sums, naive_bayes_em
+from earmark.models.semi_supervised.em import (
+    ClassMeans,
+    Pool,
+    labelled_sums,
+    naive_bayes_em,
+)
 from earmark.models.semi_supervised.recipe import (
+    LONG,
+    SHORT,
     LinearStudent,
-    cross_fitted,
     fit_scale,
-    learned_share,
     n_different,
-    vote_together,
+    name_weights,
+    prior_weights,
+    weights_by_evidence,
 )
 from earmark.models.semi_supervised.views import (
     LsaView,
@@ -29,6 +37,8 @@ from earmark.models.semi_supervised.views import (
     SubwordView,
     ppmi,
     subword_matrix,
+    vote_together,
+    weigh,
 )
 
 N_TERMS = 300
@@ -192,25 +202,19 @@ def test_a_student_that_is_not_linear_is_refused():
         SemiSupervisedClassifier(student=DecisionTreeClassifier()).fit(X, y)
 
 
-def test_cross_fitting_never_takes_a_class_away():
+def test_holding_out_never_takes_a_class_away():
     y = np.array([0, 1, 1, 2, 2, 2, 2])
     seen = []
-
-    def score(kept, held_out):
+    for kept, held_out in class_keeping_folds(y, 3, 0):
         assert set(y[kept]) == {0, 1, 2}
+        assert sorted([*kept, *held_out]) == list(range(7))
         seen.extend(held_out)
-        return np.zeros((len(held_out), 3))
-
-    rows, scores = cross_fitted(y, score, 3, 0)
-    assert 0 not in rows
-    assert sorted(seen) == sorted(rows)
-    assert scores.shape == (len(rows), 3)
+    assert 0 not in seen
+    assert sorted(seen) == [1, 2, 3, 4, 5, 6]
 
 
 def test_one_label_a_class_cannot_be_held_out():
-    rows, scores = cross_fitted(np.array([0, 1, 2]), lambda *_: None, 3, 0)
-    assert rows.shape == (0,)
-    assert scores.shape == (0, 3)
+    assert list(class_keeping_folds(np.array([0, 1, 2]), 3, 0)) == []
 
 
 def test_a_scale_stays_within_its_bounds():
@@ -413,27 +417,121 @@ def views_of(y, words, encoder, seed=0):
     return {"tfidf": view(words), "lsa": view(words), "encoder": view(encoder)}
 
 
-def test_a_better_encoder_gets_a_greater_share_of_the_vote():
-    y, ones = np.repeat(np.arange(3), 8), np.ones(24)
-    better = learned_share(views_of(y, 0.2, 4.0), y, None, ones)
-    worse = learned_share(views_of(y, 4.0, 0.0), y, None, ones)
-    assert worse < 1 / 3 < better
-    assert worse > 0.0
-    assert better <= 0.9
+def shares_of(votes, y):
+    prior = prior_weights(votes, True).shares
+    strength = {name: 0.2 if name == "encoder" else 1.0 for name in votes}
+    return weigh(votes, y, prior, strength, 3.0)
 
 
-def test_without_evidence_an_encoder_is_one_view_among_equals():
-    y = np.arange(3)  # a single label a class: none can be held out
-    assert learned_share(views_of(y, 1.0, 1.0), y, None, np.ones(3)) == 1 / 3
+def test_a_better_view_gets_a_greater_share_of_the_vote():
+    y = np.repeat(np.arange(3), 8)
+    prior = prior_weights(views_of(y, 1.0, 1.0), True).encoder_share
+    better = shares_of(views_of(y, 0.2, 4.0), y)
+    worse = shares_of(views_of(y, 4.0, 0.0), y)
+    assert 0.0 < worse["encoder"] < prior < better["encoder"] < 1.0
+    for shares in (better, worse):
+        assert_allclose(sum(shares.values()), 1.0)
+    votes = views_of(y, 0.0, 1.0)
+    votes["lsa"] = 3.0 * np.eye(3)[y]
+    shares = shares_of(votes, y)
+    assert shares["lsa"] > 1.4 * shares["tfidf"]
+
+
+def test_the_weights_are_those_of_a_search():
+    """Weights by gradient, and by looking at every point of a grid."""
+    y = np.repeat(np.arange(3), 4)
+    votes = {
+        "tfidf": views_of(y, 1.0, 0)["tfidf"],
+        "encoder": views_of(y, 0, 0.5)["lsa"],
+    }
+    prior = {"tfidf": 0.4, "encoder": 0.6}
+    weights = weigh(votes, y, prior, dict.fromkeys(votes, 0.3), 3.0)
+
+    def loss(share, log_scale):
+        blend = (1 - share) * votes["tfidf"] + share * votes["encoder"]
+        scores = 3.0 * np.exp(log_scale) * blend
+        logs = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        # The cheapest moves of two logarithms that lead to this share.
+        moved = (np.log(share / 0.6) - np.log((1 - share) / 0.4)) / 2
+        penalty = 2 * 0.3 * moved**2 + 0.1 * log_scale**2
+        return penalty - logs[np.arange(len(y)), y].sum()
+
+    grid = np.linspace(0.005, 0.995, 199)
+    scales = np.linspace(-3, 3, 121)
+    best = min((loss(share, scale), share) for share in grid for scale in scales)[1]
+    assert_allclose(weights["encoder"], best, atol=0.01)
+
+
+def test_without_evidence_the_weights_are_the_prior():
+    votes = views_of(np.arange(3), 1.0, 1.0)
+    for recipe, encoder in ((LONG, 0.1), (SHORT, 0.6)):
+        weights = weights_by_evidence([], recipe, votes)
+        assert_allclose(weights.encoder_share, encoder)
+        assert_allclose(weights.shares["lsa"], (1.0 - encoder) / 2.0)
+        assert (weights.bayes, weights.means) == (1.0, 0.0)
+    assert prior_weights(["encoder"], True).shares == {"encoder": 1.0}
 
 
 def test_without_an_encoder_views_vote_as_equals():
-    y = np.repeat(np.arange(3), 4)
-    votes = views_of(y, 1.0, 1.0)
+    votes = views_of(np.repeat(np.arange(3), 4), 1.0, 1.0)
     del votes["encoder"]
-    assert learned_share(votes, y, None, np.ones(12)) is None
+    shares = prior_weights(votes, False).shares
+    assert shares == {"tfidf": 0.5, "lsa": 0.5}
     expected = 3.0 * np.mean([votes["tfidf"], votes["lsa"]], axis=0)
-    assert_array_equal(vote_together(votes, None), expected)
+    assert_allclose(vote_together(votes, shares), expected)
+
+
+def test_class_means_are_spheres_by_hand():
+    rng = np.random.default_rng(0)
+    vectors, y = rng.normal(size=(9, 4)), np.array([0, 1, 1])
+    weight, posterior = np.array([1.0, 2.0, 0.5]), rng.dirichlet([1, 1], 6)
+    evidence = ClassMeans(vectors, y, 2, weight, 0.2, 0.7).evidence(posterior)
+    densities = np.zeros((6, 2))
+    for c in range(2):
+        counts = np.concatenate([weight * (y == c), 0.2 * posterior[:, c]])
+        mean = np.average(vectors, axis=0, weights=counts)
+        densities[:, c] = np.exp(-8.0 * ((vectors[3:] - mean) ** 2).sum(axis=1))
+    expected = 0.7 * np.log(densities / densities.sum(axis=1, keepdims=True))
+    assert_allclose(evidence, expected, atol=1e-12)
+
+
+def test_names_are_weighted_documents_by_hand():
+    """One view, no pool step to speak of: the vote of names is a weighted fit."""
+    X, y = documents(800, 5)
+    labels = few(y, 2)
+    names = sparse.csr_array((3, N_TERMS)).tolil()
+    for c in range(3):
+        names[c, c * 40 : c * 40 + 5] = 1.0
+    names = names.tocsr()
+    voter = LogisticRegression(C=10.0, tol=1e-8, max_iter=5000)
+    options = {"recipe": "long", "min_df": 1, "calibration_folds": 0, "max_iter": 1}
+    model = SemiSupervisedClassifier(views=("tfidf",), voter=voter, **options)
+    model.fit(X, labels, names=(names, [0, 1, 2]))
+    known = np.flatnonzero([label is not None for label in labels])
+    pool = np.setdiff1d(np.arange(len(y)), known)
+    tfidf = TfidfTransformer(sublinear_tf=True).fit(X)
+    first = sparse.vstack([names, X[known]], format="csr")
+    y_first = np.concatenate([np.arange(3), y[known]])
+    weight = np.concatenate([np.full(3, 3.0 / (1.0 + 2 / 5)), np.ones(6)])
+    assert_allclose(name_weights(np.arange(3), np.full(3, 2), 3.0), weight[:3])
+    voter.fit(tfidf.transform(first), y_first, weight)
+    votes = voter.predict_log_proba(tfidf.transform(X[pool]))
+    # Naive Bayes on ln(1 + tf), names and labels whole, the pool by the squared vote.
+    start = np.exp(2.0 * 3.0 * votes)
+    start /= start.sum(axis=1, keepdims=True)
+    member = np.eye(3)[y_first] * weight[:, None]
+    used = X.sum(axis=0) > 0
+    logs, pool_logs = np.log1p(first.toarray()), np.log1p(X[pool].toarray())
+    logs, pool_logs = logs[:, used], pool_logs[:, used]
+    counts = logs.T @ member + 0.5 * pool_logs.T @ start + 0.1
+    docs = member.sum(axis=0) + 0.5 * start.sum(axis=0) + 1.0
+    joint = pool_logs @ np.log(counts / counts.sum(axis=0)) + np.log(docs / docs.sum())
+    joint *= np.minimum(1.0, 10.0 / pool_logs.sum(axis=1, keepdims=True))
+    said = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
+    posterior = np.exp(3.0 * votes + said)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    sizes = np.bincount(y_first) + posterior.sum(axis=0)
+    assert_allclose(model.class_share_, sizes / sizes.sum(), atol=1e-6)
 
 
 def test_the_encoders_student_has_the_encoders_share():
@@ -446,7 +544,7 @@ def test_the_encoders_student_has_the_encoders_share():
     weights = dict(model.student_weights_)
     encoder = weights.pop("encoder")
     assert_allclose(encoder / (encoder + sum(weights.values())), model.encoder_share_)
-    assert model.encoder_share_ > 1 / 4  # four views, and it is the best
+    assert model.encoder_share_ > 0.6  # it is the best view
 
 
 @pytest.mark.parametrize(

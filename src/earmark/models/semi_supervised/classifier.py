@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from earmark.exceptions import DataError
-from earmark.folds import rows_by_lot
+from earmark.folds import class_keeping_folds, rows_by_lot
 from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.models.base import LogitClassifier, ScoreParts, document_weights
 from earmark.models.semi_supervised.explain import document_parts
@@ -27,20 +27,21 @@ from earmark.models.semi_supervised.recipe import (
     LONG,
     SHORT,
     SHORT_TEXT,
-    Learned,
+    HeldOut,
+    Lesson,
     LinearStudent,
-    Material,
     Names,
     Recipe,
-    cross_fitted,
+    Weights,
     fit_scale,
-    learn,
     n_different,
     name_weights,
     pool_is_useful,
     prior_offset,
     total_scores,
+    weights_by_evidence,
 )
+from earmark.models.semi_supervised.views import ENCODER
 from earmark.parameters import (
     given_to_fit,
     renamed,
@@ -176,6 +177,8 @@ def choose_recipe(model: Estimator, mean_tokens: float, has_terms: bool) -> Reci
 
 # The recipe is repeated for calibration on at most so many pool documents.
 _CALIBRATION_POOL = 2000
+# Up to so many labelled documents, more folds leave more of them to learn from.
+_FEW = 300
 
 
 class SemiSupervisedClassifier(LogitClassifier):
@@ -420,38 +423,50 @@ class SemiSupervisedClassifier(LogitClassifier):
             n_names = len(names.y)
             y = np.concatenate([names.y, y])
             weight = np.concatenate([names.weight, weight])
-        learned = self._learned(material, y, recipe, weight, n_names)
+        lesson = Lesson(material, y, weight, len(self.classes_), n_names)
+        parts = self._held_out(lesson, seed, copies)
+        weights = weights_by_evidence(parts, recipe, material.views)
+        voters, votes = lesson.votes(_chosen(self.voter))
+        posterior = lesson.labelled_pool(votes, recipe, weights).posterior
+        learned = lesson.students(
+            posterior, voters.get("tfidf"), recipe, weights, _chosen(self.student)
+        )
         self.students_ = learned.students
         self.student_weights_ = learned.student_weights
-        self.encoder_share_ = learned.encoder_share
+        self.encoder_share_ = weights.encoder_share
         self.class_share_ = learned.class_share
-        self.scale_ = self._calibrated(
-            material, y, recipe, learned, weight, seed, copies, n_names
-        )
+        self.scale_ = 1.0
+        if self.calibration_folds:
+            self.scale_ = self._calibrated(parts, recipe, weights)
         return self
 
-    def _learned(
-        self,
-        material: Material,
-        y: IntVector,
-        recipe: Recipe,
-        weight: FloatVector,
-        n_names: int,
-        pool_factor: float = 1.0,
-        again: Learned | None = None,
-    ) -> Learned:
-        return learn(
-            material,
-            y,
-            len(self.classes_),
-            recipe,
-            student=_chosen(self.student),
-            voter=_chosen(self.voter),
-            label_weight=weight,
-            pool_factor=pool_factor,
-            n_names=n_names,
-            again=again,
-        )
+    def _held_out(
+        self, lesson: Lesson, seed: int, copies: IntVector | None
+    ) -> list[HeldOut]:
+        """Votes learned without some labels at a time, on these and some of the pool.
+
+        The first documents are names, which are never held out.
+        """
+        y, n_names = lesson.y, lesson.n_names
+        n_folds = self.calibration_folds or 3
+        if ENCODER in lesson.material.views and len(y) - n_names <= _FEW:
+            n_folds = max(n_folds, 5)
+        n_pool = lesson.material.terms.shape[0] - len(y)
+        pool = len(y) + rows_by_lot(n_pool, _CALIBRATION_POOL, seed)
+        parts = []
+        for kept, rows in class_keeping_folds(y[n_names:], n_folds, seed, copies):
+            kept = np.concatenate([np.arange(n_names), n_names + kept])
+            order = np.concatenate([kept, n_names + rows, pool])
+            part = replace(
+                lesson,
+                material=lesson.material.take(order),
+                y=y[kept],
+                weight=lesson.weight[kept],
+                pool_factor=n_pool / len(pool),
+            )
+            voters, votes = part.votes(_chosen(self.voter))
+            parts.append(HeldOut(rows, y[n_names + rows], part, voters, votes))
+        return parts
 
     def _made_views(
         self, recipe: Recipe, terms: Sequence[str] | None, seed: int
@@ -466,57 +481,48 @@ class SemiSupervisedClassifier(LogitClassifier):
         return made
 
     def _calibrated(
-        self,
-        material: Material,
-        y: IntVector,
-        recipe: Recipe,
-        learned: Learned,
-        weight: FloatVector,
-        seed: int,
-        copies: IntVector | None,
-        n_names: int,
+        self, parts: Sequence[HeldOut], recipe: Recipe, weights: Weights
     ) -> float:
         """Scale of the scores, from labelled documents held out in turn.
 
-        Classes weigh as in the pool, which the labels need not resemble. The first
-        documents are names, which are never held out.
+        Classes weigh as in the pool, which the labels need not resemble.
         """
-        if not self.calibration_folds:
+        if not parts:
             return 1.0
-        n_labelled = len(y)
-        n_pool = material.terms.shape[0] - n_labelled
-        pool = n_labelled + rows_by_lot(n_pool, _CALIBRATION_POOL, seed)
-
-        def score_without(kept: IntVector, held_out: IntVector) -> FloatMatrix:
-            kept = np.concatenate([np.arange(n_names), n_names + kept])
-            held_out = n_names + held_out
-            part = material.take(np.concatenate([kept, pool]))
-            again = self._learned(
-                part,
-                y[kept],
-                recipe,
-                weight[kept],
-                n_names,
-                n_pool / len(pool),
-                learned,
-            )
-            return total_scores(
-                again.students,
-                again.student_weights,
-                material.take(held_out).students,
-                prior_offset(again.class_share, self.prior_correction),
-            )
-
-        rows, scores = cross_fitted(
-            y[n_names:], score_without, self.calibration_folds, seed, copies
+        scores = np.concatenate(
+            [self._held_out_scores(part, recipe, weights) for part in parts]
         )
-        y_true = y[n_names + rows]
-        drawn = np.bincount(y_true, minlength=len(self.classes_)) / max(len(rows), 1)
-        class_weight = learned.class_share[y_true] / drawn[y_true]
-        scale = fit_scale(scores, y_true, class_weight)
-        if len(rows):
-            self.left_out_ = (rows, log_normalize(scale * scores))
+        y_true = np.concatenate([part.y for part in parts])
+        rows = np.concatenate([part.rows for part in parts])
+        drawn = np.bincount(y_true, minlength=len(self.classes_)) / len(rows)
+        scale = fit_scale(scores, y_true, self.class_share_[y_true] / drawn[y_true])
+        self.left_out_ = (rows, log_normalize(scale * scores))
         return scale
+
+    def _held_out_scores(
+        self, part: HeldOut, recipe: Recipe, weights: Weights
+    ) -> FloatMatrix:
+        """Scores of the documents held out, which the students have not seen."""
+        lesson, n = part.lesson, len(part.y)
+        held_out = len(lesson.y) + np.arange(n)
+        others = np.delete(np.arange(lesson.material.terms.shape[0]), held_out)
+        known = replace(lesson, material=lesson.material.take(others))
+        votes = {name: vote[n:] for name, vote in part.votes.items()}
+        posterior = known.labelled_pool(votes, recipe, weights).posterior
+        learned = known.students(
+            posterior,
+            part.voters.get("tfidf"),
+            recipe,
+            weights,
+            _chosen(self.student),
+            remember=False,
+        )
+        return total_scores(
+            learned.students,
+            learned.student_weights,
+            lesson.material.take(held_out).students,
+            prior_offset(learned.class_share, self.prior_correction),
+        )
 
     # -- answering ---------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from earmark.models.em import EMSettings, run_em
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 __all__ = [
+    "ClassMeans",
     "EMResult",
     "Expect",
     "Parameters",
@@ -163,14 +164,18 @@ def posteriors(
     parameters: Parameters,
     temper: FloatMatrix | None = None,
     anchor: FloatMatrix | None = None,
+    weight: float = 1.0,
 ) -> FloatMatrix:
-    """P(class | document), tempered and with the evidence of others (SS1, SS2)."""
+    """P(class | document), tempered and with the evidence of others (SS1, SS2).
+
+    What the words say has a ``weight`` beside an anchor.
+    """
     joint = rows @ parameters.log_prob + parameters.log_prior
     if temper is not None and parameters.tempered:
         joint = joint * temper
     log_posterior = log_normalize(joint)
     if anchor is not None:
-        log_posterior = log_normalize(anchor + log_posterior)
+        log_posterior = log_normalize(anchor + weight * log_posterior)
     return np.exp(log_posterior)
 
 
@@ -207,6 +212,10 @@ class Pool:
     anchor : ndarray of shape (n_documents, n_classes), optional
         Log-evidence of others, added in every E-step. It keeps the loop near what
         they said; without it this is plain EM.
+    weight : float
+        What the words count beside the anchor.
+    means : ClassMeans, optional
+        What an encoder's space adds to the anchor in every round.
 
     """
 
@@ -216,10 +225,13 @@ class Pool:
         posterior: FloatMatrix,
         evidence: float | None = None,
         anchor: FloatMatrix | None = None,
+        weight: float = 1.0,
+        means: ClassMeans | None = None,
     ) -> None:
         self.rows, self.by_term = rows, rows.T.tocsr()
         self.posterior = posterior
         self.temper, self.anchor = tempering(rows, evidence), anchor
+        self.weight, self.means = weight, means
 
     def sums(self, moved: float = np.inf) -> PoolSums:
         """The documents by their present posterior."""
@@ -228,10 +240,59 @@ class Pool:
 
     def expect(self, now: Parameters, before: Parameters | None) -> PoolSums:
         """The E-step; the posterior is kept."""
-        posterior = posteriors(self.rows, now, self.temper, self.anchor)
+        anchor = self.anchor
+        if anchor is not None and self.means is not None:
+            anchor = anchor + self.means.evidence(self.posterior)
+        posterior = posteriors(self.rows, now, self.temper, anchor, self.weight)
         moved = float(np.abs(posterior - self.posterior).max(initial=0.0))
         self.posterior = posterior
         return self.sums(moved)
+
+
+# How sharply the distance to a class's mean speaks: 1 / (2 variance).
+_SHARPNESS = 8.0
+
+
+class ClassMeans:
+    """Classes as spheres of one size in an encoder's space (SS7).
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_documents, n_dimensions)
+        Unit vectors, labelled documents first.
+    y_index, n_classes : ndarray of shape (n_labelled,) and int
+        Class numbers of the labelled documents.
+    label_weight : ndarray of shape (n_labelled,)
+        What each of them counts.
+    pool_weight : float
+        What a document of the pool counts.
+    weight : float
+        Factor on the log-posteriors.
+
+    """
+
+    def __init__(
+        self,
+        vectors: FloatMatrix,
+        y_index: IntVector,
+        n_classes: int,
+        label_weight: FloatVector,
+        pool_weight: float,
+        weight: float = 1.0,
+    ) -> None:
+        labelled, self.pool = np.split(vectors, [len(y_index)])
+        member = np.zeros((len(y_index), n_classes))
+        member[np.arange(len(y_index)), y_index] = label_weight
+        self.sums, self.sizes = labelled.T @ member, member.sum(axis=0)
+        self.pool_weight, self.weight = pool_weight, weight
+
+    def evidence(self, posterior: FloatMatrix) -> FloatMatrix:
+        """Log-posteriors of the pool, whose documents count by ``posterior``."""
+        sizes = self.sizes + self.pool_weight * posterior.sum(axis=0)
+        sums = self.sums + self.pool_weight * (self.pool.T @ posterior)
+        means = sums / np.maximum(sizes, 1e-12)
+        closeness = 2.0 * (self.pool @ means) - (means * means).sum(axis=0)
+        return self.weight * log_normalize(_SHARPNESS * closeness)
 
 
 def tempering(rows: SparseMatrix, evidence: float | None) -> FloatMatrix:

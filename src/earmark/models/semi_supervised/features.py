@@ -141,6 +141,8 @@ class RecipeFeatures(BaseEstimator):
         terms = canonical_rows(X[:, self.words_]).copy()
         terms.data = np.log1p(terms.data)
         students = self._students(X, words, seen)
+        if self.phrase_weighting_ is not None:
+            seen = {**seen, "phrases": students["words"]}
         if not recipe.supervised_weight:
             del students["supervised"]
         return Material(seen, students, terms)

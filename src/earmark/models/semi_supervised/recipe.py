@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
 
 import numpy as np
-from scipy import optimize, sparse
-from scipy.special import expit, logit
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from earmark.folds import class_keeping_folds
 from earmark.kernels.rows import log_normalize
 from earmark.kernels.softmax import fitted_temperature
 from earmark.models.base import linear_rule_of
-from earmark.models.semi_supervised.em import Pool, labelled_sums, naive_bayes_em
+from earmark.models.semi_supervised.em import (
+    ClassMeans,
+    Pool,
+    labelled_sums,
+    naive_bayes_em,
+)
+from earmark.models.semi_supervised.views import (
+    ENCODER,
+    VIEWS_WEIGHT,
+    vote_together,
+    weigh,
+)
 from earmark.models.softmax import SoftmaxRegression, cross_entropy
 from earmark.typing import (
     BoolVector,
@@ -30,57 +39,35 @@ from earmark.typing import (
 )
 
 __all__ = [
-    "ENCODER",
     "LONG",
     "MIN_POOL",
     "MIN_POOL_RATIO",
     "SHORT",
     "SHORT_TEXT",
-    "VIEWS_WEIGHT",
+    "HeldOut",
     "Learned",
+    "Lesson",
     "LinearStudent",
     "Material",
     "Names",
     "Recipe",
-    "cross_fitted",
+    "Weights",
     "fit_scale",
-    "learn",
-    "learned_share",
     "n_different",
     "name_weights",
     "pool_is_useful",
     "prior_offset",
+    "prior_weights",
     "softmax_regression",
     "total_scores",
-    "vote_together",
+    "weights_by_evidence",
 ]
 
 
+# View name -> log-posteriors of some documents.
+Votes: TypeAlias = dict[str, FloatMatrix]
 # Pseudo-documents that hold a scale at 1 when labels are very few.
 _PRIOR_STRENGTH = 2.0
-
-
-def cross_fitted(
-    y: IntVector,
-    score_without: Callable[[IntVector, IntVector], FloatMatrix],
-    n_folds: int,
-    seed: int,
-    groups: IntVector | None = None,
-) -> tuple[IntVector, FloatMatrix]:
-    """Scores of labelled documents by students that never saw their labels.
-
-    ``score_without(kept, held_out)`` learns from the kept labels and scores the
-    documents held out. A class keeps at least one label: classes with a single
-    one are never held out. Documents of one of the ``groups`` (copies) are held out
-    together. Returns the documents that were scored, and scores.
-    """
-    done, scores = [], []
-    for kept, held_out in class_keeping_folds(y, n_folds, seed, groups):
-        done.append(held_out)
-        scores.append(score_without(kept, held_out))
-    if not done:
-        return np.empty(0, dtype=np.int64), np.empty((0, int(y.max(initial=0)) + 1))
-    return np.concatenate(done), np.concatenate(scores)
 
 
 def fit_scale(scores: FloatMatrix, y: IntVector, weight: FloatVector) -> float:
@@ -100,80 +87,6 @@ def fit_scale(scores: FloatMatrix, y: IntVector, weight: FloatVector) -> float:
         bounds=(-4.0, 3.0),
     )
     return 1.0 / (temperature or 1.0)
-
-
-# The view and the student of an encoder's vectors.
-ENCODER = "encoder"
-# All views together speak with the weight of three.
-VIEWS_WEIGHT = 3.0
-_LEAST, _MOST = 0.02, 0.9
-# Pseudo-documents that hold the encoder's share at that of one view among equals.
-_SHARE_STRENGTH = 0.5
-# Up to so many labelled documents, more folds leave more of them to learn from.
-_FEW = 300
-
-
-def vote_together(votes: Mapping[str, FloatMatrix], share: float | None) -> FloatMatrix:
-    """The views' log-posteriors as one; ``share`` is the encoder's, if there is one."""
-    words = [vote for name, vote in votes.items() if name != ENCODER]
-    if share is None or not words:
-        return np.asarray(VIEWS_WEIGHT * np.mean(list(votes.values()), axis=0))
-    blend = (1.0 - share) * np.mean(words, axis=0) + share * votes[ENCODER]
-    return np.asarray(VIEWS_WEIGHT * blend)
-
-
-def learned_share(
-    views: Mapping[str, Matrix],
-    y: IntVector,
-    voter: Estimator,
-    weight: FloatVector,
-    n_names: int = 0,
-) -> float | None:
-    """The encoder's share of the vote with the best likelihood; None without one.
-
-    ``views`` has the labelled documents only, ``y`` their class numbers; the first
-    ``n_names`` are names, which no document speaks for.
-    """
-    if ENCODER not in views:
-        return None
-    equal = 1.0 / len(views)
-    if len(views) == 1:
-        return _MOST
-    votes = {}
-    for name, view in views.items():
-        rows, votes[name] = _cross_fitted_votes(view, y, voter, weight, n_names)
-    if not len(rows):
-        return equal
-    return _likeliest_share(votes, y[n_names + rows], equal)
-
-
-def _cross_fitted_votes(
-    view: Matrix, y: IntVector, voter: Estimator, weight: FloatVector, n_names: int
-) -> tuple[IntVector, FloatMatrix]:
-    """Documents, and their log-posteriors by voters that did not see their labels."""
-
-    def vote_without(kept: IntVector, held_out: IntVector) -> FloatMatrix:
-        kept = np.concatenate([np.arange(n_names), n_names + kept])
-        model = LinearStudent(voter).fit(view[kept], y[kept], weight[kept])
-        return model.log_probabilities(view[n_names + held_out])
-
-    n_folds = 5 if len(y) <= _FEW else 3
-    return cross_fitted(y[n_names:], vote_without, n_folds, seed=0)
-
-
-def _likeliest_share(
-    votes: Mapping[str, FloatMatrix], y: IntVector, equal: float
-) -> float:
-    rows = np.arange(len(y))
-
-    def loss(log_odds: float) -> float:
-        together = log_normalize(vote_together(votes, float(expit(log_odds))))
-        penalty = _SHARE_STRENGTH * (log_odds - logit(equal)) ** 2
-        return float(penalty - together[rows, y].sum())
-
-    bounds = (logit(_LEAST), logit(_MOST))
-    found = optimize.minimize_scalar(loss, bounds=bounds, method="bounded")
-    return float(expit(found.x))
 
 
 MIN_POOL = 500
@@ -199,6 +112,8 @@ def n_different(rows: SparseMatrix) -> int:
     return len(seen)
 
 
+# The greatest share of an encoder among the students.
+_MOST = 0.9
 # Mean tokens a document below which texts count as short.
 SHORT_TEXT = 50.0
 # A document counts as at most so many independent tokens in the Bayes step (SS2).
@@ -239,6 +154,7 @@ class Recipe:
         weights = {name: known[name] for name in names if name != ENCODER}
         if encoder_share is None:
             return weights
+        encoder_share = min(encoder_share, _MOST)
         odds = encoder_share / (1.0 - encoder_share)
         return {**weights, ENCODER: odds * sum(weights.values())}
 
@@ -319,6 +235,23 @@ def _stacked(first: Matrix, second: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True)
+class Weights:
+    """What each part of the recipe counts."""
+
+    shares: dict[str, float]
+    """View name -> its share of the vote."""
+    bayes: float = 1.0
+    """The words' Bayes step, beside the vote."""
+    means: float = 0.0
+    """The step to class means in an encoder's space, beside the vote."""
+
+    @property
+    def encoder_share(self) -> float | None:
+        """The encoder's share of the vote; None without one."""
+        return self.shares.get(ENCODER)
+
+
+@dataclass(frozen=True)
 class Learned:
     """Students, and how the classes share the labelled documents and the pool."""
 
@@ -326,83 +259,175 @@ class Learned:
     class_share: FloatVector
     student_weights: dict[str, float]
     """What each student counts in the sum of scores."""
-    encoder_share: float | None
-    """What an encoder's view counted in the vote; None without one."""
 
 
-def learn(
-    material: Material,
-    y: IntVector,
-    n_classes: int,
-    recipe: Recipe,
-    *,
-    student: Estimator = None,
-    voter: Estimator = None,
-    label_weight: FloatVector | None = None,
-    pool_factor: float = 1.0,
-    n_names: int = 0,
-    again: Learned | None = None,
-) -> Learned:
-    """Let the views label the pool together, then train the students on all.
+@dataclass(frozen=True)
+class Lesson:
+    """Labelled documents, names first, and a pool: all that the recipe learns from."""
 
-    y has the class numbers of the first ``len(y)`` documents; the rest is the pool.
-    Each document there stands for ``pool_factor`` documents, if it is a sample. The
-    first ``n_names`` are names of classes, never held out. If some labels are left
-    out ``again``, the encoder's share is that of all, and no student remembers what
-    it has from labels.
+    material: Material
+    y: IntVector
+    """Class numbers of the first documents; the rest is the pool."""
+    weight: FloatVector
+    """Weights of the first documents."""
+    n_classes: int
+    n_names: int = 0
+    pool_factor: float = 1.0
+    """What a document of the pool stands for, if it is a sample."""
+
+    def votes(self, voter: Estimator = None) -> tuple[dict[str, LinearStudent], Votes]:
+        """A model for each view, and its log-posteriors of the pool."""
+        n = len(self.y)
+        views = self.material.views.items()
+        voters = {
+            name: LinearStudent(voter).fit(view[:n], self.y, self.weight)
+            for name, view in views
+        }
+        return voters, {
+            name: voters[name].log_probabilities(view[n:]) for name, view in views
+        }
+
+    def labelled_pool(self, votes: Votes, recipe: Recipe, weights: Weights) -> Pool:
+        """The pool with posteriors: the views' vote, and what all words make of it.
+
+        Naive Bayes is started by the votes and anchored to them, and so are the means
+        of the classes in an encoder's space.
+        """
+        n, material = len(self.y), self.material
+        evidence = vote_together(votes, weights.shares)
+        first = np.exp(log_normalize(2.0 * evidence))
+        means = self.class_means(recipe, weights.means) if weights.means else None
+        pool = Pool(
+            material.terms[n:], first, _EVIDENCE, evidence, weights.bayes, means
+        )
+        naive_bayes_em(
+            labelled_sums(material.terms[:n], self.y, self.n_classes, self.weight),
+            pool.sums(),
+            pool.expect,
+            weight=recipe.pool_weight * self.pool_factor,
+            alpha=_ALPHA,
+            max_iter=recipe.n_steps,
+        )
+        return pool
+
+    def class_means(self, recipe: Recipe, weight: float = 1.0) -> ClassMeans:
+        """The classes in the encoder's space."""
+        return ClassMeans(
+            self.material.views[ENCODER],
+            self.y,
+            self.n_classes,
+            self.weight,
+            recipe.pool_weight * self.pool_factor,
+            weight,
+        )
+
+    def students(
+        self,
+        posterior: FloatMatrix,
+        supervised: LinearStudent | None,
+        recipe: Recipe,
+        weights: Weights,
+        student: Estimator = None,
+        remember: bool = True,
+    ) -> Learned:
+        """Train the students on all, each document of the pool by how sure it is.
+
+        ``remember`` says whether they know what they have from labels.
+        """
+        confidence = posterior.max(axis=1)
+        labels = np.concatenate([self.y, posterior.argmax(axis=1)])
+        n, n_names = len(self.y), self.n_names
+        n_pool = self.pool_factor * len(confidence)
+        n_known = n - n_names + float(self.weight[:n_names].sum())
+        label_factor = min(5.0, 1.0 + 0.2 * n_pool / n_known)
+        pool_weights = 0.3 * self.pool_factor * confidence
+        document_weights = np.concatenate([label_factor * self.weight, pool_weights])
+        is_labelled = np.arange(len(labels)) < n if remember else None
+        learner = softmax_regression(_STUDENT_TOL) if student is None else student
+        students = {
+            name: supervised
+            if name == "supervised" and supervised is not None
+            else LinearStudent(learner).fit(
+                features, labels, document_weights, is_labelled
+            )
+            for name, features in self.material.students.items()
+        }
+        sizes = np.bincount(self.y, minlength=self.n_classes)
+        sizes = sizes + self.pool_factor * posterior.sum(axis=0)
+        return Learned(
+            students,
+            sizes / sizes.sum(),
+            recipe.student_weights(students, weights.encoder_share),
+        )
+
+
+# Before any evidence: the encoder's share of the vote on long texts, which say enough
+# in words, and on short ones; the Bayes step; the step to class means.
+_LONG_SHARE, _SHORT_SHARE, _BAYES, _MEANS = 0.1, 0.6, 1.0, 0.1
+# Pseudo-documents that hold these, and the views of words at equal shares.
+_ENCODER_STRENGTH, _LONG_EQUAL, _SHORT_EQUAL = 0.2, 5.0, 1.0
+_BAYES_STRENGTH, _MEANS_STRENGTH = 0.5, 0.1
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What is learned without some labelled documents, which stand before the pool."""
+
+    rows: IntVector
+    """The documents held out, numbered without the names."""
+    y: IntVector
+    lesson: Lesson
+    voters: dict[str, LinearStudent]
+    votes: Votes
+
+
+def prior_weights(views: Iterable[str], is_short: bool) -> Weights:
+    """What counts before any evidence: views of words the same."""
+    names = list(views)
+    words = [name for name in names if name != ENCODER]
+    encoder = 0.0 if len(words) == len(names) else 1.0
+    if words:
+        encoder *= _SHORT_SHARE if is_short else _LONG_SHARE
+    shares = dict.fromkeys(words, (1.0 - encoder) / max(len(words), 1))
+    return Weights({**shares, ENCODER: encoder} if encoder else shares)
+
+
+def weights_by_evidence(
+    parts: Sequence[HeldOut], recipe: Recipe, views: Iterable[str]
+) -> Weights:
+    """What the parts of the recipe count, by labels held out (SS7).
+
+    No step counts more than the vote.
     """
-    n_labelled = len(y)
-    weight = np.ones(n_labelled) if label_weight is None else label_weight
-    # Each view votes on the pool with a model of its own.
-    voters = {
-        name: LinearStudent(voter).fit(view[:n_labelled], y, weight)
-        for name, view in material.views.items()
-    }
+    prior = prior_weights(views, recipe.phrases)
+    equal = _SHORT_EQUAL if recipe.phrases else _LONG_EQUAL
+    if not parts or (ENCODER not in prior.shares and not recipe.phrases):
+        return prior
+    y = np.concatenate([part.y for part in parts])
     votes = {
-        name: voters[name].log_probabilities(view[n_labelled:])
-        for name, view in material.views.items()
+        name: np.concatenate([part.votes[name][: len(part.y)] for part in parts])
+        for name in prior.shares
     }
-    if again is None:
-        known = {name: view[:n_labelled] for name, view in material.views.items()}
-        share = learned_share(known, y, voter, weight, n_names)
-    else:
-        share = again.encoder_share
-    evidence = vote_together(votes, share)
-    # Naive Bayes, started by the votes and anchored to them, looks at all words.
-    first = np.exp(log_normalize(2.0 * evidence))
-    pool = Pool(material.terms[n_labelled:], first, _EVIDENCE, evidence)
-    naive_bayes_em(
-        labelled_sums(material.terms[:n_labelled], y, n_classes, weight),
-        pool.sums(),
-        pool.expect,
-        weight=recipe.pool_weight * pool_factor,
-        alpha=_ALPHA,
-        max_iter=recipe.n_steps,
-    )
-    posterior = pool.posterior
-    # The whole pool with hard labels; how sure they are is their weight.
-    confidence = posterior.max(axis=1)
-    labels = np.concatenate([y, posterior.argmax(axis=1)])
-    n_pool = pool_factor * len(confidence)
-    n_known = n_labelled - n_names + float(weight[:n_names].sum())
-    label_factor = min(5.0, 1.0 + 0.2 * n_pool / n_known)
-    pool_weights = 0.3 * pool_factor * confidence
-    weights = np.concatenate([label_factor * weight, pool_weights])
-    is_labelled = np.arange(len(labels)) < n_labelled if again is None else None
-    learner = softmax_regression(_STUDENT_TOL) if student is None else student
-    students = {
-        name: voters["tfidf"]
-        if name == "supervised"
-        else LinearStudent(learner).fit(features, labels, weights, is_labelled)
-        for name, features in material.students.items()
-    }
-    sizes = np.bincount(y, minlength=n_classes) + pool_factor * posterior.sum(axis=0)
-    return Learned(
-        students,
-        sizes / sizes.sum(),
-        recipe.student_weights(students, share),
-        share,
-    )
+    pulls = {n: _ENCODER_STRENGTH if n == ENCODER else equal for n in votes}
+    weights = Weights(weigh(votes, y, prior.shares, pulls, VIEWS_WEIGHT))
+    if ENCODER not in prior.shares:
+        return weights
+    steps = [_steps(part, recipe, weights) for part in parts]
+    together = {n: np.concatenate([step[n] for step in steps]) for n in steps[0]}
+    pulls = {"vote": 5.0, "bayes": _BAYES_STRENGTH, "means": _MEANS_STRENGTH}
+    by_step = weigh(together, y, {"vote": 1.0, "bayes": _BAYES, "means": _MEANS}, pulls)
+    bayes, means = (min(1.0, by_step[n] / by_step["vote"]) for n in ("bayes", "means"))
+    return replace(weights, bayes=bayes, means=means)
+
+
+def _steps(part: HeldOut, recipe: Recipe, weights: Weights) -> Votes:
+    """Log-evidence of the documents held out: the vote, and what each step adds."""
+    n = len(part.y)
+    pool = part.lesson.labelled_pool(part.votes, recipe, weights)
+    assert pool.anchor is not None
+    means = part.lesson.class_means(recipe).evidence(pool.posterior)
+    said = np.log(np.maximum(pool.posterior[:n], 1e-300)) - pool.anchor[:n]
+    return {"vote": pool.anchor[:n], "bayes": said, "means": means[:n]}
 
 
 def total_scores(
