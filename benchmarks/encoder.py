@@ -88,7 +88,7 @@ def compare(name: str, encoder: MiniLM) -> dict[str, Any]:
             assert model.model_name_ == "semi-supervised", model.summary()
             right = model.predict(task.test) == task.y_test
             found[method].append(float(np.mean(right)))
-        shares.append(model.engine_.encoder_share)
+        shares.append(model.engine_.model_.encoder_share_)
         mean = encoder([*texts, *rest]).mean(axis=0)
         linear = LogisticRegression(C=10.0, max_iter=1000)
         linear.fit(_centred(encoder(texts), mean), y)

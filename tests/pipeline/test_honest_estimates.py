@@ -57,7 +57,7 @@ def test_a_model_with_a_pool_is_judged_with_the_pool_(rng):
     assert "help" not in told
     assert "cross-validated with the pool: semi-supervised 0." in told
     model.measure_confidence(texts, y, unlabelled=pool)
-    rows, log_proba = model.engine_.left_out
+    rows, log_proba = model.engine_.model_.left_out_
     right = np.mean(model.classes_[log_proba.argmax(axis=1)] == y[rows])
     assert model.evidence_.accuracy == pytest.approx(right)
 

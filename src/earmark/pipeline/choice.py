@@ -52,7 +52,6 @@ __all__ = [
     "candidates",
     "choose",
     "model_name",
-    "region_features",
     "unused_pool",
     "with_pool",
 ]
@@ -65,68 +64,33 @@ def build_engine(
 ) -> Engine:
     """An unfitted engine for a model name or an estimator."""
     counter = make_counter(features, options.n_jobs)
+    estimator, wanted, class_weight = _estimator(model, options)
+    columns = _region_features(counter, wanted, features, estimator)
+    seed, n_jobs = options.random_state, options.n_jobs
     if multi_label:
-        return _any_of_engine(model, features, counter, options)
-    if not isinstance(model, str):
-        return _engine_of_estimator(model, features, counter, options)
-    spec = get_spec(model)
-    estimator = spec.build(options)
+        several = AnyOfClassifier(
+            estimator, random_state=seed or 0, n_jobs=n_jobs, verbose=options.verbose
+        )
+        return AnyOfEngine(columns, several, random_state=seed)
     if isinstance(estimator, SemiSupervisedClassifier):
         return _semi_engine(estimator, features, options)
     if isinstance(estimator, CountNaiveBayes) and isinstance(counter, WordCounter):
         return CountEngine(estimator, counter, options.class_weight)
-    return MatrixEngine(
-        _region_features(counter, spec.features, features, estimator),
-        estimator,
-        class_weight=None if "class_weight" in spec.passes else options.class_weight,
-        random_state=options.random_state,
-    )
+    return MatrixEngine(columns, estimator, class_weight, seed)
 
 
-def region_features(kind: str, features: Any, options: BuildOptions) -> RegionFeatures:
-    """What a model is fed: "counts" or "tfidf" of each region."""
-    counter = make_counter(features, options.n_jobs)
-    return _region_features(counter, kind, features, None)
-
-
-def _any_of_engine(
-    model: Any, features: Any, counter: Any, options: BuildOptions
-) -> AnyOfEngine:
+def _estimator(model: Any, options: BuildOptions) -> tuple[Any, str, Any]:
+    """What is fitted, on what, and the class weights that are left to the engine."""
     if isinstance(model, str):
         spec = get_spec(model)
-        estimator, wanted = spec.build(options), spec.features
-    else:
-        estimator, wanted = model, wanted_features(model)
-    return AnyOfEngine(
-        _region_features(counter, wanted, features, estimator),
-        AnyOfClassifier(
-            estimator,
-            random_state=options.random_state or 0,
-            n_jobs=options.n_jobs,
-            verbose=options.verbose,
-        ),
-        random_state=options.random_state,
-    )
-
-
-def _engine_of_estimator(
-    model: Any, features: Any, counter: Any, options: BuildOptions
-) -> Engine:
+        own = "class_weight" in spec.passes
+        return spec.build(options), spec.features, None if own else options.class_weight
     if not offers(model, "fit") or not is_classifier(model):
         raise TypeError(
             "TextClassifier.model must be a model name or a scikit-learn classifier, "
             f"got {model!r}."
         )
-    if isinstance(model, SemiSupervisedClassifier):
-        return _semi_engine(model, features, options)
-    if isinstance(model, CountNaiveBayes) and isinstance(counter, WordCounter):
-        return CountEngine(model, counter, options.class_weight)
-    return MatrixEngine(
-        _region_features(counter, wanted_features(model), features, model),
-        model,
-        class_weight=options.class_weight,
-        random_state=options.random_state,
-    )
+    return model, wanted_features(model), options.class_weight
 
 
 def _semi_engine(
@@ -146,7 +110,7 @@ def _semi_engine(
 
 
 def _region_features(
-    counter: Any, wanted: str, features: Any, estimator: Any
+    counter: Any, wanted: str, features: Any, estimator: Any = None
 ) -> RegionFeatures:
     """tf-idf for the models that want it, unless the user brings a vectorizer."""
     own = offers(features, "fit_transform")
@@ -474,7 +438,8 @@ class Trials:
         """The matrix that a model is fed: counts, or counts that are weighted."""
         if kind not in self._counted:
             data = self.data
-            features = region_features(kind, data.features, data.options)
+            counter = make_counter(data.features, data.options.n_jobs)
+            features = _region_features(counter, kind, data.features)
             if self._counts is None:
                 self._counts = features.count(texts)
             X = features.fit_transform(texts, self._counts)

@@ -29,7 +29,6 @@ from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMa
 __all__ = [
     "CountEngine",
     "class_factors",
-    "fixed_counter",
     "kept_statistics",
     "text_statistics",
 ]
@@ -71,11 +70,6 @@ def kept_statistics(
         np.asarray(totals.sum(axis=0)).ravel(),
     )
     return statistics.select(np.flatnonzero(mask))
-
-
-def fixed_counter(counter: WordCounter, terms: Any) -> KnownTerms:
-    """The same counter on a vocabulary that is already known."""
-    return KnownTerms(counter, list(terms))
 
 
 def class_factors(
@@ -217,12 +211,9 @@ class CountEngine:
     def forget(self, texts: RegionTexts, y: Labels) -> Self:
         """Unlearn documents that were learned; more than that is a DataError."""
         batch = self._counted(texts, y, None, self.classes_)
-        left = [old.copy().subtract(new) for old, new in self._pairs(batch)]
-        self.statistics_ = left
+        pairs = zip(self.statistics_, batch, strict=True)
+        self.statistics_ = [old.copy().subtract(new) for old, new in pairs]
         return self.finalise()
-
-    def _pairs(self, batch: list[ClassStatistics]) -> Any:
-        return zip(self.statistics_, batch, strict=True)
 
     def _counted(
         self, texts: RegionTexts, y: Labels, weight: Any | None, classes: Labels
@@ -353,11 +344,6 @@ class CountEngine:
             column -= len(terms)
         raise IndexError(f"no column {column}")
 
-    @property
-    def blocks_(self) -> IntVector:
-        """Region number of each column."""
-        return np.repeat(np.arange(len(self.terms_)), [len(t) for t in self.terms_])
-
     def _factor_weights(self, y: Labels, sample_weight: Any | None) -> Any | None:
         docs = self.statistics_[0].docs.astype(np.float64)
         factor = class_factors(self.class_weight, self.classes_, docs)
@@ -370,9 +356,7 @@ class CountEngine:
     def _scorers(self) -> list[KnownTerms]:
         """A counter with a fixed vocabulary for each region, made at first use."""
         if not self.scorers_:
-            self.scorers_ = [
-                fixed_counter(self.counter, terms) for terms in self.terms_
-            ]
+            self.scorers_ = [KnownTerms(self.counter, list(t)) for t in self.terms_]
         return self.scorers_
 
     def __getstate__(self) -> dict[str, Any]:

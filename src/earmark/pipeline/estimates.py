@@ -97,8 +97,8 @@ def unseen_scores(
 
     -inf where a document was not judged.
     """
-    if isinstance(engine, SemiEngine) and engine.left_out is not None:
-        known, seen = engine.left_out
+    if isinstance(engine, SemiEngine) and engine.model_.left_out_ is not None:
+        known, seen = engine.model_.left_out_
         log_proba = np.full((len(labels), len(engine.classes_)), -np.inf)
         log_proba[known] = seen
         return log_proba
@@ -145,9 +145,9 @@ def _left_out(
         return one_of_evidence(scores, engine.classes_, labels[rows], engine.classes_)
 
     if isinstance(engine, SemiEngine):
-        if engine.left_out is None:
+        if engine.model_.left_out_ is None:
             return None
-        known, log_proba = engine.left_out
+        known, log_proba = engine.model_.left_out_
         place = np.full(len(labels), -1)
         place[known] = np.arange(len(known))
 

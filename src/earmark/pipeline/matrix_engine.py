@@ -500,10 +500,6 @@ class AnyOfEngine(MatrixEngine):
         names = ("partial_fit", "forget", "leave_one_out")
         return {name: f"{name} {why}" for name in names}
 
-    def decision_scores(self, texts: RegionTexts) -> FloatMatrix:
-        """Score of each label over its threshold: yes if at least 0."""
-        return self.scores(texts)
-
     def _label_parts(self, c: int, X: Any) -> list[ScoreParts]:
         model = self.model_.estimators_[c]
         if model is None:
@@ -537,6 +533,7 @@ class SemiEngine(MatrixEngine):
     """
 
     features: SemiFeatures
+    model_: SemiSupervisedClassifier
     _transient = ("_fused", "names", "telling_")
     names = ClassNames()
     # Texts of the classes whose names were used.
@@ -616,39 +613,18 @@ class SemiEngine(MatrixEngine):
             for i, part in enumerate(parts)
         ]
 
-    @property
-    def encoder_share(self) -> float | None:
-        """What an encoder counts in the vote; None if it has none."""
-        share: float | None = self.model_.encoder_share_
-        return share
-
-    @property
-    def left_out(self) -> tuple[IntVector, FloatMatrix] | None:
-        """Labelled documents held out in turn, and their log probabilities."""
-        left_out: tuple[IntVector, FloatMatrix] | None = self.model_.left_out_
-        return left_out
-
     def left_out_right(self, y: Labels) -> BoolVector | None:
         """Whether each of those was answered rightly."""
-        if self.left_out is None:
+        if self.model_.left_out_ is None:
             return None
-        rows, log_proba = self.left_out
+        rows, log_proba = self.model_.left_out_
         right: BoolVector = self.classes_[log_proba.argmax(axis=1)] == y[rows]
         return right
-
-    def term_weights(self) -> FloatMatrix | None:
-        """Weight of each word and phrase for each class in the student on words."""
-        made = self.model_.features_
-        columns = np.concatenate([made.words_, made.phrases_])
-        weights = np.zeros((len(self.features.kinds_), len(self.classes_)))
-        student = self.model_.students_["words"].weights_
-        weights[columns[: len(student)]] = student
-        return weights
 
 
 def told_of_encoder(engine: Any) -> str:
     """What the encoder that the user gave is worth, in words."""
-    share = engine.encoder_share if isinstance(engine, SemiEngine) else None
+    share = engine.model_.encoder_share_ if isinstance(engine, SemiEngine) else None
     if share is None:
         return "the encoder was not used: it is a view for semi-supervised learning"
     n_spared = engine.features.n_spared_

@@ -386,9 +386,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         with them. ``max_error`` then works on an estimate; only
         ``fit(..., calibration=...)`` gives a guarantee.
         """
-        check_is_fitted(self)
-        texts = self._texts(X)
-        target = as_target(y, n_documents(texts), self.multi_label)
+        texts, target = self._fitted_pair(X, y)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         pool = self._pool(texts, target, unlabelled)
         self._measure(take(texts, target.labelled), target, weight, pool)
@@ -401,9 +399,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         ``fit`` does so when ``max_novelty`` is set. ``decide`` then has p-values.
         """
-        check_is_fitted(self)
-        texts = self._texts(X)
-        target = as_target(y, n_documents(texts), self.multi_label)
+        texts, target = self._fitted_pair(X, y)
         pool = self._pool(texts, target, unlabelled)
         self._learn_ordinary(take(texts, target.labelled), target.labels, pool)
         return self
@@ -499,9 +495,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     @_offered("forget")
     def forget(self, X: Any, y: Any) -> Self:
         """Unlearn documents exactly, for the models that can."""
-        check_is_fitted(self)
-        texts = self._texts(X)
-        target = as_target(y, n_documents(texts), self.multi_label)
+        texts, target = self._fitted_pair(X, y)
         assert isinstance(self.engine_, CountEngine)
         self.engine_.forget(texts, target.labels)
         self.novelty_ = None
@@ -553,9 +547,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         Vocabulary, document frequencies and selection are held fixed. Returns an
         array of shape (n_documents, n_classes).
         """
-        check_is_fitted(self)
-        texts = self._texts(X)
-        target = as_target(y, n_documents(texts), self.multi_label)
+        texts, target = self._fitted_pair(X, y)
         if len(target.unlabelled):
             raise DataError(f"y, row {target.unlabelled[0]}: the label is missing.")
         return self.engine_.leave_one_out(texts, target.labels, sample_weight)
@@ -652,9 +644,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         be right. Documents without a label in y are left out. ``report`` tells the
         answers given from the abstentions.
         """
-        check_is_fitted(self)
-        texts = self._texts(X)
-        target = as_target(y, n_documents(texts), self.multi_label)
+        texts, target = self._fitted_pair(X, y)
         labels = self._decide(take(texts, target.labelled)).labels
         answers = with_abstain_label(labels, self.abstain_label).tolist()
         given = target.labels.tolist()
@@ -668,9 +658,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         Keyword arguments are passed on to ``Report.from_predictions``.
         """
-        check_is_fitted(self)
-        texts = self._texts(X)
-        target = as_target(y, n_documents(texts), self.multi_label)
+        texts, target = self._fitted_pair(X, y)
         texts = take(texts, target.labelled)
         warn_of_new_labels(target.labels, self.classes_, "y")
         one_of = not target.multi_label
@@ -805,6 +793,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             return texts
         return with_regions(texts, self.engine_.region_names, self.regions, where)
 
+    def _fitted_pair(self, X: Any, y: Any) -> tuple[RegionTexts, Target]:
+        """Documents and labels for a fitted classifier."""
+        check_is_fitted(self)
+        texts = self._texts(X)
+        return texts, as_target(y, n_documents(texts), self.multi_label)
+
     def _pool(self, texts: RegionTexts, target: Target, unlabelled: Any) -> RegionTexts:
         """Unlabelled documents: rows without a label, and the ones given apart."""
         pool = take(texts, target.unlabelled)
@@ -856,23 +850,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_promise(self) -> None:
         """Raise unless an error rate and a confidence that can be meant are set."""
-        hint = "a share of wrong answers, such as 0.05"
-        if self.max_error is not None:
-            require_in_range(
-                self, "max_error", low=0, high=0.999, open_low=True, hint=hint
-            )
-        require_in_range(self, "confidence", low=0, high=0.999999, open_low=True)
-        if self.budget is not None:
-            require_in_range(
-                self, "budget", low=0, open_low=True, hint="a number of seconds"
-            )
+        for name, high, hint in (
+            ("max_error", 0.999, "a share of wrong answers, such as 0.05"),
+            ("max_novelty", 0.999, "a share of ordinary documents, such as 0.05"),
+            ("confidence", 0.999999, ""),
+            ("budget", np.inf, "a number of seconds"),
+        ):
+            if getattr(self, name) is not None or name == "confidence":
+                limits: Any = {"low": 0, "high": high, "open_low": True}
+                require_in_range(self, name, **limits, hint=hint)
         if self.min_coverage is not None:
             checked_coverages(self.min_coverage, "TextClassifier.")
-        if self.max_novelty is not None:
-            hint = "a share of ordinary documents, such as 0.05"
-            require_in_range(
-                self, "max_novelty", low=0, high=0.999, open_low=True, hint=hint
-            )
 
     def _promise(self) -> Promise:
         """What ``max_error`` comes to, as long as it is not set anew."""

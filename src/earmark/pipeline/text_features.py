@@ -475,11 +475,6 @@ class SemiFeatures(BaseEstimator):
         names += [""] * (len(self.kinds_) - len(names))
         return np.asarray(names, dtype=object)
 
-    @property
-    def blocks_(self) -> IntVector:
-        """Kind of each column."""
-        return self.kinds_
-
     def describe(self, column: int) -> tuple[str, str | None]:
         """Term of a column; regions are not told apart."""
         term = str(self.terms_[column])

@@ -123,14 +123,12 @@ def _filled(values: Labels, missing: BoolVector, named: Sequence[object]) -> Lab
 
 def check_parameters(model: Estimator) -> None:
     """Refuse what cannot work, before anything is learned."""
-    require_in_range(model, "prior_correction", low=0.0)
-    require_in_range(model, "min_pool_ratio", low=0.0)
-    require_in_range(model, "name_weight", low=0.0)
+    for name in ("prior_correction", "min_pool_ratio", "name_weight"):
+        require_in_range(model, name, low=0.0)
     require_one_of(model, "recipe", ("auto", "long", "short"))
-    require_integer(model, "min_pool", low=1)
+    for name in ("min_pool", "n_components", "min_df"):
+        require_integer(model, name, low=1)
     require_integer(model, "calibration_folds", low=0)
-    require_integer(model, "n_components", low=1)
-    require_integer(model, "min_df", low=1)
     if model.max_iter is not None:
         require_integer(model, "max_iter", low=1)
     if model.pool_weight is not None:
@@ -424,7 +422,10 @@ class SemiSupervisedClassifier(LogitClassifier):
             y = np.concatenate([names.y, y])
             weight = np.concatenate([names.weight, weight])
         lesson = Lesson(material, y, weight, len(self.classes_), n_names)
-        parts = self._held_out(lesson, seed, copies)
+        weighed = recipe.phrases or ENCODER in material.views
+        parts = []
+        if weighed or self.calibration_folds:
+            parts = self._held_out(lesson, seed, copies)
         weights = weights_by_evidence(parts, recipe, material.views)
         voters, votes = lesson.votes(_chosen(self.voter))
         posterior = lesson.labelled_pool(votes, recipe, weights).posterior

@@ -164,18 +164,14 @@ def posteriors(
     parameters: Parameters,
     temper: FloatMatrix | None = None,
     anchor: FloatMatrix | None = None,
-    weight: float = 1.0,
 ) -> FloatMatrix:
-    """P(class | document), tempered and with the evidence of others (SS1, SS2).
-
-    What the words say has a ``weight`` beside an anchor.
-    """
+    """P(class | document), tempered and with the evidence of others (SS1, SS2)."""
     joint = rows @ parameters.log_prob + parameters.log_prior
     if temper is not None and parameters.tempered:
         joint = joint * temper
     log_posterior = log_normalize(joint)
     if anchor is not None:
-        log_posterior = log_normalize(anchor + weight * log_posterior)
+        log_posterior = log_normalize(anchor + log_posterior)
     return np.exp(log_posterior)
 
 
@@ -212,8 +208,6 @@ class Pool:
     anchor : ndarray of shape (n_documents, n_classes), optional
         Log-evidence of others, added in every E-step. It keeps the loop near what
         they said; without it this is plain EM.
-    weight : float
-        What the words count beside the anchor.
     means : ClassMeans, optional
         What an encoder's space adds to the anchor in every round.
 
@@ -225,13 +219,12 @@ class Pool:
         posterior: FloatMatrix,
         evidence: float | None = None,
         anchor: FloatMatrix | None = None,
-        weight: float = 1.0,
         means: ClassMeans | None = None,
     ) -> None:
         self.rows, self.by_term = rows, rows.T.tocsr()
         self.posterior = posterior
         self.temper, self.anchor = tempering(rows, evidence), anchor
-        self.weight, self.means = weight, means
+        self.means = means
 
     def sums(self, moved: float = np.inf) -> PoolSums:
         """The documents by their present posterior."""
@@ -243,7 +236,7 @@ class Pool:
         anchor = self.anchor
         if anchor is not None and self.means is not None:
             anchor = anchor + self.means.evidence(self.posterior)
-        posterior = posteriors(self.rows, now, self.temper, anchor, self.weight)
+        posterior = posteriors(self.rows, now, self.temper, anchor)
         moved = float(np.abs(posterior - self.posterior).max(initial=0.0))
         self.posterior = posterior
         return self.sums(moved)
@@ -256,19 +249,9 @@ _SHARPNESS = 8.0
 class ClassMeans:
     """Classes as spheres of one size in an encoder's space (SS7).
 
-    Parameters
-    ----------
-    vectors : ndarray of shape (n_documents, n_dimensions)
-        Unit vectors, labelled documents first.
-    y_index, n_classes : ndarray of shape (n_labelled,) and int
-        Class numbers of the labelled documents.
-    label_weight : ndarray of shape (n_labelled,)
-        What each of them counts.
-    pool_weight : float
-        What a document of the pool counts.
-    weight : float
-        Factor on the log-posteriors.
-
+    ``vectors`` are those of the labelled documents, whose class numbers and weights
+    follow, and then of the pool, whose documents count ``pool_weight``. The
+    log-posteriors get the factor ``weight``.
     """
 
     def __init__(
@@ -281,8 +264,7 @@ class ClassMeans:
         weight: float = 1.0,
     ) -> None:
         labelled, self.pool = np.split(vectors, [len(y_index)])
-        member = np.zeros((len(y_index), n_classes))
-        member[np.arange(len(y_index)), y_index] = label_weight
+        member = np.eye(n_classes)[y_index] * label_weight[:, None]
         self.sums, self.sizes = labelled.T @ member, member.sum(axis=0)
         self.pool_weight, self.weight = pool_weight, weight
 

@@ -240,10 +240,8 @@ class Weights:
 
     shares: dict[str, float]
     """View name -> its share of the vote."""
-    bayes: float = 1.0
-    """The words' Bayes step, beside the vote."""
     means: float = 0.0
-    """The step to class means in an encoder's space, beside the vote."""
+    """The step to class means in an encoder's space, beside vote and Bayes step."""
 
     @property
     def encoder_share(self) -> float | None:
@@ -297,9 +295,7 @@ class Lesson:
         evidence = vote_together(votes, weights.shares)
         first = np.exp(log_normalize(2.0 * evidence))
         means = self.class_means(recipe, weights.means) if weights.means else None
-        pool = Pool(
-            material.terms[n:], first, _EVIDENCE, evidence, weights.bayes, means
-        )
+        pool = Pool(material.terms[n:], first, _EVIDENCE, evidence, means)
         naive_bayes_em(
             labelled_sums(material.terms[:n], self.y, self.n_classes, self.weight),
             pool.sums(),
@@ -362,11 +358,11 @@ class Lesson:
 
 
 # Before any evidence: the encoder's share of the vote on long texts, which say enough
-# in words, and on short ones; the Bayes step; the step to class means.
-_LONG_SHARE, _SHORT_SHARE, _BAYES, _MEANS = 0.1, 0.6, 1.0, 0.1
+# in words, and on short ones; the step to class means.
+_LONG_SHARE, _SHORT_SHARE, _MEANS = 0.1, 0.6, 0.1
 # Pseudo-documents that hold these, and the views of words at equal shares.
 _ENCODER_STRENGTH, _LONG_EQUAL, _SHORT_EQUAL = 0.2, 5.0, 1.0
-_BAYES_STRENGTH, _MEANS_STRENGTH = 0.5, 0.1
+_WORDS_STRENGTH, _MEANS_STRENGTH = 5.0, 0.1
 
 
 @dataclass(frozen=True)
@@ -384,12 +380,12 @@ class HeldOut:
 def prior_weights(views: Iterable[str], is_short: bool) -> Weights:
     """What counts before any evidence: views of words the same."""
     names = list(views)
-    words = [name for name in names if name != ENCODER]
-    encoder = 0.0 if len(words) == len(names) else 1.0
-    if words:
-        encoder *= _SHORT_SHARE if is_short else _LONG_SHARE
-    shares = dict.fromkeys(words, (1.0 - encoder) / max(len(words), 1))
-    return Weights({**shares, ENCODER: encoder} if encoder else shares)
+    n_words = sum(name != ENCODER for name in names)
+    encoder = _SHORT_SHARE if is_short else _LONG_SHARE
+    if n_words in (0, len(names)):
+        encoder = 0.0 if n_words else 1.0
+    equal = (1.0 - encoder) / max(n_words, 1)
+    return Weights({name: encoder if name == ENCODER else equal for name in names})
 
 
 def weights_by_evidence(
@@ -397,7 +393,7 @@ def weights_by_evidence(
 ) -> Weights:
     """What the parts of the recipe count, by labels held out (SS7).
 
-    No step counts more than the vote.
+    The step to class means counts no more than vote and Bayes step together.
     """
     prior = prior_weights(views, recipe.phrases)
     equal = _SHORT_EQUAL if recipe.phrases else _LONG_EQUAL
@@ -414,20 +410,18 @@ def weights_by_evidence(
         return weights
     steps = [_steps(part, recipe, weights) for part in parts]
     together = {n: np.concatenate([step[n] for step in steps]) for n in steps[0]}
-    pulls = {"vote": 5.0, "bayes": _BAYES_STRENGTH, "means": _MEANS_STRENGTH}
-    by_step = weigh(together, y, {"vote": 1.0, "bayes": _BAYES, "means": _MEANS}, pulls)
-    bayes, means = (min(1.0, by_step[n] / by_step["vote"]) for n in ("bayes", "means"))
-    return replace(weights, bayes=bayes, means=means)
+    pulls = {"words": _WORDS_STRENGTH, "means": _MEANS_STRENGTH}
+    by_step = weigh(together, y, {"words": 1.0, "means": _MEANS}, pulls)
+    return replace(weights, means=min(1.0, by_step["means"] / by_step["words"]))
 
 
 def _steps(part: HeldOut, recipe: Recipe, weights: Weights) -> Votes:
-    """Log-evidence of the documents held out: the vote, and what each step adds."""
+    """Log-posteriors of the documents held out: by words, and by class means."""
+    posterior = part.lesson.labelled_pool(part.votes, recipe, weights).posterior
+    means = part.lesson.class_means(recipe).evidence(posterior)
+    words = np.log(np.maximum(posterior, 1e-300))
     n = len(part.y)
-    pool = part.lesson.labelled_pool(part.votes, recipe, weights)
-    assert pool.anchor is not None
-    means = part.lesson.class_means(recipe).evidence(pool.posterior)
-    said = np.log(np.maximum(pool.posterior[:n], 1e-300)) - pool.anchor[:n]
-    return {"vote": pool.anchor[:n], "bayes": said, "means": means[:n]}
+    return {"words": words[:n], "means": means[:n]}
 
 
 def total_scores(
