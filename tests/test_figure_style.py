@@ -115,3 +115,16 @@ def test_drawn_figures_use_the_palette():
         text = path.read_text(encoding="utf-8")
         assert any(color in text for color in (*COLORS, INK)), path
         assert "#1f77b4" not in text, f"{path}: matplotlib's own blue"
+
+
+def test_the_report_draws_in_the_same_colours():
+    from importlib import resources
+
+    from earmark.figure_style import COLORS, for_dark
+
+    folder = resources.files("earmark.evaluation.report") / "assets"
+    style = (folder / "report.css").read_text(encoding="utf-8")
+    light, dark = style.split("prefers-color-scheme: dark")
+    for name, color in (("right", COLORS[0]), ("wrong", COLORS[1])):
+        assert f"--{name}: {color};" in light
+        assert f"--{name}: {for_dark(color)};" in dark

@@ -9,6 +9,8 @@ _HERE = Path(__file__).parent
 _PROBLEMS = (_HERE / "page_problems.js").read_text()
 _AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 _FOCUS = (_HERE / "page_focus.js").read_text()
+_ACTS = (_HERE / "page_acts.js").read_text()
+_REACH = (_HERE / "page_reach.js").read_text()
 
 
 def problems(page):
@@ -44,6 +46,19 @@ def tab_through(page, n):
     return reached
 
 
+def out_of_reach(page):
+    """Names of what can be operated by a pointer, but not reached by the Tab key."""
+    names = page.evaluate(_REACH)
+    page.evaluate("() => document.activeElement.blur()")
+    reached = set()
+    for _ in range(2 * len(names) + 20):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("() => document.activeElement.reach"))
+        if len(reached - {None}) == len(names):
+            break
+    return [name for place, name in enumerate(names) if place not in reached]
+
+
 class Browser:
     """Debian's Chromium; notes every request and every error of a page."""
 
@@ -58,6 +73,7 @@ class Browser:
         context = self._browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme
         )
+        context.add_init_script(_ACTS)
         page = context.new_page()
         self.requests, self.errors = [], []
         page.on("request", lambda request: self.requests.append(request.url))

@@ -113,19 +113,3 @@ def test_the_slider_says_what_a_threshold_costs_and_predictions_download(
     assert lines[0] == "document,label,predicted,confidence"
     assert len(lines) == 201
     assert page.trouble == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing_on_the_report(browser, page_path, scheme, width):
-    from tests.apps.page_checks import axe_violations
-
-    page = visit(
-        browser,
-        page_path,
-        color_scheme=scheme,
-        viewport={"width": width, "height": 800},
-    )
-    page.locator("td.wrong button").first.click()
-    assert axe_violations(page) == []

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import expect
 
 from earmark.documents import docstring_corpus
-from tests.apps.page_checks import Browser, axe_violations
+from tests.apps.page_checks import Browser
 from tests.apps.serving import Server
 
 pytestmark = pytest.mark.slow
@@ -261,35 +261,3 @@ def test_150_labels_by_typing_and_by_clicking(browser, tmp_path, record_property
         page.context.close()
     finally:
         server.stop(signal.SIGKILL)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing_on_any_view(browser, tmp_path, scheme, width):
-    project = Project(tmp_path, "--overlap", "0.5")
-    project.start()
-    try:
-        person = Person(browser, project, "ann", lambda row, _: project.truth[row])
-        page = person.page
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": width, "height": 844})
-        for _ in range(24):
-            person.answer()
-        page.keyboard.press("x")
-        page.locator("#notes li").wait_for()
-        found = {"label": axe_violations(page)}
-        for view, ready in (
-            ("browse", ".hit"),
-            ("confusion", ".matrix"),
-            ("project", "#label-table tr"),
-        ):
-            page.click(f"#tab-{view}")
-            page.locator(ready).first.wait_for()
-            found[view] = axe_violations(page)
-        page.keyboard.press("g")
-        page.locator("#guide[open]").wait_for()
-        found["guidelines"] = axe_violations(page)
-        assert found == {view: [] for view in found}
-        page.context.close()
-    finally:
-        project.kill()

@@ -107,7 +107,8 @@ class Browser:
             answer = session.loop.answers.get(document)
             if answer and guess in place and answer[0] in place:
                 table[place[answer[0]], place[guess]] += 1
-                n_picked += not session.loop.is_check[document]
+                asked = session.entries[document].how == "asked"
+                n_picked += asked and not session.loop.is_check[document]
         return {
             "labels": names,
             "table": table.tolist(),

@@ -32,6 +32,7 @@ class Team:
             "labels": store.label_facts(),
             "people": store.people(),
             "twice": self.n_twice,
+            "overlap": len(self.session.overlap),
             "disputed": len(self.session.disputed),
             "agreement": self.agreement(),
             "changes": [

@@ -248,6 +248,8 @@ def _certainty(fitted: Fitted, any_of: bool) -> tuple[FloatVector, FloatVector]:
 
 # Before this many answers there is nothing to be uncertain about.
 _COLD_START = 8
+# Checks left open, by a tab that was closed, that are asked before all else.
+_FEW_OPEN = 3
 # Every so many picks one goes to what is least like all that was answered.
 _DIVERSE_EVERY = 10
 _CANDIDATES = 300
@@ -375,6 +377,16 @@ class LabellingLoop:
         answered = sum(bool(self.is_check[d]) for d in self.answers)
         return answered - len(self.checks())
 
+    @property
+    def _is_overdue(self) -> bool:
+        """Whether most of the checks so far wait for a few that are still open.
+
+        With labels that were there before, many are open; those are asked in turn.
+        """
+        known = [d in self.answers or d in self.skipped for d in self.check_order]
+        last = max((n for n, is_known in enumerate(known) if is_known), default=-1)
+        return 0 < known[: last + 1].count(False) <= _FEW_OPEN
+
     def lessons(self) -> dict[int, tuple[str, ...]]:
         """Answers to learn from."""
         return {d: a for d, a in self.answers.items() if not self.is_check[d]}
@@ -452,7 +464,7 @@ class LabellingLoop:
         ``busy`` documents are being answered elsewhere and are passed over.
         """
         earliest = self._next_check(())
-        if self.n_checks_waiting and earliest and earliest.document not in busy:
+        if earliest and self._is_overdue and earliest.document not in busy:
             return earliest  # later checks count only after this one
         n_asked = len(self.answers) + len(self.skipped)
         n_checked = sum(1 for d in (*self.answers, *self.skipped) if self.is_check[d])

@@ -304,6 +304,7 @@ async function refreshGuess() {
 const VIEWS = ["label", "browse", "confusion", "project"];
 
 function show(view) {
+  $("saved").textContent = "";
   for (const name of VIEWS) {
     $(`view-${name}`).hidden = name !== view;
     if (name === view) $(`tab-${name}`).setAttribute("aria-current", "page");

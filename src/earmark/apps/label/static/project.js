@@ -34,14 +34,10 @@ const head = (...names) => make("thead", {}, make("tr", {}, ...names.map((name) 
 const row = (...cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)));
 
 function labelRow(label) {
-  const field = (name, value, size) => {
-    const input = make("input", { type: "text", value, attrs: { "aria-label": `${name} of ${label.name}` } });
-    if (size) Object.assign(input, { maxLength: size, className: "one-key" });
-    return input;
-  };
+  const field = (name, value, more = {}) => make("input", { type: "text", value, attrs: { "aria-label": `${name} of ${label.name}` }, ...more });
   const description = field("Description", label.description);
-  const group = field("Group", label.group);
-  const key = field("Key", label.key, 1);
+  const group = field("Group", label.group, { className: "group-name" });
+  const key = field("Key", label.key, { className: "one-key", maxLength: 1 });
   const save = () => act("describe", { name: label.name, description: description.value, shortcut: key.value.toLowerCase(), group: group.value });
   for (const input of [description, group, key]) input.addEventListener("change", save);
   return row(make("span", { textContent: label.name }), description, group, key);
@@ -76,7 +72,8 @@ function show() {
   $("people").replaceChildren(head("Name", "Answers", "Last"), make("tbody", {}, ...data.people.map((one) => row(one.name || "(no name)", number(one.answers), day(one.last)))));
   $("agreement-words").textContent = data.twice
     ? `${number(data.twice)} ${data.twice === 1 ? "document was" : "documents were"} answered by two people or more. 1 is perfect agreement, 0 is what chance gives.`
-    : "Nothing was answered by two people yet; start with --overlap 0.1 to have a tenth of the documents labelled twice.";
+    : data.overlap ? `${number(data.overlap)} documents are asked of two people; none has two answers yet.`
+      : "Every document is asked of one person; start with --overlap 0.1 to have a tenth of them labelled twice.";
   const figure = (a) => (a.value === null ? "undefined" : `${a.value.toFixed(2)} (${a.low.toFixed(2)} to ${a.high.toFixed(2)})`);
   $("agreement").replaceChildren(...(data.agreement.length ? [head("Measure", "People", "Value (95 % interval)", "Equal answers", "Documents"),
     make("tbody", {}, ...data.agreement.map((a) => row(a.name, a.people, figure(a), percent(a.observed), number(a.n_documents))))] : []));

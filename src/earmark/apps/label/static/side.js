@@ -69,7 +69,7 @@ export function showState(state) {
   $("estimate-words").textContent = estimate.accuracy === null
     ? "Known after the first random checks."
     : `between ${percent(estimate.low)} and ${percent(estimate.high)}, from ${estimate.checks} random ${estimate.checks === 1 ? "check" : "checks"} the model has not learned from`
-      + (estimate.waiting ? `; ${number(estimate.waiting)} more waiting for one that is open elsewhere` : "");
+      + (estimate.waiting ? `; ${number(estimate.waiting)} more count once earlier ones are answered` : "");
   showInterval(estimate);
   const promise = state.promise;
   $("coverage").textContent = percent(promise.coverage);

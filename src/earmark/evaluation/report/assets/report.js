@@ -58,7 +58,9 @@
         for (const item of found) {
           const block = element("div", "", "document");
           const sure = "confidence" in item ? ", confidence " + item.confidence.toFixed(3) : "";
-          block.append(element("small", "document " + item.number + sure), element("p", item.text));
+          const text = element("p", item.text);
+          text.tabIndex = 0; // long ones scroll
+          block.append(element("small", "document " + item.number + sure), text);
           list.append(block);
         }
         const total = Number(button.textContent);
