@@ -7,8 +7,9 @@ import math
 import os
 import platform
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,14 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Run:
-    """How a part is run: ``quick`` takes fewer draws and sizes."""
+    """How a part is run: ``quick`` takes fewer draws and sizes.
+
+    ``seconds`` gets the CPU seconds that each part took.
+    """
 
     quick: bool = False
     progress: Progress = lambda message: None
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 # Name -> (pipeline over raw strings, grid of the one setting that is tuned).
@@ -143,13 +148,20 @@ def run_parts(
 ) -> dict[str, Any]:
     """Results by part: those asked for are run, the others are taken as stored.
 
-    A part that is neither asked for nor stored is run too. ``keep`` gets the whole
+    A part that is neither asked for nor stored is run too; one that lacks what it
+    needs, and says so as "not run", stays as stored. ``keep`` gets the whole
     after every part, so that a run that is stopped loses one part only.
     """
     result = {name: stored[name] for name in reproduction.PARTS if name in stored}
     for name, part in reproduction.PARTS.items():
         if parts is None or name in parts or name not in stored:
-            result[name] = _finite(part(run))
+            started = time.process_time()
+            found = _finite(part(run))
+            if isinstance(found, dict) and "not run" in found and name in stored:
+                run.progress(f"{name} stays as stored: {found['not run']}")
+                continue
+            result[name] = found
+            run.seconds[name] = round(time.process_time() - started, 1)
             if len(result) == len(reproduction.PARTS):
                 keep({**result, **_finite(reproduction.derive(result))})
     ordered = {name: result[name] for name in reproduction.PARTS}
@@ -184,11 +196,14 @@ def log_odds(log_proba: FloatMatrix) -> FloatVector:
     return np.asarray(ordered[:, -1] - logsumexp(ordered[:, :-1], axis=1))
 
 
-def write_result(path: Path, command: str, quick: bool, result: Any) -> None:
-    """Write a result as JSON with the command and the versions that made it."""
+def write_result(
+    path: Path, command: str, quick: bool, result: Any, seconds: Mapping[str, float]
+) -> None:
+    """Write a result as JSON with the command, versions and CPU seconds behind it."""
     payload = {
         "command": command,
         "quick": quick,
+        "seconds": dict(seconds),
         "versions": {
             "earmark": earmark.__version__,
             "numpy": np.__version__,

@@ -7,9 +7,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Table", "gain", "mean", "number", "p_value", "paired", "ranked"]
+__all__ = [
+    "MARKS",
+    "Table",
+    "gain",
+    "marks",
+    "mean",
+    "number",
+    "p_value",
+    "paired",
+    "ranked",
+]
 
 MISSING = "–"
+# What ``marks`` puts behind a figure, and what varies in each of the two tests.
+MARKS = (
+    "Marks of p < .05: * in a paired t test over the draws (what varies is which "
+    "documents train), † over the documents, each by its mean over the draws (what "
+    "varies is which documents are tested)."
+)
 
 
 @dataclass(frozen=True)
@@ -75,9 +91,14 @@ def p_value(p: float | None) -> str:
 
 
 def paired(row: Mapping[str, Any]) -> str:
-    """A difference with a star where its test has p < .05."""
-    star = " *" if row["p"] is not None and row["p"] < 0.05 else ""
-    return number(row["difference"], sign=True) + star
+    """A difference with the marks of its tests."""
+    return number(row["difference"], sign=True) + marks(row)
+
+
+def marks(row: Mapping[str, Any]) -> str:
+    """A star and a dagger where the tests over draws and documents have p < .05."""
+    tests = ((row.get("p"), " *"), (row.get("p over documents"), " †"))
+    return "".join(mark for p, mark in tests if p is not None and p < 0.05)
 
 
 def ranked(names: Iterable[str], first: Sequence[str]) -> list[str]:

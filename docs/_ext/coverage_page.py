@@ -3,13 +3,18 @@
 A row says where an equation, table, figure, example, exercise or claim of a source is
 in the code, which test holds it, what came out, and the verdict: exact, close,
 differs (with the reason, and the page that says so) or background (what the source
-only cites or announces).
+only cites or announces). ``printed`` is what the source prints where ours differs from
+it. A figure in braces, such as ``{hybrid>figure_2>0>coverage:.2f}``, is read from that
+stored result.
 """
 
 from __future__ import annotations
 
 import csv
+import json
+import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,10 +39,49 @@ source itself only cites, quotes or announces. Errata and differences in one lis
 """
 
 
+# A figure of a stored result: name, keys, format.
+FIGURE = re.compile(r"\{([\w-]+)>([^}:]+)(?::([^}]+))?\}")
+
+
 def rows(data: Path = DATA) -> list[dict[str, str]]:
-    """The data file, one dict per row."""
+    """The data file, one dict per row, figures filled in from the stored results."""
     with data.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        every = list(csv.DictReader(file))
+    return [{key: FIGURE.sub(_stored, cell) for key, cell in r.items()} for r in every]
+
+
+def _stored(match: re.Match[str]) -> str:
+    """One figure of a stored result; three digits unless told."""
+    name, path, form = match.groups()
+    value = _result(name)
+    for key in path.split(">"):
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    if value is None:
+        return "–"
+    return format(value, form or ("d" if isinstance(value, int) else ".3f"))
+
+
+@cache
+def _result(name: str) -> object:
+    file = ROOT / "reproductions" / "results" / f"{name}.json"
+    return json.loads(file.read_text(encoding="utf-8"))["result"]
+
+
+def differences() -> dict[str, str]:
+    """What did not come out as printed: a table per source."""
+    every = [row for row in rows() if row["printed"]]
+    head = ("row", "printed", "ours", "why")
+    return {
+        source: _table(
+            head,
+            [
+                [row["row"], row["printed"], row["figure"], row["why"]]
+                for row in every
+                if row["source"] == source
+            ],
+        )
+        for source in SOURCES
+    }
 
 
 def pages(every: list[dict[str, str]]) -> dict[str, str]:

@@ -195,12 +195,24 @@ def reproduction_page(path: Path, figures: Path) -> str:
             about,
             f"Made by `{stored['command']}` with {versions}.{kind} "
             f"This page is written from `reproductions/results/{path.name}`.",
-            *([stored["remarks"]] if "remarks" in stored else []),
+            _times(module, stored),
             "## Tables",
             body,
             *(["## Figures", *pictures] if pictures else []),
         ]
     )
+
+
+def _times(module: reproductions.Reproduction, stored: dict[str, Any]) -> str:
+    """What the parts took, and which of them are of an earlier run."""
+    seconds = stored.get("seconds", {})
+    earlier = [part for part in module.PARTS if part not in seconds]
+    said = [stored["remarks"]] if "remarks" in stored else []
+    if seconds:
+        said.append(f"CPU minutes: {sum(seconds.values()) / 60:.1f}.")
+    if seconds and earlier:
+        said.append(f"Of an earlier run, not timed: {', '.join(earlier)}.")
+    return " ".join(said)
 
 
 def _open(table: Table) -> str:

@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]
+
+import coverage_page  # noqa: E402
 
 from benchmarks import (  # noqa: E402
     class_names,
@@ -67,6 +69,8 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     for name, text in class_names.tables().items():
         tables[f"class-names/{name}"] = text
     tables["odd-inputs/all"] = odd_inputs.table()
+    for source, text in coverage_page.differences().items():
+        tables[f"differences/{source}"] = text
     tables["front/figures"] = front_table(root)
     return tables
 

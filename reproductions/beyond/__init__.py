@@ -22,7 +22,7 @@ from reproductions.beyond.nodes import nodes_per_class
 from reproductions.beyond.paths import overtaking, word_clusters
 from reproductions.figures import legend, panels, save
 from reproductions.study import Run
-from reproductions.tables import Table, gain, mean, number, p_value
+from reproductions.tables import MARKS, Table, gain, marks, mean, number, p_value
 
 __all__ = ["PARTS", "derive", "draw", "tables"]
 
@@ -106,13 +106,14 @@ def _overtaking(cells: Mapping[str, Any]) -> Table:
             number(cell["terms per document"], 0),
             f"{cell['terms shared by classes']:.0%}",
             *(number(cell["accuracy"][m]["mean"]) for m in cell["accuracy"]),
-            f"{gain(cell['HONB - NB'])}, p {p_value(cell['HONB - NB']['p'])}",
+            gain(cell["HONB - NB"]) + marks(cell["HONB - NB"]),
         ]
         for name, cell in cells.items()
     ]
     methods = list(next(iter(cells.values()))["accuracy"])
     head = ["data", "terms", "shared", *methods, "HONB − NB"]
-    return Table("overtaking", "Why naive Bayes overtakes higher order", head, rows)
+    title = "Why naive Bayes overtakes higher order"
+    return Table("overtaking", title, head, rows, MARKS)
 
 
 def _clusters(sets: Mapping[str, Any]) -> Table:
@@ -121,12 +122,11 @@ def _clusters(sets: Mapping[str, Any]) -> Table:
             name,
             mean(row["words"]),
             mean(row["clusters"]),
-            gain(row["gain"]),
-            p_value(row["p"]),
+            gain(row["gain"]) + marks(row["gain"]),
         ]
         for name, row in sets.items()
     ]
-    head = ["data", "words", "word clusters", "gain", "p"]
+    head = ["data", "words", "word clusters", "gain"]
     title = "Multinomial naive Bayes on word clusters (NBWC), 5 % of the documents"
     return Table("word-clusters", title, head, rows)
 

@@ -20,9 +20,10 @@ from earmark.models import (
     HigherOrderNaiveBayes,
     MultinomialNaiveBayes,
 )
-from earmark.typing import FloatMatrix, IntVector, SparseMatrix
+from earmark.typing import BoolVector, FloatMatrix, IntVector, SparseMatrix
+from reproductions.higher_order.comparison import Answers
 from reproductions.higher_order.data import DataSet, Trial, draw_trial, load_data_sets
-from reproductions.study import Run, mean_and_error, paired_p_value
+from reproductions.study import Run, mean_and_error
 
 __all__ = ["overtaking", "word_clusters"]
 
@@ -53,44 +54,49 @@ def overtaking(run: Run) -> dict[str, Any]:
 
 
 def _compared(trials: list[Trial]) -> dict[str, Any]:
-    methods: Mapping[str, Callable[[Trial], float]] = {
-        "NB": _accuracy(BernoulliNaiveBayes, "both"),
-        "NB, present terms only": _accuracy(BernoulliNaiveBayes, "present"),
-        "HONB": _accuracy(HigherOrderNaiveBayes, "both"),
+    methods: Mapping[str, Callable[[Trial], BoolVector]] = {
+        "NB": _right(BernoulliNaiveBayes, "both"),
+        "NB, present terms only": _right(BernoulliNaiveBayes, "present"),
+        "HONB": _right(HigherOrderNaiveBayes, "both"),
         "HONB, absence as in NB": _absence_of_first_order,
     }
-    scores = {name: [m(trial) for trial in trials] for name, m in methods.items()}
+    answers = Answers(
+        [trial.documents for trial in trials],
+        {name: [m(trial) for trial in trials] for name, m in methods.items()},
+    )
     return {
         "terms per document": float(
             np.mean([(t.train > 0).sum() / t.train.shape[0] for t in trials])
         ),
         "terms shared by classes": float(np.mean([_overlap(t) for t in trials])),
-        "accuracy": {name: mean_and_error(values) for name, values in scores.items()},
-        "HONB - NB": {
-            **mean_and_error(np.subtract(scores["HONB"], scores["NB"])),
-            "p": paired_p_value(scores["HONB"], scores["NB"]),
+        "accuracy": {
+            name: mean_and_error(answers.accuracies(name)) for name in methods
         },
-        "HONB - NB, present terms only": {
-            **mean_and_error(
-                np.subtract(scores["HONB"], scores["NB, present terms only"])
-            ),
-            "p": paired_p_value(scores["HONB"], scores["NB, present terms only"]),
+        **{
+            f"HONB - {other}": gained(answers, "HONB", other)
+            for other in ("NB", "NB, present terms only")
         },
     }
 
 
-def _accuracy(kind: Any, terms: str) -> Callable[[Trial], float]:
-    def accuracy(trial: Trial) -> float:
+def gained(answers: Answers, ours: str, theirs: str) -> dict[str, Any]:
+    """Mean difference with its error over the trials, and both tests of it."""
+    gap = np.subtract(answers.accuracies(ours), answers.accuracies(theirs))
+    return {**mean_and_error(gap), **answers.tested(ours, theirs)}
+
+
+def _right(kind: Any, terms: str) -> Callable[[Trial], BoolVector]:
+    def right(trial: Trial) -> BoolVector:
         model = kind().fit(trial.train, trial.y_train)
         present, absent = _log_probabilities(model)
         if terms == "present":
             absent = np.zeros_like(absent)
         return _scored(model, present, absent, trial)
 
-    return accuracy
+    return right
 
 
-def _absence_of_first_order(trial: Trial) -> float:
+def _absence_of_first_order(trial: Trial) -> BoolVector:
     """Presence by paths, absence by documents."""
     paths = HigherOrderNaiveBayes().fit(trial.train, trial.y_train)
     plain = BernoulliNaiveBayes().fit(trial.train, trial.y_train)
@@ -107,10 +113,10 @@ def _log_probabilities(model: Any) -> tuple[FloatMatrix, FloatMatrix]:
 
 def _scored(
     model: Any, present: FloatMatrix, absent: FloatMatrix, trial: Trial
-) -> float:
+) -> BoolVector:
     rows = (trial.test > 0).astype(np.float64)
     scores = rows @ (present - absent).T + absent.sum(axis=1) + model.class_log_prior_
-    return float(np.mean(model.classes_[scores.argmax(axis=1)] == trial.y_test))
+    return np.asarray(model.classes_[scores.argmax(axis=1)] == trial.y_test)
 
 
 def _overlap(trial: Trial) -> float:
@@ -152,41 +158,43 @@ def word_clusters(run: Run) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for data in _sets(run):
-        words, clusters = [], []
+        answers = Answers(right={"words": [], "clusters": []})
         for number in range(2 if run.quick else 8):
             trial = draw_trial(data, 0.05, number)
+            answers.documents.append(trial.documents)
             plain = MultinomialNaiveBayes().fit(trial.train, trial.y_train)
-            words.append(float(plain.score(trial.test, trial.y_test)))
-            clusters.append(_clustered(trial))
+            right = plain.predict(trial.test) == trial.y_test
+            answers.right["words"].append(np.asarray(right))
+            answers.right["clusters"].append(_clustered(trial))
         found[data.name] = {
-            "words": mean_and_error(words),
-            "clusters": mean_and_error(clusters),
-            "gain": mean_and_error(np.subtract(clusters, words)),
-            "p": paired_p_value(clusters, words),
+            **{
+                each: mean_and_error(answers.accuracies(each)) for each in answers.right
+            },
+            "gain": gained(answers, "clusters", "words"),
         }
         run.progress(f"word clusters: {data.name}")
     return found
 
 
-def _clustered(trial: Trial) -> float:
+def _clustered(trial: Trial) -> BoolVector:
     parts = StratifiedKFold(3, shuffle=True, random_state=0)
     X, y = trial.train, trial.y_train
     scores = [
         np.mean(
             [
-                _cluster_score(X[fit], y[fit], X[judge], y[judge], n)
+                _cluster_right(X[fit], y[fit], X[judge], y[judge], n).mean()
                 for fit, judge in parts.split(y, y)
             ]
         )
         for n in _CLUSTERS
     ]
     best = _CLUSTERS[int(np.argmax(scores))]
-    return _cluster_score(X, y, trial.test, trial.y_test, best)
+    return _cluster_right(X, y, trial.test, trial.y_test, best)
 
 
-def _cluster_score(
+def _cluster_right(
     X: SparseMatrix, y: Any, new: SparseMatrix, truth: Any, n_clusters: int
-) -> float:
+) -> BoolVector:
     cluster = clusters_of_words(X, y, n_clusters)
     width = int(cluster.max()) + 1
     member = sparse.csr_array(
@@ -194,7 +202,7 @@ def _cluster_score(
         shape=(len(cluster), width),
     )
     model = MultinomialNaiveBayes().fit(X @ member, y)
-    return float(model.score(new @ member, truth))
+    return np.asarray(model.predict(new @ member) == truth)
 
 
 def clusters_of_words(X: SparseMatrix, y: Any, n_clusters: int) -> IntVector:

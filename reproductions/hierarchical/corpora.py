@@ -245,9 +245,9 @@ def summary(
         if paper is not None:
             table[name]["paper"] = paper.get(name)
         other = "naive Bayes" + (", alpha 1" if "alpha 1" in name else "")
-        if other in rows and name != other and len(right) == len(rows[other]):
-            tests = [task.test for task in tasks]
+        if other in rows and name != other:
+            tests = [task.test for task in tasks[: len(right)]]
             table[name]["p against naive Bayes"] = documents_p_value(
-                right, rows[other], tests
+                right, rows[other][: len(right)], tests
             )
     return table

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from earmark.typing import BoolVector, IntVector
 from reproductions.higher_order.published import (
     TABLE_2,
     TABLE_3,
@@ -12,16 +14,16 @@ from reproductions.higher_order.published import (
     TABLE_5,
     printed,
 )
-from reproductions.study import mean_and_error, paired_p_value
+from reproductions.study import documents_p_value, mean_and_error, paired_p_value
 
 __all__ = [
     "TESTS",
+    "Answers",
     "agreement",
     "averages",
     "comparison",
     "improvements",
     "means",
-    "roots",
     "summary",
 ]
 
@@ -45,47 +47,74 @@ TESTS = (
     ("multinomial NB", "HONB"),
     ("Complement NB", "HONB"),
 )
-Accuracies = Mapping[str, Mapping[str, Sequence[float]]]
 
 
-def summary(accuracies: Accuracies, methods: Iterable[str]) -> dict[str, Any]:
-    """Mean, spread and the paper's figure of each method on each data set."""
-    chosen = list(methods)
+@dataclass
+class Answers:
+    """Which test documents of a data set each method has right, trial by trial."""
+
+    documents: list[IntVector] = field(default_factory=list)
+    right: dict[str, list[BoolVector]] = field(default_factory=dict)
+
+    def accuracies(self, method: str) -> list[float]:
+        """Accuracy of each trial."""
+        return [float(each.mean()) for each in self.right[method]]
+
+    def tested(self, ours: str, theirs: str) -> dict[str, Any]:
+        """Mean difference, and two tests of it.
+
+        ``p`` is the paper's paired t test over the trials: what varies is which
+        documents train. ``p over documents`` takes every document's mean over the
+        trials that test it: what varies is which documents are tested.
+        """
+        a, b = self.accuracies(ours), self.accuracies(theirs)
+        return {
+            "difference": sum(a) / len(a) - sum(b) / len(b),
+            "p": paired_p_value(a, b),
+            "p over documents": documents_p_value(
+                self.right[ours], self.right[theirs], self.documents
+            ),
+        }
+
+
+def summary(answers: Mapping[str, Answers]) -> dict[str, Any]:
+    """Mean, spread and the paper's figure of each method on each data set.
+
+    With the tests against other methods that ``TESTS`` names.
+    """
     return {
         name: {
             method: {
-                **mean_and_error(by_method[method]),
+                **mean_and_error(mine.accuracies(method)),
                 "paper": printed(name, method),
-                "trials": list(by_method[method]),
+                "trials": mine.accuracies(method),
+                "tests": {
+                    theirs: mine.tested(ours, theirs)
+                    for ours, theirs in TESTS
+                    if ours == method and theirs in mine.right
+                },
             }
-            for method in chosen
+            for method in mine.right
         }
-        for name, by_method in accuracies.items()
+        for name, mine in answers.items()
     }
 
 
-def means(accuracies: Accuracies) -> dict[str, Any]:
+def means(answers: Mapping[str, Answers]) -> dict[str, Any]:
     """Mean and spread of each method on each data set."""
     return {
-        name: {method: mean_and_error(trials) for method, trials in by_method.items()}
-        for name, by_method in accuracies.items()
+        name: {method: mean_and_error(mine.accuracies(method)) for method in mine.right}
+        for name, mine in answers.items()
     }
 
 
 def comparison(
-    accuracies: Accuracies, pairs: Iterable[tuple[str, str]]
+    table: Mapping[str, Any], pairs: Iterable[tuple[str, str]]
 ) -> dict[str, dict[str, Any]]:
-    """Mean difference and paired t test of "A - B" on each data set."""
+    """The tests of "A - B" on each data set of a summary."""
     return {
         f"{ours} - {theirs}": {
-            name: {
-                "difference": mean_and_error(
-                    a - b
-                    for a, b in zip(by_method[ours], by_method[theirs], strict=True)
-                )["mean"],
-                "p": paired_p_value(by_method[ours], by_method[theirs]),
-            }
-            for name, by_method in accuracies.items()
+            name: rows[ours]["tests"][theirs] for name, rows in table.items()
         }
         for ours, theirs in pairs
     }
@@ -118,21 +147,6 @@ def averages(table: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         for ours, theirs, paper in _AVERAGES
     ]
-
-
-def roots(table: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Footnote 5: what dividing by the root adds to HOSVM, on the same trials."""
-    found: dict[str, Any] = {}
-    for name, methods in plain.items():
-        (row,) = methods.values()
-        ours = table[name]["HOSVM"]["trials"][: len(row["trials"])]
-        gap = [a - b for a, b in zip(ours, row["trials"], strict=True)]
-        found[name] = {
-            "without": row["mean"],
-            "difference": mean_and_error(gap)["mean"],
-            "p": paired_p_value(ours, row["trials"]),
-        }
-    return found
 
 
 def improvements(table: Mapping[str, Any]) -> dict[str, Any]:

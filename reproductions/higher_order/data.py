@@ -64,6 +64,8 @@ class Trial:
     y_train: Labels
     test: SparseMatrix
     y_test: Labels
+    documents: IntVector
+    """Which documents of the set are tested."""
 
 
 @lru_cache(maxsize=1)
@@ -168,4 +170,6 @@ def draw_trial(
     known = data.counts[train][:, columns]
     seen = np.flatnonzero(np.asarray((known > 0).sum(axis=0)).ravel())
     unknown = data.counts[test][:, columns[seen]]
-    return Trial(known[:, seen].tocsr(), data.y[train], unknown.tocsr(), data.y[test])
+    return Trial(
+        known[:, seen].tocsr(), data.y[train], unknown.tocsr(), data.y[test], test
+    )

@@ -12,7 +12,9 @@ from earmark.figure_style import series
 from earmark.models import HigherOrderTransformer
 from reproductions.figures import legend, panels, save
 from reproductions.higher_order.data import draw_trial, load_data_sets
+from reproductions.higher_order.published import TABLE_2
 from reproductions.study import Run
+from reproductions.tables import ranked
 
 __all__ = ["draw_curves", "draw_ratios", "log_ratios"]
 
@@ -22,7 +24,7 @@ _PAIR = ("alt.atheism", "soc.religion.christian")
 def draw_curves(curves: Mapping[str, Any], out: Path) -> str:
     """Figure 2: one panel per data set; the name of the file."""
     percent = [100 * float(share) for share in curves]
-    names = list(next(iter(curves.values())))
+    names = ranked(next(iter(curves.values())), list(TABLE_2))
     figure, axes = panels(len(names), size=(3.3, 3.0))
     for axis, name in zip(axes, names, strict=True):
         rows = [by_set[name] for by_set in curves.values()]

@@ -8,7 +8,7 @@ from typing import Any
 from reproductions.higher_order.comparison import TESTS
 from reproductions.higher_order.methods import METHODS
 from reproductions.higher_order.published import TABLE_2
-from reproductions.tables import Table, number, paired, ranked
+from reproductions.tables import MARKS, Table, marks, number, paired, ranked
 
 __all__ = ["tables"]
 
@@ -29,7 +29,7 @@ def tables(result: Mapping[str, Any]) -> list[Table]:
         ),
         _curves(result["curves"]),
         _averages(result["averages"]),
-        _roots(result["roots"]),
+        _roots(result["footnote_5"]),
         _improvements(result["table_3"]),
         _unlabelled(result["unlabelled"]),
         _accuracies(
@@ -65,8 +65,8 @@ def _differences(tests: Cells, sets: Sequence[str]) -> Table:
         [name.replace(" - ", " − "), *(paired(row[each]) for each in sets)]
         for name, row in tests.items()
     ]
-    title = "Differences over the same trials (* p < .05, paired t test)"
-    return Table("tests", title, ["", *sets], rows)
+    title = "Differences over the same trials"
+    return Table("tests", title, ["", *sets], rows, MARKS)
 
 
 def _curves(curves: Mapping[str, Cells]) -> Table:
@@ -77,12 +77,12 @@ def _curves(curves: Mapping[str, Cells]) -> Table:
         for method, base in (("NB", ""), ("HONB", "NB"), ("SVM", ""), ("HOSVM", "SVM")):
             cells = [name, method]
             for share in shares:
-                test = tests[share].get(f"{method} - {base}", {}).get(name, {"p": 1.0})
-                star = " *" if test["p"] < 0.05 else ""
-                cells.append(number(means[share][name][method]["mean"]) + star)
+                test = tests[share].get(f"{method} - {base}", {}).get(name, {})
+                cells.append(number(means[share][name][method]["mean"]) + marks(test))
             rows.append(cells)
     head = ["", "", *(f"{float(share):.0%}" for share in shares)]
-    return Table("curves", "Figure 2: accuracy by share of the documents", head, rows)
+    title = "Figure 2: accuracy by share of the documents"
+    return Table("curves", title, head, rows)
 
 
 def _averages(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -104,7 +104,7 @@ def _roots(table: Cells) -> Table:
     rows = [
         [
             "log-ratios as they are",
-            *(number(table[each]["without"]) for each in sets),
+            *(number(table[each]["mean"]) for each in sets),
             "",
         ],
         [
@@ -129,10 +129,8 @@ def _unlabelled(table: Cells) -> Table:
     rows = []
     for weight in sorted(table[sets[0]], key=float):
         cells = [table[name][weight] for name in sets]
-        stars = (" *" if (c["p_against_none"] or 1.0) < 0.05 else "" for c in cells)
-        shown = (number(c["mean"]) + s for c, s in zip(cells, stars, strict=True))
-        rows.append([weight, *shown])
-    title = "HONB with unlabelled documents (* p < .05 against weight 0)"
+        rows.append([weight, *(number(c["mean"]) + marks(c) for c in cells)])
+    title = "HONB with unlabelled documents, tested against weight 0"
     return Table("unlabelled", title, ["unlabelled_weight", *sets], rows)
 
 

@@ -20,7 +20,7 @@ from earmark.models import (
     SoftmaxRegression,
 )
 from earmark.typing import IntVector, Labels, SparseMatrix
-from reproductions.study import Progress, mean_and_error, paired_p_value
+from reproductions.study import Progress, mean_and_error
 
 __all__ = ["GENERATIVE", "crossing", "learning_curves"]
 
@@ -113,17 +113,10 @@ def _drawn(labels: Labels, size: int, draw: int) -> IntVector:
 
 
 def _row(corpus: str, size: int, found: dict[str, list[float]]) -> dict[str, Any]:
-    bernoulli = found["Bernoulli naive Bayes"]
     return {
         "corpus": corpus,
         "size": size,
-        "methods": {
-            name: {
-                **mean_and_error(values),
-                "p_against_bernoulli": paired_p_value(values, bernoulli),
-            }
-            for name, values in found.items()
-        },
+        "methods": {name: mean_and_error(values) for name, values in found.items()},
     }
 
 

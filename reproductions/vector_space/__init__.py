@@ -75,10 +75,14 @@ PARTS: Mapping[str, Callable[[Run], Any]] = {
     "bias and variance": lambda run: tradeoff.by_neighbours(_sets(run), run.progress),
     "figure 14.10": lambda run: tradeoff.three_classifiers(_sets(run), run.progress),
     "exercise 14.8": lambda run: newsgroups.exercise(_newsgroups(run), run.progress),
+    "weighting": lambda run: newsgroups.weightings(
+        2000 if run.quick else None, run.progress
+    ),
     "feature selection": lambda run: newsgroups.feature_selection(
         _newsgroups(run), _terms(run), run.progress
     ),
     "tables 14.2 and 14.3": timing.time_complexity,
+    "inverted index": timing.inverted_index,
     "bias and variance by terms": lambda run: tradeoff.by_terms(
         _newsgroups(run), _terms(run), 4 if run.quick else 12, run.progress
     ),

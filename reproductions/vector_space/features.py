@@ -18,12 +18,12 @@ Split = tuple[SparseMatrix, Labels, SparseMatrix, Labels]
 
 
 def vectors(
-    train: Sequence[str], test: Sequence[str], **options: Any
+    train: Sequence[str], test: Sequence[str], *, smart: str = "ltc", **options: Any
 ) -> tuple[SparseMatrix, SparseMatrix]:
-    """Unit vectors by the chapter's weighting (equation 6.14, SMART ltc)."""
+    """Vectors by SMART letters: ltc is the chapter's weighting (equation 6.14)."""
     counter = WordCounter(**options)
     counts = counter.fit_transform(train)
-    weighting = TfidfWeighting.from_smart("ltc")
+    weighting = TfidfWeighting.from_smart(smart)
     return (
         weighting.fit_transform(counts),
         weighting.transform(counter.transform(test)),
@@ -31,14 +31,17 @@ def vectors(
 
 
 @lru_cache(maxsize=2)
-def corpus(name: str, most: int | None = None, seed: int = 0) -> Split:
+def corpus(
+    name: str, most: int | None = None, seed: int = 0, smart: str = "ltc"
+) -> Split:
     """A corpus with its official split as vectors, shuffled, at most ``most`` each."""
     rng = np.random.default_rng(seed)
     parts = [
         documents.take(rng.permutation(len(documents))[:most].tolist())
         for documents in (load_corpus(name, "train"), load_corpus(name, "test"))
     ]
-    X, test = vectors(*(cast("list[str]", part.texts) for part in parts))
+    texts = (cast("list[str]", part.texts) for part in parts)
+    X, test = vectors(*texts, smart=smart)
     return X, np.array(parts[0].labels), test, np.array(parts[1].labels)
 
 

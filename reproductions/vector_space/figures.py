@@ -53,12 +53,14 @@ def _projection() -> Any:
             [x, x], [-0.1, np.sqrt(1 - x * x)], color=MUTED, lw=0.6, marker="", ls="-"
         )
         left.plot([x], [np.sqrt(1 - x * x)], "o", ms=4, color=COLORS[0])
-        left.annotate(f"x{number}", (x, np.sqrt(1 - x * x) + 0.06), ha="center")
-    left.set(title="distances after a projection", aspect="equal", ylim=(-0.15, 1.2))
+        # Outside of the arc, in the direction of its radius.
+        away = 1.1 * np.array([x, np.sqrt(1 - x * x)])
+        left.annotate(f"x{number}", away, ha="center", va="center")
+    left.set(title="distances after a projection", aspect="equal", ylim=(-0.15, 1.25))
     vectors = {"a": (0.5, 1.5), "x": (2, 2), "b": (4, 4), "c": (8, 6)}
     for name, point in vectors.items():
         right.annotate("", point, (0, 0), arrowprops={"arrowstyle": "->", "color": INK})
-        right.annotate(name, (point[0] + 0.1, point[1] + 0.1))
+        right.annotate(name, (point[0] - 0.1, point[1] + 0.15), ha="right")
     right.set(xlim=(0, 9), ylim=(0, 7), title="three measures, three answers")
     return figure
 
@@ -76,7 +78,8 @@ def _regions() -> Any:
     few = np.random.default_rng(8).permutation(len(points))[:24]
     for axis, k in ((axes[1], 1), (axes[2], 3)):
         model = nearest(k).fit(points[few], labels[few])
-        _painted(axis, model, points[few], labels[few], f"{k} nearest neighbours")
+        title = "nearest neighbour" if k == 1 else f"{k} nearest neighbours"
+        _painted(axis, model, points[few], labels[few], title)
         axis.plot(*STAR, "*", color=INK, ms=14)
         _voronoi(axis, points[few])
     return figure
@@ -121,7 +124,8 @@ def _separators() -> Any:
     left.set(xlim=(0, 1), ylim=(0, 1), title="many lines separate two classes")
     points, labels, _ = linear_with_noise(150, np.random.default_rng(2))
     title = "one feature, a line, a perfect fit"
-    _painted(right, nearest(1).fit(points, labels), points, labels, title)
+    kinds = np.where(labels == 1, "mixed", "Chinese")
+    _painted(right, nearest(1).fit(points, kinds), points, kinds, title)
     stump = Stump().fit(points[:, 1:], labels)
     right.axhline(stump.threshold_, color=INK, ls=":", marker="")
     line = LogisticRegression(C=100.0).fit(points, labels)
@@ -150,7 +154,9 @@ def _hyperplanes() -> Any:
     left.contourf(
         line, line, regions, levels=[-0.5, 0.5, 1.5, 3.5], colors=COLORS[4:7], alpha=0.3
     )
-    left.set(title="claimed by none, one, several", xlim=(0, 1), ylim=(0, 1))
+    for words, place in (("none", (0.46, 0.45)), ("two", (0.12, 0.3))):
+        left.annotate(words, place, ha="center", color=INK)
+    left.set(title="claimed by one class, by two, by none", xlim=(0, 1), ylim=(0, 1))
     left.legend(fontsize=7, loc="lower left")
     # One-of: the largest score divides the plane among the classes.
     _painted(right, rocchio().fit(points, labels), points, labels, "the largest score")
@@ -202,7 +208,7 @@ def _painted(
         axis.plot(*points[mine].T, mark, ms=3.5, label=str(label))
     axis.set(xlim=(0, 1), ylim=(0, 1), title=title)
     axis.title.set_fontsize(10)
-    axis.legend(fontsize=7, loc="lower left")
+    axis.legend(fontsize=7, loc="lower left", frameon=True, framealpha=0.9)
 
 
 def _voronoi(axis: Any, points: FloatMatrix) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.multiclass import OutputCodeClassifier
 from sklearn.naive_bayes import ComplementNB
 from sklearn.svm import LinearSVC
 
@@ -15,9 +16,9 @@ from earmark.models import (
     SoftmaxRegression,
 )
 from reproductions.study import Progress
-from reproductions.vector_space.features import Split
+from reproductions.vector_space.features import Split, corpus
 
-__all__ = ["exercise", "feature_selection"]
+__all__ = ["exercise", "feature_selection", "weightings"]
 
 
 # Options beside the defaults: no leave-one-out figures.
@@ -30,6 +31,9 @@ def exercise(data: Split, progress: Progress) -> dict[str, Any]:
     models = {
         "Rocchio, Euclidean": RocchioClassifier(),
         "Rocchio, cosine": RocchioClassifier(metric="cosine"),
+        "Rocchio, error-correcting codes": OutputCodeClassifier(
+            RocchioClassifier(metric="cosine"), code_size=3, random_state=0
+        ),
         "1NN": NeighborsClassifier(1, random_state=0),
         "kNN, k by leave-one-out": NeighborsClassifier("auto", random_state=0),
         "kNN, majority vote": NeighborsClassifier(
@@ -60,6 +64,37 @@ def exercise(data: Split, progress: Progress) -> dict[str, Any]:
             found[name]["k"] = model.n_neighbors_
         progress(f"20 Newsgroups, {name}: {found[name]['accuracy']:.3f}")
     return {"training documents": len(y), "test documents": len(y_test), **found}
+
+
+# SMART letters: the chapter's weighting, then with one part left out at a time.
+_SMART = {
+    "ltc": "the chapter's: logarithm, idf, length 1",
+    "lnc": "without idf",
+    "ntc": "counts times idf",
+    "nnc": "counts, length 1",
+    "nnn": "counts as they are",
+}
+
+
+def weightings(most: int | None, progress: Progress) -> list[dict[str, Any]]:
+    """Why unweighted counts should not be used: accuracy by weighting."""
+    rows = []
+    for smart, words in _SMART.items():
+        X, y, test, y_test = corpus("20newsgroups", most, smart=smart)
+        scaled = smart.endswith("c")
+        models: dict[str, Any] = {
+            "Rocchio": RocchioClassifier(normalize=scaled),
+            "kNN, k = 10": NeighborsClassifier(
+                10, metric="cosine" if scaled else "euclidean", random_state=0
+            ),
+        }
+        right = {
+            name: float(np.mean(model.fit(X, y).predict(test) == y_test))
+            for name, model in models.items()
+        }
+        rows.append({"smart": smart, "weights": words, **right})
+        progress(f"weighting {smart}")
+    return rows
 
 
 def feature_selection(

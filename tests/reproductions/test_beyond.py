@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from earmark.models import BernoulliNaiveBayes, HigherOrderNaiveBayes
+from earmark.models import (
+    BernoulliNaiveBayes,
+    HigherOrderNaiveBayes,
+    MultinomialNaiveBayes,
+)
 from reproductions.beyond import hybrids, paths
 from reproductions.higher_order.data import DataSet, Trial
 from reproductions.hybrid.pairs import Part
@@ -19,9 +23,9 @@ def presence(rng, n=80, width=40, n_classes=2):
 @pytest.mark.parametrize("kind", [BernoulliNaiveBayes, HigherOrderNaiveBayes])
 def test_scores_from_the_parts_are_those_of_the_model(kind, rng):
     X, y = presence(rng)
-    trial = Trial(X[:50], y[:50], X[50:], y[50:])
+    trial = Trial(X[:50], y[:50], X[50:], y[50:], np.arange(50, 80))
     model = kind().fit(trial.train, trial.y_train)
-    both = paths._accuracy(kind, "both")(trial)
+    both = paths._right(kind, "both")(trial).mean()
     assert both == pytest.approx(model.score(trial.test, trial.y_test))
 
 
@@ -74,3 +78,15 @@ def test_a_pool_and_hidden_nodes_leave_the_hybrid_a_classifier():
     assert max(latent.values()) < 0.2
     chosen = hybrids._candidates(test, pool, pool)
     assert chosen["chosen by evidence"] in list(chosen.values())[:-1]
+
+
+def test_a_document_left_out_of_one_node_is_left_out_of_naive_bayes(rng):
+    train, test = region_part(40, 3), region_part(20, 4)
+    X, new = train.whole, test.whole
+    fitted, judged = hybrids.left_out_evidence(X, train.y, new, nodes=1)
+    model = MultinomialNaiveBayes(alpha=0.1, class_prior="uniform").fit(X, train.y)
+    odds = np.diff(model.leave_one_out(X, train.y), axis=1).ravel()
+    # Classes of 20 documents: without one of them the prior stays uniform.
+    assert fitted == pytest.approx(odds / X.sum(axis=1).A1, rel=1e-9)
+    table = np.diff(model.feature_log_prob_, axis=0).ravel()
+    assert judged == pytest.approx(new @ table / new.sum(axis=1).A1, rel=1e-9)

@@ -115,7 +115,7 @@ def test_trials_divide_each_class_and_drop_unseen_terms(rng):
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_learns_a_toy_problem(method, rng):
     trial = draw_trial(toy(rng), 0.3, 0)
-    assert METHODS[method](trial) > 0.5
+    assert METHODS[method](trial).mean() > 0.5
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def test_higher_order_beats_first_order_with_few_documents():
     for data in load_data_sets()[:6]:
         trials = [draw_trial(data, 0.05, number) for number in range(4)]
         accuracy = {
-            name: np.mean([CURVES[name](trial) for trial in trials])
+            name: np.mean([CURVES[name](trial).mean() for trial in trials])
             for name in ("NB", "HONB", "HOSVM")
         }
         assert accuracy["HONB"] > accuracy["NB"]

@@ -1,12 +1,14 @@
 """The command: every reproduction runs with ``--quick`` and prints its tables."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from earmark.apps.cli.main import app
 from reproductions import NAMES, RESULTS, load
+from reproductions.study import Run, run_parts
 
 
 @pytest.mark.corpus
@@ -52,3 +54,34 @@ def test_some_parts_are_run_and_the_others_kept(tmp_path):
     assert done.exit_code == 0
     found = json.loads((tmp_path / "networks.json").read_text())["result"]
     assert (found["worked_example"]["eta"], found["descent"]["eta"]) == (0.05, 7)
+
+
+def test_stored_results_are_shown_without_running_anything(tmp_path):
+    before = {name: (RESULTS / f"{name}.json").read_bytes() for name in NAMES}
+    command = ["reproduce", "networks", "--stored", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert done.exit_code == 0
+    result = json.loads(before["networks"])["result"]
+    for table in load("networks").tables(result):
+        assert table.text() in done.stdout
+    assert list((tmp_path / "networks").glob("*.svg"))
+    assert "minutes" in done.stderr
+    assert before == {name: (RESULTS / f"{name}.json").read_bytes() for name in NAMES}
+    for option in ("--quick", "--part"):
+        more = [option, *(["descent"] if option == "--part" else [])]
+        assert CliRunner().invoke(app, [*command, *more]).exit_code == 2
+
+
+def test_a_part_that_lacks_what_it_needs_stays_as_stored():
+    parts = {"a": lambda run: {"not run": "no data"}, "b": lambda run: {"value": 2}}
+    reproduction = SimpleNamespace(PARTS=parts, derive=lambda result: {})
+    said = []
+    run = Run(progress=said.append)
+    stored = {"a": {"value": 1}, "b": {"value": 1}}
+    assert run_parts(reproduction, run, None, stored) == {
+        "a": {"value": 1},
+        "b": {"value": 2},
+    }
+    assert "a stays as stored" in said[0]
+    assert list(run.seconds) == ["b"]
+    assert run_parts(reproduction, run, None, {})["a"] == {"not run": "no data"}

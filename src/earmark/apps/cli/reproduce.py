@@ -27,6 +27,7 @@ def run(
     quick: bool = False,
     part: list[str] | None = None,
     out: Path | None = None,
+    stored: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Regenerate the tables and figures of the papers behind the models.
@@ -36,6 +37,7 @@ def run(
     ours beside the paper's; writes NAME.json and PNG figures into
     reproductions/results, a quick run into reproductions/quick.
 
+      earmark reproduce all --stored
       earmark reproduce higher-order --quick
       earmark reproduce hybrid --part figure_2
       earmark reproduce all
@@ -43,19 +45,53 @@ def run(
     --quick  Fewer draws and sizes: minutes, not hours.
     --part PART  Run this part only, keep the others as stored.
     --out DIR  Folder for results.
+    --stored  Show the stored results, run nothing: seconds.
     """
     package = _experiments()
     if name != "all" and name not in package.NAMES:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(package.NAMES)}")
     if name == "all" and part:
         raise typer.BadParameter("--part belongs to one reproduction, not to all")
+    if stored and (quick or part):
+        raise typer.BadParameter("--stored runs nothing: no --quick, no --part with it")
     folder = out or (package.RESULTS.parent / "quick" if quick else package.RESULTS)
-    started = time.perf_counter()
-    for chosen in package.NAMES if name == "all" else (name,):
-        _reproduce(package.load(chosen), chosen, quick, folder, part, as_json)
-    if name == "all":
-        minutes = (time.perf_counter() - started) / 60
-        typer.echo(f"all reproductions in {minutes:.1f} minutes", err=True)
+    names = package.NAMES if name == "all" else (name,)
+    wall, cpu = time.perf_counter(), time.process_time()
+    if not stored:
+        _announce(names, folder, part)
+    for chosen in names:
+        reproduction, file = package.load(chosen), folder / f"{chosen}.json"
+        if stored:
+            result = _read(package.RESULTS / file.name)["result"]
+        else:
+            result = _run(reproduction, chosen, quick, file, part)
+        _show(reproduction, result, folder / chosen, as_json)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    typer.echo(
+        f"{name}: {wall / 60:.1f} minutes, {cpu / 60:.1f} of them on the processor",
+        err=True,
+    )
+
+
+def _announce(names: Sequence[str], folder: Path, parts: Sequence[str] | None) -> None:
+    """How long the run may take, from the run that is stored in the same folder."""
+    known = [_read(folder / f"{name}.json").get("seconds", {}) for name in names]
+    minutes = sum(
+        seconds
+        for each in known
+        for part, seconds in each.items()
+        if not parts or part in parts
+    )
+    if minutes and all(known):
+        typer.echo(f"about {minutes / 60:.0f} CPU minutes when last run", err=True)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """A stored result with what made it; nothing if there is none yet."""
+    known: dict[str, Any] = {}
+    if file.exists():
+        known = json.loads(file.read_text(encoding="utf-8"))
+    return known
 
 
 def _experiments() -> Any:
@@ -80,17 +116,12 @@ def _is_found() -> bool:
     return spec is not None and spec.origin is not None
 
 
-def _reproduce(
-    reproduction: Any,
-    name: str,
-    quick: bool,
-    folder: Path,
-    parts: Sequence[str] | None,
-    as_json: bool,
-) -> None:
+def _run(
+    reproduction: Any, name: str, quick: bool, file: Path, parts: Sequence[str] | None
+) -> dict[str, Any]:
+    """Run the parts, keep the result in the file."""
     study = importlib.import_module(f"{_PACKAGE}.study")
-    file, figures = folder / f"{name}.json", folder / name
-    stored = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    stored = _read(file)
     if quick and stored and not stored["quick"]:
         raise typer.BadParameter(
             f"{file} holds the result of a full run, which a quick one must not "
@@ -110,11 +141,22 @@ def _reproduce(
     command = f"earmark reproduce {name}" + (" --quick" if quick else "")
 
     def keep(result: dict[str, Any]) -> None:
-        study.write_result(file, command, quick, result)
+        seconds = {**stored.get("seconds", {}), **settings.seconds}
+        study.write_result(file, command, quick, result, seconds)
 
     before = stored.get("result", {})
-    result = study.run_parts(reproduction, settings, parts, before, keep)
+    result: dict[str, Any] = study.run_parts(
+        reproduction, settings, parts, before, keep
+    )
     keep(result)
+    typer.echo(f"wrote {file}", err=True)
+    return result
+
+
+def _show(
+    reproduction: Any, result: dict[str, Any], figures: Path, as_json: bool
+) -> None:
+    """Print every table, draw every figure."""
     figures.mkdir(parents=True, exist_ok=True)
     reproduction.draw(result, figures)
     if as_json:
@@ -122,4 +164,4 @@ def _reproduce(
     else:
         tables = (table.text() for table in reproduction.tables(result))
         typer.echo("\n\n".join(tables))
-    typer.echo(f"wrote {file} and figures in {figures}", err=True)
+    typer.echo(f"figures in {figures}", err=True)
