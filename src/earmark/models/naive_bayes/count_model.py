@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 
-DENSE_CELLS = 2**25
+DENSE_CELLS = 2**24
 """Classes times terms up to which all weights are kept, 256 MB of them."""
 
 
