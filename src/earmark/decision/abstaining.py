@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -59,7 +59,13 @@ from earmark.evaluation.duplicates import group_copies
 from earmark.evaluation.labels import as_labels, is_multi_label, label_sets
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import n_rows, stratified_folds, take
-from earmark.parameters import offers, require_in_range, require_one_of, seed_of
+from earmark.parameters import (
+    offers,
+    require_in_range,
+    require_one_of,
+    seed_of,
+    with_parameters,
+)
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,
@@ -87,6 +93,7 @@ def _base_has(name: str) -> Any:
     return available_if(check)
 
 
+@with_parameters()
 class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Answer only where at most ``max_error`` of the answers are wrong.
 
@@ -179,36 +186,19 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     # Needed while fitting only.
     _transient = ("_fit_params",)
 
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        *,
-        max_error: float | None = 0.05,
-        confidence: float = 0.95,
-        per_class: bool = False,
-        cost: Any = None,
-        method: str = "split",
-        calibration_size: float = 0.3,
-        min_coverage: Coverages = None,
-        learn_confidence: bool = False,
-        abstain_label: Any = None,
-        cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5,
-        random_state: RandomStateLike = 0,
-        base: Estimator = "deprecated",
-    ) -> None:
-        self.estimator = estimator
-        self.max_error = max_error
-        self.confidence = confidence
-        self.per_class = per_class
-        self.cost = cost
-        self.method = method
-        self.calibration_size = calibration_size
-        self.min_coverage = min_coverage
-        self.learn_confidence = learn_confidence
-        self.abstain_label = abstain_label
-        self.cv = cv
-        self.random_state = random_state
-        self.base = base
+    estimator: Estimator = field(default=None, kw_only=False)
+    max_error: float | None = 0.05
+    confidence: float = 0.95
+    per_class: bool = False
+    cost: Any = None
+    method: str = "split"
+    calibration_size: float = 0.3
+    min_coverage: Coverages = None
+    learn_confidence: bool = False
+    abstain_label: Any = None
+    cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5
+    random_state: RandomStateLike = 0
+    base: Estimator = "deprecated"
 
     def fit(
         self,

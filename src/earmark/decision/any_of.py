@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -39,7 +40,13 @@ from earmark.evaluation.labels import (
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_folds, take
 from earmark.models.progress import FitProgress
-from earmark.parameters import offers, require_in_range, require_one_of, seed_of
+from earmark.parameters import (
+    offers,
+    require_in_range,
+    require_one_of,
+    seed_of,
+    with_parameters,
+)
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -54,6 +61,7 @@ from earmark.typing import (
 __all__ = ["AnyOfClassifier", "best_cut"]
 
 
+@with_parameters()
 class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """One two-class classifier and one threshold per label.
 
@@ -107,28 +115,15 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     """
 
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        *,
-        metric: str = "f1",
-        precision_floor: float = 0.9,
-        scores: str = "auto",
-        cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5,
-        random_state: RandomStateLike = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        base: Estimator = "deprecated",
-    ) -> None:
-        self.estimator = estimator
-        self.metric = metric
-        self.precision_floor = precision_floor
-        self.scores = scores
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.base = base
+    estimator: Estimator = field(default=None, kw_only=False)
+    metric: str = "f1"
+    precision_floor: float = 0.9
+    scores: str = "auto"
+    cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5
+    random_state: RandomStateLike = 0
+    n_jobs: int | None = None
+    verbose: int = 0
+    base: Estimator = "deprecated"
 
     def fit(
         self,

@@ -18,7 +18,7 @@ from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.kernels.postings import Postings, build_postings, top_similar
 from earmark.kernels.rows import row_norms, row_numbers, scale_rows, unit_rows
-from earmark.parameters import require_integer
+from earmark.parameters import require_integer, with_parameters
 from earmark.typing import (
     FloatMatrix,
     FloatVector,
@@ -43,6 +43,7 @@ _N_SPARE = 2_000
 _HASHES = 2**31 - 1
 
 
+@with_parameters()
 class NoveltyDetector(BaseEstimator):
     """Tell documents from elsewhere, by a p-value that ordinary ones keep.
 
@@ -99,22 +100,12 @@ class NoveltyDetector(BaseEstimator):
     # In the files of earlier versions, which do not say it.
     neighbor_weight_ = 2.0
 
-    def __init__(
-        self,
-        *,
-        analyzer: str = "word",
-        ngram_range: tuple[int, int] = (1, 1),
-        max_documents: int = 10_000,
-        n_folds: int = 10,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.ngram_range = ngram_range
-        self.max_documents = max_documents
-        self.n_folds = n_folds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    analyzer: str = "word"
+    ngram_range: tuple[int, int] = (1, 1)
+    max_documents: int = 10_000
+    n_folds: int = 10
+    random_state: int = 0
+    n_jobs: int | None = None
 
     def fit(
         self,

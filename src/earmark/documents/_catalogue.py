@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 
-__all__ = ["CORPORA", "SHA256", "Corpus"]
-
 
 @dataclass(frozen=True)
 class Corpus:

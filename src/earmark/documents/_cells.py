@@ -13,8 +13,6 @@ from earmark.documents.columns import Plan, Request
 from earmark.documents.document import Documents, Texts
 from earmark.exceptions import DataError
 
-__all__ = ["IdRegister", "Table", "as_label", "to_documents"]
-
 
 @dataclass(frozen=True)
 class Table:

@@ -12,15 +12,6 @@ from earmark.documents._places import listed, near
 from earmark.exceptions import DataError
 from earmark.whole_files import cache_folder, write_whole
 
-__all__ = [
-    "advice",
-    "corpus_names",
-    "fetched_folder",
-    "find_corpus",
-    "find_file",
-    "write_to_cache",
-]
-
 
 def corpus_names() -> list[str]:
     """Names that ``load_corpus`` knows.

@@ -15,8 +15,6 @@ from earmark.documents._streams import ReadOptions, TextSource
 from earmark.documents.columns import Request
 from earmark.exceptions import DataError
 
-__all__ = ["csv_tables"]
-
 # Rows between two looks at the size of the batch.
 _AT_ONCE = 64
 _BREAK = re.compile(r"\r\n|\r|\n")

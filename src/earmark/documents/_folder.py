@@ -11,8 +11,6 @@ from earmark.documents.columns import Request
 from earmark.documents.document import Documents
 from earmark.documents.mail import is_maildir, mail_record
 
-__all__ = ["folder_documents", "label_folders", "visible"]
-
 _TEXT = "*.txt"
 _MAIL = ".eml"
 

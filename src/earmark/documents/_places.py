@@ -8,8 +8,6 @@ from collections.abc import Iterable
 
 from earmark.exceptions import DataError
 
-__all__ = ["described", "fault", "listed", "near"]
-
 _LISTED_MOST = 20
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60

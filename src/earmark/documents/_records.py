@@ -18,16 +18,6 @@ from earmark.documents.columns import Plan, Request
 from earmark.documents.mail import mail_record, mails_of_box
 from earmark.exceptions import DataError
 
-__all__ = [
-    "ParquetBatch",
-    "excel_tables",
-    "fasttext_tables",
-    "json_tables",
-    "mail_tables",
-    "parquet_batches",
-    "parquet_tables",
-]
-
 Record: TypeAlias = dict[str, Any]
 Numbered: TypeAlias = tuple[list[Record], list[int] | None]
 

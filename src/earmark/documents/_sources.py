@@ -13,8 +13,6 @@ from earmark.documents._streams import STDIN, Format, ReadOptions, open_bytes
 from earmark.documents.mail import is_maildir
 from earmark.exceptions import DataError, EarmarkWarning
 
-__all__ = ["Source", "find_sources"]
-
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
     ".tsv": "tsv",

@@ -18,19 +18,6 @@ from earmark.documents._places import fault
 from earmark.exceptions import DataError
 from earmark.parameters import require_integer, require_one_of
 
-__all__ = [
-    "FORMATS",
-    "STDIN",
-    "Format",
-    "ReadOptions",
-    "TextSource",
-    "decode",
-    "open_bytes",
-    "open_text",
-    "text_encoding",
-    "unreadable",
-]
-
 STDIN = "-"
 AUTO = "auto"
 Format: TypeAlias = Literal[
