@@ -34,14 +34,14 @@ def run(
 ) -> None:
     r"""Answer over HTTP, with a page to try the model on.
 
-    POST /classify takes {"texts": [...]}, or for a model of several columns
-    {"documents": [{"subject": ..., "body": ...}, ...]}; GET /model, /healthz,
-    /readyz, /metrics, /openapi.json. A replaced model file is taken over while
-    serving. Logs are JSON lines on stderr and never hold text. SIGTERM finishes
-    what was begun.
+    POST /classify takes {"texts": [...]}, or {"documents": [{"subject": ..., "body":
+    ...}, ...]} for a model of several columns. GET /model, /healthz, /readyz, /metrics
+    and /openapi.json describe the service. A new model file is loaded without a
+    restart. Logs are JSON lines on stderr and never contain text. After SIGTERM, open
+    requests are finished.
 
-    Several models answer by name: POST /classify?model=NAME, the name of the file
-    without .earmark; the first answers what names none, the second a --canary share.
+    With several models, POST /classify?model=NAME chooses one by its file name without
+    .earmark. Other requests go to the first, and a share of --canary to the second.
 
       earmark serve model.earmark
       earmark serve old.earmark new.earmark --canary 0.05
