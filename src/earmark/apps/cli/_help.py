@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from earmark.apps.cli._console import be_quiet, columns, styled
+from earmark.apps.cli._options import SHARED
 
 _INDENT = 26
 # Panels in the order in which they are shown.
@@ -71,15 +72,15 @@ class Command(TyperCommand):
         """Give every option what the docstring says of it."""
         super().__init__(*args, **settings)
         self.help, said = _options_said(self.help)
+        shared = _options_said(f".\n{SHARED}")[1]
         for option in self.params:
             if not isinstance(option, TyperOption):
                 continue
             if option.is_flag:
                 option.secondary_opts = []  # no --no-...
-            flags, metavar, about = said.pop(option.opts[0], ([], None, ""))
-            if about:
-                option.opts, option.help = flags, about
-                option.metavar = metavar or option.metavar
+            words = said.pop(option.opts[0], None) or shared.get(option.opts[0])
+            if words is not None and not option.help:
+                option.opts, option.metavar, option.help = words
         assert not said, f"{self.name}: no such option: {', '.join(said)}"
 
     def make_context(

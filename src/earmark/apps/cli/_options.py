@@ -110,152 +110,58 @@ def error_rate(given: float | str | None) -> float | None:
     return given if isinstance(given, float) else None
 
 
+# What options of several commands mean, as in the docstrings of the commands.
+SHARED = """
+--text COL[,COL...]  Column with the text. Several columns become regions, each with its
+    own words.
+--label COL  Column with the label.
+--encoding NAME  Encoding of text files: utf-8 unless given; auto detects it per file.
+--max-error SHARE|never  Answer only where at most this share of the answers is wrong.
+    never: answer every document.
+--min-coverage SHARE[,SHARE...]  Smallest shares of documents worth answering;
+    --max-error is tested on --calibration from there. Default: 0.1,0.25,0.5.
+--novelty SHARE|never  Do not answer documents unlike the training documents. At most
+    this share of ordinary documents is rejected. never: answer them too.
+--format NAME  csv, tsv, jsonl, json, xlsx, fasttext or mbox, for stdin (-) or an
+    unusual file name.
+--no-quotes  Treat quotes in csv and tsv files as ordinary characters.
+--unlabelled DATA2  More documents, without labels.
+--multi-label  Several labels per document, as a|b or lists.
+--merge-labels  Merge labels that differ only in case or spaces.
+--analyzer KIND  Count words (word), characters (char) or characters within words
+    (char_wb). Characters suit mixed languages, names and misspellings.
+--ngrams N|FROM,TO  Count sequences of up to N words, or of FROM to TO units of
+    --analyzer.
+--budget TIME  Processor time in which auto chooses and fits, such as 60s or 5m; models
+    that would take longer are left out.
+--memory SIZE  Read DATA part by part within this much memory, e.g. 2GB. The same
+    command resumes an interrupted run.
+--seed  Random seed.
+--skip-bad  Leave out parts that cannot be read.
+--dask WHERE  Run on a Dask cluster: local, local:N (N processes), or the address of the
+    scheduler, tcp://host:8786.
+--encoder NAME  Add vectors of the texts: model2vec:NAME-OR-PATH, fastembed:NAME,
+    sentence-transformers:NAME-OR-PATH or minilm. words:NAME encodes only the
+    vocabulary.
+"""
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)
 ]
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file (*.earmark).")
 ]
-TextColumns = Annotated[
-    str | None,
-    typer.Option(
-        "--text",
-        metavar="COL[,COL...]",
-        help="Column with the text. Several columns become regions, each with its own "
-        "words.",
-    ),
-]
-LabelColumn = Annotated[
-    str | None, typer.Option("--label", metavar="COL", help="Column with the label.")
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        callback=_encoding,
-        help="Encoding of text files: utf-8 unless given; auto detects it per file.",
-    ),
-]
-MaxError = Annotated[
-    Any,
-    typer.Option(
-        "--max-error",
-        metavar="SHARE|never",
-        parser=_share_or_never,
-        help="Answer only where at most this share of the answers is wrong. never: "
-        "answer every document.",
-    ),
-]
-MinCoverage = Annotated[
-    str | None,
-    typer.Option(
-        "--min-coverage",
-        metavar="SHARE[,SHARE...]",
-        help="Smallest shares of documents worth answering; --max-error is tested on "
-        "--calibration from there. Default: 0.1,0.25,0.5.",
-    ),
-]
-Novelty = Annotated[
-    Any,
-    typer.Option(
-        "--novelty",
-        metavar="SHARE|never",
-        parser=_share_or_never,
-        help="Do not answer documents unlike the training documents. At most this "
-        "share of ordinary documents is rejected. never: answer them too.",
-    ),
-]
-Format = Annotated[
+Encoding = Annotated[str | None, typer.Option(callback=_encoding)]
+MaxError = Annotated[Any, typer.Option(parser=_share_or_never)]
+Novelty = Annotated[Any, typer.Option(parser=_share_or_never)]
+Format = (
     Literal["csv", "tsv", "jsonl", "json", "parquet", "xlsx", "fasttext", "mbox", "eml"]
-    | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help="csv, tsv, jsonl, json, xlsx, fasttext or mbox, for stdin (-) or an "
-        "unusual file name.",
-    ),
-]
-NoQuotes = Annotated[
-    bool,
-    typer.Option(
-        "--no-quotes", help="Treat quotes in csv and tsv files as ordinary characters."
-    ),
-]
-Unlabelled = Annotated[
-    str | None,
-    typer.Option(
-        "--unlabelled", metavar="DATA2", help="More documents, without labels."
-    ),
-]
-MultiLabel = Annotated[
-    bool,
-    typer.Option("--multi-label", help="Several labels per document, as a|b or lists."),
-]
-MergeLabels = Annotated[
-    bool,
-    typer.Option(
-        "--merge-labels", help="Merge labels that differ only in case or spaces."
-    ),
-]
-Analyzer = Annotated[
-    Literal["word", "char", "char_wb"] | None,
-    typer.Option(
-        "--analyzer",
-        metavar="KIND",
-        help="Count words (word), characters (char) or characters within words "
-        "(char_wb). Characters suit mixed languages, names and misspellings.",
-    ),
-]
-Ngrams = Annotated[
-    Any,
-    typer.Option(
-        "--ngrams",
-        metavar="N|FROM,TO",
-        parser=_ngram_range,
-        help="Count sequences of up to N words, or of FROM to TO units of --analyzer.",
-    ),
-]
-Budget = Annotated[
-    Any,
-    typer.Option(
-        "--budget",
-        metavar="TIME",
-        parser=_seconds,
-        help="Processor time in which auto chooses and fits, such as 60s or 5m; "
-        "models that would take longer are left out.",
-    ),
-]
-Memory = Annotated[
-    Any,
-    typer.Option(
-        "--memory",
-        metavar="SIZE",
-        parser=_size,
-        help="Read DATA part by part within this much memory, e.g. 2GB. The same "
-        "command resumes an interrupted run.",
-    ),
-]
-Dask = Annotated[
-    str | None,
-    typer.Option(
-        "--dask",
-        metavar="WHERE",
-        help="Run on a Dask cluster: local, local:N (N processes), or the address of "
-        "the scheduler, tcp://host:8786.",
-    ),
-]
-Encoder = Annotated[
-    str | None,
-    typer.Option(
-        "--encoder",
-        metavar="NAME",
-        callback=_encoder,
-        help="Add vectors of the texts: model2vec:NAME-OR-PATH, fastembed:NAME, "
-        "sentence-transformers:NAME-OR-PATH or minilm. words:NAME encodes only the "
-        "vocabulary.",
-    ),
-]
+    | None
+)
+Analyzer = Literal["word", "char", "char_wb"] | None
+Ngrams = Annotated[Any, typer.Option(parser=_ngram_range)]
+Budget = Annotated[Any, typer.Option(parser=_seconds)]
+Memory = Annotated[Any, typer.Option(parser=_size)]
+Encoder = Annotated[str | None, typer.Option(callback=_encoder)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 

@@ -32,15 +32,15 @@ class Suspects(NamedTuple):
 
 def run(
     data: options.Data,
-    label: options.LabelColumn = None,
-    text: options.TextColumns = None,
+    label: str | None = None,
+    text: str | None = None,
     test: str | None = None,
     top: Annotated[int, typer.Option(min=0)] = 10,
-    multi_label: options.MultiLabel = False,
+    multi_label: bool = False,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
-    no_quotes: options.NoQuotes = False,
-    merge_labels: options.MergeLabels = False,
+    no_quotes: bool = False,
+    merge_labels: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Find common problems in labelled documents.

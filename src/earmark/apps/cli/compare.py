@@ -20,10 +20,10 @@ _ALWAYS = "tf-idf + LR"
 
 def run(
     data: options.Data,
-    label: options.LabelColumn = None,
-    text: options.TextColumns = None,
-    unlabelled: options.Unlabelled = None,
-    multi_label: options.MultiLabel = False,
+    label: str | None = None,
+    text: str | None = None,
+    unlabelled: str | None = None,
+    multi_label: bool = False,
     models: str | None = None,
     analyzer: options.Analyzer = None,
     ngrams: options.Ngrams = None,
@@ -34,8 +34,8 @@ def run(
     jobs: Annotated[int, typer.Option(min=1)] = 1,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
-    no_quotes: options.NoQuotes = False,
-    merge_labels: options.MergeLabels = False,
+    no_quotes: bool = False,
+    merge_labels: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare models on the same splits, with intervals and paired tests.
@@ -53,7 +53,6 @@ def run(
         auto,multinomial,hybrid.
     --repeats  Number of random splits.
     --test-size  Share tested in each split.
-    --seed  Random seed.
     --jobs  Number of processes.
     """
     from earmark.apps.cli._console import say, status

@@ -24,15 +24,15 @@ def run(
         typer.Argument(metavar="MODEL...", help="Model files.", show_default=False),
     ],
     data: options.Data,
-    label: options.LabelColumn = None,
-    text: options.TextColumns = None,
+    label: str | None = None,
+    text: str | None = None,
     report: Path | None = None,
     date: str | None = None,
     max_error: options.MaxError = None,
-    dask: options.Dask = None,
+    dask: str | None = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
-    no_quotes: options.NoQuotes = False,
+    no_quotes: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure a model on labelled documents it has not seen, or several.

@@ -26,7 +26,7 @@ def run(
     skip_bad: bool = False,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
-    no_quotes: options.NoQuotes = False,
+    no_quotes: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Keep the documents, or paragraphs, that the model gives a wanted label.
@@ -43,7 +43,6 @@ def run(
     --min-confidence  Minimum probability of the label.
     --unit  Judge documents, or paragraphs between empty lines.
     --text COL  Column with the text.
-    --skip-bad  Leave out parts that cannot be read.
     """
     from earmark.apps.cli._console import counting
     from earmark.apps.cli._models import load_for

@@ -19,7 +19,7 @@ def run(
     data: options.Data,
     labels: str | None = None,
     project: Path | None = None,
-    text: options.TextColumns = None,
+    text: str | None = None,
     label: str | None = None,
     multi_label: bool = False,
     model: str = "blend",
@@ -37,7 +37,7 @@ def run(
     export: Path | None = None,
     open_browser: Annotated[bool, typer.Option("--open")] = False,
     encoding: options.Encoding = None,
-    no_quotes: options.NoQuotes = False,
+    no_quotes: bool = False,
 ) -> None:
     """Label documents in the browser, by keyboard, while a model learns.
 
@@ -71,7 +71,6 @@ def run(
     --guidelines FILE  Text that tells people how to label.
     --invite NAME  Print a new token for a person, and stop.
     --revoke NAME  Make a person's token void, and stop.
-    --seed  Random seed.
     --host  Address to listen on; beyond loopback, tokens are needed.
     --allow-host NAME  Answer to this host name too, as behind a proxy; tokens are
         needed.

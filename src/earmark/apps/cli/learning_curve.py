@@ -18,9 +18,9 @@ __all__ = ["run"]
 
 def run(
     data: options.Data,
-    label: options.LabelColumn = None,
-    text: options.TextColumns = None,
-    unlabelled: options.Unlabelled = None,
+    label: str | None = None,
+    text: str | None = None,
+    unlabelled: str | None = None,
     model: str = "auto",
     analyzer: options.Analyzer = None,
     ngrams: options.Ngrams = None,
@@ -32,8 +32,8 @@ def run(
     jobs: Annotated[int, typer.Option(min=1)] = 1,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
-    no_quotes: options.NoQuotes = False,
-    merge_labels: options.MergeLabels = False,
+    no_quotes: bool = False,
+    merge_labels: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure accuracy against the number of labels, and what more would bring.
@@ -49,7 +49,6 @@ def run(
     --sizes N[,N...]  Numbers of labels; seven if not given.
     --repeats  Curves to average.
     --chart FILE  Draw it: .svg, .png or .pdf.
-    --seed  Random seed.
     --jobs  Number of processes.
     """
     from earmark.apps.cli._console import say, status

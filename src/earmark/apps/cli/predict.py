@@ -26,7 +26,7 @@ def run(
     model: options.Model,
     data: options.Data,
     out: str = "-",
-    text: options.TextColumns = None,
+    text: str | None = None,
     id_column: Annotated[str | None, typer.Option("--id")] = None,
     keep: str | None = None,
     with_text: bool = False,
@@ -36,10 +36,10 @@ def run(
     explain: bool = False,
     by_part: bool = False,
     skip_bad: bool = False,
-    dask: options.Dask = None,
+    dask: str | None = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
-    no_quotes: options.NoQuotes = False,
+    no_quotes: bool = False,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Predict the labels of documents, in constant memory.
@@ -66,7 +66,6 @@ def run(
     --explain  Add the words behind each label.
     --by-part  A Parquet file of labels for every part of DATA, in the folder --out;
         parts that are there already are not done again.
-    --skip-bad  Leave out parts that cannot be read.
     --json  Write JSON lines instead of csv.
     """
     how = options.reading(encoding, format, no_quotes)

@@ -23,17 +23,17 @@ __all__ = ["run"]
 
 def run(
     data: options.Data,
-    label: options.LabelColumn = None,
-    text: options.TextColumns = None,
-    unlabelled: options.Unlabelled = None,
+    label: str | None = None,
+    text: str | None = None,
+    unlabelled: str | None = None,
     classes: str | None = None,
     class_names: str | None = None,
     model: str = "auto",
-    multi_label: options.MultiLabel = False,
+    multi_label: bool = False,
     out: Path = Path("model.earmark"),
     max_error: options.MaxError = None,
     calibration: str | None = None,
-    min_coverage: options.MinCoverage = None,
+    min_coverage: str | None = None,
     learn_confidence: bool = False,
     novelty: options.Novelty = None,
     budget: options.Budget = None,
@@ -50,11 +50,11 @@ def run(
     skip_bad: bool = False,
     keep_parts: bool = False,
     hashed: Annotated[int | None, typer.Option(min=10, max=30)] = None,
-    dask: options.Dask = None,
+    dask: str | None = None,
     encoding: options.Encoding = None,
     format: options.Format = None,  # noqa: A002
-    no_quotes: options.NoQuotes = False,
-    merge_labels: options.MergeLabels = False,
+    no_quotes: bool = False,
+    merge_labels: bool = False,
     no_estimate: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -85,9 +85,7 @@ def run(
     --email  Texts are e-mails: regions subject, body.
     --stem LANGUAGE  Count word stems, e.g. english.
     --substitute KIND[,KIND]  Replace each number or address by one token.
-    --seed  Random seed.
     --jobs  Threads for counting.
-    --skip-bad  Leave out parts that cannot be read.
     --keep-parts  Keep what each part gave in MODEL.parts: training again, with parts
         added to the folder, reads only the new ones.
     --hashed BITS  Hash words into 2^BITS columns.

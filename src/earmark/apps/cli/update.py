@@ -29,14 +29,14 @@ def _command(method: str, about: str) -> Callable[..., None]:
     def run(
         model: options.Model,
         data: options.Data,
-        label: options.LabelColumn = None,
-        text: options.TextColumns = None,
+        label: str | None = None,
+        text: str | None = None,
         out: Path | None = None,
         answer_all: bool = False,
         encoding: options.Encoding = None,
         format: options.Format = None,  # noqa: A002
-        no_quotes: options.NoQuotes = False,
-        merge_labels: options.MergeLabels = False,
+        no_quotes: bool = False,
+        merge_labels: bool = False,
         as_json: options.AsJson = False,
     ) -> None:
         how = options.reading(encoding, format, no_quotes)
