@@ -100,6 +100,7 @@ _COMMANDS = [
     "earmark info m.earmark",
     "earmark info",
     "earmark card m.earmark --out card.md",
+    "earmark train mails.csv --label topic --model multinomial --memory 90MB",
 ]
 
 

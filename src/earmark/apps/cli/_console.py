@@ -93,7 +93,7 @@ def styled(text: str, *, err: bool = False, **style: Any) -> str:
 @contextmanager
 def status(message: str) -> Iterator[None]:
     """Show what is being done, how much of it is done, and how long it takes."""
-    bar = _bar("share")
+    bar = _bar(_share, with_bar=True)
     if bar is None:
         yield
         return
@@ -118,7 +118,7 @@ def status(message: str) -> Iterator[None]:
 @contextmanager
 def counting(message: str) -> Iterator[Callable[[int], None]]:
     """Count documents as they pass; gives a function to call with how many."""
-    bar = _bar("pace")
+    bar = _bar(_pace)
     if bar is None:
         yield lambda _: None
         return
@@ -127,7 +127,29 @@ def counting(message: str) -> Iterator[Callable[[int], None]]:
         yield lambda n: bar.advance(task, n)
 
 
-def _bar(kind: str) -> Progress | None:
+@contextmanager
+def counting_parts() -> Iterator[Callable[[Any], None] | None]:
+    """Show parts, documents per second and the time left of each stage."""
+    bar = _bar(lambda task: task.fields["facts"], with_bar=True)
+    if bar is None:
+        yield None
+        return
+    with bar:
+        tasks: dict[str, Any] = {}
+
+        def show(state: Any) -> None:
+            if state.stage not in tasks:
+                task = bar.add_task(state.stage, total=state.n_parts, facts=[])
+                tasks[state.stage] = task
+            parts = f"{state.parts}/{state.n_parts} parts"
+            pace = f"{state.pace:,.0f} documents/s"
+            facts = [parts, pace, f"{_seconds(state.left)} left"]
+            bar.update(tasks[state.stage], completed=state.parts, facts=facts)
+
+        yield show
+
+
+def _bar(facts: Callable[[Any], list[str]], with_bar: bool = False) -> Progress | None:
     """A line of progress on stderr; None where nobody would see it."""
     if _quiet or not sys.stderr.isatty():
         return None
@@ -146,11 +168,10 @@ def _bar(kind: str) -> Progress | None:
         """How far, how long, how long still."""
 
         def render(self, task: Task) -> Text:
-            facts = _pace(task) if kind == "pace" else _share(task)
-            return Text(", ".join(facts), no_wrap=True)
+            return Text(", ".join(facts(task)), no_wrap=True)
 
     shown = [SpinnerColumn(), TextColumn("{task.description}"), Facts()]
-    if kind == "share":
+    if with_bar:
         shown.insert(2, BarColumn(bar_width=16))
     return Progress(*shown, console=Console(stderr=True), transient=True)
 

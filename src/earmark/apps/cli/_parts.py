@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -62,11 +61,12 @@ def train_in_parts(
     how: dict[str, Any],
 ) -> dict[str, Any]:
     """Fit, save, and say what was done; goes on with a fit that was stopped."""
+    from earmark.apps.cli._console import counting_parts
     from earmark.apps.cli._training_data import parts_data
     from earmark.distributed.fitting import fitting
 
     started, cpu = time.perf_counter(), time.process_time()
-    with _place(dask) as client, show_progress() as progress:
+    with _place(dask) as client, counting_parts() as progress:
         checkpoint = None if client is not None else f"{out}.parts"
         with fitting(
             classifier,
@@ -177,34 +177,3 @@ def _place(dask: str | None) -> Iterator[Any]:
 
     with connected(dask) as client:
         yield client
-
-
-@contextmanager
-def show_progress() -> Iterator[Callable[[Any], None] | None]:
-    """Parts, documents per second and the time left, on a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[told]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-
-        def show(state: Any) -> None:
-            if state.stage not in tasks:
-                tasks[state.stage] = bar.add_task(
-                    state.stage, total=state.n_parts, told=""
-                )
-            told = (
-                f"{state.parts}/{state.n_parts} parts, {state.pace:,.0f} documents/s, "
-                f"{state.left:,.0f} s left"
-            )
-            bar.update(tasks[state.stage], completed=state.parts, told=told)
-
-        yield show
