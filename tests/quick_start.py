@@ -45,8 +45,9 @@ def run(folder, page=PAGE):
 
 
 def plain(text):
-    """Output without times, sizes and fingerprints."""
-    return _VARIABLE.sub("N", text or "").strip()
+    """Output without times, sizes and fingerprints; three decimals at most."""
+    short = re.sub(r"(\b\d\.\d{3})\d+\b", r"\1", text or "")
+    return _VARIABLE.sub("N", short).strip()
 
 
 def renew():
