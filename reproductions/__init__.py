@@ -18,10 +18,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from reproductions.coverage import differences
 from reproductions.study import Run
 from reproductions.tables import Table
 
-__all__ = ["NAMES", "RESULTS", "Reproduction", "load"]
+__all__ = ["NAMES", "RESULTS", "Reproduction", "differences", "load"]
 
 NAMES = (
     "hierarchical",

@@ -19,12 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
-
-import coverage_page  # noqa: E402
+sys.path.insert(0, str(ROOT))
 
 import reproductions  # noqa: E402
 from earmark.figure_style import for_dark  # noqa: E402
+from reproductions import coverage  # noqa: E402
 from reproductions.figures import CAPTIONS  # noqa: E402
 
 if TYPE_CHECKING:
@@ -292,7 +291,7 @@ def write_pages(docs: Path, root: Path = ROOT) -> None:
         "changes": changes_page(changelog, fragments),
     }
     pages = {docs / "_generated" / f"{n}.md": text for n, text in generated.items()}
-    for name, text in coverage_page.pages(coverage_page.rows()).items():
+    for name, text in coverage.pages(coverage.rows()).items():
         pages[docs / "research" / name] = text
     for figure in (docs / "figures").glob("*/*[!k].svg"):
         dark = for_dark(figure.read_text(encoding="utf-8"))

@@ -18,9 +18,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]
-
-import coverage_page  # noqa: E402
+sys.path.insert(0, str(ROOT))
 
 from benchmarks import (  # noqa: E402
     class_names,
@@ -32,6 +30,7 @@ from benchmarks import (  # noqa: E402
     scale_model,
 )
 from reproductions import NAMES, RESULTS, load  # noqa: E402
+from reproductions.coverage import differences  # noqa: E402
 from reproductions.few_labels.tables import encoder_table  # noqa: E402
 from tests.documents import odd_inputs  # noqa: E402
 
@@ -50,7 +49,7 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
         path = RESULTS / f"{name}.json"
         if path.exists():
             stored = json.loads(path.read_text(encoding="utf-8"))
-            for table in load(name).tables(stored["result"]):
+            for table in (*load(name).tables(stored["result"]), *differences(name)):
                 tables[f"{name}/{table.name}"] = table.markdown()
     encoder = root / "benchmarks" / "results" / "encoder.json"
     result = json.loads(encoder.read_text(encoding="utf-8"))["result"]
@@ -69,8 +68,6 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     for name, text in class_names.tables().items():
         tables[f"class-names/{name}"] = text
     tables["odd-inputs/all"] = odd_inputs.table()
-    for source, text in coverage_page.differences().items():
-        tables[f"differences/{source}"] = text
     tables["front/figures"] = front_table(root)
     return tables
 

@@ -1,17 +1,13 @@
 """The list of the sources' rows: complete, true to the tree, and shown as it is."""
 
-import importlib.util
 import pkgutil
 from pathlib import Path
 
 import pytest
 
+from reproductions import coverage
+
 ROOT = Path(__file__).parents[2]
-spec = importlib.util.spec_from_file_location(
-    "coverage_page", ROOT / "docs/_ext/coverage_page.py"
-)
-coverage = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(coverage)
 ROWS = coverage.rows()
 
 

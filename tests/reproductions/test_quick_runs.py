@@ -64,6 +64,7 @@ def test_stored_results_are_shown_without_running_anything(tmp_path):
     result = json.loads(before["networks"])["result"]
     for table in load("networks").tables(result):
         assert table.text() in done.stdout
+    assert "What did not come out as printed" in done.stdout
     assert list((tmp_path / "networks").glob("*.svg"))
     assert "minutes" in done.stderr
     assert before == {name: (RESULTS / f"{name}.json").read_bytes() for name in NAMES}

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.typing import JsonObject
 
 __all__ = ["run"]
 
@@ -65,7 +66,9 @@ def run(
             result = _read(package.RESULTS / file.name)["result"]
         else:
             result = _run(reproduction, chosen, quick, file, part)
-        _show(reproduction, result, folder / chosen, as_json)
+        every = (*reproduction.tables(result), *package.differences(chosen))
+        tables = [table.text() for table in every]
+        _show(reproduction, result, tables, folder / chosen, as_json)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     typer.echo(
         f"{name}: {wall / 60:.1f} minutes, {cpu / 60:.1f} of them on the processor",
@@ -86,9 +89,9 @@ def _announce(names: Sequence[str], folder: Path, parts: Sequence[str] | None) -
         typer.echo(f"about {minutes / 60:.0f} CPU minutes when last run", err=True)
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> JsonObject:
     """A stored result with what made it; nothing if there is none yet."""
-    known: dict[str, Any] = {}
+    known: JsonObject = {}
     if file.exists():
         known = json.loads(file.read_text(encoding="utf-8"))
     return known
@@ -118,7 +121,7 @@ def _is_found() -> bool:
 
 def _run(
     reproduction: Any, name: str, quick: bool, file: Path, parts: Sequence[str] | None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Run the parts, keep the result in the file."""
     study = importlib.import_module(f"{_PACKAGE}.study")
     stored = _read(file)
@@ -140,21 +143,23 @@ def _run(
     settings = study.Run(quick=quick, progress=progress)
     command = f"earmark reproduce {name}" + (" --quick" if quick else "")
 
-    def keep(result: dict[str, Any]) -> None:
+    def keep(result: JsonObject) -> None:
         seconds = {**stored.get("seconds", {}), **settings.seconds}
         study.write_result(file, command, quick, result, seconds)
 
     before = stored.get("result", {})
-    result: dict[str, Any] = study.run_parts(
-        reproduction, settings, parts, before, keep
-    )
+    result: JsonObject = study.run_parts(reproduction, settings, parts, before, keep)
     keep(result)
     typer.echo(f"wrote {file}", err=True)
     return result
 
 
 def _show(
-    reproduction: Any, result: dict[str, Any], figures: Path, as_json: bool
+    reproduction: Any,
+    result: JsonObject,
+    tables: Sequence[str],
+    figures: Path,
+    as_json: bool,
 ) -> None:
     """Print every table, draw every figure."""
     figures.mkdir(parents=True, exist_ok=True)
@@ -162,6 +167,5 @@ def _show(
     if as_json:
         typer.echo(json.dumps(result))
     else:
-        tables = (table.text() for table in reproduction.tables(result))
         typer.echo("\n\n".join(tables))
     typer.echo(f"figures in {figures}", err=True)

@@ -1,4 +1,4 @@
-"""Pages of coverage.csv: every row of the five sources, one page per source.
+"""Every row of the five sources, from coverage.csv: pages, and what differs.
 
 A row says where an equation, table, figure, example, exercise or claim of a source is
 in the code, which test holds it, what came out, and the verdict: exact, close,
@@ -14,10 +14,16 @@ import csv
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from reproductions.tables import Table
+
+__all__ = ["SOURCES", "VERDICTS", "differences", "pages", "rows"]
+
+ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "research" / "coverage.csv"
 SOURCES = {
     "000": "Carlos & Rakshit (2016): hierarchical Bayes",
@@ -25,6 +31,14 @@ SOURCES = {
     "002": "Ganiz, Lytkin & Pottenger (2009): higher-order paths",
     "003": "Raina, Shen, Ng & McCallum (2003): the hybrid",
     "004": "Manning, Raghavan & Schütze (2008), chapter 14: vector spaces",
+}
+# Source -> the reproduction that regenerates it.
+REPRODUCED = {
+    "000": "hierarchical",
+    "001": "networks",
+    "002": "higher-order",
+    "003": "hybrid",
+    "004": "vector-space",
 }
 VERDICTS = ("exact", "close", "differs", "background", "missing")
 _INTRO = """# Every row of the five sources
@@ -62,26 +76,24 @@ def _stored(match: re.Match[str]) -> str:
 
 
 @cache
-def _result(name: str) -> object:
+def _result(name: str) -> Any:
     file = ROOT / "reproductions" / "results" / f"{name}.json"
     return json.loads(file.read_text(encoding="utf-8"))["result"]
 
 
-def differences() -> dict[str, str]:
-    """What did not come out as printed: a table per source."""
-    every = [row for row in rows() if row["printed"]]
-    head = ("row", "printed", "ours", "why")
-    return {
-        source: _table(
-            head,
-            [
-                [row["row"], row["printed"], row["figure"], row["why"]]
-                for row in every
-                if row["source"] == source
-            ],
-        )
-        for source in SOURCES
-    }
+def differences(reproduction: str) -> list[Table]:
+    """What did not come out as printed in its source, by the stored results.
+
+    None for a reproduction of no source.
+    """
+    lines = [
+        [row["row"], row["printed"], row["figure"], row["why"]]
+        for row in rows()
+        if row["printed"] and REPRODUCED[row["source"]] == reproduction
+    ]
+    title = "What did not come out as printed (ours: the stored full run)"
+    head = ["row", "printed", "ours", "why"]
+    return [Table("differences", title, head, lines)] if lines else []
 
 
 def pages(every: list[dict[str, str]]) -> dict[str, str]:
@@ -118,7 +130,5 @@ def _cells(row: dict[str, str]) -> list[str]:
     return [row["row"], row["item"], where, row["figure"], verdict]
 
 
-def _table(head: tuple[str, ...], lines: object) -> str:
-    every = [list(head), ["---"] * len(head), *lines]  # type: ignore[misc]
-    cells = ([cell.replace("|", "\\|") for cell in line] for line in every)
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+def _table(head: Iterable[str], lines: Iterable[list[str]]) -> str:
+    return Table("", "", list(head), list(lines)).markdown()
