@@ -37,17 +37,6 @@ _MOST_AT_ONCE = 200_000
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 Number = Annotated[int, Field(ge=0, le=2**53)]
 Label = Annotated[str, Field(max_length=200)]
-Shown = Literal[
-    "all",
-    "open",
-    "answered",
-    "skipped",
-    "flagged",
-    "disputed",
-    "accepted",
-    "sure",
-    "suspects",
-]
 
 
 class _Body(BaseModel):
@@ -100,20 +89,8 @@ class _Guidelines(_Body):
     text: Annotated[str, Field(max_length=50_000)]
 
 
-class _Browse(_Body):
-    search: Annotated[str, Field(max_length=1000)] = ""
-    meaning: bool = False
-    like: Number | None = None
-    show: Shown = "all"
-    guess: Label | None = None
-    given: Label | None = None
-    sort: Literal["row", "sure", "unsure", "novel", "latest"] = "row"
-    page: Annotated[int, Field(ge=0, le=10**6)] = 0
-
-    def question(self, n_documents: int) -> Question:
-        if self.like is not None and self.like >= n_documents:
-            raise Refusal(404, "document", "there is no such document.")
-        return Question(**self.model_dump(include=set(Question.__dataclass_fields__)))
+class _Browse(_Body, Question):
+    """What to list, and who asks."""
 
 
 class _Many(_Browse):
@@ -156,41 +133,45 @@ def make_app(
 
 
 class _Labelling:
+    """The routes; an action gives what it found, its reply holds the state as well."""
+
     def __init__(self, session: Session) -> None:
         self.session = session
         self.browser = Browser(session)
         self.team = Team(session)
         self.files = static_files("label")
-        self.actions: dict[str, tuple[type[_Body], Callable[[Any], JsonObject]]] = {
+        self.actions: dict[
+            str, tuple[type[_Body], Callable[[Any], JsonObject | None]]
+        ] = {
             "next": (_Body, self.next),
             "answer": (_Answer, self.answer),
             "undo": (_Body, self.undo),
-            "release": (_Body, self.release),
-            "label": (_Label, self.label),
+            "release": (_Body, lambda b: session.release(b.client)),
+            "label": (_Label, lambda b: session.add_label(b.name)),
             "describe": (_Meaning, self.describe),
             "change": (_Change, self.change),
             "unchange": (_Number, self.unchange),
             "guidelines": (_Guidelines, self.guidelines),
             "note": (_Note, self.note),
-            "browse": (_Browse, self.browse),
+            "browse": (_Browse, lambda b: self.browser.listed(b, b.person)),
             "many": (_Many, self.many),
-            "document": (_Document, self.document),
+            "document": (_Document, lambda b: self.shown(b.document, "chosen", b)),
             "accept": (_Key, self.accept),
-            "keep": (_Document, self.keep),
+            "keep": (_Document, lambda b: session.confirm(b.document)),
         }
         self.paths = [f"/api/{name}" for name in (*self.actions, *_LOOKS)]
 
     def application(self) -> Starlette:
         posts = [
-            Route(f"/api/{name}", _posted(*action), methods=["POST"])
+            Route(f"/api/{name}", self._posted(*action), methods=["POST"])
             for name, action in self.actions.items()
         ]
         app = Starlette(
             routes=[
                 *posts,
                 Route("/", self.page),
-                Route("/api/state", self.state),
-                Route("/api/confusion", self.confusion),
+                Route("/api/state", lambda _: as_json(state_data(self.session))),
+                Route("/api/confusion", lambda _: as_json(self.browser.confusion())),
                 Route("/api/project", self.project),
                 Route("/export/{name}", self.exported),
                 Mount("/static", self.files),
@@ -206,54 +187,67 @@ class _Labelling:
         yield
         await run_in_threadpool(self.session.close)
 
-    # -- actions; each gives the state with what it found ------------------------
+    def _posted(
+        self, kind: type[_Body], act: Callable[[Any], JsonObject | None]
+    ) -> Callable[..., Any]:
+        """A route that checks the body and acts in a thread."""
+
+        def reply(body: _Body) -> Response:
+            return as_json({**(act(body) or {}), "state": state_data(self.session)})
+
+        async def route(request: Request) -> Response:
+            require_json(request.scope)
+            try:
+                body = kind.model_validate_json(request.scope["earmark.body"])
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_input=False)[0]
+                where = ".".join(map(str, first["loc"]))[:100] or "body"
+                raise Refusal(422, "invalid", f"{where}: {first['msg']}") from None
+            if "earmark.person" in request.scope:  # a token says who it is
+                body.person = request.scope["earmark.person"]
+            return await run_in_threadpool(reply, body)
+
+        return route
+
+    # -- actions -----------------------------------------------------------------
+
+    def shown(self, document: int, why: str, body: _Body) -> JsonObject:
+        if document >= len(self.session.documents):
+            raise Refusal(404, "document", "there is no such document.")
+        data = document_data(self.session, document, why, person=body.person)
+        return {"document": data}
 
     def next(self, body: _Body) -> JsonObject:
         pick = self.session.next_document(body.client, body.person)
-        data = None
-        if pick is not None:
-            data = document_data(self.session, *pick, person=body.person)
-        return {"document": data, "state": state_data(self.session)}
+        return {"document": None} if pick is None else self.shown(*pick, body)
 
     def answer(self, body: _Answer) -> JsonObject:
         new = self.session.answer(
             *(body.key, body.client, body.document, body.labels, body.how),
             person=body.person,
         )
-        if body.how != "asked":
-            return {"new": new, "state": state_data(self.session)}
-        return {"new": new, **self.next(body)}
+        return {"new": new} | (self.next(body) if body.how == "asked" else {})
 
     def undo(self, body: _Body) -> JsonObject:
         documents = self.session.undo(body.client)
-        reply = {"undone": len(documents), **self.next(body)}
+        found = self.next(body)
         if len(documents) == 1:
-            reply["document"] = document_data(
-                self.session, documents[0], "undone", person=body.person
-            )
-        return reply
-
-    def release(self, body: _Body) -> JsonObject:
-        self.session.release(body.client)
-        return {}
-
-    def label(self, body: _Label) -> JsonObject:
-        self.session.add_label(body.name)
-        return {"state": state_data(self.session)}
+            found = self.shown(documents[0], "undone", body)
+        return {"undone": len(documents), **found}
 
     def describe(self, body: _Meaning) -> JsonObject:
         self.session.describe_label(
             body.name, body.description, body.shortcut, body.group
         )
-        return {"state": state_data(self.session), "project": self.team.data()}
+        return {"project": self.team.data()}
 
     def change(self, body: _Change) -> JsonObject:
         self.session.change_labels(body.action, body.old, body.new, body.person)
-        return {"state": state_data(self.session), "project": self.team.data()}
+        return {"project": self.team.data()}
 
     def unchange(self, body: _Number) -> JsonObject:
         self.session.undo_label_change(body.number, body.person)
-        return {"state": state_data(self.session), "project": self.team.data()}
+        return {"project": self.team.data()}
 
     def guidelines(self, body: _Guidelines) -> JsonObject:
         self.session.store.set_fact("guidelines", body.text)
@@ -263,45 +257,19 @@ class _Labelling:
         self.session.note(body.document, body.person, body.text, body.flagged)
         return {"notes": self.session.store.notes(body.document)}
 
-    def browse(self, body: _Browse) -> JsonObject:
-        question = body.question(len(self.session.documents))
-        return self.browser.listed(question, body.person)
-
     def many(self, body: _Many) -> JsonObject:
         documents = body.documents
         if documents is None:
-            question = body.question(len(self.session.documents))
-            documents = self.browser.rows(question, body.person)
+            documents = self.browser.rows(body, body.person)[0].tolist()
         n_given = self.session.answer_many(
             body.key, body.client, documents, body.labels, body.person
         )
-        return {
-            "given": n_given,
-            "left_out": len(documents) - n_given,
-            "state": state_data(self.session),
-        }
-
-    def document(self, body: _Document) -> JsonObject:
-        if body.document >= len(self.session.documents):
-            raise Refusal(404, "document", "there is no such document.")
-        data = document_data(self.session, body.document, "chosen", person=body.person)
-        return {"document": data}
+        return {"given": n_given, "left_out": len(documents) - n_given}
 
     def accept(self, body: _Key) -> JsonObject:
-        n_accepted = self.session.accept(body.key, body.client, body.person)
-        return {"accepted": n_accepted, "state": state_data(self.session)}
-
-    def keep(self, body: _Document) -> JsonObject:
-        self.session.confirm(body.document)
-        return {}
+        return {"accepted": self.session.accept(body.key, body.client, body.person)}
 
     # -- pages and downloads -------------------------------------------------------
-
-    def state(self, request: Request) -> Response:
-        return as_json(state_data(self.session))
-
-    def confusion(self, request: Request) -> Response:
-        return as_json(self.browser.confusion())
 
     def project(self, request: Request) -> Response:
         me = request.scope.get("earmark.person")
@@ -319,21 +287,3 @@ class _Labelling:
 
     async def page(self, request: Request) -> Response:
         return await self.files.get_response("label.html", request.scope)
-
-
-def _posted(kind: type[_Body], act: Callable[[Any], JsonObject]) -> Callable[..., Any]:
-    """A route that checks the body and acts in a thread."""
-
-    async def route(request: Request) -> Response:
-        require_json(request.scope)
-        try:
-            body = kind.model_validate_json(request.scope["earmark.body"])
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"]))[:100] or "body"
-            raise Refusal(422, "invalid", f"{where}: {first['msg']}") from None
-        if "earmark.person" in request.scope:  # a token says who it is
-            body.person = request.scope["earmark.person"]
-        return as_json(await run_in_threadpool(act, body))
-
-    return route

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
 from earmark.apps.label.session import Session
+from earmark.apps.web.replies import Refusal
 from earmark.evaluation.label_errors import suspected_label_errors
 from earmark.typing import BoolVector, FloatVector, IntVector, JsonObject
 
@@ -20,40 +21,38 @@ _SNIPPET = 280
 _LEAD = 60
 
 
-@dataclass(frozen=True)
-class Question:
+Shown = Literal[
+    "all",
+    "open",
+    "answered",
+    "skipped",
+    "flagged",
+    "disputed",
+    "accepted",
+    "sure",
+    "suspects",
+]
+
+
+class Question(BaseModel):
     """What to list.
 
-    Attributes
-    ----------
-    search : str
-        Words that the text must hold, in any case; or with ``meaning``, what it
-        should be about.
-    meaning : bool
-        Order by likeness to ``search`` instead of looking for the words.
-    like : int or None
-        Order by likeness to this document.
-    show : str
-        all, open (unanswered), answered, skipped, flagged, disputed (people
-        disagree), accepted, sure (with the promise) or suspects (answers that the
-        other documents contradict).
-    guess, given : str or None
-        Only documents with this guess, or this answer.
-    sort : str
-        row, sure, unsure, novel or latest.
-    page : int
-        From 0.
-
+    ``search`` are words that the text must hold, in any case; or with ``meaning``,
+    what it should be about. ``like`` orders by likeness to a document. To ``show``:
+    open is unanswered, disputed where people disagree, sure what has the promise,
+    suspects answers that the other documents contradict. ``guess`` and ``given``: only
+    documents with this guess, or this answer.
     """
 
-    search: str = ""
+    model_config = ConfigDict(extra="forbid", strict=True)
+    search: Annotated[str, Field(max_length=1000)] = ""
     meaning: bool = False
-    like: int | None = None
-    show: str = "all"
+    like: Annotated[int, Field(ge=0)] | None = None
+    show: Shown = "all"
     guess: str | None = None
     given: str | None = None
-    sort: str = "row"
-    page: int = 0
+    sort: Literal["row", "sure", "unsure", "novel", "latest"] = "row"
+    page: Annotated[int, Field(ge=0, le=10**6)] = 0
 
 
 class Browser:
@@ -68,7 +67,7 @@ class Browser:
 
     def listed(self, question: Question, person: str = "") -> JsonObject:
         """One page of documents and how many there are in all."""
-        rows, remarks = self._rows(question, person)
+        rows, remarks = self.rows(question, person)
         start = question.page * _PAGE
         page = rows[start : start + _PAGE]
         flags = {n["document"]: n for n in self.session.store.notes()}
@@ -84,11 +83,6 @@ class Browser:
                 )
             ],
         }
-
-    def rows(self, question: Question, person: str = "") -> list[int]:
-        """Every document that a question is about, in its order."""
-        rows, _ = self._rows(question, person)
-        return [int(row) for row in rows]
 
     def confusion(self) -> JsonObject:
         """Answers against guesses that did not know them.
@@ -119,9 +113,13 @@ class Browser:
 
     # -- which, and in which order ------------------------------------------------
 
-    def _rows(
-        self, question: Question, person: str
-    ) -> tuple[IntVector, dict[int, str]]:
+    def rows(self, question: Question, person: str) -> tuple[IntVector, dict[int, str]]:
+        """Every document that a question is about, in its order, and remarks on some.
+
+        A document to be ``like`` that does not exist is a Refusal.
+        """
+        if question.like is not None and question.like >= len(self.session.documents):
+            raise Refusal(404, "document", "there is no such document.")
         remarks: dict[int, str] = {}
         if question.show == "suspects":
             rows, remarks = self._suspects()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import combinations
 
 from earmark.apps.label.session import Session
@@ -31,28 +32,14 @@ class Team:
             "guidelines": store.fact("guidelines") or "",
             "labels": store.label_facts(),
             "people": store.people(),
-            "twice": self.n_twice,
+            "twice": len(self._table()),
             "overlap": len(self.session.overlap),
             "disputed": len(self.session.disputed),
             "agreement": self.agreement(),
             "changes": [
-                {
-                    "number": change.number,
-                    "action": change.action,
-                    "old": change.old,
-                    "new": change.new,
-                    "person": change.person,
-                    "at": change.at,
-                    "undone": bool(change.undone),
-                }
-                for change in reversed(store.label_changes(undone=True))
+                asdict(change) for change in reversed(store.label_changes(undone=True))
             ],
         }
-
-    @property
-    def n_twice(self) -> int:
-        """Documents with answers of at least two people."""
-        return len(self._table())
 
     def agreement(self) -> list[JsonObject]:
         """Coefficients over the documents that two or more people answered."""

@@ -261,32 +261,26 @@ class CountLearner(Learner):
 
 
 class LinearLearner(Learner):
-    """Softmax regression on tf-idf, fitted afresh: exact, and quick for few labels."""
+    """Softmax regression on tf-idf, fitted afresh: exact, and quick for few labels.
 
-    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
-        """Fit on the answers, and answer for all documents."""
-        rows = np.fromiter(answers, dtype=np.int64)
-        labels = np.asarray([given[0] for given in answers.values()])
-        features = self.collection.weights
-        names, weights, offset = _softmax(features[rows], labels)
-        scores = features @ weights + offset
-        return Fitted(names, log_normalize(scores), weights, offset, features)
-
-
-class BlendLearner(Learner):
-    """Softmax regression and complement naive Bayes on tf-idf, their scores added.
-
-    The first is the better of the two for few classes, the second for many; both are
-    linear, and so is their sum.
+    With ``blend`` the scores of complement naive Bayes are added: the first is the
+    better of the two for few classes, the second for many; their sum is linear too.
     """
 
+    def __init__(self, collection: Collection, blend: bool = False) -> None:
+        super().__init__(collection)
+        self._models: list[Any] = [_softmax()]
+        if blend:
+            self._models.append(ComplementNaiveBayes(alpha=0.1))
+
     def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
         """Fit on the answers, and answer for all documents."""
         rows = np.fromiter(answers, dtype=np.int64)
         labels = np.asarray([given[0] for given in answers.values()])
         features = self.collection.weights
-        names, weights, offset = _softmax(features[rows], labels)
-        weights += _complement(features[rows], labels)
+        names, weights, offset = _linear(self._models[0], features[rows], labels)
+        for model in self._models[1:]:  # classes are about equally frequent to it
+            weights += _linear(model, features[rows], labels)[1]
         scores = features @ weights + offset
         return Fitted(names, log_normalize(scores), weights, offset, features)
 
@@ -306,7 +300,7 @@ class AnyOfLearner(Learner):
             share = (given.sum() + 0.5) / (len(given) + 1)
             offset[c] = np.log(share / (1 - share))
             if 0 < given.sum() < len(given):
-                _, both, off = _softmax(X, given)
+                _, both, off = _linear(_softmax(), X, given)
                 weights[:, c], offset[c] = both[:, 1] - both[:, 0], off[1] - off[0]
         log_odds = features @ weights + offset
         log_proba = -np.logaddexp(0.0, -log_odds)
@@ -391,10 +385,15 @@ def _on_classes(
     return normalized
 
 
-def _softmax(X: SparseMatrix, y: Any) -> tuple[list[Any], FloatMatrix, FloatVector]:
-    """Classes, weights and offsets, on the columns that X uses."""
+def _softmax() -> SoftmaxRegression:
+    return SoftmaxRegression(solver="dual", C=10.0, tol=1e-2)
+
+
+def _linear(
+    model: Any, X: SparseMatrix, y: Any
+) -> tuple[list[Any], FloatMatrix, FloatVector]:
+    """Classes, weights and offsets of a model fitted on the columns that X uses."""
     used = np.unique(X.indices)
-    model = SoftmaxRegression(solver="dual", C=10.0, tol=1e-2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # few passes are enough
         warnings.filterwarnings("ignore", message="The number of unique classes")
@@ -405,23 +404,9 @@ def _softmax(X: SparseMatrix, y: Any) -> tuple[list[Any], FloatMatrix, FloatVect
     return model.classes_.tolist(), weights, np.asarray(rule.offset, dtype=np.float64)
 
 
-def _complement(X: SparseMatrix, y: Any) -> FloatMatrix:
-    """Weights of complement naive Bayes (NB7), on the columns that X uses."""
-    used = np.unique(X.indices)
-    model = ComplementNaiveBayes(alpha=0.1)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The number of unique classes")
-        model.fit(X[:, used], y)
-    rule = model.linear_rule()
-    assert rule is not None
-    weights = np.zeros((X.shape[1], len(model.classes_)))
-    weights[used] = rule.weights
-    return weights
-
-
 # Name -> what makes the learner.
 LEARNERS: dict[str, Callable[[Collection], Learner]] = {
-    "blend": BlendLearner,
+    "blend": lambda c: LinearLearner(c, blend=True),
     "softmax": LinearLearner,
     "complement": lambda c: CountLearner(c, ComplementNaiveBayes(alpha=0.3)),
     "multinomial": lambda c: CountLearner(c, MultinomialNaiveBayes(alpha=0.1)),
