@@ -31,8 +31,9 @@ import earmark
 assert earmark.__file__.startswith({source!r}), earmark.__file__
 """
 _COMMAND = """
+sys.argv = ["earmark", *{arguments!r}]
 from earmark.apps.cli.main import main
-sys.exit(main({arguments!r}))
+main()
 """
 _MESSAGES = "text,label\n" + "win a prize now,spam\nlunch at noon then,ham\n" * 20
 
