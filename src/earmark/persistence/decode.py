@@ -287,7 +287,7 @@ class _Decoder:
         }
         values = with_new_names(kind, values)
         if self.checker is not None:
-            self.checker.check_state(name, values, place)
+            self.checker.check_state(name, kind, values, place)
         value = _restore(kind, values, place)
         if self.checker is not None:
             self.checker.remember(value)

@@ -93,18 +93,16 @@ class Schema:
     """Attributes that may be missing from a fitted object."""
     parameters: Mapping[str, Rule] = field(default_factory=dict)
     """Rules for constructor parameters that are more than plain data."""
-    kind: type | None = None
-    """The class whose constructor names the parameters; None if it has none."""
+    constructor: bool = False
+    """Whether the class's constructor names the parameters, not only the rules."""
     check: Callable[[Any], object] | None = None
     """The check of its parameters that the class makes in ``fit``."""
     ties: Callable[[Mapping[str, Any], Scope, Place], None] | None = None
     """What must hold between the attributes beside their sizes."""
 
-    def parameter_names(self) -> tuple[str, ...]:
+    def parameter_names(self, kind: type) -> tuple[str, ...]:
         """Names of the constructor's parameters."""
-        if self.kind is None:
-            return tuple(self.parameters)
-        return tuple(default_parameters(self.kind))
+        return tuple(default_parameters(kind) if self.constructor else self.parameters)
 
 
 class Checker:
@@ -115,7 +113,9 @@ class Checker:
         self._known: dict[int, tuple[object, str, bool, dict[str, int]]] = {}
         self._last: tuple[str, bool, dict[str, int]] = ("", False, {})
 
-    def check_state(self, name: str, state: Mapping[str, Any], place: Place) -> None:
+    def check_state(
+        self, name: str, kind: type, state: Mapping[str, Any], place: Place
+    ) -> None:
         """Raise unless ``state`` is one that an object of this class can have."""
         schema = self._schemas.get(name)
         if schema is None:
@@ -123,7 +123,7 @@ class Checker:
                 f"{place}: a {name[:80]} is not stored in model files"
             )
         scope = Scope(self)
-        parameters = schema.parameter_names()
+        parameters = schema.parameter_names(kind)
         is_fitted = not parameters or any(key in state for key in schema.fitted)
         required = {*parameters, *(schema.fitted if is_fitted else ())}
         allowed = required | (set(schema.optional) if is_fitted else set())
@@ -136,7 +136,9 @@ class Checker:
         rules = {**schema.fitted, **schema.optional, **schema.parameters}
         for key, value in state.items():
             rules.get(key, anything_plain)(value, place.attribute(key), scope)
-        _check_parameters(schema, {key: state[key] for key in parameters}, place)
+        if schema.check is not None:
+            values = {key: state[key] for key in parameters}
+            _check_parameters(kind, schema.check, values, place)
         if schema.ties is not None and is_fitted:
             schema.ties(state, scope, place)
         self._last = (name, is_fitted, scope.sizes)
@@ -151,14 +153,14 @@ class Checker:
         return None if entry is None or entry[0] is not value else entry[1:]
 
 
-def _check_parameters(schema: Schema, values: dict[str, Any], place: Place) -> None:
+def _check_parameters(
+    kind: type, check: Callable[[Any], object], values: dict[str, Any], place: Place
+) -> None:
     """Run the check that ``fit`` would run on these parameters."""
-    if schema.kind is None or schema.check is None:
-        return
-    probe: Any = schema.kind.__new__(schema.kind)  # type: ignore[call-overload]
+    probe: Any = kind.__new__(kind)  # type: ignore[call-overload]
     vars(probe).update(values)
     try:
-        schema.check(probe)
+        check(probe)
     except Exception as error:
         raise ModelFormatError(f"{place} is not legal: {error}") from error
 

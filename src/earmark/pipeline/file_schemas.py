@@ -17,20 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from earmark import decision, features, models
+from earmark import decision
 from earmark.encoders.by_name import parse_name
 from earmark.exceptions import DataError, ModelFormatError
 from earmark.features.analysis import Analysis
-from earmark.models.semi_supervised.features import VECTOR, RecipeFeatures
-from earmark.models.semi_supervised.recipe import LinearStudent
-from earmark.models.semi_supervised.views import (
-    LsaView,
-    PpmiView,
-    SubwordView,
-    TfidfView,
-    VectorView,
-)
-from earmark.persistence import SKLEARN_LINEAR
+from earmark.models.semi_supervised.features import VECTOR
 from earmark.persistence.nodes import Place
 from earmark.persistence.schema import (
     Rule,
@@ -58,7 +49,6 @@ from earmark.persistence.schema import (
     whole,
     words,
 )
-from earmark.text.preparation import TextPreparation
 
 __all__ = ["schemas"]
 
@@ -119,9 +109,10 @@ def schemas() -> Mapping[str, Schema]:
     }
 
 
-def _model(kind: type, **schema: Any) -> Schema:
+def _model(**schema: Any) -> Schema:
     """The schema of an estimator that checks its parameters in ``fit``."""
-    return Schema(kind=kind, check=methodcaller("_check_parameters"), **schema)
+    check = methodcaller("_check_parameters")
+    return Schema(constructor=True, check=check, **schema)
 
 
 def _pattern(value: object, place: Place, scope: Scope) -> None:
@@ -184,7 +175,7 @@ def _text_schemas() -> dict[str, Schema]:
     }
     return {
         "WordCounter": Schema(
-            kind=features.WordCounter,
+            constructor=True,
             check=lambda counter: Analysis(counter).check(),
             parameters=analysis,
             fitted={"fixed_vocabulary_": flag, "vocabulary_": vocabulary("n_terms")},
@@ -196,17 +187,16 @@ def _text_schemas() -> dict[str, Schema]:
             },
         ),
         "HashedCounter": Schema(
-            kind=features.HashedCounter,
+            constructor=True,
             check=methodcaller("_check"),
             parameters={**analysis, "n_features": size("n_terms")},
         ),
         "TextPreparation": Schema(
-            kind=TextPreparation,
+            constructor=True,
             check=methodcaller("_check_parameters"),
             parameters={"strip_accents": either(none, text())},
         ),
         "TfidfWeighting": _model(
-            features.TfidfWeighting,
             fitted={
                 "document_frequency_": array("if", "n_features", low=0, high=_MOST),
                 "n_documents_": number(0, _MOST),
@@ -214,7 +204,7 @@ def _text_schemas() -> dict[str, Schema]:
             },
         ),
         "TermSelector": Schema(
-            kind=features.TermSelector,
+            constructor=True,
             fitted={
                 "n_features_in_": size("n_features"),
                 "scores_": array("f", "n_features", nan=True),
@@ -283,9 +273,9 @@ def _columns_of_regions(state: Mapping[str, Any], scope: Scope, place: Place) ->
 def _bayes_schemas() -> dict[str, Schema]:
     """Models made of class sums; their statistics come with them."""
 
-    def counted(kind: type, statistics: str) -> Schema:
+    def counted(statistics: str) -> Schema:
         part = instance(statistics, n_classes="n_classes", n_terms="n_features")
-        return _model(kind, fitted={**_COLUMNS, "statistics_": part}, ties=_own_classes)
+        return _model(fitted={**_COLUMNS, "statistics_": part}, ties=_own_classes)
 
     hybrid: dict[str, Rule] = {
         **_COLUMNS,
@@ -306,14 +296,11 @@ def _bayes_schemas() -> dict[str, Schema]:
         "seen_": array("b", "n_features"),
     }
     return {
-        "BernoulliNaiveBayes": counted(models.BernoulliNaiveBayes, "ClassStatistics"),
-        "ComplementNaiveBayes": counted(models.ComplementNaiveBayes, "ClassStatistics"),
-        "MultinomialNaiveBayes": counted(
-            models.MultinomialNaiveBayes, "ClassStatistics"
-        ),
-        "GaussianNaiveBayes": counted(models.GaussianNaiveBayes, "ClassMoments"),
+        "BernoulliNaiveBayes": counted("ClassStatistics"),
+        "ComplementNaiveBayes": counted("ClassStatistics"),
+        "MultinomialNaiveBayes": counted("ClassStatistics"),
+        "GaussianNaiveBayes": counted("ClassMoments"),
         "RocchioClassifier": _model(
-            models.RocchioClassifier,
             fitted={
                 **_COLUMNS,
                 "statistics_": instance(
@@ -324,14 +311,12 @@ def _bayes_schemas() -> dict[str, Schema]:
             ties=_own_classes,
         ),
         "HybridBayes": _model(
-            models.HybridBayes,
             parameters={"blocks": optional(array("i", None, low=0, high=2.0**20))},
             fitted=hybrid,
             optional={"blocks_": optional(array("i", None, low=0, high=2.0**20))},
             ties=_regions_of_hybrid,
         ),
         "HigherOrderNaiveBayes": _model(
-            models.HigherOrderNaiveBayes,
             fitted=higher_order,
             ties=_below("document_class_", "n_classes"),
         ),
@@ -384,12 +369,9 @@ def _linear_schemas() -> dict[str, Schema]:
         "NBSVM", fitted=True, n_classes="n_classes", n_features="n_features"
     )
     return {
-        "NBSVM": _model(models.NBSVM, fitted=weights | ratio, ties=_one_per_class),
-        "BlendedSVM": _model(
-            models.BlendedSVM, fitted=weights | {"nbsvm_": nbsvm}, ties=_one_per_class
-        ),
+        "NBSVM": _model(fitted=weights | ratio, ties=_one_per_class),
+        "BlendedSVM": _model(fitted=weights | {"nbsvm_": nbsvm}, ties=_one_per_class),
         "SoftmaxRegression": _model(
-            models.SoftmaxRegression,
             fitted={
                 **_COLUMNS,
                 "_offset": array("f", "n_classes"),
@@ -407,7 +389,6 @@ def _linear_schemas() -> dict[str, Schema]:
             ties=_squares_fit,
         ),
         "MultilayerPerceptron": _model(
-            models.MultilayerPerceptron,
             parameters={"start_weights": _weight_list},
             fitted={
                 **_COLUMNS,
@@ -422,11 +403,11 @@ def _linear_schemas() -> dict[str, Schema]:
             ties=_layers_fit,
         ),
         **{
-            name: _sklearn(SKLEARN_LINEAR[name], more, rest)
+            name: _sklearn(more, rest)
             for name, (more, rest) in _SKLEARN_ATTRIBUTES.items()
         },
         "sklearn.LabelBinarizer": Schema(
-            kind=SKLEARN_LINEAR["sklearn.LabelBinarizer"],
+            constructor=True,
             check=methodcaller("_validate_params"),
             fitted={
                 "classes_": _CLASSES,
@@ -515,9 +496,9 @@ _SKLEARN_ATTRIBUTES: dict[str, tuple[dict[str, Rule], dict[str, Rule]]] = {
 }
 
 
-def _sklearn(kind: type, fitted: dict[str, Rule], more: dict[str, Rule]) -> Schema:
+def _sklearn(fitted: dict[str, Rule], more: dict[str, Rule]) -> Schema:
     return Schema(
-        kind=kind,
+        constructor=True,
         check=methodcaller("_validate_params"),
         fitted=_LINEAR | fitted,
         optional=more,
@@ -529,7 +510,7 @@ def _other_models() -> dict[str, Schema]:
     pairs = array("f", "n_classes", "n_features", high=0, finite=False)
     return {
         "HierarchicalBayes": Schema(
-            kind=models.HierarchicalBayes,
+            constructor=True,
             fitted={
                 **_COLUMNS,
                 "class_log_prior_": array("f", "n_classes", high=0),
@@ -554,7 +535,7 @@ def _other_models() -> dict[str, Schema]:
             ties=_nodes_of_classes,
         ),
         "HigherOrderClassifier": Schema(
-            kind=models.HigherOrderClassifier,
+            constructor=True,
             parameters={"estimator": optional(_TEMPLATE)},
             fitted={
                 **_COLUMNS,
@@ -567,7 +548,7 @@ def _other_models() -> dict[str, Schema]:
             ties=_one_per_pair,
         ),
         "HigherOrderTransformer": Schema(
-            kind=models.HigherOrderTransformer,
+            constructor=True,
             fitted={
                 **_COLUMNS,
                 "log_absent_": pairs,
@@ -577,7 +558,6 @@ def _other_models() -> dict[str, Schema]:
             },
         ),
         "NeighborsClassifier": _model(
-            models.NeighborsClassifier,
             fitted={
                 **_COLUMNS,
                 "chosen_": optional(whole(1)),
@@ -623,23 +603,23 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
     }
     views = ("LsaView", "PpmiView", "SubwordView", "TfidfView", "VectorView")
     return {
-        "TfidfView": Schema(kind=TfidfView, optional={}, fitted={}),
+        "TfidfView": Schema(constructor=True, optional={}, fitted={}),
         "VectorView": Schema(
-            kind=VectorView,
+            constructor=True,
             fitted={
                 "mean_": array("f", "n_dimensions"),
                 "turn_": array("f", "n_dimensions", "n_dimensions"),
             },
         ),
-        "LsaView": Schema(kind=LsaView, fitted=table),
+        "LsaView": Schema(constructor=True, fitted=table),
         "PpmiView": Schema(
-            kind=PpmiView, fitted=table, parameters={"n_terms": whole(1)}
+            constructor=True, fitted=table, parameters={"n_terms": whole(1)}
         ),
         "SubwordView": Schema(
-            kind=SubwordView, fitted=table, parameters={"terms": words(None)}
+            constructor=True, fitted=table, parameters={"terms": words(None)}
         ),
         "LinearStudent": Schema(
-            kind=LinearStudent,
+            constructor=True,
             parameters={"estimator": optional(_TEMPLATE)},
             fitted={
                 "labelled_weights_": array("f", "n_columns", "n_classes"),
@@ -648,7 +628,7 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
             },
         ),
         "RecipeFeatures": Schema(
-            kind=RecipeFeatures,
+            constructor=True,
             parameters={"kinds": kinds},
             fitted={
                 "encoder_": optional(instance("VectorView", fitted=True)),
@@ -662,7 +642,6 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
             ties=_recipe_columns,
         ),
         "SemiSupervisedNaiveBayes": _model(
-            models.SemiSupervisedNaiveBayes,
             parameters={"start": anything_plain},
             fitted={
                 **_COLUMNS,
@@ -673,7 +652,7 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
             },
         ),
         "SemiSupervisedClassifier": Schema(
-            kind=models.SemiSupervisedClassifier,
+            constructor=True,
             parameters={
                 "kinds": kinds,
                 "terms": optional(words("n_features")),
@@ -780,7 +759,6 @@ def _decision_schemas() -> dict[str, Schema]:
             ties=_groups_of_answers,
         ),
         "NoveltyDetector": _model(
-            decision.NoveltyDetector,
             parameters={
                 "analyzer": text("word", "char", "char_wb"),
                 "ngram_range": _ngram_range,
@@ -811,18 +789,18 @@ def _decision_schemas() -> dict[str, Schema]:
             optional={"n_pooled": whole(1)},
         ),
         "TemperatureCalibrator": Schema(
-            kind=decision.TemperatureCalibrator,
+            constructor=True,
             fitted={"n_classes_": size("n_classes"), "temperature_": number(above=0)},
         ),
         "PlattCalibrator": Schema(
-            kind=decision.PlattCalibrator,
+            constructor=True,
             fitted={
                 "offset_": array("f", "n_classes"),
                 "slope_": array("f", "n_classes"),
             },
         ),
         "AnyOfClassifier": Schema(
-            kind=decision.AnyOfClassifier,
+            constructor=True,
             parameters={"estimator": either(_TEMPLATE, instance())},
             fitted={
                 "classes_": _CLASSES,
@@ -839,7 +817,7 @@ def _decision_schemas() -> dict[str, Schema]:
             optional={"n_features_in_": size("n_features")},
         ),
         "AbstainingClassifier": Schema(
-            kind=decision.AbstainingClassifier,
+            constructor=True,
             check=methodcaller("_check_parameters"),
             parameters={
                 "estimator": either(_TEMPLATE, instance()),
@@ -868,11 +846,9 @@ def _decision_schemas() -> dict[str, Schema]:
 
 
 def _pipeline_schemas() -> dict[str, Schema]:
-    from earmark.pipeline.text_classifier import TextClassifier
 
     def matrix(engine_features: str, *models: str) -> Schema:
         return Schema(
-            kind=None,
             parameters={
                 "class_weight": anything_plain,
                 "estimator": either(_TEMPLATE, instance("AnyOfClassifier")),
@@ -895,7 +871,7 @@ def _pipeline_schemas() -> dict[str, Schema]:
 
     return {
         "TextClassifier": Schema(
-            kind=TextClassifier,
+            constructor=True,
             check=methodcaller("_check_promise"),
             parameters={
                 "class_names": either(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -58,24 +58,48 @@ _INTERNAL = (
 )
 
 
+class _Classes(Mapping[str, type]):
+    """Name in a file -> class, imported when it is asked for."""
+
+    def __init__(self, homes: Mapping[str, object]) -> None:
+        self._homes = homes
+
+    def __getitem__(self, name: str) -> type:
+        home = self._homes[name]
+        kind: type = home if isinstance(home, type) else getattr(home, name)
+        return kind
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+
+def _homes() -> dict[str, object]:
+    """Every class that a model file may name, or the package that has it."""
+    from earmark.pipeline.text_classifier import TextClassifier
+
+    homes: dict[str, object] = {c.__name__: c for c in (TextClassifier, *_INTERNAL)}
+    for package in (decision, features, models, statistics):
+        homes |= {name: package for name in package.__all__ if name[0].isupper()}
+    return homes
+
+
 @cache
 def class_table() -> Mapping[str, type]:
     """Every class that a model file may name."""
-    from earmark.pipeline.text_classifier import TextClassifier
-
-    table: dict[str, type] = {cls.__name__: cls for cls in (TextClassifier, *_INTERNAL)}
-    for package in (decision, features, models, statistics):
-        for name in getattr(package, "__all__", ()):
-            public = getattr(package, name)
-            if isinstance(public, type):
-                table[name] = public
-    return table
+    return _Classes(_homes())
 
 
 @cache
 def _stored_classes() -> Mapping[str, type]:
     """The classes of the table that a classifier may be made of."""
-    return {name: kind for name, kind in class_table().items() if name in schemas()}
+    known = schemas()
+    return _Classes({name: home for name, home in _homes().items() if name in known})
 
 
 def save_classifier(
