@@ -9,6 +9,12 @@ descriptions.toml, written before any result. Draws: seeds 0 and 1. Pools are cu
 5,000 documents and test parts to 2,000. Results: benchmarks/results/class_names.json.
 With --whole neither is cut, and the draws are seeds 2 to 4, by which nothing was
 chosen; results: benchmarks/results/class_names_whole.json.
+
+    EARMARK_MINILM=FOLDER python -m benchmarks.class_names --choose [CORPUS ...]
+
+compares weights of the names on training parts alone: 2,500 documents and 1,000 held
+out from them, 1, 5 and 20 labels per class, seeds 10 and 11, MiniLM and descriptions;
+results: benchmarks/results/class_names_choice.json.
 """
 
 from __future__ import annotations
@@ -26,6 +32,8 @@ from safetensors.numpy import load_file
 
 from benchmarks._minilm import encode
 from earmark import TextClassifier
+from earmark.models import SemiSupervisedClassifier
+from earmark.pipeline.matrix_engine import SemiEngine
 
 FOLDER = Path(__file__).parent
 CORPORA = ("sms", "trec", "webkb", "r8", "imdb", "ag", "20ng", "r52")
@@ -59,11 +67,11 @@ CELLS = (
 WHOLE_CELLS = (
     (5, "described", True),
     (20, "described", True),
-    (5, "auto", False),
-    (5, None, False),
-    (20, None, False),
     (5, None, True),
     (20, None, True),
+    (5, None, False),
+    (20, None, False),
+    (5, "auto", False),
 )
 
 
@@ -116,7 +124,9 @@ def _cut(texts: list[str], y: Any, n: int) -> Any:
     return [texts[i] for i in rows], y[rows]
 
 
-def accuracy(task: Task, cell: Any, seed: int, described: Any) -> float:
+def accuracy(
+    task: Task, cell: Any, seed: int, described: Any, model: Any = "semi-supervised"
+) -> float:
     """One draw."""
     n, names, vectors = cell
     rng = np.random.default_rng(seed)
@@ -124,15 +134,44 @@ def accuracy(task: Task, cell: Any, seed: int, described: Any) -> float:
     for label in np.unique(task.y):
         rows = rng.permutation(np.flatnonzero(task.y == label))[:n]
         labels[rows] = label
-    model = TextClassifier(
-        "semi-supervised",
+    classifier = TextClassifier(
+        model,
         encoder=task.encode if vectors else None,
         class_names=described if names == "described" else names,
         random_state=0,
     )
-    model.fit(task.train, labels)
-    assert model.model_name_ == "semi-supervised"
-    return float(np.mean(model.predict(task.test) == task.y_test))
+    classifier.fit(task.train, labels)
+    assert isinstance(classifier.engine_, SemiEngine)
+    return float(np.mean(classifier.predict(task.test) == task.y_test))
+
+
+WEIGHTS = (0.0, 1.0, 3.0, 9.0)
+
+
+def choose(corpora: Any, described: Any) -> None:
+    """The weight of names, on documents held out from the training parts."""
+    rows = []
+    for n in (1, 5, 20):
+        for weight in WEIGHTS:
+            rows.append({"labels": n, "weight": weight, "accuracy": {}})
+    for name in corpora:
+        task = Task(name, (3500, 1))
+        order = np.random.default_rng(5).permutation(len(task.train))
+        texts, y = [task.train[i] for i in order], task.y[order]
+        task.test, task.y_test = texts[:1000], y[:1000]
+        task.train, task.y = texts[1000:], y[1000:]
+        for row in rows:
+            model = SemiSupervisedClassifier(name_weight=row["weight"])
+            cell = (row["labels"], "described", True)
+            draws = [
+                accuracy(task, cell, seed, described[name], model) for seed in (10, 11)
+            ]
+            row["accuracy"][name] = round(float(np.mean(draws)), 4)
+            row["mean"] = round(float(np.mean(list(row["accuracy"].values()))), 4)
+            print(name, row["labels"], row["weight"], row["accuracy"][name], flush=True)
+        payload = {"command": "python -m benchmarks.class_names --choose", "rows": rows}
+        target = FOLDER / "results" / "class_names_choice.json"
+        target.write_text(json.dumps(payload, indent=1) + "\n")
 
 
 def main() -> None:
@@ -140,8 +179,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpora", nargs="*", metavar="CORPUS", default=CORPORA)
     parser.add_argument("--whole", action="store_true", help="cut nothing")
+    parser.add_argument("--choose", action="store_true", help="the weight of names")
     asked = parser.parse_args()
     described = tomllib.loads((FOLDER / "descriptions.toml").read_text())
+    if asked.choose:
+        choose(asked.corpora, described)
+        return
     sizes = (10**9, 10**9) if asked.whole else (N_POOL, N_TEST)
     tasks = {name: Task(name, sizes) for name in asked.corpora}
     seeds = (2, 3, 4) if asked.whole else SEEDS

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from earmark import TextClassifier
 from earmark.apps.cli.main import app
 from earmark.encoders import by_name
 from earmark.exceptions import DataError
@@ -65,3 +66,12 @@ def test_a_wrong_name_is_wrong_usage(tmp_path):
     assert "model2vec:NAME" in " ".join(done.stderr.split())
     with pytest.raises(DataError, match="is not known"):
         run("fetch", "bert:x")
+
+
+def test_an_encoder_that_is_not_here_is_told_before_the_data_is_read():
+    where = "model2vec:./nowhere"
+    done = run("train", "missing.csv", "--label", "topic", "--encoder", where)
+    assert done.exit_code == 2
+    assert "there is no folder ./nowhere" in " ".join(done.stderr.split())
+    with pytest.raises(DataError, match="there is no folder"):
+        TextClassifier(encoder=where).fit(None, None)

@@ -90,12 +90,12 @@ def parse_name(name: str) -> Named:
 
 
 def require_encoder(encoder: object) -> None:
-    """Refuse what is neither a known name nor a function.
+    """Refuse what is neither the name of an encoder that is here nor a function.
 
     Many encoders are objects with a method that is the function.
     """
     if isinstance(encoder, str):
-        parse_name(encoder)
+        load_encoder(encoder)
         return
     method = callable(getattr(encoder, "encode", None))
     # Calling a network of torch means a forward pass on tensors.

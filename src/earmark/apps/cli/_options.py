@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from earmark.exceptions import DataError, EarmarkWarning
+from earmark.exceptions import DataError, EarmarkWarning, MissingDependencyError
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -34,12 +34,12 @@ def _encoding(name: str | None) -> str | None:
 
 
 def _encoder(name: str | None) -> str | None:
-    from earmark.encoders.by_name import parse_name
+    from earmark.encoders.by_name import require_encoder
 
     if name is not None:
         try:
-            parse_name(name)
-        except DataError as error:
+            require_encoder(name)  # a wrong name need not wait for the data
+        except (DataError, MissingDependencyError) as error:
             raise typer.BadParameter(str(error)) from None
     return name
 
