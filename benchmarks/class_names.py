@@ -150,10 +150,11 @@ WEIGHTS = (0.0, 1.0, 3.0, 9.0)
 
 def choose(corpora: Any, described: Any) -> None:
     """The weight of names, on documents held out from the training parts."""
-    rows = []
-    for n in (1, 5, 20):
-        for weight in WEIGHTS:
-            rows.append({"labels": n, "weight": weight, "accuracy": {}})
+    rows: list[dict[str, Any]] = [
+        {"labels": n, "weight": weight, "accuracy": {}}
+        for n in (1, 5, 20)
+        for weight in WEIGHTS
+    ]
     for name in corpora:
         task = Task(name, (3500, 1))
         order = np.random.default_rng(5).permutation(len(task.train))
