@@ -326,7 +326,7 @@ KINDS: dict[str, Callable[[str, str, bool], _Loaded]] = {
 
 # -- weights on this machine -----------------------------------------------------------
 
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+_REPOSITORY = re.compile(r"\w[\w.-]*/[\w.-]+")
 _DATA_FILES = ("*.json", "*.txt", "*.model", "*.safetensors")
 
 
