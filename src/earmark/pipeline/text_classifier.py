@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, Self
 
@@ -37,7 +37,7 @@ from earmark.evaluation.report.foreign import ForeignDocuments
 from earmark.evaluation.report.page import telling_documents
 from earmark.exceptions import DataError, NotSupportedError, UnavailableError
 from earmark.models.registry import BuildOptions
-from earmark.parameters import offers, require_in_range, seed_of
+from earmark.parameters import offers, require_in_range, seed_of, with_parameters
 from earmark.pipeline.choice import (
     Data,
     Engine,
@@ -108,6 +108,7 @@ def _offered(name: str) -> offered_if:
     return offered_if(check)
 
 
+@with_parameters()
 class TextClassifier(ClassifierMixin, BaseEstimator):
     """Classify raw text: read, count, fit, decide, explain, save.
 
@@ -211,58 +212,37 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     """
 
-    engine_: Engine
-    classes_: Labels
-    evidence_: Evidence | None
+    engine_: Engine = field(init=False)
+    classes_: Labels = field(init=False)
+    evidence_: Evidence | None = field(init=False)
     novelty_: NoveltyDetector | None = None
     learned_confidence_: LearnedConfidence | None = None
     class_sizes_: IntVector | None = None
-    model_name_: str
-    reasons_: list[str]
+    model_name_: str = field(init=False)
+    reasons_: list[str] = field(init=False)
     seed_: int | None = None
     n_columns_: int | None = None
     _transient = ("_promised",)
     # Parameters of the promise, and the promise: found once, not for each text.
     _promised: tuple[tuple[object, ...], Promise] | None = None
 
-    def __init__(
-        self,
-        model: Any = "auto",
-        *,
-        regions: Any = None,
-        features: Any = None,
-        encoder: Encoder | None = None,
-        class_names: Mapping[Any, Any] | str | None = "auto",
-        multi_label: Any = "auto",
-        max_error: float | None = None,
-        confidence: float = 0.95,
-        min_coverage: Coverages = None,
-        learn_confidence: bool = False,
-        abstain_label: Any = None,
-        max_novelty: float | None = None,
-        budget: float | None = None,
-        class_weight: Any = None,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.model = model
-        self.regions = regions
-        self.features = features
-        self.encoder = encoder
-        self.class_names = class_names
-        self.multi_label = multi_label
-        self.max_error = max_error
-        self.confidence = confidence
-        self.min_coverage = min_coverage
-        self.learn_confidence = learn_confidence
-        self.abstain_label = abstain_label
-        self.max_novelty = max_novelty
-        self.budget = budget
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    model: Any = field(default="auto", kw_only=False)
+    regions: Any = None
+    features: Any = None
+    encoder: Encoder | None = None
+    class_names: Mapping[Any, Any] | str | None = "auto"
+    multi_label: Any = "auto"
+    max_error: float | None = None
+    confidence: float = 0.95
+    min_coverage: Coverages = None
+    learn_confidence: bool = False
+    abstain_label: Any = None
+    max_novelty: float | None = None
+    budget: float | None = None
+    class_weight: Any = None
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     # -- learning --------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -44,11 +44,11 @@ from earmark.models.semi_supervised.recipe import (
 from earmark.models.semi_supervised.views import ENCODER
 from earmark.parameters import (
     given_to_fit,
-    renamed,
     require_in_range,
     require_integer,
     require_one_of,
     seed_of,
+    with_parameters,
 )
 from earmark.typing import (
     ArrayLike,
@@ -179,6 +179,7 @@ _CALIBRATION_POOL = 2000
 _FEW = 300
 
 
+@with_parameters(n_steps="max_iter")
 class SemiSupervisedClassifier(LogitClassifier):
     """Learn from few labels and a pool of documents without any.
 
@@ -271,43 +272,22 @@ class SemiSupervisedClassifier(LogitClassifier):
 
     left_out_: tuple[IntVector, FloatMatrix] | None = None
 
-    @renamed(n_steps="max_iter")
-    def __init__(
-        self,
-        views: Any = "auto",
-        student: Estimator = "softmax",
-        *,
-        voter: Estimator = "softmax",
-        recipe: str = "auto",
-        max_iter: int | None = None,
-        pool_weight: float | None = None,
-        name_weight: float = 3.0,
-        prior_correction: float = 0.2,
-        calibration_folds: int = 3,
-        min_pool: int = 500,
-        min_pool_ratio: float = 2.0,
-        n_components: int = 100,
-        min_df: int = 2,
-        terms: None = None,
-        kinds: None = None,
-        random_state: RandomStateLike = None,
-    ) -> None:
-        self.views = views
-        self.student = student
-        self.voter = voter
-        self.recipe = recipe
-        self.max_iter = max_iter
-        self.pool_weight = pool_weight
-        self.name_weight = name_weight
-        self.prior_correction = prior_correction
-        self.calibration_folds = calibration_folds
-        self.min_pool = min_pool
-        self.min_pool_ratio = min_pool_ratio
-        self.n_components = n_components
-        self.min_df = min_df
-        self.terms = terms
-        self.kinds = kinds
-        self.random_state = random_state
+    views: Any = field(default="auto", kw_only=False)
+    student: Estimator = field(default="softmax", kw_only=False)
+    voter: Estimator = "softmax"
+    recipe: str = "auto"
+    max_iter: int | None = None
+    pool_weight: float | None = None
+    name_weight: float = 3.0
+    prior_correction: float = 0.2
+    calibration_folds: int = 3
+    min_pool: int = 500
+    min_pool_ratio: float = 2.0
+    n_components: int = 100
+    min_df: int = 2
+    terms: None = None
+    kinds: None = None
+    random_state: RandomStateLike = None
 
     # -- learning --------------------------------------------------------------
 

@@ -19,7 +19,12 @@ from earmark.models.semi_supervised.em import (
     labelled_sums,
     naive_bayes_em,
 )
-from earmark.parameters import given_to_fit, require_in_range, require_integer
+from earmark.parameters import (
+    given_to_fit,
+    require_in_range,
+    require_integer,
+    with_parameters,
+)
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -33,6 +38,7 @@ from earmark.typing import (
 __all__ = ["SemiSupervisedNaiveBayes"]
 
 
+@with_parameters()
 class SemiSupervisedNaiveBayes(JointClassifier):
     """Multinomial naive Bayes that learns from unlabelled documents by EM.
 
@@ -86,22 +92,12 @@ class SemiSupervisedNaiveBayes(JointClassifier):
 
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.1,
-        pool_weight: float = 1.0,
-        evidence: float | None = None,
-        start: None = None,
-        max_iter: int = 20,
-        tol: float = 1e-3,
-    ) -> None:
-        self.alpha = alpha
-        self.pool_weight = pool_weight
-        self.evidence = evidence
-        self.start = start
-        self.max_iter = max_iter
-        self.tol = tol
+    alpha: float = 0.1
+    pool_weight: float = 1.0
+    evidence: float | None = None
+    start: None = None
+    max_iter: int = 20
+    tol: float = 1e-3
 
     def fit(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from earmark.kernels.rows import (
     pair_counts,
     right_singular_vectors,
 )
+from earmark.parameters import with_parameters
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 __all__ = [
@@ -221,6 +223,7 @@ def unit(vectors: Any) -> Any:
     return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
+@with_parameters()
 class LsaView(WordTableView):
     """Latent semantic analysis: the leading right singular vectors of X.
 
@@ -235,9 +238,8 @@ class LsaView(WordTableView):
 
     centred = False
 
-    def __init__(self, n_components: int = 100, random_state: int = 0) -> None:
-        self.n_components = n_components
-        self.random_state = random_state
+    n_components: int = field(default=100, kw_only=False)
+    random_state: int = field(default=0, kw_only=False)
 
     def _word_vectors(self, X: SparseMatrix) -> FloatTable:
         rows = X.astype(np.float32)
@@ -245,6 +247,7 @@ class LsaView(WordTableView):
         return np.asarray(vectors)
 
 
+@with_parameters()
 class PpmiView(WordTableView):
     """Words by the company they keep: positive pointwise mutual information.
 
@@ -267,19 +270,11 @@ class PpmiView(WordTableView):
 
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        exponent: float = 0.5,
-        unit_words: bool = False,
-        n_terms: int = 5000,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.exponent = exponent
-        self.unit_words = unit_words
-        self.n_terms = n_terms
-        self.random_state = random_state
+    n_components: int = field(default=100, kw_only=False)
+    exponent: float = field(default=0.5, kw_only=False)
+    unit_words: bool = field(default=False, kw_only=False)
+    n_terms: int = field(default=5000, kw_only=False)
+    random_state: int = field(default=0, kw_only=False)
 
     def _word_vectors(self, X: SparseMatrix) -> FloatTable:
         df = np.bincount(X.indices, minlength=X.shape[1])
@@ -293,6 +288,7 @@ class PpmiView(WordTableView):
         return table
 
 
+@with_parameters()
 class SubwordView(WordTableView):
     """Words by their letters: latent semantic analysis of character n-grams.
 
@@ -312,12 +308,9 @@ class SubwordView(WordTableView):
 
     centred = False
 
-    def __init__(
-        self, terms: Sequence[str] = (), n_components: int = 100, random_state: int = 0
-    ) -> None:
-        self.terms = terms
-        self.n_components = n_components
-        self.random_state = random_state
+    terms: Sequence[str] = field(default=(), kw_only=False)
+    n_components: int = field(default=100, kw_only=False)
+    random_state: int = field(default=0, kw_only=False)
 
     def _word_vectors(self, X: SparseMatrix) -> FloatTable:
         G = subword_matrix(self.terms).astype(np.float32)
