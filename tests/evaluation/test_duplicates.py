@@ -11,7 +11,7 @@ from scipy import sparse
 
 from earmark.evaluation.duplicates import (
     duplicates_across,
-    group_documents,
+    group_copies,
     group_equal_rows,
     group_near_duplicates,
     word_hashes,
@@ -102,15 +102,15 @@ def test_leak_from_training_to_test_is_found():
 def test_equal_rows_are_grouped(kind):
     X = kind([[1, 0, 2], [0, 3, 0], [1, 0, 2], [0, 0, 0], [0, 0, 0]])
     assert group_equal_rows(X).group.tolist() == [0, 1, 0, 2, 2]
-    assert group_documents(X).group.tolist() == [0, 1, 0, 2, 2]
+    assert group_copies(X).group.tolist() == [0, 1, 0, 2, 2]
 
 
 def test_frames_and_dicts_of_regions_are_read_as_texts():
     frame = pd.DataFrame({"subject": ["a b", "c", "A, b"], "body": ["x", "y", "x"]})
-    assert_array_equal(group_documents(frame).group, [0, 1, 0])
+    assert_array_equal(group_copies(frame).group, [0, 1, 0])
     columns = {name: frame[name].tolist() for name in frame}
-    assert_array_equal(group_documents(columns).group, [0, 1, 0])
-    assert_array_equal(group_documents(["a", None, "a"]).group, [0, 1, 0])
+    assert_array_equal(group_copies(columns).group, [0, 1, 0])
+    assert_array_equal(group_copies(["a", None, "a"]).group, [0, 1, 0])
 
 
 def test_thousands_of_texts_take_seconds(rng):

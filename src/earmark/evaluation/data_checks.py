@@ -84,13 +84,10 @@ def check_documents(
 
     """
     documents = ["" if text is None else str(text) for text in texts]
-    findings: list[Finding] = []
     if not documents:
         return [Finding("no_documents", "There is no document.")]
     empty = [row for row, text in enumerate(documents) if not text.strip()]
-    if empty:
-        message = f"{_many(empty, 'document')} without text{_where(empty)}."
-        findings.append(Finding("empty", message, _first(empty)))
+    findings = _about(empty, "empty", "{documents} without text{where}.")
     findings += _repeated(documents, near_duplicates)
     if labels is not None:
         findings += _labels(documents, labels)
@@ -106,37 +103,25 @@ def _repeated(documents: list[str], near: bool | DuplicateGroups) -> list[Findin
         for row, text in enumerate(documents)
         if text.strip() and first.setdefault(text, row) != row
     ]
-    findings = []
-    if again:
-        share = 100 * len(again) / len(documents)
-        findings.append(
-            Finding(
-                "duplicates",
-                f"{_many(again, 'document')} ({share:.1f} %) repeat an earlier one "
-                f"word for word{_where(again)}; they count twice in fitting and make "
-                "results look surer than they are.",
-                _first(again),
-            )
-        )
+    findings = _about(
+        again,
+        "duplicates",
+        "{documents} ({share:.1f} %) repeat an earlier one word for word{where}; they "
+        "count twice in fitting and make results look surer than they are.",
+        len(documents),
+    )
     if near:
         groups = group_near_duplicates(documents) if near is True else near
         repeats = np.ones(len(documents), dtype=bool)
         repeats[groups.first] = False
         repeats[again] = False
-        rows = [
-            row for row in np.flatnonzero(repeats).tolist() if documents[row].strip()
-        ]
-        if rows:
-            share = 100 * len(rows) / len(documents)
-            findings.append(
-                Finding(
-                    "near_duplicates",
-                    f"{_many(rows, 'document')} ({share:.1f} %) are the same as an "
-                    f"earlier one but for a few words{_where(rows)}; keep them on one "
-                    "side of every split.",
-                    _first(rows),
-                )
-            )
+        findings += _about(
+            [row for row in np.flatnonzero(repeats).tolist() if documents[row].strip()],
+            "near_duplicates",
+            "{documents} ({share:.1f} %) are the same as an earlier one but for a few "
+            "words{where}; keep them on one side of every split.",
+            len(documents),
+        )
     return findings
 
 
@@ -144,17 +129,11 @@ def _labels(documents: list[str], labels: ArrayLike) -> list[Finding]:
     several = is_multi_label(labels)
     column: list[Label] = label_sets(labels) if several else as_labels(labels)
     check_equal_length(texts=documents, labels=column)
-    findings: list[Finding] = []
-    missing = [row for row, label in enumerate(column) if label is None]
-    if missing:
-        findings.append(
-            Finding(
-                "missing_labels",
-                f"{_many(missing, 'document')} without a label{_where(missing)}; they "
-                "can serve as unlabelled documents.",
-                _first(missing),
-            )
-        )
+    findings = _about(
+        [row for row, label in enumerate(column) if label is None],
+        "missing_labels",
+        "{documents} without a label{where}; they can serve as unlabelled documents.",
+    )
     findings += _conflicts(documents, column)
     known = [label for label in column if label is not None]
     if several:
@@ -175,16 +154,10 @@ def _conflicts(documents: list[str], column: list[Label]) -> list[Finding]:
         and label is not None
         and seen.setdefault(" ".join(text.split()), label) != label
     ]
-    if not rows:
-        return []
-    return [
-        Finding(
-            "conflict",
-            f"{_many(rows, 'document')} carry another label than an earlier document "
-            f"with the same text{_where(rows)}.",
-            _first(rows),
-        )
-    ]
+    words = (
+        "{documents} carry another label than an earlier document with the same text"
+    )
+    return _about(rows, "conflict", f"{words}{{where}}.")
 
 
 def _sorted_by_label(known: list[Label]) -> list[Finding]:
@@ -244,25 +217,19 @@ def _test_part(
     near: bool,
 ) -> list[Finding]:
     texts = ["" if text is None else str(text) for text in test[0]]
-    findings: list[Finding] = []
     if near:
         leaks = duplicates_across(documents, texts)
     else:
         known = {text: row for row, text in enumerate(documents)}
         leaks = [(row, known[text]) for row, text in enumerate(texts) if text in known]
-    leaks = [pair for pair in leaks if texts[pair[0]].strip()]
-    if leaks:
-        rows = [row for row, _ in leaks]
-        share = 100 * len(rows) / len(texts)
-        findings.append(
-            Finding(
-                "leak",
-                f"{_many(rows, 'test document')} ({share:.1f} %) nearly repeat a "
-                f"training document{_where(rows)}: results on them say little about "
-                "new documents.",
-                _first(rows),
-            )
-        )
+    findings = _about(
+        [row for row, _ in leaks if texts[row].strip()],
+        "leak",
+        "{documents} ({share:.1f} %) nearly repeat a training document{where}: results "
+        "on them say little about new documents.",
+        len(texts),
+        "test document",
+    )
     if labels is not None and test[1] is not None and not is_multi_label(labels):
         new = set(as_labels(test[1])) - set(as_labels(labels)) - {None}
         if new:
@@ -277,14 +244,16 @@ def _test_part(
     return findings
 
 
-def _many(rows: Sequence[int], noun: str) -> str:
-    return f"{len(rows):,} {noun}{'' if len(rows) == 1 else 's'}"
-
-
-def _where(rows: Sequence[int]) -> str:
+def _about(
+    rows: Sequence[int], kind: str, words: str, total: int = 1, noun: str = "document"
+) -> list[Finding]:
+    """What ``words`` say about some documents; nothing if there are none."""
+    if not rows:
+        return []
     listed = ", ".join(str(row + 1) for row in rows[:_SHOWN])
-    return f" (row {listed}{', …' if len(rows) > _SHOWN else ''})"
-
-
-def _first(rows: Sequence[Label]) -> tuple[int, ...]:
-    return tuple(int(row) for row in rows[:100])
+    message = words.format(
+        documents=f"{len(rows):,} {noun}{'' if len(rows) == 1 else 's'}",
+        where=f" (row {listed}{', …' if len(rows) > _SHOWN else ''})",
+        share=100 * len(rows) / total,
+    )
+    return [Finding(kind, message, tuple(rows[:100]))]

@@ -25,7 +25,6 @@ __all__ = [
     "DuplicateGroups",
     "duplicates_across",
     "group_copies",
-    "group_documents",
     "group_equal_rows",
     "group_near_duplicates",
     "texts_of",
@@ -152,12 +151,6 @@ def group_equal_rows(X: DocumentsLike) -> DuplicateGroups:
         )
     first = [seen.setdefault(key, number) for number, key in enumerate(keys)]
     return _numbered(np.array(first, np.int64))
-
-
-def group_documents(X: DocumentsLike) -> DuplicateGroups:
-    """Near-duplicates of texts (a sequence, frame or dict of columns), else rows."""
-    texts = texts_of(X)
-    return group_equal_rows(X) if texts is None else group_near_duplicates(texts)
 
 
 def duplicates_across(
