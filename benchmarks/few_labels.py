@@ -104,24 +104,42 @@ def intents(n: int = 15_000, n_classes: int = 150) -> tuple[list[str], Any]:
     return texts, labels
 
 
-def many_classes_row(n: int = 1) -> dict[str, Any]:
-    """150 classes, 15,000 short texts, words only: 12 to 16 s before."""
+def sums_of_words(n_dimensions: int = 384) -> Callable[[list[str]], Any]:
+    """An encoder of these texts: the sum of a vector for each word, by lot."""
+    table = np.random.default_rng(1).standard_normal((4000, n_dimensions))
+
+    def encode(texts: list[str]) -> Any:
+        rows = [[int(word[1:]) for word in text.split()] for text in texts]
+        return np.array([table[row].sum(axis=0) for row in rows])
+
+    return encode
+
+
+def many_classes_row(
+    n: int = 1, encoder: Any = None, least: float = 4.0
+) -> dict[str, Any]:
+    """150 classes, 15,000 short texts: 12 to 16 s before, over 60 s with vectors."""
     texts, labels = intents()
-    seconds = best_of(
-        n, lambda: TextClassifier("auto", random_state=0).fit(texts, labels)
-    )
+    options = {"encoder": encoder, "class_names": None, "random_state": 0}
+    seconds = best_of(n, lambda: TextClassifier("auto", **options).fit(texts, labels))
+    vectors = ", vectors of 384 numbers" if encoder else ""
     return {
-        "job": "150 classes, 15,000 short texts, 5 labels per class",
+        "job": f"150 classes, 15,000 short texts, 5 labels per class{vectors}",
         "peer": None,
         "cpu_seconds": seconds,
         "cpu_ratio": None,
         "memory_ratio": None,
-        "target": "<= 4 s",
-        "met": seconds <= 4.0,
+        "target": f"<= {least:g} s",
+        "met": seconds <= least,
     }
 
 
-ROWS = (learning_row, answering_row, many_classes_row)
+def many_vectors_row(n: int = 1) -> dict[str, Any]:
+    """The same with an encoder's vectors."""
+    return many_classes_row(n, sums_of_words(), 8.0)
+
+
+ROWS = (learning_row, answering_row, many_classes_row, many_vectors_row)
 
 
 def main() -> None:
