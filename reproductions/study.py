@@ -34,6 +34,7 @@ __all__ = [
     "Run",
     "best_on_validation",
     "documents_p_value",
+    "largest_p_value",
     "log_odds",
     "mean_and_error",
     "paired_p_value",
@@ -184,6 +185,20 @@ def documents_p_value(
         times[test] += 1
     gap = total[times > 0] / times[times > 0]
     return float(stats.ttest_1samp(gap, 0.0).pvalue) if gap.std() > 0 else 1.0
+
+
+def largest_p_value(ours: float, theirs: float, n_documents: int) -> float:
+    """Upper bound of the paired test over documents, from two accuracies alone.
+
+    A document's difference is not 0 only where one of the two errs, so that its mean
+    square is at most the sum of both error rates, whichever documents they err on.
+    """
+    gap = ours - theirs
+    variance = max((1 - ours) + (1 - theirs) - gap**2, 0.0)
+    if gap == 0 or variance == 0:
+        return 1.0 if gap == 0 else 0.0
+    freedom = n_documents - 1
+    return float(2 * stats.t.sf(abs(gap) / math.sqrt(variance / freedom), freedom))
 
 
 def log_odds(log_proba: FloatMatrix) -> FloatVector:

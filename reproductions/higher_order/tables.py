@@ -66,7 +66,11 @@ def _differences(tests: Cells, sets: Sequence[str]) -> Table:
         for name, row in tests.items()
     ]
     title = "Differences over the same trials"
-    return Table("tests", title, ["", *sets], rows, MARKS)
+    both = all(
+        "p over documents" in row[each] for row in tests.values() for each in sets
+    )
+    star = "Mark of p < .05: * in a paired t test over the trials."
+    return Table("tests", title, ["", *sets], rows, MARKS if both else star)
 
 
 def _curves(curves: Mapping[str, Cells]) -> Table:
