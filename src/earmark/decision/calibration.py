@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from earmark.decision.decision import class_log_odds
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
+from earmark.kernels.rows import log_normalize
 from earmark.kernels.softmax import fitted_temperature
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector, IntVector
 
@@ -73,7 +74,7 @@ class TemperatureCalibrator(Calibrator):
     def transform(self, log_scores: ArrayLike) -> FloatMatrix:
         """Log probabilities, (n_documents, n_classes)."""
         check_is_fitted(self)
-        return _normalized(_columns(log_scores, self.n_classes_) / self.temperature_)
+        return log_normalize(_columns(log_scores, self.n_classes_) / self.temperature_)
 
 
 class PlattCalibrator(Calibrator):
@@ -113,7 +114,7 @@ class PlattCalibrator(Calibrator):
         """Log probabilities, (n_documents, n_classes)."""
         check_is_fitted(self)
         odds = class_log_odds(_columns(log_scores, len(self.slope_)))
-        return _normalized(special.log_expit(self.slope_ * odds + self.offset_))
+        return log_normalize(special.log_expit(self.slope_ * odds + self.offset_))
 
 
 class IsotonicCalibrator(Calibrator):
@@ -162,7 +163,7 @@ class IsotonicCalibrator(Calibrator):
                 zip(self.knots_, self.values_, strict=True)
             )
         ]
-        return _normalized(np.log(np.column_stack(columns)))
+        return log_normalize(np.log(np.column_stack(columns)))
 
 
 def _checked(
@@ -202,11 +203,6 @@ def _columns(log_scores: ArrayLike, n_classes: int) -> FloatMatrix:
         scores - np.maximum(scores.max(axis=1, keepdims=True), -1e300), _LOWEST
     )
     return shifted
-
-
-def _normalized(log_p: FloatMatrix) -> FloatMatrix:
-    result: FloatMatrix = log_p - special.logsumexp(log_p, axis=1, keepdims=True)
-    return result
 
 
 def _logistic(odds: FloatVector, positive: Any) -> tuple[float, float]:
