@@ -12,10 +12,10 @@ from earmark.decision import (
     PlattCalibrator,
     TemperatureCalibrator,
 )
-from earmark.decision.calibration import _normalized
 from earmark.decision.decision import class_log_odds
 from earmark.evaluation import accuracy_coverage, reliability
 from earmark.exceptions import DataError
+from earmark.kernels.rows import log_normalize
 
 ALL = [TemperatureCalibrator, PlattCalibrator, IsotonicCalibrator]
 
@@ -33,14 +33,14 @@ def test_temperature_recovers_the_factor(overconfident):
     _, scores, y = overconfident
     found = TemperatureCalibrator().fit(scores, y)
     assert_allclose(found.temperature_, 3.0, rtol=0.08)
-    assert_allclose(found.transform(scores), _normalized(scores / found.temperature_))
+    assert_allclose(found.transform(scores), log_normalize(scores / found.temperature_))
 
 
 @pytest.mark.parametrize("calibrator", ALL)
 def test_overconfidence_is_taken_away(overconfident, calibrator):
     _, scores, y = overconfident
     half = len(y) // 2
-    before = reliability(y[half:], np.exp(_normalized(scores[half:])), range(4))
+    before = reliability(y[half:], np.exp(log_normalize(scores[half:])), range(4))
     log_p = calibrator().fit(scores[:half], y[:half]).transform(scores[half:])
     after = reliability(y[half:], np.exp(log_p), range(4))
     assert after.ece < 0.35 * before.ece
