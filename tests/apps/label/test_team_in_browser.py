@@ -225,7 +225,7 @@ def test_two_people_label_together_and_nothing_is_lost_or_doubled(
 def short_for(label):
     """What a person types: a piece of the area, of what it is, and the number."""
     area, what = label.split("/")
-    return f"{area[:2]} {what[0]} {what[-2:]}"
+    return f"{area[:2]} {what[:2]} {what[-2:]}"
 
 
 def test_150_labels_by_typing_and_by_clicking(browser, tmp_path, record_property):
