@@ -66,7 +66,9 @@ def visit_block(translator: Any, node: nodes.math_block) -> None:
     anchor = f' id="equation-{nodes.make_id(label)}"' if label else ""
     formula = _checked(translator, node, _TAG.sub("", latex).strip(), "block")
     tag = "".join(f'<span class="tag">({t})</span>' for t in tags)
-    translator.body.append(f'<div class="formula"{anchor}>{formula}{tag}</div>')
+    translator.body.append(
+        f'<div class="formula" tabindex="0"{anchor}>{formula}{tag}</div>'
+    )
     raise nodes.SkipNode
 
 
