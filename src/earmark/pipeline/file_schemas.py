@@ -311,7 +311,10 @@ def _bayes_schemas() -> dict[str, Schema]:
             ties=_own_classes,
         ),
         "HybridBayes": _model(
-            parameters={"blocks": optional(array("i", None, low=0, high=2.0**20))},
+            parameters={
+                "blocks": optional(array("i", None, low=0, high=2.0**20)),
+                "event_model": either(text(), words(at_least=1)),
+            },
             fitted=hybrid,
             optional={"blocks_": optional(array("i", None, low=0, high=2.0**20))},
             ties=_regions_of_hybrid,
