@@ -21,6 +21,8 @@ _STARRED = re.compile(r"\{(align|equation|gather|multline)\*?\}")
 # What latex2mathml does not know, by what it does.
 _SPELLINGS = {
     r"\operatorname*": r"\operatorname",
+    r"\arg\min": r"\operatorname{argmin}",
+    r"\arg\max": r"\operatorname{argmax}",
     r"\lVert": r"\|",
     r"\rVert": r"\|",
     r"\lvert": "|",
