@@ -111,7 +111,10 @@ def _create(target: Path) -> tuple[int, Path]:
     while True:
         name = f"{_prefix(target)}{secrets.token_hex(8)}.tmp"
         temporary = target.parent / name
-        descriptor = os.open(temporary, flags, 0o666)
+        try:
+            descriptor = os.open(temporary, flags, 0o666)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(target)) from error
         if fcntl is None:
             return descriptor, temporary
         with contextlib.suppress(OSError):  # a file system without locks

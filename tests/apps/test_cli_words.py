@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from earmark.apps.cli._help import in_flags
 from earmark.documents.support import write_support_corpus
 from earmark.evaluation import learning_curve
 from earmark.evaluation.report.words import targets
-from earmark.exceptions import EarmarkError
+from earmark.exceptions import EarmarkError, EarmarkWarning
 from earmark.folds import stratified_folds
 from earmark.pipeline.explanation import Explanation, TermEvidence
 
@@ -128,6 +129,7 @@ def test_a_curve_is_carried_on_from_three_sizes(folder):
     assert far == {2: 60, 3: 240}
 
 
+@pytest.mark.filterwarnings("ignore:--classes does not name")
 def test_classes_that_look_alike_are_pointed_out(folder, tmp_path):
     with pytest.warns(match="Delivery and delivery differ only by case") as _:
         run(
@@ -221,3 +223,31 @@ def test_folds_do_not_depend_on_the_spelling_of_labels():
         for y in (labels, other)
     )
     assert ours == theirs
+
+
+def test_a_label_that_means_none_is_pointed_out(tmp_path):
+    data = tmp_path / "d.csv"
+    rows = ["good film,pos", "bad film,neg", "good day,pos", "bad day,n/a"]
+    data.write_text("text,label\n" + "\n".join(rows) + "\n")
+    out = str(tmp_path / "m.earmark")
+    with pytest.warns(EarmarkWarning, match="'n/a' is taken as a class"):
+        run("train", data, "--model", "multinomial", "-o", out)
+    judged = run("evaluate", out, data)
+    assert "was trained on" in " ".join(judged.stderr.split())
+
+
+def test_labels_beside_those_asked_for_are_pointed_out(tmp_path):
+    data = tmp_path / "d.csv"
+    rows = ["good film,pos", "bad film,neg", "good day,pos", "bad day,new"]
+    data.write_text("text,label\n" + "\n".join(rows) + "\n")
+    options = ["--classes", "pos,neg", "--model", "multinomial"]
+    with pytest.warns(EarmarkWarning, match="--classes does not name new"):
+        run("train", data, *options, "-o", tmp_path / "m.earmark")
+
+
+def test_the_command_alone_shows_the_help(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["earmark"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 0
+    assert "Usage: earmark COMMAND" in capsys.readouterr().out

@@ -121,7 +121,7 @@ def test_names_survive_the_file(corpus, unlabelled, tmp_path):
     [
         ({}, {}, r"y is missing.*class_names=\{label: text\}"),
         ({}, {"classes": ["qqq", "zzz"]}, "no labelled document for 'qqq', 'zzz'"),
-        ({"class_names": None}, {"classes": ["sail", "oven"]}, "do not tell enough"),
+        ({"class_names": None}, {"classes": ["sail", "oven"]}, "say too little"),
         ({"class_names": NAMES, "max_error": 0.1}, {}, "max_error needs labelled"),
         ({"class_names": NAMES, "multi_label": True}, {}, "multi_label needs labelled"),
         ({"class_names": NAMES, "model": "svm"}, {}, "model='semi-supervised'"),

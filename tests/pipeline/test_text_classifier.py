@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import earmark
 from earmark import TextClassifier
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.features import HashedCounter
 from earmark.models import HybridBayes
 from earmark.models.registry import MODELS
@@ -158,6 +158,25 @@ def test_forgetting_too_much_changes_nothing(rng):
     ):
         model.forget(["never seen words"], ["music"])
     assert_array_equal(model.predict_proba(texts), before)
+
+
+@pytest.mark.parametrize("name", ["multinomial", "bernoulli", "complement"])
+def test_forgetting_everything_is_refused_and_changes_nothing(name):
+    texts, labels = ["cheap pills", "noon lunch", "cheap offer"], ["a", "b", "a"]
+    model = TextClassifier(name).fit(texts, labels)
+    before = model.predict_log_proba(texts)
+    with pytest.raises(DataError, match="nothing was changed"):
+        model.forget(texts, labels)
+    assert_array_equal(model.predict_log_proba(texts), before)
+
+
+def test_a_promise_that_a_change_outdates_is_warned_of():
+    texts, labels = ["cheap pills", "noon lunch"] * 30, ["a", "b"] * 30
+    model = TextClassifier("multinomial", max_error=0.2, max_novelty=0.05)
+    model.fit(texts, labels)
+    with pytest.warns(EarmarkWarning, match="max_") as said:
+        model.partial_fit(["more cheap pills"], ["a"])
+    assert len(said) == 2
 
 
 def test_models_that_cannot_forget_say_so_by_name(rng):

@@ -212,8 +212,20 @@ class CountEngine:
         """Unlearn documents that were learned; more than that is a DataError."""
         batch = self._counted(texts, y, None, self.classes_)
         pairs = zip(self.statistics_, batch, strict=True)
-        self.statistics_ = [old.copy().subtract(new) for old, new in pairs]
-        return self.finalise()
+        rest = [old.copy().subtract(new) for old, new in pairs]
+        if not sum(s.docs.sum() for s in rest):
+            raise DataError(
+                "these are all the documents that the model has learned; nothing was "
+                "changed. Delete the model instead."
+            )
+        before = dict(vars(self))
+        try:
+            self.statistics_ = rest
+            return self.finalise()
+        except DataError:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
 
     def _counted(
         self, texts: RegionTexts, y: Labels, weight: Any | None, classes: Labels

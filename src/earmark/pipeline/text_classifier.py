@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from operator import index
@@ -35,7 +36,12 @@ from earmark.decision.wrapping import offered_if
 from earmark.encoders.by_name import Encoder, require_encoder
 from earmark.evaluation.report.foreign import ForeignDocuments
 from earmark.evaluation.report.page import telling_documents
-from earmark.exceptions import DataError, NotSupportedError, UnavailableError
+from earmark.exceptions import (
+    DataError,
+    EarmarkWarning,
+    NotSupportedError,
+    UnavailableError,
+)
 from earmark.models.registry import BuildOptions
 from earmark.parameters import offers, require_in_range, seed_of, with_parameters
 from earmark.pipeline.choice import (
@@ -468,8 +474,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         else:
             assert isinstance(self.engine_, CountEngine)
             self.engine_.partial_fit(texts, target.labels, classes)
-            self.novelty_ = None
-            self._rest_on(None)
+            self._outdate()
         return self
 
     @_offered("forget")
@@ -478,9 +483,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         texts, target = self._fitted_pair(X, y)
         assert isinstance(self.engine_, CountEngine)
         self.engine_.forget(texts, target.labels)
+        self._outdate()
+        return self
+
+    def _outdate(self) -> None:
+        """What was known about errors and novelty does not hold after a change."""
+        if self.evidence_ is not None and self.max_error is not None:
+            _warn_outdated("max_error", "measure_confidence")
+        if self.novelty_ is not None and self.max_novelty is not None:
+            _warn_outdated("max_novelty", "measure_novelty")
         self.novelty_ = None
         self._rest_on(None)
-        return self
 
     # -- answering -------------------------------------------------------------
 
@@ -954,14 +967,23 @@ def _copies(evidence: Evidence) -> str:
     )
 
 
+def _warn_outdated(parameter: str, method: str) -> None:
+    warnings.warn(
+        f"what {parameter} rests on does not hold after this change: before the next "
+        f"predict, call {method} with documents, or set_params({parameter}=None).",
+        EarmarkWarning,
+        stacklevel=4,
+    )
+
+
 def _require_two_classes(target: Target, names: ClassNames) -> None:
     if target.multi_label or bool(np.any(target.labels[1:] != target.labels[0])):
         return
     if len({*target.labels.tolist(), *names.labels}) > 1:
         return
     raise DataError(
-        f"y holds one class only, {target.labels[0]!s}; expected at least 2: label "
-        "some documents of another class."
+        f"the labels hold one class only, {target.labels[0]!s}; expected at least 2: "
+        "label some documents of another class."
     )
 
 

@@ -142,9 +142,10 @@ def require_named(
     if silent:
         listed = ", ".join(silent[:5]) + (", ..." if len(silent) > 5 else "")
         raise DataError(
-            f"no labelled document for {listed}, and the names do not tell enough. A "
-            "name tells something by a word that occurs in two of the texts and is "
-            "neither a code nor common to all; two names, and half of them, must. "
+            f"no labelled document for {listed}, and the names say too little. A name "
+            "is of use if one of its words occurs in at least two of the texts, is no "
+            "code, and is not in all of them. At least two classes, and at least half "
+            "of all classes, need such a name. "
             "Describe the classes in words of the texts (class_names={label: text}), "
             "or label some documents (earmark label)."
         )

@@ -116,9 +116,9 @@ def status(message: str) -> Iterator[None]:
 
 
 @contextmanager
-def counting(message: str) -> Iterator[Callable[[int], None]]:
+def counting(message: str, *, hidden: bool = False) -> Iterator[Callable[[int], None]]:
     """Count documents as they pass; gives a function to call with how many."""
-    bar = _bar(_pace)
+    bar = None if hidden else _bar(_pace)
     if bar is None:
         yield lambda _: None
         return

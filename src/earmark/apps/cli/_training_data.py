@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,10 +117,13 @@ def training_data(
 
 # So many labels are not suspicious, even if each has one document.
 _MANY_LABELS = 20
+_MEANS_NONE = {"n/a", "na", "nan", "none", "null", "-", "?", "unknown", "tbd"}
 
 
-def ask_about_labels(documents: Documents, column: str | None) -> bool:
-    """Ask about labels such as a|b, and about nearly as many labels as documents.
+def ask_about_labels(
+    documents: Documents, column: str | None, wanted: Sequence[str] | None = None
+) -> bool:
+    """Ask about labels such as a|b and n/a, and about as many labels as documents.
 
     Whether they look like the labels of classes at all.
     """
@@ -130,6 +134,18 @@ def ask_about_labels(documents: Documents, column: str | None) -> bool:
         _warn(
             f"the label {min(several)!r} is taken as one label; `earmark train "
             "--multi-label` takes it as several."
+        )
+    others = sorted(set(given) - {*wanted}) if wanted else []
+    if others:
+        _warn(
+            f"--classes does not name {', '.join(others[:5])}: learned as well, since "
+            "there are documents with this label."
+        )
+    none = sorted(label for label in set(given) if label.lower() in _MEANS_NONE)
+    if none:
+        _warn(
+            f"the label {none[0]!r} is taken as a class; if it means that there is no "
+            "label, leave the field empty."
         )
     are_many = len(set(given)) > max(_MANY_LABELS, len(given) / 2)
     if are_many:

@@ -98,14 +98,21 @@ def _judged(
     header: dict[str, str],
     with_checks: bool,
 ) -> Report:
-    from earmark.apps.cli._console import status
+    from earmark.apps.cli._console import note, status
     from earmark.apps.cli._models import load_for, read_all
+    from earmark.documents.document import fingerprint
     from earmark.evaluation import check_documents
 
     classifier, stored = load_for(model, max_error)
     with status(f"reading {data}"):
         documents = read_all(classifier, stored, data, text, label, **how)
     options.labelled_rows(documents)
+    known = stored.metadata.get("training_data")
+    if isinstance(known, dict) and known.get("fingerprint") == fingerprint(documents):
+        note(
+            f"{model.name} was trained on {data}, so these figures are too good; "
+            "evaluate documents that it has not seen."
+        )
     with status(f"evaluating {len(documents):,} documents"):
         return classifier.report(
             documents.texts,

@@ -125,7 +125,7 @@ def main() -> None:
     """Entry point of the console script: errors become one line and a status."""
     _say_warnings_once()
     try:
-        app(prog_name="earmark")
+        app(sys.argv[1:] or ["--help"], prog_name="earmark")
     except EarmarkError as error:
         _alert("error", str(error), typer.colors.RED)
         sys.exit(1)

@@ -103,7 +103,8 @@ def run(
     )
     lines = as_json or out.lower().endswith((".jsonl", ".ndjson"))
     n_documents = n_open = n_foreign = 0
-    with _output(out) as file, counting("labelled") as advance:
+    among_rows = out == "-" and sys.stdout.isatty()
+    with _output(out) as file, counting("labelled", hidden=among_rows) as advance:
         writer = _JsonLines(file) if lines else _Csv(file)
         for batch in batches:
             decision = classifier.decide(batch.texts)

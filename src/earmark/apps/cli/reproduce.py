@@ -9,12 +9,14 @@ import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from earmark.apps.cli import _options as options
-from earmark.typing import JsonObject
+
+if TYPE_CHECKING:
+    from earmark.typing import JsonObject
 
 __all__ = ["run"]
 

@@ -171,7 +171,7 @@ def run(
     if wanted is None and class_names is None:
         options.labelled_rows(documents)
     if not multi_label:
-        ask_about_labels(documents, label)
+        ask_about_labels(documents, label, wanted)
     _learn(classifier, documents, pool, held_out, wanted, estimate=not no_estimate)
     metadata = {
         "columns": {"text": text, "label": label},
