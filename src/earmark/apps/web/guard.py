@@ -113,6 +113,8 @@ class Guard:
         )
         token = None if self.token is None else f"Bearer {self.token}"
         self._credentials = None if token is None else token.encode()
+        folders = (path for path in self.public if path.endswith("/") and path != "/")
+        self._public_folders = tuple(folders)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -208,10 +210,7 @@ class Guard:
             raise Refusal(401, "token", "a valid bearer token is needed.")
 
     def _is_public(self, path: str) -> bool:
-        return path in self.public or any(
-            entry.endswith("/") and entry != "/" and path.startswith(entry)
-            for entry in self.public
-        )
+        return path in self.public or path.startswith(self._public_folders)
 
     def _check_host(self, scope: Scope) -> None:
         if self.hosts is None:
