@@ -32,6 +32,7 @@ def test_labels_that_differ_in_case_are_pointed_out():
 
 
 @pytest.mark.parametrize("change", ["partial_fit", "forget"])
+@pytest.mark.filterwarnings("ignore:what max_")
 def test_a_model_that_lost_its_evidence_is_saved_and_loaded(change, tmp_path):
     classifier = fit(THEIRS)
     getattr(classifier, change)(TEXTS[:3], TOPICS[:3])

@@ -85,6 +85,7 @@ def test_labels_that_were_not_learned_are_pointed_out():
         )
 
 
+@pytest.mark.filterwarnings("ignore:what max_")
 def test_a_summary_after_more_documents_says_what_is_not_known():
     model = TextClassifier("multinomial", max_error=0.2).fit(TEXTS, LABELS)
     model.partial_fit(["good"], ["pos"])

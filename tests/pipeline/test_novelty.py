@@ -119,6 +119,7 @@ def test_regions_and_scripts_without_spaces():
     assert fitted.novelty_.analyzer == "char"
 
 
+@pytest.mark.filterwarnings("ignore:what max_")
 def test_what_is_known_goes_with_further_learning_and_can_be_learned_again():
     fitted = TextClassifier("multinomial", max_novelty=0.05).fit(*KNOWN)
     fitted.partial_fit(NEW, NEW_LABELS)

@@ -121,6 +121,7 @@ def repeated(rng, n):
     return [" ".join([text] * rng.choice([1, 8])) for text in texts], y
 
 
+@pytest.mark.filterwarnings("ignore:what max_")
 def test_a_learned_confidence_is_the_same_everywhere_and_answers_more(rng, tmp_path):
     train, calibration, (test, truth) = (repeated(rng, n) for n in (600, 600, 1500))
     plain = TextClassifier("multinomial", max_error=0.1)
