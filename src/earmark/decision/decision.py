@@ -17,7 +17,7 @@ from earmark.decision.guarantee import Threshold
 from earmark.evaluation.labels import as_labels
 from earmark.evaluation.report.terminal import html_block
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.kernels.rows import logsumexp_rows
+from earmark.kernels.rows import log_normalize, logsumexp_rows
 from earmark.parameters import offers
 from earmark.typing import (
     ArrayLike,
@@ -112,8 +112,7 @@ def log_odds(log_proba: ArrayLike) -> FloatVector:
 
 def class_log_odds(log_scores: FloatMatrix) -> FloatMatrix:
     """Log P(c) - log P(not c) for every class, of scores that need not sum to 1."""
-    total = special.logsumexp(log_scores, axis=1, keepdims=True)
-    log_p: FloatMatrix = log_scores - total
+    log_p = log_normalize(log_scores)
     rows, best = np.arange(len(log_p)), log_p.argmax(axis=1)
     odds = log_odds(log_p)
     # For the best class P may round to 1.

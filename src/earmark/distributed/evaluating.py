@@ -41,7 +41,7 @@ def report_of_parts(
 ) -> Report:
     """The report of ``TextClassifier.report``, without texts as examples.
 
-    Brings n_classes numbers a document here.
+    Brings n_classes numbers per document here.
     """
     classifier = model.classifier()
     if classifier.is_multi_label_:

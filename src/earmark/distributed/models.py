@@ -94,7 +94,7 @@ def fit_hybrid(model: HybridBayes, data: PartedRows) -> None:
     """Two passes and a small convex problem (HY3).
 
     The first pass sums the generative part. The second, one for each ``alpha``,
-    brings n_regions x n_classes numbers a document here, where the few region
+    brings n_regions x n_classes numbers per document here, where the few region
     weights are fitted to them.
     """
     model.blocks_ = data.blocks

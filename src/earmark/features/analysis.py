@@ -23,7 +23,7 @@ from earmark.kernels.backend import native
 from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.kernels.text import LONGEST_NGRAM, Documents, Scan, TermTable
 from earmark.kernels.text_plain import ClassCounts, CsrArrays
-from earmark.parameters import require_one_of
+from earmark.parameters import require_one_of, with_parameters
 from earmark.text.containers import as_list, as_texts
 from earmark.text.preparation import TextPreparation
 from earmark.text.tokens import (
@@ -68,21 +68,22 @@ def csr_container() -> type:
     return kind
 
 
+@with_parameters()
 class AnalysisMixin:
-    """The text side of a counter. Host classes store the parameters used here."""
+    """The text side of a counter: how documents become terms."""
 
-    input: str
-    encoding: str
-    decode_error: str
-    strip_accents: str | Callable[[str], str] | None
-    lowercase: bool
-    preprocessor: Callable[[str], str] | None
-    tokenizer: Callable[[str], list[str]] | None
-    stop_words: str | list[str] | None
-    token_pattern: str | None
-    ngram_range: tuple[int, int]
-    analyzer: str | Callable[[str], list[str]]
-    n_jobs: int | None
+    input: str = "content"
+    encoding: str = "utf-8"
+    decode_error: str = "strict"
+    strip_accents: str | Callable[[str], str] | None = None
+    lowercase: bool = True
+    preprocessor: Callable[[Any], str] | None = None
+    tokenizer: Callable[[str], list[str]] | None = None
+    stop_words: str | list[str] | None = None
+    token_pattern: str | None = WORD_PATTERN
+    ngram_range: tuple[int, int] = (1, 1)
+    analyzer: str | Callable[[Any], list[str]] = "word"
+    n_jobs: int | None = None
 
     def build_preprocessor(self) -> Callable[[str], str]:
         """The function applied to a text before it is taken apart."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,6 @@ from earmark.features.analysis import Analysis, AnalysisMixin, csr_container
 from earmark.kernels.text import count_hashed
 from earmark.kernels.text_plain import CsrArrays, count_hashed_tokens
 from earmark.parameters import require_integer, require_one_of, with_parameters
-from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import DocumentsLike, SparseMatrix
 
 __all__ = ["HashedCounter", "terms_by_column"]
@@ -56,23 +54,11 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
 
     """
 
-    input: str = "content"
-    encoding: str = "utf-8"
-    decode_error: str = "strict"
-    strip_accents: str | Callable[[str], str] | None = None
-    lowercase: bool = True
-    preprocessor: Callable[[Any], str] | None = None
-    tokenizer: Callable[[str], list[str]] | None = None
-    stop_words: str | list[str] | None = None
-    token_pattern: str | None = WORD_PATTERN
-    ngram_range: tuple[int, int] = (1, 1)
-    analyzer: str | Callable[[Any], list[str]] = "word"
     n_features: int = 2**20
     binary: bool = False
     norm: str | None = "l2"
     alternate_sign: bool = True
     dtype: type = np.float64
-    n_jobs: int | None = None
 
     def fit(self, X: DocumentsLike = None, y: object = None) -> Self:
         """Check the parameters; there is nothing to learn."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +19,6 @@ from earmark.kernels.text import Counts, Documents, count_terms
 from earmark.kernels.text_plain import CsrArrays, PlainCounts
 from earmark.parameters import require_in_range, require_integer, with_parameters
 from earmark.text.containers import as_texts
-from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import BoolVector, DocumentsLike, IntVector, Labels, SparseMatrix
 
 __all__ = [
@@ -236,24 +235,12 @@ class WordCounter(AnalysisMixin, BaseEstimator):
     # Derived from the rest at need; neither pickled nor saved.
     _transient = ("_table",)
 
-    input: str = "content"
-    encoding: str = "utf-8"
-    decode_error: str = "strict"
-    strip_accents: str | Callable[[str], str] | None = None
-    lowercase: bool = True
-    preprocessor: Callable[[Any], str] | None = None
-    tokenizer: Callable[[str], list[str]] | None = None
-    stop_words: str | list[str] | None = None
-    token_pattern: str | None = WORD_PATTERN
-    ngram_range: tuple[int, int] = (1, 1)
-    analyzer: str | Callable[[Any], list[str]] = "word"
     max_df: float | int = 1.0
     min_df: float | int = 1
     max_features: int | None = None
     vocabulary: Mapping[str, int] | Iterable[str] | None = None
     binary: bool = False
     dtype: type = np.int64
-    n_jobs: int | None = None
 
     def fit(self, raw_documents: DocumentsLike, y: object = None) -> Self:
         """Learn the vocabulary of the documents."""

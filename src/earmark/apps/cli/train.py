@@ -129,24 +129,18 @@ def run(
     if memory is not None or dask is not None or skip_bad or keep_parts:
         from earmark.apps.cli._parts import train_in_parts
 
-        options.refuse_with_parts(
-            {
-                "--calibration": calibration,
-                "--classes": classes,
-                "--class-names": class_names,
-                "--encoder": encoder,
-            }
-        )
+        whole: dict[str, object] = {
+            "--calibration": calibration,
+            "--classes": classes,
+        }
+        whole |= {"--class-names": class_names, "--encoder": encoder}
+        if model not in ("auto", "semi-supervised"):
+            whole["--max-error"] = options.error_rate(max_error)
+            whole["--novelty"] = options.error_rate(novelty)
+        options.refuse_with_parts(whole)
         if keep_parts and dask is not None:
             raise typer.BadParameter(
                 "workers keep nothing: leave out --dask.", param_hint="--keep-parts"
-            )
-        if model not in ("auto", "semi-supervised"):
-            options.refuse_with_parts(
-                {
-                    "--max-error": options.error_rate(max_error),
-                    "--novelty": options.error_rate(novelty),
-                }
             )
         where = (data, unlabelled, text, label, out)
         facts = train_in_parts(

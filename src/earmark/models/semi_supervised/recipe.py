@@ -114,7 +114,7 @@ def n_different(rows: SparseMatrix) -> int:
 
 # The greatest share of an encoder among the students.
 _MOST = 0.9
-# Mean tokens a document below which texts count as short.
+# Mean tokens per document below which texts count as short.
 SHORT_TEXT = 50.0
 # A document counts as at most so many independent tokens in the Bayes step (SS2).
 _EVIDENCE = 10.0
@@ -525,7 +525,7 @@ class LinearStudent(BaseEstimator):
         return np.asarray(scale * labelled)
 
     def scores(self, X: Matrix) -> FloatMatrix:
-        """Log-odds up to a constant a document, (n_documents, n_classes)."""
+        """Log-odds up to a constant per document, (n_documents, n_classes)."""
         return np.asarray(X @ self.weights_ + self.offsets_)
 
     def log_probabilities(self, X: Matrix) -> FloatMatrix:
