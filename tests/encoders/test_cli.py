@@ -76,3 +76,19 @@ def test_an_encoder_that_is_not_here_is_told_before_the_data_is_read():
     assert "there is no folder ./nowhere" in said
     with pytest.raises(DataError, match="there is no folder"):
         TextClassifier(encoder=where).fit(None, None)
+
+
+def test_compare_puts_a_regression_on_the_vectors_beside_it(tmp_path):
+    tiny_model2vec(tmp_path / "tiny", WORDS)
+    X, y = sentences(620, 0)
+    write(tmp_path / "data.csv", X, [*y[:60], *[""] * 560])
+    given = ("compare", "data.csv", "--label", "topic", "--encoder", "model2vec:tiny")
+    told = run(*given, "--models", "semi-supervised", "--repeats", "2", "--json")
+    models = {r["name"]: r for r in json.loads(told.stdout)["classifiers"]}
+    assert {"semi-supervised", "encoder + LR", "tf-idf + LR"} <= set(models)
+    assert np.mean(models["encoder + LR"]["scores"]) > 0.8
+    rows = [("title", "text", "topic"), *zip(X[::-1], X, y, strict=True)][:61]
+    with (tmp_path / "data.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    regions = ("--text", "title,text", "--repeats", "2", "--models", "multinomial")
+    assert "encoder + LR" in run(*given, *regions).stdout

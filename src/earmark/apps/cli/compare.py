@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from earmark.apps.cli import _options as options
 
-if TYPE_CHECKING:
-    from earmark.pipeline import TextClassifier
-
 __all__ = ["run"]
 
 
 _ALWAYS = "tf-idf + LR"
+_WITH_ENCODER = ("auto", "semi-supervised")
 
 
 def run(
@@ -27,6 +25,7 @@ def run(
     models: str | None = None,
     analyzer: options.Analyzer = None,
     ngrams: options.Ngrams = None,
+    encoder: options.Encoder = None,
     budget: options.Budget = None,
     repeats: Annotated[int, typer.Option(min=2)] = 5,
     test_size: Annotated[float, typer.Option(min=0.05, max=0.95)] = 0.3,
@@ -42,12 +41,14 @@ def run(
 
     tf-idf + linear SVM, tf-idf + logistic regression and Complement NB are always
     among them. Says "no difference shown" where there is none. Documents without a
-    label, in DATA or in --unlabelled, go to the models that use them.
+    label, in DATA or in --unlabelled, go to the models that use them. With --encoder a
+    logistic regression on its vectors joins.
 
       earmark compare mails.csv --label topic
       earmark compare few.csv --label topic --unlabelled many.jsonl
       earmark compare mails.csv --label topic --models multinomial,hybrid --repeats 10
       earmark compare phrases.csv --label language --analyzer char_wb --ngrams 1,4
+      earmark compare few.csv --unlabelled many.jsonl --encoder model2vec:NAME
 
     --models NAME[,NAME...]  Names of `earmark info --models`. Default:
         auto,multinomial,hybrid.
@@ -61,7 +62,12 @@ def run(
 
     features = options.text_options(None, None, None, ngrams, analyzer)
     contenders = _contenders(
-        models, multi_label, features=features, budget=budget, random_state=seed
+        models,
+        multi_label,
+        encoder,
+        features=features,
+        budget=budget,
+        random_state=seed,
     )
     documents, pool = labelled_and_pool(
         data,
@@ -89,9 +95,13 @@ def run(
 
 
 def _contenders(
-    models: str | None, several: bool, **parameters: Any
-) -> dict[str, TextClassifier]:
+    models: str | None, several: bool, encoder: str | None, **parameters: Any
+) -> dict[str, Any]:
     """The models asked for, and the baselines that belong in every table."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    from earmark.apps.cli._encoded import EncoderVectors
     from earmark.models import SoftmaxRegression
     from earmark.pipeline import TextClassifier
 
@@ -100,8 +110,17 @@ def _contenders(
     names = [name.strip() for name in (models or usual).split(",") if name.strip()]
     options.require_models(*names)
     wanted = list(dict.fromkeys([*names, "svm", "complement"]))
-    contenders = {name: TextClassifier(name, **parameters) for name in wanted}
+    contenders: dict[str, Any] = {
+        name: TextClassifier(
+            name, encoder=encoder if name in _WITH_ENCODER else None, **parameters
+        )
+        for name in wanted
+    }
     # The optimum of scikit-learn's LogisticRegression(C=10), many times faster.
     regression = SoftmaxRegression(solver="dual", C=10.0)
     contenders[_ALWAYS] = TextClassifier(regression, **parameters)
+    if encoder is not None and not several:
+        contenders["encoder + LR"] = make_pipeline(
+            EncoderVectors(encoder), LogisticRegression(C=10.0)
+        )
     return contenders
