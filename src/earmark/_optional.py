@@ -44,16 +44,21 @@ def require(module: str, purpose: str) -> Any:
         ) from error
 
 
-def names_at_first_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def names_at_first_use(
+    package: str, homes: Mapping[str, str], *, estimators: bool = False
+) -> Callable[[str], Any]:
     """A ``__getattr__`` that imports a package's names when they are asked for.
 
-    ``homes`` maps modules of the package to the names they define.
+    ``homes`` maps modules of the package to the names they define; ``estimators`` says
+    that they need scikit-learn.
     """
     module_of = {name: home for home, names in homes.items() for name in names.split()}
 
     def get(name: str) -> Any:
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if estimators:
+            importlib.import_module("earmark._sklearn")
         return getattr(importlib.import_module(f"{package}.{module_of[name]}"), name)
 
     return get

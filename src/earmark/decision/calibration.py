@@ -10,7 +10,8 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from scipy import optimize, special
+import scipy
+from scipy import special
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -148,7 +149,7 @@ class IsotonicCalibrator(Calibrator):
             knots, place = np.unique(odds[:, c], return_inverse=True)
             weight = np.bincount(place)
             share = np.bincount(place, index == c) / weight
-            curve = optimize.isotonic_regression(share, weights=weight).x
+            curve = scipy.optimize.isotonic_regression(share, weights=weight).x
             self.knots_.append(knots)
             self.values_.append(np.clip(curve, margin, 1 - margin))
         return self
@@ -223,5 +224,7 @@ def _logistic(odds: FloatVector, positive: Any) -> tuple[float, float]:
     start = np.array([1.0, 0.0])
     # A rising curve: more evidence never means less probability.
     bounds = [(0.0, None), (None, None)]
-    optimum = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    optimum = scipy.optimize.minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds
+    )
     return float(optimum.x[0]), float(optimum.x[1])

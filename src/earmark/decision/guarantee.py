@@ -41,7 +41,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
@@ -597,7 +598,7 @@ def _start_from(rank: int, n_documents: int, max_error: float, risk: float) -> i
     ``rank`` itself where there is none among the documents and it could pass.
     """
     slack = risk * (1 + _ROUNDING)
-    allowed = int(stats.binom.ppf(risk, rank - 1, max_error))
+    allowed = int(scipy.stats.binom.ppf(risk, rank - 1, max_error))
     if _p_value(allowed, rank - 1, max_error) > slack:
         allowed -= 1
     smallest = smallest_sample(max_error, 1 - risk)

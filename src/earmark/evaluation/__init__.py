@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import earmark._sklearn  # noqa: F401
 from earmark._optional import names_at_first_use
 
 # Functions that have the name of their module; the others come at first use.

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, overload
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 from scipy.special import expit, log_expit, logit, ndtr, softmax
 from sklearn.base import clone
 
@@ -473,7 +473,7 @@ class _NoiseModel:
         """The most probable temperature and offsets, and log P(labels, scaling)."""
         # One call moves s by a factor e at most: far out the loss is flat.
         bounds = [(start[0] - 1, start[0] + 1), *[(-20, 20)] * len(self.share)]
-        best = minimize(
+        best = scipy.optimize.minimize(
             self._loss(rate),
             start,
             jac=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
@@ -56,7 +56,7 @@ def _proportion(
 ) -> tuple[float, float]:
     if total == 0:
         return 0.0, 1.0
-    ends = stats.binomtest(int(hits), int(total)).proportion_ci(level, method)
+    ends = scipy.stats.binomtest(int(hits), int(total)).proportion_ci(level, method)
     return float(ends.low), float(ends.high)
 
 
@@ -158,7 +158,7 @@ def corrected_resampled_t(
         p_value = 1.0 if mean == 0.0 else 0.0
     else:
         t = mean / np.sqrt((1 / n_splits + n_test / n_train) * spread)
-        p_value = float(2 * stats.t.sf(abs(t), n_splits - 1))
+        p_value = float(2 * scipy.stats.t.sf(abs(t), n_splits - 1))
     return PairedTest("corrected resampled t", mean, p_value, n_splits)
 
 
@@ -181,7 +181,7 @@ def mcnemar_exact(correct_a: ArrayLike, correct_b: ArrayLike) -> PairedTest:
     apart = only_a + only_b
     p_value = 1.0
     if apart:
-        p_value = float(stats.binomtest(only_a, apart).pvalue)
+        p_value = float(scipy.stats.binomtest(only_a, apart).pvalue)
     return PairedTest("McNemar, exact", (only_a - only_b) / max(n, 1), p_value, n)
 
 
@@ -204,7 +204,7 @@ def wilcoxon_signed_rank(scores_a: ArrayLike, scores_b: ArrayLike) -> PairedTest
     p_value = 1.0
     if np.any(change != 0):
         # Differences are compared as measured: rounding makes ties of equal ones.
-        p_value = float(stats.wilcoxon(np.round(change, 12)).pvalue)
+        p_value = float(scipy.stats.wilcoxon(np.round(change, 12)).pvalue)
     return PairedTest(
         "Wilcoxon signed rank", float(change.mean()), p_value, len(change)
     )

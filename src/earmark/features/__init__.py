@@ -28,4 +28,5 @@ __getattr__ = names_at_first_use(
         "weighting": "TfidfWeighting",
         "word_counter": "WordCounter",
     },
+    estimators=True,
 )

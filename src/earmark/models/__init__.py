@@ -70,4 +70,5 @@ __getattr__ = names_at_first_use(
         "softmax": "SoftmaxRegression",
         "svm": "NBSVM BlendedSVM",
     },
+    estimators=True,
 )

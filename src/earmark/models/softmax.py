@@ -10,8 +10,9 @@ from functools import partial
 from typing import Protocol, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, sparse
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
@@ -518,7 +519,7 @@ class _Objective:
         """
         start = np.zeros(self.shape[0] * self.shape[1] + self.shape[1])
         options = {"maxiter": max_iter, "maxcor": 20, "ftol": 0.0, "gtol": _STEEP}
-        near = optimize.minimize(
+        near = scipy.optimize.minimize(
             self.value, start, jac=True, method="L-BFGS-B", options=options
         )
         point, gradient = near.x, near.jac

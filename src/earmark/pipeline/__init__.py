@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import earmark._sklearn  # noqa: F401
 from earmark._optional import names_at_first_use
 from earmark.pipeline.explanation import Explanation, TermEvidence
 from earmark.pipeline.text_classifier import TextClassifier

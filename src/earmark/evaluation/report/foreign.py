@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from earmark.evaluation.report.words import count_of, percent
 from earmark.typing import FloatVector, IntVector, JsonObject
@@ -54,7 +54,9 @@ class ForeignDocuments:
     @property
     def is_more_than_chance(self) -> bool:
         """Whether documents like the training documents would hardly give so many."""
-        chance = stats.binom.sf(len(self.documents) - 1, self.n_documents, self.level)
+        chance = scipy.stats.binom.sf(
+            len(self.documents) - 1, self.n_documents, self.level
+        )
         return bool(chance < _UNLIKELY)
 
     @property

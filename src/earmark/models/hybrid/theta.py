@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from earmark.models.softmax import cross_entropy
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
@@ -92,7 +92,7 @@ def fit_theta(
     ]
     n_classes = features[0].shape[1]
     start = np.zeros(len(features) + n_classes)
-    found = optimize.minimize(
+    found = scipy.optimize.minimize(
         negative_log_likelihood,
         start,
         args=(scaled, own, sample_weight, l2),

@@ -13,8 +13,9 @@ from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, sparse
+from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from earmark.features import WordCounter
@@ -100,7 +101,7 @@ def weigh(
         return float(penalty - log_proba[is_true].sum()), np.append(slope, rest)
 
     start = np.zeros(len(names) + 1)
-    best = optimize.minimize(loss, start, jac=True, method="L-BFGS-B")
+    best = scipy.optimize.minimize(loss, start, jac=True, method="L-BFGS-B")
     return dict(zip(names, weights_of(best.x[:-1]).tolist(), strict=True))
 
 
