@@ -22,10 +22,15 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from earmark.exceptions import EarmarkWarning, NotSupportedError
+from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.parameters import with_new_names
-from earmark.statistics.class_statistics import checked_weights, label_positions
+from earmark.statistics.class_statistics import (
+    checked_weights,
+    label_positions,
+    real_weights,
+    require_same_classes,
+)
 from earmark.typing import (
     ArrayLike,
     ClassWeightLike,
@@ -57,6 +62,7 @@ __all__ = [
     "linear_parts",
     "linear_rule_of",
     "repeats",
+    "two_classes",
 ]
 
 
@@ -192,6 +198,8 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     _offset_name: ClassVar[str] = "bias"
     # Attributes that `_derive` makes from others; a model file leaves them out.
     _derived: ClassVar[tuple[str, ...]] = ()
+    # What training rows hold; "numeric" keeps counts beyond 2**53 as they are.
+    _numbers: ClassVar[type | str] = np.float64
 
     def _check_parameters(self) -> None:
         """Raise for constructor parameters that make no sense."""
@@ -199,6 +207,17 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _class_scores(self, X: Matrix) -> FloatMatrix:
         """Score validated X -> (n_samples, n_classes), higher is likelier."""
+
+    def _training_data(
+        self, X: MatrixLike, y: ArrayLike, *, reset: bool = True
+    ) -> tuple[Matrix, Labels]:
+        """X and y as fit and its relatives take them."""
+        X, labels = validate_data(
+            self, X, y, accept_sparse="csr", dtype=self._numbers, reset=reset
+        )
+        if labels.dtype.kind != "U":  # strings cannot be targets of a regression
+            check_classification_targets(labels)
+        return X, labels
 
     def _validated(self, X: MatrixLike) -> Matrix:
         """X as predict and its relatives take it."""
@@ -275,9 +294,13 @@ class RankingClassifier(ScoringClassifier):
 class LogitClassifier(ScoringClassifier):
     """Scores whose softmax gives the probabilities."""
 
+    def _log_posteriors(self, scores: FloatMatrix) -> FloatMatrix:
+        """Log probabilities from scores."""
+        return log_normalize(scores)
+
     def predict_log_proba(self, X: MatrixLike) -> FloatMatrix:
         """Log probability of each class, (n_samples, n_classes)."""
-        return log_normalize(self.class_scores(X))
+        return self._log_posteriors(self.class_scores(X))
 
     def predict_proba(self, X: MatrixLike) -> FloatMatrix:
         """Probability of each class, (n_samples, n_classes)."""
@@ -332,8 +355,7 @@ def document_weights(
     class_weight: ClassWeightLike = None,
 ) -> FloatVector:
     """Weight of each document, its class's factor included; 1 if nothing is said."""
-    given = checked_weights(sample_weight, len(labels))
-    weight = np.ones(len(labels)) if given is None else given.astype(np.float64)
+    weight = real_weights(sample_weight, len(labels))
     if class_weight is not None:
         weight = weight * compute_sample_weight(class_weight, labels)
     return weight
@@ -350,6 +372,17 @@ def repeats(owner: Estimator, sample_weight: WeightsLike, n_samples: int) -> Int
     return np.repeat(np.arange(n_samples), 1 if weight is None else weight)
 
 
+def two_classes(model: Estimator, labels: Labels) -> tuple[Labels, IntVector]:
+    """The labels, sorted, and each document's number among them; two at least."""
+    classes, y_index = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise DataError(
+            f"{type(model).__name__} needs at least 2 classes in y, got 1 class "
+            f"({classes[0]}); check the training split."
+        )
+    return classes, y_index
+
+
 class AdditiveClassifier(ScoringClassifier):
     """Base of the models whose statistics add and subtract (CS).
 
@@ -360,6 +393,7 @@ class AdditiveClassifier(ScoringClassifier):
     statistics_: Any
     classes_: Labels
     n_features_in_: int
+    _numbers = "numeric"
 
     @abstractmethod
     def _empty_statistics(self, classes: Labels, n_features: int) -> Any:
@@ -384,7 +418,7 @@ class AdditiveClassifier(ScoringClassifier):
     ) -> Self:
         """Learn X (n_samples, n_features) and y afresh."""
         self._check_parameters()
-        X, labels = self._training_data(X, y, reset=True)
+        X, labels = self._training_data(X, y)
         return self.finalise(self._summed(X, labels, sample_weight, np.unique(labels)))
 
     def partial_fit(
@@ -401,16 +435,10 @@ class AdditiveClassifier(ScoringClassifier):
         """
         self._check_parameters()
         if "statistics_" not in vars(self):
-            X, labels = self._training_data(X, y, reset=True)
+            X, labels = self._training_data(X, y)
             known = np.unique(labels if classes is None else np.asarray(classes))
             return self.finalise(self._summed(X, labels, sample_weight, known))
-        if classes is not None and not np.array_equal(
-            np.unique(np.asarray(classes)), self.classes_
-        ):
-            raise ValueError(
-                f"classes must be those of the first call, {self.classes_.tolist()!r}, "
-                f"got {np.unique(np.asarray(classes)).tolist()!r}."
-            )
+        require_same_classes(classes, self.classes_)
         X, labels = self._training_data(X, y, reset=False)
         self.statistics_.add(self._training_rows(X), labels, sample_weight)
         self._derive()
@@ -440,7 +468,7 @@ class AdditiveClassifier(ScoringClassifier):
         n_rows, n_columns = np.shape(X)[0], np.shape(X)[-1]
         if classes is not None and not n_rows:
             return self._empty_statistics(np.unique(np.asarray(classes)), n_columns)
-        X, labels = self._training_data(X, y, reset=True)
+        X, labels = self._training_data(X, y)
         known = np.unique(labels if classes is None else np.asarray(classes))
         return self._summed(X, labels, sample_weight, known)
 
@@ -461,17 +489,6 @@ class AdditiveClassifier(ScoringClassifier):
     ) -> Any:
         statistics = self._empty_statistics(classes, X.shape[1])
         return statistics.add(self._training_rows(X), labels, sample_weight)
-
-    def _training_data(
-        self, X: MatrixLike, y: ArrayLike, *, reset: bool
-    ) -> tuple[Matrix, Labels]:
-        # Counts may come as integers beyond 2**53: they are not made float here.
-        X, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype="numeric", reset=reset
-        )
-        if labels.dtype.kind != "U":  # strings cannot be targets of a regression
-            check_classification_targets(labels)
-        return X, labels
 
     def _own_class(self, y: ArrayLike, n_samples: int) -> IntVector:
         """Row number in ``classes_`` of each label."""

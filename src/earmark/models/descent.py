@@ -6,28 +6,30 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from earmark.exceptions import DataError, DivergenceError
 from earmark.kernels.keys import Visits, distinct_documents
 from earmark.kernels.rows import canonical_rows, log_normalize
-from earmark.models.base import LogitClassifier, RankingClassifier, document_weights
+from earmark.models.base import (
+    LogitClassifier,
+    RankingClassifier,
+    document_weights,
+    two_classes,
+)
 from earmark.models.progress import (
     CallbackSupportMixin,
     FitProgress,
     with_callbacks,
 )
 from earmark.parameters import require_in_range, require_integer, seed_of
-from earmark.statistics.class_statistics import label_positions
+from earmark.statistics.class_statistics import label_positions, require_same_classes
 from earmark.typing import (
     ArrayLike,
     ClassWeightLike,
-    Estimator,
     IntVector,
     Labels,
     MatrixLike,
@@ -36,11 +38,7 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = [
-    "DescentClassifier",
-    "TrainingSet",
-    "two_classes",
-]
+__all__ = ["DescentClassifier", "TrainingSet"]
 
 # Passes: enough steps for a small collection, few for a large one.
 _FEWEST_PASSES, _MOST_PASSES, _VISITS = 5, 20, 50_000
@@ -65,9 +63,6 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     A child says how a model starts (``_start``), how one pass changes it (``_pass``)
     and which arrays a model consists of (``_arrays``).
     """
-
-    # The softmax of the class scores gives the probabilities.
-    _scores_are_logits: ClassVar[bool] = True
 
     max_iter: int | None
     early_stopping: bool
@@ -121,7 +116,7 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
         for early stopping in place of a part of X.
         """
         self._check_parameters()
-        X, labels = self._training_data(X, y, reset=True)
+        X, labels = self._training_data(X, y)
         classes, y_index = two_classes(self, labels)
         data = self._training_set(X, labels, y_index, sample_weight)
         self.classes_ = classes
@@ -171,18 +166,14 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
         return self
 
     def _agree_on(self, known: Labels, first: bool) -> None:
-        if first and len(known) < 2:
+        if not first:
+            require_same_classes(known, self.classes_)
+        elif len(known) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 classes, got "
                 f"{known.tolist()!r}; give all in `classes` at the first call."
             )
-        if first:
-            self.classes_ = known
-        elif not np.array_equal(known, self.classes_):
-            raise ValueError(
-                f"classes must be those of the first call, {self.classes_.tolist()!r}, "
-                f"got {known.tolist()!r}."
-            )
+        self.classes_ = known
 
     def _descend(
         self, data: TrainingSet, held_out: tuple[SparseMatrix, IntVector] | None
@@ -248,12 +239,9 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     # -- data ----------------------------------------------------------------
 
     def _training_data(
-        self, X: MatrixLike, y: ArrayLike, *, reset: bool
+        self, X: MatrixLike, y: ArrayLike, *, reset: bool = True
     ) -> tuple[SparseMatrix, Labels]:
-        X, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset
-        )
-        check_classification_targets(labels)
+        X, labels = super()._training_data(X, y, reset=reset)
         return canonical_rows(X), labels
 
     def _training_set(
@@ -300,14 +288,3 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
             require_integer(self, "max_iter", low=1)
         require_integer(self, "patience", low=1)
         require_in_range(self, "validation_fraction", open_low=True, low=0.0, high=0.5)
-
-
-def two_classes(model: Estimator, labels: Labels) -> tuple[Labels, IntVector]:
-    """The labels, sorted, and each document's number among them; two at least."""
-    classes, y_index = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise DataError(
-            f"{type(model).__name__} needs at least 2 classes in y, got 1 class "
-            f"({classes[0]}); check the training split."
-        )
-    return classes, y_index

@@ -12,8 +12,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from earmark.kernels.keys import distinct_documents
 from earmark.kernels.offset_svm import LinearFit, fit_offset_svm
@@ -32,8 +30,8 @@ from earmark.models.base import (
     class_columns,
     document_weights,
     linear_parts,
+    two_classes,
 )
-from earmark.models.descent import two_classes
 from earmark.parameters import (
     require_in_range,
     require_integer,
@@ -78,8 +76,7 @@ class MarginClassifier(RankingClassifier):
     ) -> Self:
         """Learn X (n_samples, n_features) and y; a term is present where X > 0."""
         self._check_parameters()
-        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(labels)
+        X, labels = self._training_data(X, y)
         self.classes_, y_index = two_classes(self, labels)
         rows = self._rows(X)
         weight = document_weights(sample_weight, labels, self.class_weight)

@@ -23,7 +23,7 @@ from earmark.kernels.text import Documents
 from earmark.models.base import ScoreParts, check_parameters
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
 from earmark.statistics import ClassStatistics
-from earmark.statistics.class_statistics import label_positions
+from earmark.statistics.class_statistics import label_positions, require_same_classes
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
 
 __all__ = [
@@ -163,13 +163,7 @@ class CountEngine:
             known = np.unique(y if classes is None else np.asarray(classes))
             self.statistics_ = self._counted(texts, y, None, known)
             return self.finalise()
-        if classes is not None and not np.array_equal(
-            np.unique(classes), self.classes_
-        ):
-            raise ValueError(
-                f"classes must be those of the first call, {self.classes_.tolist()!r}, "
-                f"got {np.unique(classes).tolist()!r}."
-            )
+        require_same_classes(classes, self.classes_)
         return self._wait(self._counted(texts, y, None, self.classes_))
 
     def _wait(self, batch: list[ClassStatistics]) -> Self:

@@ -11,8 +11,8 @@ from earmark.exceptions import DataError
 from earmark.kernels.rows import dense_blocks
 from earmark.statistics.class_statistics import (
     AdditiveStatistics,
-    checked_weights,
     label_positions,
+    real_weights,
 )
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector, Labels, MatrixLike
 
@@ -80,10 +80,9 @@ class ClassMoments(AdditiveStatistics):
     ) -> Self:
         """Learn the documents X (n_samples, n_features) with labels y."""
         X = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-        labels, weights = np.asarray(y), checked_weights(sample_weight, X.shape[0])
+        labels, weights = np.asarray(y), real_weights(sample_weight, X.shape[0])
         for rows, block in dense_blocks(X):
-            own_weight = None if weights is None else weights[rows]
-            self.merge(self._measured(block, labels[rows], own_weight))
+            self.merge(self._measured(block, labels[rows], weights[rows]))
         return self
 
     def remove(
@@ -136,13 +135,9 @@ class ClassMoments(AdditiveStatistics):
         return float(weight[0, 0]), mean[0], squares[0]
 
     def _measured(
-        self, rows: FloatMatrix, y: Labels, sample_weight: FloatVector | None
+        self, rows: FloatMatrix, y: Labels, weight: FloatVector
     ) -> ClassMoments:
         y_index = label_positions(y, self.classes, rows.shape[0])
-        checked = checked_weights(sample_weight, rows.shape[0])
-        weight = (
-            np.ones(rows.shape[0]) if checked is None else checked.astype(np.float64)
-        )
         batch = ClassMoments(self.classes, self.n_features)
         for c in np.unique(y_index):
             mine = (y_index == c) & (weight > 0)

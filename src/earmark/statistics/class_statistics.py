@@ -30,6 +30,8 @@ __all__ = [
     "ClassStatistics",
     "checked_weights",
     "label_positions",
+    "real_weights",
+    "require_same_classes",
     "whole",
     "whole_if_exact",
 ]
@@ -110,6 +112,16 @@ def label_positions(y: Labels, classes: Labels, n_samples: int) -> IntVector:
     return np.asarray(place, dtype=np.int64)
 
 
+def require_same_classes(classes: ArrayLike | None, known: Labels) -> None:
+    """Raise unless a later call names the classes of the first one, or none."""
+    named = known if classes is None else np.unique(np.asarray(classes))
+    if not np.array_equal(named, known):
+        raise ValueError(
+            f"classes must be those of the first call, {known.tolist()!r}, got "
+            f"{named.tolist()!r}."
+        )
+
+
 def checked_weights(sample_weight: ArrayLike | None, n_samples: int) -> Any | None:
     """Weights as int64 where all are whole numbers, else float64; None stays None."""
     if sample_weight is None:
@@ -127,6 +139,12 @@ def checked_weights(sample_weight: ArrayLike | None, n_samples: int) -> Any | No
     if weight.dtype.kind in "bui" or (np.rint(weight) == weight).all():
         return weight.astype(np.int64)
     return weight.astype(np.float64)
+
+
+def real_weights(sample_weight: ArrayLike | None, n_samples: int) -> FloatVector:
+    """Weights as float64; 1 for each where nothing is said."""
+    given = checked_weights(sample_weight, n_samples)
+    return np.ones(n_samples) if given is None else given.astype(np.float64)
 
 
 # int64 while everything is whole, else float64: the type checker cannot follow.

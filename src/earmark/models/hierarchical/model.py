@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows
@@ -197,8 +196,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
 
         """
         check_parameters(self)
-        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(labels)
+        X, labels = self._training_data(X, y)
         X = self._checked_counts(X)
         self.classes_, y_index = np.unique(labels, return_inverse=True)
         weight = document_weights(sample_weight, labels)
@@ -295,9 +293,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
             raise TypeError(
                 f"validation must be a pair (X, y), got {type(validation).__name__}."
             )
-        X, labels = validate_data(
-            self, *validation, accept_sparse="csr", dtype=np.float64, reset=False
-        )
+        X, labels = self._training_data(*validation, reset=False)
         y_index = label_positions(labels, self.classes_, X.shape[0])
         return self._checked_counts(X, " of the validation data"), y_index
 

@@ -8,13 +8,17 @@ from typing import Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import NotSupportedError
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.rows import canonical_rows, class_sums, presence
-from earmark.models.base import RankingClassifier, ScoreParts, linear_parts, repeats
+from earmark.models.base import (
+    RankingClassifier,
+    ScoreParts,
+    linear_parts,
+    repeats,
+    two_classes,
+)
 from earmark.models.higher_order.estimates import count_class_paths
 from earmark.models.higher_order.pairs import (
     OneAgainstOne,
@@ -112,6 +116,7 @@ class HigherOrderClassifier(RankingClassifier):
     """
 
     C_: float | None = field(init=False)
+    _numbers = "numeric"
 
     estimator: Estimator = field(default=None, kw_only=False)
     order: int = 2
@@ -135,15 +140,9 @@ class HigherOrderClassifier(RankingClassifier):
         check_path_parameters(self)
         if self.C == "cross_validation":
             require_integer(self, "cv", low=2)
-        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype="numeric")
-        check_classification_targets(labels)
+        X, labels = self._training_data(X, y)
         often = repeats(self, sample_weight, len(labels))
-        self.classes_, y_index = np.unique(labels[often], return_inverse=True)
-        if len(self.classes_) < 2:
-            raise DataError(
-                f"{type(self).__name__} needs at least 2 classes in y, "
-                f"got 1 class ({labels.tolist()[0]!r}); check the training split."
-            )
+        self.classes_, y_index = two_classes(self, labels[often])
         rows = presence(canonical_rows(X), dtype=np.float64)[often]
         # In an order of their own: that of the rows has no influence.
         order = np.lexsort((fingerprints(rows), y_index))

@@ -6,7 +6,6 @@ from operator import index
 from typing import ClassVar, Self
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import DataError, NotSupportedError
@@ -108,6 +107,7 @@ class HigherOrderNaiveBayes(PresenceScores):
         "_weights",
         "class_log_prior_",
     )
+    _numbers = "numeric"
 
     order: int = 2
     pure: bool = False
@@ -132,10 +132,7 @@ class HigherOrderNaiveBayes(PresenceScores):
         Documents in ``unlabelled`` matter only with ``unlabelled_weight`` > 0.
         """
         self._check_parameters()
-        X, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype="numeric", ensure_all_finite=True
-        )
-        check_classification_targets(labels)
+        X, labels = self._training_data(X, y)
         often = repeats(self, sample_weight, len(labels))
         self.classes_, y_index = np.unique(labels[often], return_inverse=True)
         rows = presence(canonical_rows(X))[often]

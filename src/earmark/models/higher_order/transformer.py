@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -190,8 +190,7 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         self, input_features: Sequence[str] | None = None
     ) -> Labels:
         """Names of the columns; with several pairs, ``term(first|second)``."""
-        check_is_fitted(self)
-        names = self._input_names(input_features)
+        names: Labels = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
         if len(self.pairs_) == 1:
             return names
         tails = [f"({self.classes_[j]}|{self.classes_[k]})" for j, k in self.pairs_]
@@ -226,22 +225,6 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         )
         known = self.class_terms_[first] | self.class_terms_[second]
         return np.where(known, present, 0.0), np.where(known, absent, 0.0)
-
-    def _input_names(self, input_features: Sequence[str] | None) -> Labels:
-        known = vars(self).get("feature_names_in_", None)
-        if input_features is None:
-            if known is not None:
-                return np.asarray(known, dtype=object)
-            return np.array([f"x{i}" for i in range(self.n_features_in_)], dtype=object)
-        names = np.asarray(input_features, dtype=object)
-        if known is not None and not np.array_equal(names, known):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        if len(names) != self.n_features_in_:
-            raise ValueError(
-                f"input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(names)}"
-            )
-        return names
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

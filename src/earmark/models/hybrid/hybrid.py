@@ -402,7 +402,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         classes: ArrayLike | None,
     ) -> Self:
         self._check_parameters()
-        X, labels = self._training_data(X, y, reset=True)
+        X, labels = self._training_data(X, y)
         if sparse.issparse(X):
             X = canonical_rows(X)  # sorted once, not for every region and alpha
         known = np.unique(labels if classes is None else np.asarray(classes))

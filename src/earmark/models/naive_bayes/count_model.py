@@ -28,7 +28,7 @@ from earmark.models.base import (
 )
 from earmark.parameters import require_in_range, with_parameters
 from earmark.statistics import ClassStatistics
-from earmark.statistics.class_statistics import checked_weights
+from earmark.statistics.class_statistics import real_weights
 from earmark.typing import (
     ArrayLike,
     Estimator,
@@ -199,8 +199,7 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
         X, labels = self._training_data(X, y, reset=False)
         rows = canonical_rows(self._training_rows(X)).astype(np.float64)
         own = self._own_class(labels, rows.shape[0])
-        given = checked_weights(sample_weight, rows.shape[0])
-        weight = np.ones(rows.shape[0]) if given is None else given.astype(np.float64)
+        weight = real_weights(sample_weight, rows.shape[0])
         if np.any(
             np.bincount(own, weights=weight)
             > self.statistics_.docs[: own.max() + 1] + 1e-9

@@ -14,7 +14,7 @@ from earmark.models.naive_bayes.count_model import ClassPrior
 from earmark.parameters import require_in_range, with_parameters
 from earmark.statistics import ClassMoments
 from earmark.statistics.class_moments import merge_moments
-from earmark.statistics.class_statistics import checked_weights
+from earmark.statistics.class_statistics import real_weights
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -84,8 +84,7 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
         check_is_fitted(self)
         X, labels = self._training_data(X, y, reset=False)
         own = self._own_class(labels, X.shape[0])
-        given = checked_weights(sample_weight, X.shape[0])
-        weight = np.ones(X.shape[0]) if given is None else given.astype(np.float64)
+        weight = real_weights(sample_weight, X.shape[0])
         prior = self._log_prior_without(own, weight)
         joint = np.concatenate(
             [

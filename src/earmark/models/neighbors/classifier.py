@@ -10,8 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, unit_rows
@@ -32,7 +31,7 @@ from earmark.parameters import (
     require_one_of,
     with_parameters,
 )
-from earmark.statistics.class_statistics import label_positions
+from earmark.statistics.class_statistics import label_positions, require_same_classes
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -129,8 +128,6 @@ class NeighborsClassifier(ScoringClassifier):
     # The index follows from vectors_ and is built again when it is missing.
     _transient: ClassVar[tuple[str, ...]] = ("_index",)
 
-    # What a model file of before these parameters means.
-
     vectors_: SparseMatrix = field(init=False)
     targets_: IntVector = field(init=False)
     lots_seed_: int = field(init=False)
@@ -164,13 +161,7 @@ class NeighborsClassifier(ScoringClassifier):
         if "vectors_" not in vars(self):
             return self._begin(X, y, classes)
         self._check_parameters()
-        if classes is not None and not np.array_equal(
-            np.unique(np.asarray(classes)), self.classes_
-        ):
-            raise ValueError(
-                f"classes must be those of the first call, {self.classes_.tolist()!r}, "
-                f"got {np.unique(np.asarray(classes)).tolist()!r}."
-            )
+        require_same_classes(classes, self.classes_)
         rows, own = self._labelled_rows(X, y)
         self._remember(
             sparse.vstack([self.vectors_, rows], format="csr"),
@@ -265,7 +256,7 @@ class NeighborsClassifier(ScoringClassifier):
 
     def _begin(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None) -> Self:
         self._check_parameters()
-        X, labels = self._checked(X, y, reset=True)
+        X, labels = self._training_data(X, y)
         known = np.unique(labels if classes is None else np.asarray(classes))
         own = label_positions(labels, known, X.shape[0])
         self.classes_ = known
@@ -275,19 +266,10 @@ class NeighborsClassifier(ScoringClassifier):
         self._used_k()
         return self
 
-    def _checked(
-        self, X: MatrixLike, y: ArrayLike, *, reset: bool
-    ) -> tuple[Matrix, Labels]:
-        X, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset
-        )
-        check_classification_targets(labels)
-        return X, labels
-
     def _labelled_rows(
         self, X: MatrixLike, y: ArrayLike
     ) -> tuple[SparseMatrix, IntVector]:
-        X, labels = self._checked(X, y, reset=False)
+        X, labels = self._training_data(X, y, reset=False)
         own = label_positions(labels, self.classes_, X.shape[0])
         return self._stored(X), own
 

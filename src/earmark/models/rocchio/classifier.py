@@ -22,6 +22,7 @@ from earmark.kernels.softmax import fitted_temperature
 from earmark.models.base import (
     AdditiveClassifier,
     LinearRule,
+    LogitClassifier,
     RankingClassifier,
     ScoreParts,
     linear_parts,
@@ -38,7 +39,7 @@ from earmark.models.rocchio.prototypes import (
 )
 from earmark.parameters import require_in_range, require_one_of, with_parameters
 from earmark.statistics import UnitVectorSums
-from earmark.statistics.class_statistics import checked_weights
+from earmark.statistics.class_statistics import real_weights
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -101,7 +102,7 @@ _ENOUGH_DOCUMENTS = 500
 
 
 @with_parameters()
-class RocchioClassifier(RankingClassifier, AdditiveClassifier):
+class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
     """Assign each document to the class with the nearest prototype.
 
     Documents are scaled to unit length unless ``normalize=False``; a prototype is the
@@ -164,8 +165,6 @@ class RocchioClassifier(RankingClassifier, AdditiveClassifier):
 
     _derived: ClassVar[tuple[str, ...]] = ("_squares", "_weights")
 
-    # What a model file of before this parameter means.
-
     statistics_: UnitVectorSums = field(init=False)
     tuned_: dict[str, float] = field(init=False)
     # (n_features, n_classes); of unit length for the cosine.
@@ -187,9 +186,9 @@ class RocchioClassifier(RankingClassifier, AdditiveClassifier):
     ) -> Self:
         """Learn X (n_samples, n_features) and y afresh, and tune on them."""
         self._check_parameters()
-        X, labels = self._training_data(X, y, reset=True)
+        X, labels = self._training_data(X, y)
         self.finalise(self._summed(X, labels, sample_weight, np.unique(labels)))
-        return self._tune(X, labels, self._weights_of(X, sample_weight))
+        return self._tune(X, labels, real_weights(sample_weight, X.shape[0]))
 
     def partial_fit(
         self,
@@ -236,17 +235,9 @@ class RocchioClassifier(RankingClassifier, AdditiveClassifier):
         """
         check_is_fitted(self)
         X, labels = self._training_data(X, y, reset=False)
-        return self._tune(X, labels, self._weights_of(X, sample_weight))
+        return self._tune(X, labels, real_weights(sample_weight, X.shape[0]))
 
     # -- answering -----------------------------------------------------------
-
-    def predict_log_proba(self, X: MatrixLike) -> FloatMatrix:
-        """Log of ``predict_proba``."""
-        return self._log_posteriors(self.class_scores(X))
-
-    def predict_proba(self, X: MatrixLike) -> FloatMatrix:
-        """softmax(scores / temperature_), (n_samples, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
 
     def distances(self, X: MatrixLike) -> FloatMatrix:
         """|mu_c - v| of each document's vector v, (n_samples, n_classes).
@@ -268,7 +259,7 @@ class RocchioClassifier(RankingClassifier, AdditiveClassifier):
         """
         check_is_fitted(self)
         X, labels = self._training_data(X, y, reset=False)
-        weight = self._weights_of(X, sample_weight)
+        weight = real_weights(sample_weight, X.shape[0])
         measures, empty = self._without_own(X, labels, weight)
         return self._log_posteriors(self._decided(measures, empty))
 
@@ -458,10 +449,6 @@ class RocchioClassifier(RankingClassifier, AdditiveClassifier):
             value, is_member, np.where(alone, 0.0, weight), self.tune_for
         )
         return best if self.rule == "offset" else -best
-
-    def _weights_of(self, X: Matrix, sample_weight: ArrayLike | None) -> FloatVector:
-        given = checked_weights(sample_weight, X.shape[0])
-        return np.ones(X.shape[0]) if given is None else given.astype(np.float64)
 
     def _without_own(
         self, X: Matrix, labels: Labels, removed: FloatVector
