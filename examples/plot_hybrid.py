@@ -58,7 +58,7 @@ for name, model in models.items():
     error = 1 - curve.accuracy[-1]
     print(f"{name}: error {error:.3f}, area under the curve {curve.area:.3f}")
     shown = curve.coverage > 0.02
-    ax.plot(curve.coverage[shown], curve.accuracy[shown], label=name)
+    ax.plot(curve.coverage[shown], curve.accuracy[shown], marker="", label=name)
 ax.set(xlabel="coverage", ylabel="accuracy", title="the surest answers first")
 ax.legend()
 

@@ -60,7 +60,7 @@ left.plot(said, were, "o-")
 left.set(xlabel="probability that the label is wrong", ylabel="share that is wrong")
 
 order = np.argsort(-suspects.probability, kind="stable")
-right.plot(np.cumsum(wrong[order]) / wrong.sum(), label="by probability")
+right.plot(np.cumsum(wrong[order]) / wrong.sum(), marker="", label="by probability")
 right.plot([0, len(true)], [0, 1], "--", color="0.5", label="at random")
 right.axvline(len(suspects), color="0.7", linewidth=1, label="end of the list")
 right.set(xlim=(0, 1500), xlabel="documents read again", ylabel="wrong labels seen")

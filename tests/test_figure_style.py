@@ -1,11 +1,16 @@
 """One style for all figures: told apart by anybody, nothing clipped, nothing twice."""
 
+import re
+import runpy
+from io import StringIO
 from itertools import combinations
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
 
 from earmark.evaluation import (
     AccuracyCoverageDisplay,
@@ -88,6 +93,84 @@ def displays():
     )  # fmt: skip
 
 
+_SVG = "{http://www.w3.org/2000/svg}"
+
+
+def looks(group):
+    """Colour, dash, marker and filling of everything drawn in a part of a picture."""
+    for node in group.iter():
+        style = dict(re.findall(r"([\w-]+): ([^;]+)", node.get("style", "")))
+        if float(style.get("opacity", style.get("fill-opacity", 1))) < 0.6:
+            continue  # a band, not a series
+        if node.tag == f"{_SVG}use":
+            fill = style.get("fill", INK)
+            color = style.get("stroke", INK) if fill in ("none", PAPER) else fill
+            marker = node.get("{http://www.w3.org/1999/xlink}href")
+            yield color, "", marker, fill in ("none", PAPER)
+        elif node.tag == f"{_SVG}path" and style.get("stroke", "none") != "none":
+            yield style["stroke"], style.get("stroke-dasharray", ""), "", False
+        elif node.tag == f"{_SVG}path" and style.get("fill", "none") != "none":
+            yield style["fill"], "", "", False
+
+
+def indistinct(svg):
+    """Pairs of series in one part of a picture that deuteranopia makes the same."""
+    for group in ElementTree.fromstring(svg).iter(f"{_SVG}g"):
+        # Axes and grid are no series; the legend repeats them.
+        if not re.match(r"axes_\d", group.get("id", "")):
+            continue
+        parts = [part for part in group if "axis" not in part.get("id", "")]
+        for one, other in combinations(
+            sorted({look for part in parts for look in looks(part)}), 2
+        ):
+            apart = np.linalg.norm(seen(one[0]) - seen(other[0]))
+            if apart <= 9 and one[1:] == other[1:]:
+                yield one[0], other[0], round(float(apart), 1)
+
+
+def as_svg(figure):
+    file = StringIO()
+    figure.savefig(file, format="svg")
+    return file.getvalue()
+
+
+def test_indistinct_series_are_noticed():
+    with mpl.rc_context(settings()):
+        figure = Figure()
+        ax = figure.add_subplot()
+        ax.plot([1, 2], "-", marker="", color="#d55e00")
+        ax.plot([2, 1], "-", marker="", color="#9e8c00")
+        assert list(indistinct(as_svg(figure)))
+        ax.lines[1].set_linestyle("--")
+        assert not list(indistinct(as_svg(figure)))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in (ROOT / "docs/figures").rglob("*.svg") if "-dark" not in p.stem],
+    ids=lambda p: f"{p.parent.name}-{p.stem}",
+)
+def test_series_of_a_drawn_figure_differ_for_everybody(path):
+    svg = path.read_text(encoding="utf-8")
+    assert list(indistinct(svg)) == []
+    assert list(indistinct(for_dark(svg))) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "examples").glob("plot_*.py")), ids=lambda p: p.stem
+)
+def test_series_of_a_gallery_figure_differ_for_everybody(path):
+    import matplotlib.pyplot as plt
+
+    with mpl.rc_context(settings()):
+        plt.close("all")
+        runpy.run_path(str(path))
+        for number in plt.get_fignums():
+            assert list(indistinct(as_svg(plt.figure(number)))) == []
+    plt.close("all")
+
+
 def test_a_display_clips_nothing_and_uses_the_colours():
     allowed = {*COLORS, INK, MUTED, PAPER, "#000000"}
     for display in displays():
@@ -101,6 +184,8 @@ def test_a_display_clips_nothing_and_uses_the_colours():
         for line in display.ax_.lines:
             assert to_hex(line.get_color()) in allowed, name
         assert len(display.ax_.lines) < 5, f"{name} is drawn twice"
+        if name != "ConfusionDisplay":  # shades of one colour, with their numbers
+            assert list(indistinct(as_svg(figure))) == [], name
 
 
 def test_settings_are_known_to_matplotlib():

@@ -95,16 +95,16 @@ def _accessibility(browser: Any, shots: Path | None) -> Iterator[str]:
             page.add_init_script(f"localStorage.setItem('mode', '{theme}')")
             for name in CHOSEN:
                 page.goto((SITE / f"{name}.html").as_uri())
-                for found in axe.run(page).response["violations"]:
-                    where = [node["target"] for node in found["nodes"][:2]]
+                for violation in axe.run(page).response["violations"]:
+                    nodes = violation["nodes"]
                     yield (
-                        f"{name}, {device}, {theme}: {found['id']} "
-                        f"({len(found['nodes'])}): {where}"
+                        f"{name}, {device}, {theme}: {violation['id']} "
+                        f"({len(nodes)}): {[node['target'] for node in nodes[:2]]}"
                     )
                 if shots is not None:
                     shots.mkdir(parents=True, exist_ok=True)
                     file = f"{name.replace('/', '-')}-{device}-{theme}.png"
-                    page.screenshot(path=shots / file, full_page=device == "phone")
+                    page.screenshot(path=shots / file, full_page=True)
             page.close()
 
 

@@ -96,9 +96,9 @@ def command_pages() -> dict[str, str]:
     commands = get_command(command_line).commands
     overview = [
         "# Command line",
-        "Every command explains itself with `--help`; `--quiet` leaves out progress "
-        "and notes. Exit status: 0 done, 1 the data or the model is at fault, 2 wrong "
-        "usage.",
+        "Every command explains itself with `--help`; `--quiet` prints only "
+        "results, warnings and errors. Exit status: 0 done, 1 the data or the model is "
+        "at fault, 2 wrong usage.",
         "| command | what it does |\n|---|---|",
         "```{toctree}\n:hidden:\n",
     ]

@@ -37,6 +37,8 @@ _MANY = 6
 _FIGURE = re.compile(
     r"!\[(?P<alt>[^\]]*)\]\((?P<file>(?:\.\./)?figures/(?P<name>[^/)]+)/[^)]+)\)"
 )
+# The chart of CPU times: its width, and of that a factor of ten at most.
+_WIDTH, _DECADE = 420, 110.0
 _SHOWN = ("job", "peer", "cpu_ratio", "memory_ratio", "target", "met")
 # Said in other columns already.
 _HIDDEN = {*_SHOWN, "cpu_seconds", "peer_cpu_seconds"}
@@ -72,7 +74,13 @@ def stored_benchmarks(root: Path) -> list[Path]:
 
 
 def _has_jobs(stored: dict[str, Any]) -> bool:
-    return any("job" in row for row in stored.get("rows", ()))
+    """Whether it measures time at all: some compare accuracies only."""
+    rows = stored.get("rows", ())
+    return any("job" in row and _is_timed(row) for row in rows)
+
+
+def _is_timed(row: dict[str, Any]) -> bool:
+    return any(row.get(k) is not None for k in ("cpu_seconds", "cpu_ratio"))
 
 
 def benchmark_page(path: Path) -> str:
@@ -102,27 +110,30 @@ def benchmark_chart(paths: Iterable[Path]) -> str:
         if row.get("cpu_ratio") and row.get("peer")
     ]
     rows.sort(key=lambda row: -row["cpu_ratio"])
+    lengths = [math.log10(row["cpu_ratio"]) for row in rows]
+    even = 4 + _DECADE * max(0.0, -min(lengths, default=0.0))
+    scale = min(_DECADE, (_WIDTH - even - 90) / max(lengths, default=1.0))
     bars = []
     for i, row in enumerate(rows):
-        length = round(70 * math.log10(row["cpu_ratio"]), 1)
-        x, kind = (400, "win") if length >= 0 else (400 + length, "loss")
-        y = 34 * i + 26
+        length = round(scale * lengths[i], 1)
+        kind = "win" if length >= 0 else "loss"
+        y = 50 * i + 24
         said = _compared(row["cpu_ratio"]).replace("*", "")
         bars += [
-            f'<text class="job" x="8" y="{y + 4}">{_short(row["job"])}</text>',
-            f'<text class="peer" x="8" y="{y + 17}">against '
-            f"{_short(row['peer'])}</text>",
-            f'<rect class="{kind}" x="{x}" y="{y - 7}" width="{max(abs(length), 1)}" '
-            'height="16"/>',
-            f'<text class="value" x="{x + abs(length) + 6}" y="{y + 5}">{said}</text>',
+            f'<text x="4" y="{y}"><tspan class="job">{_short(row["job"])}</tspan>'
+            f'<tspan class="peer" x="4" dy="13">against {_short(row["peer"])}</tspan>'
+            "</text>",
+            f'<rect class="{kind}" x="{even + min(length, 0)}" y="{y + 18}" '
+            f'width="{max(abs(length), 1)}" height="10"/>',
+            f'<text class="value" x="{even + max(length, 0) + 6}" y="{y + 27}">'
+            f"{said}</text>",
         ]
-    height = 34 * len(rows) + 24
+    height = 50 * len(rows) + 24
     return "\n".join(
         [
             "```{raw} html",
-            f'<svg class="bars" viewBox="0 0 680 {height}" role="img" aria-label="CPU '
-            'time against peers; the same figures are in the tables below">',
-            f'<line class="even" x1="400" x2="400" y1="8" y2="{height - 8}"/>',
+            f'<svg class="bars" viewBox="0 0 {_WIDTH} {height}" role="img" '
+            'aria-label="CPU time against peers; the tables below say the same">',
             *bars,
             "</svg>",
             "```",
@@ -154,9 +165,8 @@ def _compared(times_less: float | None) -> str:
     """How much less, or more, than the peer; a loss reads as a loss."""
     if times_less is None:
         return "–"
-    if times_less >= 1:
-        return f"{times_less:.3g}× less"
-    return f"**{1 / times_less:.3g}× more**"
+    times = f"{float(f'{max(times_less, 1 / times_less):.3g}'):,}".removesuffix(".0")
+    return f"{times}× less" if times_less >= 1 else f"**{times}× more**"
 
 
 def _details(row: dict[str, Any]) -> str:

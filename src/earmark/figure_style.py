@@ -95,8 +95,8 @@ def settings() -> dict[str, Any]:
 
 def for_dark(svg: str) -> str:
     """The same picture on a dark page: ink and paper change places."""
-    swaps = {INK: "#e6e8ea", MUTED: "#a0a9b2", PAPER: "#191d21", "#5b5b5b": "#b9bec4"}
-    swaps |= {"#0072b2": "#4ba6dd", "#000000": "#e6e8ea"}
+    swaps = {INK: "#e6e8ea", MUTED: "#a3b0a3", PAPER: "#191d21", "#5b5b5b": "#b9bec4"}
+    swaps |= {"#0072b2": "#4a8ff0", "#000000": "#e6e8ea"}
     for light, dark in swaps.items():
         svg = svg.replace(light, dark)
     return svg

@@ -125,7 +125,7 @@ def test_a_system_error_is_one_line_and_status_1(tmp_path):
 def test_check_counts_rows_from_1_and_passes_over_empty_texts(tmp_path):
     path = written(tmp_path / "gaps.csv", [*ROWS, ("", "animal"), ("", "vehicle")])
     found = run("check", path, "--label", "kind")
-    assert "2 documents without text (row 13, 14)" in found.stdout
+    assert "2 documents without text (rows 13, 14)" in found.stdout
     assert "  row 14" not in found.stdout
     facts = json.loads(run("check", path, "--label", "kind", "--json").stdout)
     rows = {one["kind"]: one["rows"] for one in facts["findings"]}

@@ -251,3 +251,30 @@ def test_the_command_alone_shows_the_help(monkeypatch, capsys):
         cli.main()
     assert ended.value.code == 0
     assert "Usage: earmark COMMAND" in capsys.readouterr().out
+
+
+def test_quiet_training_prints_nothing_and_the_guessed_column_is_remembered(folder):
+    model = folder / "quiet.earmark"
+    command = ("train", folder / "train.csv", "--model=complement", "-o", model)
+    assert "learned 4 classes" in run(*command).stdout
+    done = run(*command, "--quiet")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+    assert "text column   text (guessed)" in run("info", model).stdout
+
+
+def test_documents_without_a_known_word_are_counted(folder):
+    strange = folder / "strange.csv"
+    strange.write_text("text\nzzz qqq\nwhere is my parcel\n")
+    done = run("predict", folder / "m.earmark", strange, "--max-error", "never")
+    assert "1 document without any word that the model knows" in done.stderr
+    assert len(done.stdout.splitlines()) == 3
+
+
+def test_equal_texts_with_different_labels_are_wrong_labels(folder):
+    copies = folder / "copies.csv"
+    rows = [f"word{i} of a kind,{'ab'[i % 2]}" for i in range(20)]
+    same = ["the very same text,a", "the very same text,b"]
+    copies.write_text("\n".join(["text,kind", *rows, *same]))
+    stdout = run("check", copies, "--label", "kind").stdout
+    assert "1 document has another label than an earlier one" in stdout
+    assert not re.search(r"About 0 of|interval 0 to", stdout)

@@ -75,7 +75,7 @@ def to_documents(
     if register is not None and plan.id is not None and ids is not None:
         register.add(table, plan.id, ids)
     columns = {name: table.data[name] for name in plan.keep}
-    return Documents(texts, labels, ids, table.rows, table.source, columns)
+    return Documents(texts, labels, ids, table.rows, table.source, columns, plan.texts)
 
 
 def _texts(table: Table, column: str, null_is_empty: bool) -> list[str]:

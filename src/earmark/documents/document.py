@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -34,6 +34,8 @@ class Documents:
         File, folder or corpus the documents come from.
     columns : dict of str to list
         Further columns that were kept.
+    text_columns : tuple of str
+        The columns that the texts were read from, as asked for or guessed.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Documents:
     rows: Sequence[int] = ()
     source: str = ""
     columns: dict[str, list[Any]] = field(default_factory=dict)
+    text_columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n_documents = len(self)
@@ -86,14 +89,14 @@ class Documents:
         def pick(values: Sequence[Any]) -> list[Any]:
             return [values[index] for index in chosen]
 
-        return Documents(
+        return replace(
+            self,
             texts={name: pick(part) for name, part in self.texts.items()}
             if isinstance(self.texts, dict)
             else pick(self.texts),
             labels=None if self.labels is None else pick(self.labels),
             ids=None if self.ids is None else pick(self.ids),
             rows=pick(self.rows) if self.rows else (),
-            source=self.source,
             columns={name: pick(values) for name, values in self.columns.items()},
         )
 
@@ -118,8 +121,10 @@ def concatenate(batches: Iterable[Documents], source: str) -> Documents:
     ids: list[Any] | None = None
     columns: dict[str, list[Any]] = {}
     n_documents = 0
+    named: tuple[str, ...] = ()
     for batch in batches:
         if n_documents == 0:
+            named = batch.text_columns
             texts = {name: [] for name in batch.regions} if batch.regions else []
             labels = None if batch.labels is None else []
             ids = None if batch.ids is None else []
@@ -136,7 +141,8 @@ def concatenate(batches: Iterable[Documents], source: str) -> Documents:
         for name, values in columns.items():
             values.extend(batch.columns[name])
         n_documents += len(batch)
-    return Documents(texts, labels, ids, range(1, n_documents + 1), source, columns)
+    rows = range(1, n_documents + 1)
+    return Documents(texts, labels, ids, rows, source, columns, named)
 
 
 def fingerprint(documents: Documents) -> str:

@@ -112,6 +112,8 @@ class ComparedPair:
     def words(self) -> str:
         """What the pair shows, in words."""
         p = f"p = {self.p_adjusted:.2g}" if self.p_adjusted >= 0.001 else "p < 0.001"
+        if self.difference == 0:
+            return f"{self.a} and {self.b} have the same accuracy"
         if not self.shown:
             return f"no difference shown between {self.a} and {self.b} ({p})"
         better, worse = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
@@ -159,9 +161,13 @@ class Comparison(Result):
     def sentences(self) -> list[str]:
         """What the comparison shows, in words."""
         best = self.best
+        interval = (
+            f"{100 * self.level:.0f} % interval {best.low:.3f} to {best.high:.3f}"
+        )
+        if best.low == best.high:
+            interval = "on every split, so there is no interval"
         lines = [
-            f"{best.name} has the highest accuracy: {best.accuracy:.3f} "
-            f"({100 * self.level:.0f} % interval {best.low:.3f} to {best.high:.3f})."
+            f"{best.name} has the highest accuracy: {best.accuracy:.3f} ({interval})."
         ]
         for other in self.classifiers[1:]:
             words = self.pair(best.name, other.name).words
@@ -175,7 +181,7 @@ class Comparison(Result):
         header += ["extra MB"] if memory else []
         rows = []
         for c in self.classifiers:
-            row = [c.name, f"{c.accuracy:.3f}", f"{c.low:.3f}–{c.high:.3f}"]
+            row = [c.name, f"{c.accuracy:.3f}", _interval_words(c)]
             row += [f"{c.macro_f1:.3f}", _or_dash(c.coverage), _or_dash(c.log_loss)]
             row += [f"{c.fit_seconds:.2f}", f"{c.predict_seconds:.2f}"]
             row += [_or_dash(c.extra_mb, 0)] if memory else []
@@ -300,6 +306,10 @@ def _most(values: list[float | None]) -> float | None:
 
 def _or_dash(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _interval_words(row: ComparedClassifier) -> str:
+    return "–" if row.low == row.high else f"{row.low:.3f}–{row.high:.3f}"
 
 
 def _how_split(n: int) -> str:

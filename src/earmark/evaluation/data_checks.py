@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -106,8 +107,9 @@ def _repeated(documents: list[str], near: bool | DuplicateGroups) -> list[Findin
     findings = _about(
         again,
         "duplicates",
-        "{documents} ({share:.1f} %) repeat an earlier one word for word{where}; they "
-        "count twice in fitting and make results look surer than they are.",
+        "{documents} ({share:.1f} %) [repeats|repeat] an earlier one word for "
+        "word{where}; copies count twice in fitting and make results look surer than "
+        "they are.",
         len(documents),
     )
     if near:
@@ -118,8 +120,8 @@ def _repeated(documents: list[str], near: bool | DuplicateGroups) -> list[Findin
         findings += _about(
             [row for row in np.flatnonzero(repeats).tolist() if documents[row].strip()],
             "near_duplicates",
-            "{documents} ({share:.1f} %) are the same as an earlier one but for a few "
-            "words{where}; keep them on one side of every split.",
+            "{documents} ({share:.1f} %) [is|are] the same as an earlier one but for a "
+            "few words{where}; keep copies on one side of every split.",
             len(documents),
         )
     return findings
@@ -132,7 +134,7 @@ def _labels(documents: list[str], labels: ArrayLike) -> list[Finding]:
     findings = _about(
         [row for row, label in enumerate(column) if label is None],
         "missing_labels",
-        "{documents} without a label{where}; they can serve as unlabelled documents.",
+        "{documents} without a label{where}: usable as unlabelled text.",
     )
     findings += _conflicts(documents, column)
     known = [label for label in column if label is not None]
@@ -155,7 +157,7 @@ def _conflicts(documents: list[str], column: list[Label]) -> list[Finding]:
         and seen.setdefault(" ".join(text.split()), label) != label
     ]
     words = (
-        "{documents} carry another label than an earlier document with the same text"
+        "{documents} [has|have] another label than an earlier one with the same text"
     )
     return _about(rows, "conflict", f"{words}{{where}}.")
 
@@ -192,9 +194,9 @@ def _class_sizes(counts: Counter[Label], n: int, several: bool) -> list[Finding]
         findings.append(
             Finding(
                 "tiny_classes",
-                f"{len(tiny)} of {len(counts)} {noun} have "
-                f"fewer than {_TINY} documents: {listed}{more}. What is learned about "
-                "them is guesswork.",
+                f"{len(tiny)} of {len(counts)} {noun} "
+                f"{'has' if len(tiny) == 1 else 'have'} fewer than {_TINY} documents: "
+                f"{listed}{more}. That is too few to learn from.",
             )
         )
     (most, many), (_, few) = counts.most_common()[0], counts.most_common()[-1]
@@ -225,8 +227,8 @@ def _test_part(
     findings = _about(
         [row for row, _ in leaks if texts[row].strip()],
         "leak",
-        "{documents} ({share:.1f} %) nearly repeat a training document{where}: results "
-        "on them say little about new documents.",
+        "{documents} ({share:.1f} %) nearly [repeats|repeat] a training "
+        "document{where}: results on copies say little about new documents.",
         len(texts),
         "test document",
     )
@@ -237,8 +239,8 @@ def _test_part(
             findings.append(
                 Finding(
                     "unseen_labels",
-                    f"{len(new)} labels occur in the test part only ({listed}): no "
-                    "classifier can answer them.",
+                    f"{len(new)} {'label occurs' if len(new) == 1 else 'labels occur'} "
+                    f"in the test part only ({listed}): no model can predict that.",
                 )
             )
     return findings
@@ -247,13 +249,19 @@ def _test_part(
 def _about(
     rows: Sequence[int], kind: str, words: str, total: int = 1, noun: str = "document"
 ) -> list[Finding]:
-    """What ``words`` say about some documents; nothing if there are none."""
+    """What ``words`` say about some documents; nothing if there are none.
+
+    Of ``[is|are]`` the first is for one document, the second for several.
+    """
     if not rows:
         return []
     listed = ", ".join(str(row + 1) for row in rows[:_SHOWN])
+    more = ", …" if len(rows) > _SHOWN else ""
+    one = len(rows) == 1
+    words = re.sub(r"\[(\w+)\|(\w+)\]", r"\1" if one else r"\2", words)
     message = words.format(
-        documents=f"{len(rows):,} {noun}{'' if len(rows) == 1 else 's'}",
-        where=f" (row {listed}{', …' if len(rows) > _SHOWN else ''})",
+        documents=f"{len(rows):,} {noun}{'' if one else 's'}",
+        where=f" ({'row' if one else 'rows'} {listed}{more})",
         share=100 * len(rows) / total,
     )
     return [Finding(kind, message, tuple(rows[:100]))]

@@ -149,7 +149,8 @@ class SuspectedLabelErrors(Sequence[SuspectedLabelError]):
         low, high = self.interval
         number = {0: "none is", 1: "1 is"}.get(len(self), f"{len(self):,} are")
         return (
-            f"About {self.n_wrong:,.0f} of {len(self.probability):,} labels are wrong "
+            f"About {self.n_wrong:,.0f} of {len(self.probability):,} labels "
+            f"{'is' if round(self.n_wrong) == 1 else 'are'} wrong "
             f"(95 % interval {low:,.0f} to {high:,.0f}); {number} more probably wrong "
             "than right."
         )

@@ -626,7 +626,12 @@ def told_of_encoder(engine: Any) -> str:
     """What the encoder that the user gave is worth, in words."""
     share = engine.model_.encoder_share_ if isinstance(engine, SemiEngine) else None
     if share is None:
-        return "the encoder was not used: it is a view for semi-supervised learning"
+        unused = (
+            "the encoder was not used: it needs unlabelled text and the model "
+            "semi-supervised"
+        )
+        warnings.warn(f"{unused}.", EarmarkWarning, stacklevel=3)
+        return unused
     n_spared = engine.features.n_spared_
     rest = "were not encoded; their vectors are told from their words"
     spared = f"; {n_spared:,} documents of the pool {rest}" if n_spared else ""

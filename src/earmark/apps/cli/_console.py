@@ -22,7 +22,7 @@ _quiet = False
 
 
 def be_quiet(quiet: bool) -> None:
-    """Whether progress and notes are left out from now on."""
+    """Whether progress, notes and confirmations are left out from now on."""
     global _quiet
     _quiet = quiet
 
@@ -44,6 +44,12 @@ def say(text: object = "", *, hang: str = "", err: bool = False) -> None:
     width = columns(err)
     lines = str(text).split("\n")
     typer.echo("\n".join(wrapped(line, hang, width) for line in lines), err=err)
+
+
+def confirm(text: object) -> None:
+    """Say what was done, unless --quiet is given."""
+    if not _quiet:
+        say(text, hang="  ")
 
 
 def note(text: str) -> None:

@@ -38,7 +38,7 @@ _PANELS = {
 }
 PANELS = {name: frozenset(options.split()) for name, options in _PANELS.items()}
 _FLAGS = frozenset().union(*PANELS.values()) | {"--no-quotes"}
-_QUIET = ("--quiet", "Show no progress and no notes.")
+_QUIET = ("--quiet", "Print only results, warnings and errors.")
 
 
 # Parameters of Python whose flag has another name, and those that have none.

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.apps.cli._console import note
 
 __all__ = ["run"]
 
@@ -68,4 +69,4 @@ def run(
         typer.echo(text, nl=False)
         return
     write_whole(out, text)
-    typer.echo(f"wrote {out}", err=True)
+    note(f"wrote {out}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -130,6 +132,12 @@ def _suspects(documents: Documents, copies: IntVector, top: int) -> Suspects | N
         if several
         else _contradicted(labelled, groups)
     )
+    least = _conflicts(labelled)
+    errors = replace(
+        errors,
+        n_wrong=max(least, errors.n_wrong),
+        interval=(max(least, errors.interval[0]), max(least, errors.interval[1])),
+    )
     shown = labelled.joined()
     lines = [
         {
@@ -143,6 +151,14 @@ def _suspects(documents: Documents, copies: IntVector, top: int) -> Suspects | N
         for one in errors[:top]
     ]
     return Suspects(errors, lines)
+
+
+def _conflicts(labelled: Documents) -> int:
+    """How many labels are wrong at least, since equal texts have different ones."""
+    by_text: dict[str, Counter[str]] = {}
+    for text, label in zip(labelled.joined(), labelled.labels or (), strict=True):
+        by_text.setdefault(" ".join(text.split()), Counter())[str(label)] += 1
+    return sum(each.total() - max(each.values()) for each in by_text.values())
 
 
 def _contradicted(labelled: Documents, groups: IntVector) -> SuspectedLabelErrors:

@@ -83,11 +83,11 @@ def run(
 
 
 def _write_data(folder: Path) -> None:
-    from earmark.apps.cli._console import say
+    from earmark.apps.cli._console import confirm
     from earmark.documents.support import write_support_corpus
 
     train, test = write_support_corpus(folder)
-    say(
+    confirm(
         f"Wrote {train} and {test}: messages to a shop's support, by topic.\n"
         f"Next: earmark train {train} --label topic"
     )

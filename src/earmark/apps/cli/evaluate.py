@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.apps.cli._console import note, status
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -78,7 +79,7 @@ def run(
     typer.echo(result.to_json() if as_json else str(result))
     if report is not None:
         result.to_html(report)
-        typer.echo(f"wrote {report}", err=True)
+        note(f"wrote {report}")
 
 
 def _names(models: list[Path]) -> list[str]:
@@ -98,7 +99,6 @@ def _judged(
     header: dict[str, str],
     with_checks: bool,
 ) -> Report:
-    from earmark.apps.cli._console import note, status
     from earmark.apps.cli._models import load_for, read_all
     from earmark.documents.document import fingerprint
     from earmark.evaluation import check_documents

@@ -27,7 +27,7 @@ def run(
 
     --url URL  Folder that holds the files.
     """
-    from earmark.apps.cli._console import status
+    from earmark.apps.cli._console import confirm, status
     from earmark.documents import corpus_names, fetch_corpus
 
     if ":" in what or what == "minilm":
@@ -35,7 +35,7 @@ def run(
 
         with status(f"fetching {what}"):
             fetched = fetch_encoder(what)
-        typer.echo(f"{fetched} is on this machine now")
+        confirm(f"{fetched} is on this machine now")
         return
     if what not in corpus_names():
         raise typer.BadParameter(

@@ -44,7 +44,7 @@ def run(
     --unit  Judge documents, or paragraphs between empty lines.
     --text COL  Column with the text.
     """
-    from earmark.apps.cli._console import counting
+    from earmark.apps.cli._console import confirm, counting, number
     from earmark.apps.cli._models import load_for
     from earmark.distributed.filtering import filter_parts
     from earmark.exceptions import DataError
@@ -78,9 +78,9 @@ def run(
         return
     again = f" ({report.skipped} were done before)" if report.skipped else ""
     share = report.kept_characters / max(1, report.characters)
-    typer.echo(
-        f"kept {report.kept:,} of {report.documents:,} documents, {share:.1%} of the "
-        f"text, from {report.parts:,} parts{again} in {out}"
+    bad = [f"left out: {why}" for why in report.bad.values()]
+    kept = (
+        f"kept {report.kept:,} of {number(report.documents, 'document')}, {share:.1%} "
+        f"of the text, from {number(report.parts, 'part')}{again} in {out}"
     )
-    for why in report.bad.values():
-        typer.echo(f"left out: {why}")
+    confirm("\n".join([kept, *bad]))

@@ -71,6 +71,10 @@ def _lines(facts: JsonObject) -> Iterator[tuple[str, str]]:
             yield "trained on", _trained_on(value)
             yield "per class", _words(value.get("classes"))
             yield "data digest", str(value.get("fingerprint") or "")
+        elif name == "columns" and isinstance(value, dict):
+            guessed = f"{value.get('guessed')} (guessed)"
+            yield "text column", value.get("text") or guessed
+            yield "label column", value.get("label") or ""
         elif name in ("updates", "forgotten") and isinstance(value, list):
             for one in value:
                 yield name, f"{one['documents']:,} documents, {one['time']}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.apps.cli._console import confirm, status
 
 if TYPE_CHECKING:
     from earmark.apps.label.session import Session
@@ -80,7 +81,6 @@ def run(
     --open  Open the page in the browser.
     """
     from earmark._optional import require
-    from earmark.apps.cli._console import status
     from earmark.apps.cli._models import load_for
     from earmark.documents import read_documents
 
@@ -216,4 +216,4 @@ def _export(session: Session, out: Path) -> None:
     except Refusal as refusal:
         raise DataError(refusal.detail) from None
     write_whole(out, data)
-    typer.echo(f"wrote {out} ({len(data):,} bytes)")
+    confirm(f"wrote {out} ({len(data):,} bytes)")

@@ -51,7 +51,7 @@ def run(
     --chart FILE  Draw it: .svg, .png or .pdf.
     --jobs  Number of processes.
     """
-    from earmark.apps.cli._console import say, status
+    from earmark.apps.cli._console import note, say, status
     from earmark.apps.cli._training_data import labelled_and_pool
     from earmark.evaluation import learning_curve
     from earmark.pipeline import TextClassifier
@@ -88,7 +88,7 @@ def run(
         say(curve)
     if chart is not None:
         _draw(curve, model, chart)
-        typer.echo(f"wrote {chart}", err=True)
+        note(f"wrote {chart}")
 
 
 def _numbers(sizes: str | None) -> list[int] | None:

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import note, number, say
+from earmark.apps.cli._console import confirm, note, number
+from earmark.whole_files import whole_file
 
 if TYPE_CHECKING:
+    from earmark.decision import Decision
+    from earmark.documents import Documents
     from earmark.pipeline import TextClassifier
-from earmark.whole_files import whole_file
 
 __all__ = ["run"]
 
@@ -88,7 +90,7 @@ def run(
         if as_json:
             typer.echo(json.dumps(told))
         else:
-            say(told_of_labels(told), hang="  ")
+            confirm(told_of_labels(told))
         return
     from earmark.apps.cli._console import counting
     from earmark.apps.cli._models import load_for, read_batches
@@ -102,7 +104,7 @@ def run(
         classifier, stored, data, text, id=id_column, keep=copied, **how
     )
     lines = as_json or out.lower().endswith((".jsonl", ".ndjson"))
-    n_documents = n_open = n_foreign = 0
+    n_documents = n_open = n_foreign = n_unknown = 0
     among_rows = out == "-" and sys.stdout.isatty()
     with _output(out) as file, counting("labelled", hidden=among_rows) as advance:
         writer = _JsonLines(file) if lines else _Csv(file)
@@ -111,13 +113,29 @@ def run(
             n_foreign += int(decision.foreign.sum())
             open_ = [label is None for label in decision.labels]
             n_open += sum(open_) - int(decision.foreign.sum())
+            n_unknown += _without_known_words(classifier, batch, decision)
             rows = _records(classifier, batch, decision, explain)
             copies = _copies(batch, id_column, with_text)
             best = _likeliest(decision, top_k, lines)
             writer.write(a | b | c for a, b, c in zip(copies, rows, best, strict=True))
             advance(len(batch))
             n_documents += len(batch)
+    if n_unknown:
+        note(
+            f"{number(n_unknown, 'document')} without any word that the model knows: "
+            "the label is a guess."
+        )
     _tell_unanswered(classifier, n_documents, n_open, n_foreign)
+
+
+def _without_known_words(
+    classifier: TextClassifier, batch: Documents, decision: Decision
+) -> int:
+    """How many documents are answered as an empty one would be."""
+    blank = {name: [""] for name in batch.regions} if batch.regions else [""]
+    same = (decision.scores == classifier.decide(blank).scores).all(axis=1)
+    answered = [label is not None for label in decision.labels]
+    return int((same & answered).sum())
 
 
 def _tell_unanswered(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import note, number, say, status
+from earmark.apps.cli._console import confirm, note, number, status
 from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def run(
         if as_json:
             typer.echo(json.dumps(facts))
         else:
-            say(_told_of_parts(facts), hang="  ")
+            confirm(_told_of_parts(facts))
         return
     how |= {"null_text": "empty", **options.column_list(text)}
     labels = {
@@ -168,7 +168,7 @@ def run(
         ask_about_labels(documents, label, wanted)
     _learn(classifier, documents, pool, held_out, wanted, estimate=not no_estimate)
     metadata = {
-        "columns": {"text": text, "label": label},
+        "columns": {"text": text, "label": label, **_guessed(text, documents)},
         "training_data": training_data(data, documents, pool),
     }
     classifier.save(out, metadata=metadata)
@@ -176,7 +176,13 @@ def run(
     if as_json:
         typer.echo(json.dumps(_facts(classifier, documents, out, seconds)))
     else:
-        say(_sentences(classifier, documents, out, seconds), hang="  ")
+        confirm(_sentences(classifier, documents, out, seconds))
+
+
+def _guessed(text: str | None, documents: Documents) -> dict[str, str]:
+    """The text column that nobody named, for `earmark info`."""
+    columns = documents.text_columns if text is None else ()
+    return {"guessed": ", ".join(columns)} if columns else {}
 
 
 def _require_same(
@@ -268,20 +274,21 @@ def _learn(
             )
     evidence = classifier.evidence_
     if evidence is not None and evidence.n_copies:
-        note(
-            f"warning: {_copies(evidence.n_copies, evidence.held_out)}",
-        )
+        note(f"warning: {_copies(evidence.n_copies, evidence.held_out)}")
 
 
-def _copies(number: int, held_out: bool) -> str:
+def _copies(count: int, held_out: bool) -> str:
+    one = count == 1
     if held_out:
         return (
-            f"{number:,} calibration documents nearly repeat a training document or "
-            "each other; they are left out."
+            f"{number(count, 'calibration document')} nearly "
+            f"{'repeats' if one else 'repeat'} a training document or another one; "
+            f"{'it is' if one else 'they are'} left out."
         )
+    alike = "is a near-duplicate of another" if one else "are near-duplicates of others"
     return (
-        f"{number:,} labelled documents are near-duplicates of others; each counts "
-        "once in the estimates. `earmark check` lists them."
+        f"{number(count, 'labelled document')} {alike}; each counts once in the "
+        "estimates. `earmark check` lists them."
     )
 
 

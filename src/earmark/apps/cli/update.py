@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.apps.cli._console import confirm, note, number, status
 from earmark.exceptions import DataError, NotSupportedError
 
 if TYPE_CHECKING:
@@ -89,7 +90,6 @@ def _change(
     as_json: bool,
 ) -> None:
     """Learn or forget the documents of ``data``, save, and say what was done."""
-    from earmark.apps.cli._console import number, status
     from earmark.apps.cli._models import load_for
     from earmark.apps.cli._training_data import changed_data
 
@@ -124,11 +124,10 @@ def _change(
         "record": record,
     }
     done = "added to" if added else "forgotten by"
-    typer.echo(
-        json.dumps(facts)
-        if as_json
-        else f"{number(len(documents), 'document')} {done} {target}, exactly"
-    )
+    if as_json:
+        typer.echo(json.dumps(facts))
+    else:
+        confirm(f"{number(len(documents), 'document')} {done} {target}, exactly")
 
 
 def _documents(
@@ -150,7 +149,7 @@ def _documents(
         documents = merge_with(documents, classifier.classes_.tolist())
     documents, rest = options.labelled_only(documents)
     if len(rest):
-        typer.echo(f"left out {len(rest):,} documents without a label", err=True)
+        note(f"left out {number(len(rest), 'document')} without a label")
     known = classifier.classes_.tolist()
     new = sorted(set(documents.labels or ()) - set(map(str, known)))
     if new:
