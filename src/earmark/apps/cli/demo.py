@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from earmark.decision import Decision
     from earmark.documents import Documents
+    from earmark.evaluation import AccuracyCoverage
     from earmark.pipeline import TextClassifier
 
 __all__ = ["run"]
@@ -61,11 +63,14 @@ def run(
         "test": corpus.take(test),
     }
     with status(f"training {len(_PEERS) + 1} models"):
-        best, table = _compare(parts)
+        best, table, decision, curve = _compare(parts)
     typer.echo(f"\n{table}")
     typer.echo("* share of the documents that can be answered at 95 % accuracy")
-    _coverage(best, parts["test"])
-    _explain(best, parts["test"])
+    typer.echo("\nWhich answers to trust: accuracy of the most confident answers")
+    for share in (0.1, 0.25, 0.5, 0.75, 1.0):
+        accuracy = curve.accuracy_at(share)
+        typer.echo(f"{share:>6.0%}  {accuracy:.3f}  {'█' * round(40 * accuracy)}")
+    _explain(best, parts["test"].take([int(decision.confidence.argmax())]))
     out.mkdir(parents=True, exist_ok=True)
     report, model = out / "report.html", out / "demo.earmark"
     best.report(
@@ -93,8 +98,10 @@ def _write_data(folder: Path) -> None:
     )
 
 
-def _compare(parts: dict[str, Documents]) -> tuple[TextClassifier, str]:
-    """Fit a few models on the labelled part: the automatic one, and a table of all."""
+def _compare(
+    parts: dict[str, Documents],
+) -> tuple[TextClassifier, str, Decision, AccuracyCoverage]:
+    """Fit a few models: the automatic one with its answers, and a table of all."""
     import numpy as np
 
     from earmark.evaluation import accuracy_coverage
@@ -105,7 +112,7 @@ def _compare(parts: dict[str, Documents]) -> tuple[TextClassifier, str]:
     labelled, test = parts["labelled"], parts["test"]
     truth = np.asarray(test.labels)
     rows = []
-    models = {**_PEERS, "earmark, unlabelled text put to work": "auto"}
+    models = {**_PEERS, "earmark with unlabelled text": "auto"}
     classifier = TextClassifier()
     for title, model in tracked("model", models.items(), len(models)):
         started = time.perf_counter()
@@ -119,30 +126,11 @@ def _compare(parts: dict[str, Documents]) -> tuple[TextClassifier, str]:
         covered = curve.coverage_at(0.95)
         rows.append([title, f"{accuracy:.3f}", f"{covered:.0%}", f"{seconds:.1f}"])
     head = ["model", "accuracy", "trusted*", "seconds"]
-    return classifier, text_table(head, rows)
+    return classifier, text_table(head, rows), decision, curve
 
 
-def _coverage(classifier: TextClassifier, test: Documents) -> None:
-    """Accuracy of the surest answers."""
-    import numpy as np
-
-    from earmark.evaluation import accuracy_coverage
-
-    decision = classifier.decide(test.texts)
-    curve = accuracy_coverage(
-        np.asarray(test.labels), decision.labels, decision.confidence
-    )
-    typer.echo(
-        "\nWhich answers to trust: accuracy of the surest share of the documents"
-    )
-    for share in (0.1, 0.25, 0.5, 0.75, 1.0):
-        accuracy = curve.accuracy_at(share)
-        typer.echo(f"{share:>6.0%}  {accuracy:.3f}  {'█' * round(40 * accuracy)}")
-
-
-def _explain(classifier: TextClassifier, test: Documents) -> None:
+def _explain(classifier: TextClassifier, chosen: Documents) -> None:
     """The words behind one answer."""
-    chosen = test.take([int(classifier.decide(test.texts).confidence.argmax())])
     (explanation,) = classifier.explain(chosen.texts, top=8)
     assert isinstance(chosen.texts, dict)  # docstrings have regions
     name = chosen.texts["name"][0]

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -69,8 +69,12 @@ def run(
         else:
             result = _run(reproduction, chosen, quick, file, part)
         every = (*reproduction.tables(result), *package.differences(chosen))
-        tables = [table.text() for table in every]
-        _show(reproduction, result, tables, folder / chosen, as_json)
+        figures = folder / chosen
+        figures.mkdir(parents=True, exist_ok=True)
+        reproduction.draw(result, figures)
+        tables = "\n\n".join(table.text() for table in every)
+        typer.echo(json.dumps(result) if as_json else tables)
+        typer.echo(f"figures in {figures}", err=True)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     typer.echo(
         f"{name}: {wall / 60:.1f} minutes, {cpu / 60:.1f} of them on the processor",
@@ -93,10 +97,8 @@ def _announce(names: Sequence[str], folder: Path, parts: Sequence[str] | None) -
 
 def _read(file: Path) -> JsonObject:
     """A stored result with what made it; nothing if there is none yet."""
-    known: JsonObject = {}
-    if file.exists():
-        known = json.loads(file.read_text(encoding="utf-8"))
-    return known
+    known = file.read_text(encoding="utf-8") if file.exists() else "{}"
+    return cast("JsonObject", json.loads(known))
 
 
 def _experiments() -> Any:
@@ -154,20 +156,3 @@ def _run(
     keep(result)
     typer.echo(f"wrote {file}", err=True)
     return result
-
-
-def _show(
-    reproduction: Any,
-    result: JsonObject,
-    tables: Sequence[str],
-    figures: Path,
-    as_json: bool,
-) -> None:
-    """Print every table, draw every figure."""
-    figures.mkdir(parents=True, exist_ok=True)
-    reproduction.draw(result, figures)
-    if as_json:
-        typer.echo(json.dumps(result))
-    else:
-        typer.echo("\n\n".join(tables))
-    typer.echo(f"figures in {figures}", err=True)
