@@ -259,7 +259,7 @@ def test_quiet_training_prints_nothing_and_the_guessed_column_is_remembered(fold
     assert "learned 4 classes" in run(*command).stdout
     done = run(*command, "--quiet")
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
-    assert "text column   text (guessed)" in run("info", model).stdout
+    assert "text column  text (guessed)" in run("info", model).stdout
 
 
 def test_documents_without_a_known_word_are_counted(folder):

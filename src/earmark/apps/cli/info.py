@@ -72,7 +72,7 @@ def _lines(facts: JsonObject) -> Iterator[tuple[str, str]]:
             yield "per class", _words(value.get("classes"))
             yield "data digest", str(value.get("fingerprint") or "")
         elif name == "columns" and isinstance(value, dict):
-            guessed = f"{value.get('guessed')} (guessed)"
+            guessed = f"{value['guessed']} (guessed)" if "guessed" in value else ""
             yield "text column", value.get("text") or guessed
             yield "label column", value.get("label") or ""
         elif name in ("updates", "forgotten") and isinstance(value, list):
