@@ -1,10 +1,10 @@
 """
-"I don't know", at a promised error rate
-========================================
+Answer only when it is safe
+===========================
 
-Not every answer is needed, but the ones given should be right. ``max_error`` keeps the
-share of wrong answers below a bound, with a stated confidence, by leaving the unsure
-documents to people.
+You may not need every answer, but those you get should be right. ``max_error`` limits
+the share of wrong answers, with a stated confidence. Uncertain documents are left to
+people.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ part, test = stratified_split([corpus.labels[i] for i in rest], 0.5, random_stat
 known, calibration, unseen = map(corpus.take, (train, rest[part], rest[test]))
 
 # %%
-# Calibration documents take no part in fitting: on them the promise is tested.
+# Calibration documents take no part in training. They test the guarantee.
 model = TextClassifier("softmax", max_error=0.05)
 model.fit(
     known.joined(),
@@ -30,7 +30,7 @@ model.fit(
 print(model.summary())
 
 # %%
-# None stands for "I don't know".
+# None means "I don't know".
 answers = model.predict(unseen.joined())
 print(answers[:6])
 answered = np.array([a is not None for a in answers])
@@ -38,8 +38,8 @@ right = answers[answered] == np.array(unseen.labels)[answered]
 print(f"answered {answered.mean():.1%}, of these wrong {1 - right.mean():.1%}")
 
 # %%
-# A stricter promise answers less. The thresholds come from the same calibration
-# documents; nothing is fitted again.
+# A stricter limit gives fewer answers. The thresholds come from the same calibration
+# documents, so nothing is retrained.
 for max_error in (0.01, 0.02, 0.05, 0.1):
     model.set_params(max_error=max_error)
     decision = model.decide(unseen.joined())
@@ -49,7 +49,7 @@ for max_error in (0.01, 0.02, 0.05, 0.1):
     print(f"max_error {max_error:.2f}: answered {given.mean():6.1%}, {share}")
 
 # %%
-# Accuracy of the surest answers against their share, and where the threshold lies.
+# Accuracy of the most confident answers by their share, and the chosen threshold.
 model.set_params(max_error=0.05)
 proba = model.predict_proba(unseen.joined())
 AccuracyCoverageDisplay.from_predictions(

@@ -2,10 +2,9 @@
 Several labels per document
 ===========================
 
-A docstring may be about sparse matrices *and* about solving equations. With label
-lists instead of labels, ``TextClassifier`` makes one yes/no decision per label, each
-with its own threshold, tuned on scores that have not seen their own label. A document
-may get none.
+A docstring may be about sparse matrices *and* about solving equations. If the labels
+are lists, ``TextClassifier`` makes one yes/no decision per label. Each label has its
+own threshold, tuned on left-out scores. A document may get no label at all.
 """
 
 import re
@@ -18,8 +17,8 @@ from earmark.documents import docstring_corpus
 from earmark.evaluation import multi_label_scores
 
 # %%
-# Topics that go together, by a word in the *name* of the function; the classifier sees
-# the text only.
+# The topics come from words in the *name* of the function. The classifier sees only
+# the text.
 topics = {
     "array": r"array|matrix|vector",
     "random": r"random|rand|sample|rvs|seed",
@@ -42,7 +41,7 @@ several = sum(len(labels[i]) > 1 for i in some)
 print(f"{len(some)} documents, {several} of them with more than one label")
 
 # %%
-# Lists of labels ask for any-of classification.
+# Pass lists of labels for several labels per document.
 model = TextClassifier("complement", random_state=0)
 model.fit([texts[i] for i in train], [labels[i] for i in train])
 answers = model.predict([texts[i] for i in test])
@@ -50,7 +49,7 @@ for i, answer in zip(test[:5], answers[:5], strict=True):
     print(f"{names[i]}: true {labels[i]}, answered {list(answer)}")
 
 # %%
-# Precision and recall of each label; the labels are rough, so are the figures.
+# Precision and recall per label. The labels are rough, and so are the figures.
 scores = multi_label_scores([labels[i] for i in test], answers)
 print(f"micro F1 {scores.micro.f1:.3f}, macro F1 {scores.macro.f1:.3f}")
 fig, ax = plt.subplots(figsize=(6, 3.2))

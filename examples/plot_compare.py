@@ -2,9 +2,9 @@
 Is it really better?
 ====================
 
-Two accuracies differ by luck alone. ``compare_classifiers`` fits every classifier on
-the same splits, gives intervals, tests every pair with a correction for the number of
-pairs, and says so when no difference is shown.
+Two accuracies can differ by chance. ``compare_classifiers`` trains every classifier
+on the same splits, gives intervals, and tests every pair with a correction for the
+number of pairs. It tells you when there is no evidence of a difference.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ rows = np.random.default_rng(0).permutation(len(corpus))[:2000]
 corpus = corpus.take(rows.tolist())
 
 # %%
-# Anything with ``fit`` and ``predict`` can take part.
+# Any estimator with ``fit`` and ``predict`` can take part.
 contenders = {
     "multinomial": TextClassifier("multinomial"),
     "complement": TextClassifier("complement"),
@@ -35,7 +35,7 @@ found = compare_classifiers(contenders, corpus.joined(), corpus.labels, n_repeat
 print(found)
 
 # %%
-# Accuracy with its interval, and what it cost.
+# Accuracy with its interval, and the time it took.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
 names = [one.name for one in found.classifiers]
 place = np.arange(len(names))[::-1]

@@ -2,8 +2,8 @@
 Which words decided?
 ====================
 
-An answer without a reason is hard to trust and hard to mend. Every model of earmark
-that scores by words can take its score apart: the parts add up to the score exactly.
+An answer without a reason is hard to trust and hard to correct. Every model that
+scores words can split its score into contributions. They add up exactly.
 """
 
 import matplotlib.pyplot as plt
@@ -23,13 +23,13 @@ text = "Send the response header, then check the distribution of the waiting tim
 print(why)
 
 # %%
-# The parts really add up: words, prior, and nothing else.
+# The words and the prior add up to the score.
 total = sum(t.contribution for t in why.terms) + sum(why.constants.values())
 print(f"sum of the parts {total:.12f}, score {why.score:.12f}")
 
 # %%
-# The same as a picture: to the right speaks for the label, to the left for the
-# runner-up.
+# The same as a figure. Bars to the right support the label, bars to the left the
+# second-best label.
 terms = sorted(why.terms, key=lambda t: t.contribution)
 terms = [t for t in terms if abs(t.contribution) > 0.05]
 values = np.array([t.contribution for t in terms])
@@ -39,8 +39,8 @@ ax.axvline(0, color="0.3", lw=0.8)
 ax.set(xlabel=f"log-odds: {why.runner_up}  ←  →  {why.label}")
 
 # %%
-# What a class is known by, over the mean of the others: worth a look before a model is
-# let loose. Words that have no business there point to a leak.
+# The most indicative words of a class. Look at them before you use a model: words that
+# do not belong there point to a leak.
 for label, words in classifier.telling_terms(top=6).items():
     print(f"{label:>14}: {', '.join(word for word, _ in words)}")
 plt.show()

@@ -2,8 +2,8 @@
 Few labels, many documents
 ==========================
 
-A few labelled docstrings a package, the others without a label: how much does the
-unlabelled text help, how many labels is it worth, and what was learned from it?
+There are a few labelled docstrings per package, and many without a label. How much
+does the unlabelled text help, and how many labels is it worth?
 """
 
 import matplotlib.pyplot as plt
@@ -23,8 +23,8 @@ train, test = stratified_split(labels[rows], 0.3, random_state=0)
 train, test = rows[train], rows[test]
 
 # %%
-# The same labels with and without the pool. ``model="auto"`` uses the pool as soon
-# as it is large enough, and says so.
+# The same labels with and without the unlabelled pool. ``model="auto"`` uses the pool
+# if it is large enough, and says so.
 
 sizes = (2, 5, 10, 20)
 more = (*sizes, 50, 100)
@@ -44,7 +44,7 @@ without = [accuracy(TextClassifier("softmax"), n, False) for n in more]
 print(few.summary())
 
 # %%
-# How many labels alone do what these do with the pool?
+# How many labels would you need without the pool?
 
 for n, reached in zip(sizes, with_pool, strict=True):
     equal = np.interp(reached, without, more)
@@ -54,12 +54,12 @@ for n, reached in zip(sizes, with_pool, strict=True):
     )
 
 # %%
-# Which words decided, and where their weight comes from.
+# The words behind an answer, and where their weight comes from.
 
 print(few.explain(texts[test[:1]], top=8)[0])
 
 # %%
-# The gain is largest where labels are fewest.
+# The fewer labels, the larger the gain.
 
 figure, axis = plt.subplots(figsize=(5, 3.2))
 axis.plot(sizes, with_pool, "o-", label="with the pool")

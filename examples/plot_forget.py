@@ -2,9 +2,9 @@
 Learn and unlearn single documents, exactly
 ===========================================
 
-A customer asks for a document to be deleted, or a label turns out wrong. The count
-models keep exact sums, so a document can be taken out again: the model is then the
-one that had never seen it, bit for bit, and nothing is trained again.
+A customer asks you to delete a document, or a label turns out to be wrong. The count
+models keep exact sums, so you can remove a document again. The model is then
+identical, bit for bit, to one that never saw it, without retraining.
 """
 
 import matplotlib.pyplot as plt
@@ -28,16 +28,16 @@ same = np.array_equal(model.predict_proba(texts), never.predict_proba(texts))
 print("as if never seen:", same)
 
 # %%
-# Forgetting what was never learned is an error, and changes nothing.
+# Forgetting an unknown document is an error and changes nothing.
 try:
     model.forget(["a text that was never learned, xyzzy"], [labels[0]])
 except DataError as error:
     print(error)
 
 # %%
-# A stream: learn the newest documents, forget the oldest, judge the next ones. With
-# ``window`` documents in memory the model follows a world that changes: here the labels
-# change their meaning half way.
+# In a stream, learn the newest documents and forget the oldest. With ``window``
+# documents in memory, the model follows changes. Here the labels change their meaning
+# half way.
 names = np.unique(labels)
 shifted = dict(zip(names, np.roll(names, 1), strict=True))
 stream = labels.copy()

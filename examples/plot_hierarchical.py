@@ -2,16 +2,16 @@
 Sub-topics inside a class: hierarchical Bayes
 =============================================
 
-Naive Bayes describes a class by one list of word probabilities. Many classes are not
-like that: "sport" is football and cricket, and their words do not mix. Hierarchical
-Bayes gives every class a few hidden nodes and finds them by EM. The decision is then no
-longer linear, and the nodes can be read.
+Naive Bayes describes a class by one list of word probabilities. But a class such as
+"sport" contains football and cricket, which use different words. Hierarchical Bayes
+gives every class a few hidden nodes and finds them by EM. The decision is then not
+linear, and you can read the nodes.
 
 """
 
 # %%
-# A function that no linear classifier can learn: the XOR function, scaled and shifted.
-# Two hidden nodes a class do.
+# No linear classifier can learn the XOR function, here scaled and shifted. Two hidden
+# nodes per class can.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -37,8 +37,8 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     ax.set(title=name, aspect="equal")
 
 # %%
-# Documents with known sub-topics: docstrings of several packages, put together in two
-# classes. Hierarchical Bayes sees the two classes only.
+# Documents with known sub-topics: docstrings of several packages, combined into two
+# classes. Hierarchical Bayes sees only the two classes.
 members = {
     "numbers": ["scipy.stats", "scipy.optimize", "scipy.signal"],
     "network and text": ["asyncio", "email", "jinja2"],
@@ -65,14 +65,14 @@ print(f"naive Bayes         {naive.score(X[~train], label[~train]):.3f}")
 print(f"hierarchical Bayes  {model.score(X[~train], label[~train]):.3f}")
 
 # %%
-# What the hidden nodes hold.
+# The words of the hidden nodes.
 nodes = model.describe(counter.get_feature_names_out(), top=8)
 print(nodes)
 nodes.plot()
 
 # %%
-# How many training documents of each package each node holds. No label named the
-# packages; still the largest part of each lies in a node of its own.
+# The number of training documents per package and node. The labels do not name the
+# packages, yet most documents of each package are in a node of their own.
 share = model.responsibilities_.argmax(axis=1)
 for name, packages in members.items():
     print(name)

@@ -2,10 +2,10 @@
 Words that never met: paths across documents
 ============================================
 
-With a handful of labelled documents most words were seen once or never, and naive
-Bayes knows next to nothing. Higher-order naive Bayes counts paths instead, term -
-document - term - document - term, of which a few documents hold very many. Here on
-the docstrings of the installed Python packages.
+With a handful of labelled documents, most words were seen once or never, and naive
+Bayes knows next to nothing. Higher-order naive Bayes counts paths instead: term -
+document - term - document - term. A few documents contain very many of them. The data
+are the docstrings of the installed Python packages.
 
 """
 
@@ -39,7 +39,7 @@ texts, labels = texts[rows], labels[rows]
 print(f"{len(texts)} docstrings of {', '.join(chosen)}")
 
 # %%
-# How many paths do ten docstrings hold?
+# How many paths are in ten docstrings?
 counts = WordCounter(stop_words="english").fit_transform(texts)
 per_term, total = second_order_paths(counts[np.flatnonzero(labels == chosen[0])[:10]])
 print(f"10 documents, {int((per_term > 0).sum())} linked terms, {total} paths")
@@ -75,8 +75,8 @@ ax.set(xlabel="labelled documents per class", ylabel="accuracy", xticks=shots)
 ax.legend(fontsize=8)
 
 # %%
-# Why this label? Words by their log-ratio, and the strongest paths from the
-# document into the training documents of the class.
+# Why this label? The words with their log-ratios, and the strongest paths from the
+# document to the training documents of the class.
 known, rest = labelled_per_class(labels, 12, random_state=0)
 classifier = TextClassifier("higher-order", features={"stop_words": "english"})
 classifier.fit(list(texts[known]), labels[known])

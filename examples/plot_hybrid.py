@@ -1,17 +1,17 @@
 """
-Subject against body: how much is a word worth where it stands?
-===============================================================
+Subject and body: a weight per region
+=====================================
 
-A message has a telling subject of a few words and a long body that says less a
-word. Naive Bayes adds up all words alike, so the body drowns the subject, and the
-longer the message the surer it is. The hybrid fits one weight a region and divides
-by the region's length.
+A message has a short, informative subject and a long body with less information per
+word. Naive Bayes treats all words alike: the body drowns the subject, and long
+messages make it overconfident. The hybrid model fits one weight per region and divides
+the evidence by the length of the region.
 
 """
 
 # %%
-# Messages of two classes: each word of a subject says much, each word of a body
-# little, and bodies differ in length.
+# Messages of two classes. A word in the subject says much, a word in the body little,
+# and bodies differ in length.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -41,13 +41,13 @@ blocks = np.repeat([0, 1], n_words)
 train, test = slice(0, 400), slice(400, None)
 
 # %%
-# Two region weights and a bias a class are fitted, each training message with the
-# evidence it would have had if it had not been counted.
+# The model fits two region weights and a bias per class. The evidence of each training
+# message is computed as if the message had not been counted.
 hybrid = HybridBayes(alpha=[0.1, 1.0]).fit(X[train], y[train], blocks=blocks)
 print(hybrid.region_table(["subject", "body"]))
 
 # %%
-# Errors, and accuracy among the most confident answers.
+# The error, and the accuracy of the most confident answers.
 naive = MultinomialNaiveBayes().fit(X[train], y[train])
 models = {"naive Bayes": naive, "hybrid": hybrid}
 fig, ax = plt.subplots(figsize=(5, 3.5))
@@ -59,12 +59,11 @@ for name, model in models.items():
     print(f"{name}: error {error:.3f}, area under the curve {curve.area:.3f}")
     shown = curve.coverage > 0.02
     ax.plot(curve.coverage[shown], curve.accuracy[shown], marker="", label=name)
-ax.set(xlabel="coverage", ylabel="accuracy", title="the surest answers first")
+ax.set(xlabel="coverage", ylabel="accuracy", title="most confident answers first")
 ax.legend()
 
 # %%
-# Weights fitted on evidence that has seen its own document ("plug-in") believe
-# the training set's luck: the same model, much surer, and wrong about it.
+# If the evidence has seen its own document ("plug-in"), the model is overconfident.
 rows = np.arange(len(y))[test]
 for name in ("leave_one_out", "plug_in"):
     model = HybridBayes(fit_features=name).fit(X[:60], y[:60], blocks=blocks)

@@ -2,10 +2,9 @@
 Find wrong labels
 =================
 
-People mislabel documents, and a few per cent of wrong labels spoil both training and
-testing. A model that was fitted without a document says which label the others speak
-for; a second model, of how scores and labels go wrong, turns that into the probability
-that the label is wrong.
+People mislabel documents, and a few per cent of wrong labels harm both training and
+testing. A model that was trained without a document predicts its label. A second model
+turns the prediction into the probability that the given label is wrong.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +19,7 @@ texts, true = corpus.joined(), np.array(corpus.labels)
 names = np.unique(true)
 
 # %%
-# Spoil 5 % of the labels on purpose.
+# Change 5 % of the labels on purpose.
 rng = np.random.default_rng(0)
 spoiled = rng.choice(len(true), len(true) // 20, replace=False)
 given = true.copy()
@@ -29,8 +28,8 @@ wrong = given != true
 print(f"{wrong.sum()} of {len(true)} labels are wrong")
 
 # %%
-# Ask for the posterior of every document as if it had not been trained on. For the
-# count models this is exact and costs one pass over the data.
+# Get the posterior of every document under a model without it. For count models this is
+# exact and takes one pass over the data.
 classes, left_out = left_out_log_proba(TextClassifier("hybrid"), texts, given)
 suspects = suspected_label_errors(given, left_out, classes, texts=texts)
 print(suspects)
@@ -42,14 +41,14 @@ for one in suspects[:5]:
     )
 
 # %%
-# The list ends where a label is more probably right than wrong.
+# The list contains the labels that are more probably wrong than right.
 listed = np.array([one.index for one in suspects])
 print(f"{wrong[listed].mean():.0%} of the listed labels were spoiled,")
 print(f"{wrong[listed].sum() / wrong.sum():.0%} of the spoiled labels are listed")
 
 # %%
-# The probabilities mean what they say: of the labels that are wrong with probability
-# 0.8, about 80 % are.
+# The probabilities are calibrated: of the labels that are wrong with probability 0.8,
+# about 80 % are wrong.
 edges = np.linspace(0, 1, 6)
 place = np.digitize(suspects.probability, edges[1:-1])
 said = [suspects.probability[place == i].mean() for i in range(5)]
@@ -67,5 +66,5 @@ right.set(xlim=(0, 1500), xlabel="documents read again", ylabel="wrong labels se
 right.legend()
 
 # %%
-# The same from a shell: ``earmark check mails.csv --label topic``.
+# On the command line: ``earmark check mails.csv --label topic``.
 plt.show()

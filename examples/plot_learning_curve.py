@@ -2,8 +2,8 @@
 Would more labels help?
 =======================
 
-Labels cost time. A learning curve shows what the ones you have have bought, a power
-law carries it on, and ``advice`` says in words what more would buy, or that another
+Labels cost time. A learning curve shows how accuracy grows with the labels you have,
+and a power law extends it. ``advice`` says what more labels would gain, or that another
 model is the better investment.
 """
 
@@ -19,7 +19,7 @@ rows = np.random.default_rng(1).permutation(len(corpus))[:1500]
 corpus = corpus.take(rows.tolist())
 
 # %%
-# Nested training sets, so that the curve is not shaken by their differences.
+# The training sets are nested, so the curve is smooth.
 curves = {
     name: learning_curve(TextClassifier(name), corpus.joined(), corpus.labels)
     for name in ("complement", "softmax")
@@ -28,7 +28,7 @@ for name, curve in curves.items():
     print(f"{name}: {curve.advice}\n")
 
 # %%
-# Dots are measured, lines are the fitted power law.
+# Dots are measurements, lines are the fitted power law.
 fig, ax = plt.subplots(figsize=(6, 4))
 for name, curve in curves.items():
     LearningCurveDisplay(curve, name=name).plot(ax=ax)

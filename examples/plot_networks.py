@@ -1,16 +1,17 @@
 """
-Three kinds of descent, and when counting beats fitting
-=======================================================
+Gradient descent, and when naive Bayes is better
+================================================
 
-Gradient descent can look at one document a step, at a few, or at all of them. And a
-model that fits its weights needs more documents than one that counts, but gets further
-with them: here both are shown on documents whose words come in bunches.
+A step of gradient descent can use one document, a few, or all of them. And a model that
+fits its weights needs more documents than naive Bayes, but gets further with them. This
+example shows both.
 
 """
 
 # %%
-# Two classes in the plane. One point a step jumps about, all points a step go straight
-# downhill at the price of two hundred points a step, sixteen are nearly as good.
+# Two classes in the plane. With one point per step, the path is erratic. With all 200
+# points per step it goes straight downhill, but each step is expensive. Sixteen points
+# per step are nearly as good.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -39,8 +40,8 @@ for ax, batch_size in zip(axes, (1, 16, 200), strict=True):
 axes[0].set(ylabel="second weight")
 
 # %%
-# Documents of 300 terms. Terms come in bunches of ten that occur together, which naive
-# Bayes takes for ten pieces of evidence. Weights that are fitted share it out.
+# Documents of 300 terms. Terms occur in groups of ten. Naive Bayes counts such a group
+# as ten pieces of evidence, while fitted weights share it.
 n_bunches, size = 30, 10
 lean = rng.normal(0, 0.5, n_bunches)
 

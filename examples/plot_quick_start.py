@@ -1,9 +1,9 @@
 """
-Quick start: texts in, labels and reasons out
-=============================================
+Quick start: train, evaluate, explain, save
+===========================================
 
-The whole of earmark in one page: fit, measure the accuracy, ask why, save. The texts
-are the docstrings of the installed Python packages; the label is the package.
+earmark on one page: train, measure the accuracy, ask why, save. The texts are the
+docstrings of the installed Python packages, and the label is the package.
 """
 
 import tempfile
@@ -21,8 +21,8 @@ train, test = stratified_split(corpus.labels, 0.3, random_state=0)
 known, unseen = corpus.take(train), corpus.take(test)
 
 # %%
-# Fit. With ``model="auto"`` a few quick models are compared by cross-validation on the
-# labelled documents; ``summary`` says which won.
+# Train. With ``model="auto"``, a few fast models are compared by cross-validation.
+# ``summary`` says which one was chosen.
 classifier = TextClassifier(random_state=0).fit(known.joined(), known.labels)
 print(classifier.summary())
 
@@ -36,7 +36,7 @@ print("\n".join(str(report).splitlines()[:12]))
 print(classifier.explain(["Compute the eigenvalues of a matrix."], top=5)[0])
 
 # %%
-# One file, without code inside; whoever loads it gets the same answers.
+# The model file contains no code. A loaded model gives the same answers.
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "docstrings.earmark"
     classifier.save(path)

@@ -1,10 +1,10 @@
 """
-Mail: subject, body and what people quote
-=========================================
+E-mail: subject and body
+========================
 
-Words mean different things in different places. With ``regions`` each part of a
+Words mean different things in different places. With ``regions``, each part of a
 document has its own words, and the hybrid model learns from the labels how much each
-part is worth.
+part counts.
 """
 
 import matplotlib.pyplot as plt
@@ -13,8 +13,8 @@ import numpy as np
 from earmark import TextClassifier
 
 # %%
-# Made-up mail to a help desk. Subjects are short and telling. Bodies are long and say
-# less a word, and they quote the answer of another department.
+# Generated e-mails to a help desk. Subjects are short and informative. Bodies are long,
+# say less per word, and quote the answer of another department.
 rng = np.random.default_rng(0)
 words = {
     "printer": ["paper", "toner", "jam", "printer", "tray", "ink"],
@@ -53,8 +53,8 @@ mails = [mail(topic) for topic in topics]
 print(mails[0])
 
 # %%
-# ``regions="email"`` splits subject and body and leaves the other headers out. The
-# table says what a region is worth: as many independent words, and so much a word.
+# ``regions="email"`` splits subject and body and ignores other headers. The table shows
+# how many independent words a region is worth, and how much each of its words counts.
 train, test = slice(0, 60), slice(60, None)
 hybrid = TextClassifier("hybrid", regions="email").fit(mails[train], topics[train])
 print(hybrid.summary())
@@ -64,7 +64,7 @@ print(hybrid.summary())
 print(hybrid.explain(mails[60:61], top=6)[0])
 
 # %%
-# Against the same model without regions, and naive Bayes, by the number of labels.
+# Comparison with the same model without regions, and with naive Bayes.
 models = {
     "hybrid, subject and body": TextClassifier("hybrid", regions="email"),
     "hybrid, one region": TextClassifier("hybrid"),

@@ -1,10 +1,10 @@
 """
-Can the confidence be believed?
-===============================
+Is the confidence calibrated?
+=============================
 
-Naive Bayes takes every word for new evidence, so on long texts it is nearly always
-"certain". A reliability diagram shows it; one temperature, fitted on documents that
-took no part in training, goes a long way without changing a single answer.
+Naive Bayes counts every word as new evidence, so it is nearly always certain about long
+texts. A reliability diagram shows this. A single temperature, fitted on documents that
+took no part in training, corrects most of it without changing any answer.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ print(f"temperature {calibrator.temperature_:.2f}: above 1 it was too sure of it
 mended = calibrator.transform(raw)
 
 # %%
-# The answers are the same, the confidence is not.
+# The answers stay the same; only the confidence changes.
 assert np.array_equal(raw.argmax(axis=1), mended.argmax(axis=1))
 fig, axes = plt.subplots(1, 2, figsize=(9, 4.2))
 named = {"as it comes": raw, "with a temperature": mended}

@@ -1,9 +1,9 @@
 """
-Stems, stop words and the best terms: a small study
-===================================================
+Stems, stop words and term selection
+====================================
 
-Do stems help? Does it pay to keep fewer terms? On your own documents the answer takes a
-minute. The rule is to look at one thing at a time, on the same splits.
+Do stems help? Should you keep fewer terms? You can find out on your own documents in a
+minute. Change one thing at a time, and use the same splits.
 """
 
 import matplotlib.pyplot as plt
@@ -22,8 +22,8 @@ corpus = corpus.take(rows.tolist())
 texts, labels = corpus.joined(), np.array(corpus.labels)
 
 # %%
-# What a word is: the same model, the text prepared in four ways. Stemming needs the
-# extra ``earmark[stem]``.
+# The same model with the text prepared in four ways. Stemming needs the extra
+# ``earmark[stem]``.
 ways = {
     "words": None,
     "stems": {"stemmer": "english"},
@@ -40,8 +40,8 @@ found = compare_classifiers(
 print(found)
 
 # %%
-# How many terms: the best k by information gain, chosen on the training part only,
-# because the selection is part of the pipeline.
+# The best k terms by information gain. The selection is part of the pipeline, so it
+# uses the training documents only.
 half = len(texts) // 2
 sizes = [50, 150, 500, 1500, 5000]
 models = {

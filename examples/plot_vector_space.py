@@ -2,9 +2,9 @@
 Rocchio and nearest neighbours
 ==============================
 
-Two ways of using distance. Rocchio keeps one prototype a class; the neighbours model
-keeps every document and lets the most similar ones vote. The corpus is the docstrings
-of the installed Python packages, so nothing needs to be downloaded.
+These models compare documents by similarity. Rocchio keeps one prototype per class.
+Nearest neighbours keeps every document and lets the most similar ones vote. The data
+are the docstrings of the installed Python packages.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ X_test = weighting.transform(counter.transform(test.joined()))
 y, y_test = np.array(train.labels), np.array(test.labels)
 
 # %%
-# Rocchio by distance and by angle, and neighbours with k chosen by leave-one-out.
+# Rocchio with distance and with cosine, and neighbours with k chosen by leave-one-out.
 
 models = {
     "Rocchio, Euclidean": RocchioClassifier(),
@@ -48,21 +48,21 @@ for neighbor in nearest.neighbors(X_test[:1])[0][:3]:
     print(neighbor.label, round(neighbor.similarity, 2))
 
 # %%
-# Routing: documents in the order of their fit to a class, without a decision.
+# Ranking: documents sorted by their score for a class, without a decision.
 
 label = nearest.classes_[0]
 best = rank(models["Rocchio, cosine"], X_test, label, top=20)
 print(label, np.mean(y_test[best.positions] == label))
 
 # %%
-# Documents can be unlearned exactly, and the model tuned again on the others.
+# You can remove documents exactly, and tune the model again on the rest.
 
 rocchio = models["Rocchio, cosine"].forget(X[:10], y[:10]).tune(X[10:], y[10:])
 again = RocchioClassifier(metric="cosine").fit(X[10:], y[10:])
 print(np.array_equal(rocchio.predict_proba(X_test), again.predict_proba(X_test)))
 
 # %%
-# More neighbours smooth the answer: accuracy on the test part against k.
+# Accuracy on the test documents by the number of neighbours.
 
 sizes = [1, 2, 3, 5, 8, 13, 21, 34, 55]
 accuracy = [
