@@ -41,7 +41,7 @@ from earmark.kernels.mixture import Tiling
 from earmark.models import HierarchicalBayes
 from earmark.models.em import EMSettings, run_em
 from earmark.models.hierarchical.fitting import Fit
-from earmark.models.hierarchical.multinomial import (
+from earmark.models.hierarchical.nodes import (
     MultinomialEvents,
     MultinomialProblem,
 )

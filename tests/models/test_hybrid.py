@@ -13,8 +13,7 @@ from earmark.evaluation import accuracy_coverage
 from earmark.exceptions import DataError
 from earmark.kernels.rows import log_normalize
 from earmark.models import HybridBayes, MultinomialNaiveBayes
-from earmark.models.hybrid.regions import evidence
-from earmark.models.hybrid.theta import negative_log_likelihood
+from earmark.models.hybrid.regions import evidence, negative_log_likelihood
 
 
 def counts(rng, n_samples=60, widths=(15, 25), n_classes=3):

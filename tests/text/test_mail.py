@@ -2,8 +2,8 @@
 
 import pytest
 
-from earmark.text.mail import split_mail
 from earmark.text.preparation import TextPreparation
+from earmark.text.regions import split_mail
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,17 @@ from earmark.kernels.mixture import (
 )
 from earmark.kernels.rows import canonical_rows
 from earmark.models import HierarchicalBayes
-from earmark.models.hierarchical.fitting import Fit, TrainingData, check_parameters
-from earmark.models.hierarchical.multinomial import (
+from earmark.models.hierarchical.fitting import (
+    ClassDocuments,
+    Fit,
+    TrainingData,
+    check_parameters,
+)
+from earmark.models.hierarchical.nodes import (
     MultinomialEvents,
     MultinomialProblem,
+    NodeParams,
 )
-from earmark.models.hierarchical.nodes import NodeParams
-from earmark.models.hierarchical.search import ClassDocuments
 from earmark.parameters import random_state_of
 from earmark.statistics import ClassStatistics
 from earmark.typing import BoolVector, FloatVector, IntVector, Matrix

@@ -12,7 +12,7 @@ from earmark.decision.evidence import Evidence
 from earmark.decision.learned_confidence import LearnedConfidence
 from earmark.encoders.by_name import Encoder, load_encoder, require_encoder
 from earmark.exceptions import ModelFormatError, NotSupportedError
-from earmark.models.hybrid.statistics import RegionStatistics
+from earmark.models.hybrid.regions import RegionStatistics
 from earmark.models.semi_supervised.features import RecipeFeatures
 from earmark.models.semi_supervised.recipe import LinearStudent
 from earmark.models.semi_supervised.views import (

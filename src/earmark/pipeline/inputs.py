@@ -15,7 +15,7 @@ from earmark.exceptions import DataError, EarmarkWarning
 from earmark.kernels.text import Documents
 from earmark.parameters import shape_of
 from earmark.text.containers import as_list, as_texts, is_missing
-from earmark.text.mail import split_mail
+from earmark.text.regions import split_mail
 from earmark.text.tokens import unspaced_share
 from earmark.typing import IntVector, Labels, LabelsLike
 

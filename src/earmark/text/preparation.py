@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from earmark._optional import require
 from earmark.parameters import with_parameters
-from earmark.text.mail import ADDRESS, NUMBER
+from earmark.text.regions import ADDRESS, NUMBER
 from earmark.text.tokens import make_preprocessor, stop_word_set
 
 __all__ = ["SUBSTITUTIONS", "TextPreparation"]

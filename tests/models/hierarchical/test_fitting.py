@@ -10,7 +10,7 @@ from earmark.exceptions import DataError
 from earmark.kernels.keys import fingerprints
 from earmark.models import HierarchicalBayes, MultinomialNaiveBayes
 from earmark.models.hierarchical import search
-from earmark.models.hierarchical.search import hold_out
+from earmark.models.hierarchical.fitting import hold_out
 
 
 def topics(rng, n_documents=240, n_terms=40, n_topics=2, length=40):

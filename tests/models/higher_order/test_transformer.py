@@ -16,7 +16,7 @@ from earmark.models import (
     HigherOrderNaiveBayes,
     HigherOrderTransformer,
 )
-from earmark.models.higher_order.pairs import OneAgainstOne
+from earmark.models.higher_order.classifier import OneAgainstOne
 
 
 def corpus(rng, n_samples=60, n_features=15, n_classes=2):

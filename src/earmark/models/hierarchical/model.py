@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows
 from earmark.models.base import JointClassifier, ScoreParts, document_weights
-from earmark.models.hierarchical.description import HiddenNodes
 from earmark.models.hierarchical.fitting import Fit, TrainingData, check_parameters
-from earmark.models.hierarchical.scoring import NodeScores
+from earmark.models.hierarchical.scoring import HiddenNodes, NodeScores
 from earmark.models.progress import CallbackSupportMixin, with_callbacks
 from earmark.parameters import random_state_of, with_parameters
 from earmark.statistics.class_statistics import label_positions

@@ -48,12 +48,10 @@ class ClassPaths:
         """
         counts = self.counts.toarray()
         totals = self.totals[:, None]
-        whole = totals + 2 * alpha
-        present = np.asarray((alpha + counts) / _positive(whole), dtype=np.float64)
+        whole = np.where(totals + 2 * alpha > 0, totals + 2 * alpha, 1)
+        present = np.asarray((alpha + counts) / whole, dtype=np.float64)
         # From the integers, not as 1 - P: P may be very close to 1 or 0.
-        absent = np.asarray(
-            (alpha + (totals - counts)) / _positive(whole), dtype=np.float64
-        )
+        absent = np.asarray((alpha + (totals - counts)) / whole, dtype=np.float64)
         log_present, log_absent = log_or_minus_inf(present), log_or_minus_inf(absent)
         if self.order > 1:
             log_present[:, ~self.seen] = 0.0
@@ -120,12 +118,11 @@ def joined_paths(
         if first_order.any():
             _warn_without_paths(int(first_order.sum()), order)
             totals = np.where(first_order, documents, totals)
-        counts = _stacked(
-            [
-                held[[c]] if first_order[c] else sparse.csr_array(pair[0][None, :])
-                for c, pair in enumerate(pairs)
-            ]
-        )
+        rows = [
+            held[[c]] if first_order[c] else sparse.csr_array(pair[0][None, :])
+            for c, pair in enumerate(pairs)
+        ]
+        counts = sparse.csr_array(sparse.vstack(rows))
     seen = np.asarray(held.sum(axis=0)).ravel() > 0
     return ClassPaths(order, counts, totals, documents, first_order, seen)
 
@@ -159,14 +156,6 @@ class _Counter:
         if self.order == 3:
             return third_order_paths(B)
         return second_order_paths(B, pure=self.corpus is not None, corpus=self.corpus)
-
-
-def _stacked(blocks: list[SparseMatrix]) -> SparseMatrix:
-    return sparse.csr_array(sparse.vstack(blocks))
-
-
-def _positive(values: FloatVector) -> FloatVector:
-    return np.where(values > 0, values, 1)
 
 
 def _warn_without_paths(n_classes: int, order: int) -> None:

@@ -22,14 +22,16 @@ from earmark.models.base import (
 from earmark.models.hybrid.regions import (
     EVENT_MODELS,
     GenerativeRegion,
+    RegionStatistics,
     evidence,
     evidence_without,
+    fit_some,
     joined_parts,
     left_out,
     length_factor,
+    region_scores,
+    summed_rows,
 )
-from earmark.models.hybrid.statistics import RegionStatistics, summed_rows
-from earmark.models.hybrid.theta import fit_some, region_scores
 from earmark.parameters import (
     given_to_fit,
     require_in_range,

@@ -1,4 +1,4 @@
-"""Generative regions of the hybrid: log-likelihoods, with and without a document."""
+"""The regions of the hybrid: their sums, their evidence, and their weights."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+import scipy
+from scipy import sparse
 
-from earmark.kernels.rows import dense_blocks, row_lengths
+from earmark.exceptions import DataError
+from earmark.kernels.rows import canonical_rows, dense_blocks, presence, row_lengths
 from earmark.models.base import ScoreParts, joint_log_likelihood
-from earmark.models.hybrid.statistics import has_content, region_rows
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
 from earmark.models.naive_bayes.count_model import log_likelihood_without
+from earmark.models.softmax import cross_entropy
+from earmark.statistics import ClassMoments, ClassStatistics
 from earmark.statistics.class_statistics import checked_weights
 from earmark.typing import (
     ArrayLike,
@@ -24,18 +28,192 @@ from earmark.typing import (
     FloatMatrix,
     FloatVector,
     IntVector,
+    Labels,
     Matrix,
+    SparseMatrix,
 )
 
 __all__ = [
     "EVENT_MODELS",
     "GenerativeRegion",
+    "RegionStatistics",
     "evidence",
     "evidence_without",
+    "fit_some",
+    "fit_theta",
+    "has_content",
     "joined_parts",
     "left_out",
     "length_factor",
+    "negative_log_likelihood",
+    "region_rows",
+    "region_scores",
+    "summed_rows",
 ]
+
+
+def region_rows(X: Matrix, columns: IntVector, event_model: str) -> Matrix:
+    """One region's part of X, as its event model takes it."""
+    in_a_row = len(columns) and columns[-1] - columns[0] + 1 == len(columns)
+    # A slice keeps the order of the entries; columns by number have to be sorted.
+    part = X[:, columns[0] : columns[-1] + 1] if in_a_row else X[:, columns]
+    if event_model == "gaussian":
+        return sparse.csr_array(part) if sparse.issparse(part) else part
+    rows = canonical_rows(part)
+    return canonical_rows(presence(rows)) if event_model == "bernoulli" else rows
+
+
+def summed_rows(parts: Sequence[Matrix]) -> SparseMatrix:
+    """Regions over the same terms, added up."""
+    return canonical_rows(sum(parts[1:], parts[0]))
+
+
+def has_content(rows: Matrix) -> BoolVector:
+    """Whether a document has the region: any entry that is not zero."""
+    if sparse.issparse(rows):
+        return np.asarray(np.diff(canonical_rows(rows).indptr) > 0)
+    return np.asarray((rows != 0).any(axis=1))
+
+
+class RegionStatistics:
+    """Class statistics of every region; they add, subtract and merge (CS1).
+
+    A region counts the documents that have it: one that is empty is missing
+    there, and says nothing about the region's words or numbers.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_classes,)
+        The labels, sorted.
+    columns : sequence of ndarray of int
+        The columns of X of each region.
+    event_models : sequence of str
+        One for each region.
+    shared : bool, default=False
+        Whether all regions are counted together, in one table (HY4).
+
+    Attributes
+    ----------
+    sizes : ClassStatistics
+        Documents of each class, whatever regions they have.
+    parts : list of ClassStatistics or ClassMoments
+        One for each region, or a single one when shared.
+
+    """
+
+    def __init__(
+        self,
+        classes: ArrayLike,
+        columns: Sequence[IntVector],
+        event_models: Sequence[str],
+        shared: bool = False,
+    ) -> None:
+        self.columns = list(columns)
+        self.event_models = list(event_models)
+        self.shared = shared
+        self.sizes = ClassStatistics(classes, 0)
+        self.parts: list[Any] = []
+        for kind, mine in zip(self.event_models, self.columns, strict=True):
+            moments = kind == "gaussian"
+            empty = ClassMoments if moments else ClassStatistics
+            self.parts.append(empty(classes, len(mine)))
+        self.parts = self.parts[:1] if shared else self.parts
+
+    @property
+    def classes(self) -> Labels:
+        """The labels, sorted."""
+        return self.sizes.classes
+
+    @property
+    def docs(self) -> Any:
+        """Weighted number of documents of each class."""
+        return self.sizes.docs
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of X."""
+        return sum(len(columns) for columns in self.columns)
+
+    def counted_rows(self, X: Matrix) -> list[Matrix]:
+        """The rows that each part sums."""
+        rows = [
+            region_rows(X, columns, kind)
+            for columns, kind in zip(self.columns, self.event_models, strict=True)
+        ]
+        return [summed_rows(rows)] if self.shared else rows
+
+    def add(
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn documents; on an error nothing has changed."""
+        return self._changed(lambda part, *given: part.add(*given), X, y, sample_weight)
+
+    def remove(
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Forget documents that were learned; on an error nothing has changed."""
+        return self._changed(
+            lambda part, *given: part.remove(*given), X, y, sample_weight
+        )
+
+    def merge(self, other: RegionStatistics) -> Self:
+        """Add another shard's statistics over the same regions."""
+        if not self._same_regions(other):
+            raise DataError(
+                "statistics of different regions cannot be merged: got event models "
+                f"{self.event_models} and {other.event_models} on "
+                f"{self.n_features} and {other.n_features} columns."
+            )
+        merged = [
+            a.copy().merge(b) for a, b in zip(self.parts, other.parts, strict=True)
+        ]
+        self.sizes.merge(other.sizes)
+        self.parts = merged
+        return self
+
+    def copy(self) -> RegionStatistics:
+        """An independent copy."""
+        twin = RegionStatistics(
+            self.classes, self.columns, self.event_models, self.shared
+        )
+        twin.sizes = self.sizes.copy()
+        twin.parts = [part.copy() for part in self.parts]
+        return twin
+
+    def _changed(
+        self,
+        change: Callable[..., Any],
+        X: Matrix,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+    ) -> Self:
+        labels = np.asarray(y)
+        weight = checked_weights(sample_weight, X.shape[0])
+        none = sparse.csr_array((X.shape[0], 0), dtype=np.int64)
+        sizes = change(self.sizes.copy(), none, labels, weight)
+        parts = []
+        for part, rows in zip(self.parts, self.counted_rows(X), strict=True):
+            held = has_content(rows)
+            if weight is not None:
+                held &= weight > 0
+            given = None if weight is None else weight[held]
+            changed = part.copy()
+            if held.any():
+                changed = change(changed, rows[held], labels[held], given)
+            parts.append(changed)
+        self.sizes, self.parts = sizes, parts
+        return self
+
+    def _same_regions(self, other: RegionStatistics) -> bool:
+        return (
+            self.event_models == other.event_models
+            and self.shared == other.shared
+            and all(
+                np.array_equal(a, b)
+                for a, b in zip(self.columns, other.columns, strict=False)
+            )
+        )
+
 
 # A class of few documents has next to no variance once one of them is left out:
 # a floor well above rounding keeps its density in bounds.
@@ -233,3 +411,104 @@ def joined_parts(parts: Sequence[ScoreParts], bias: FloatVector) -> ScoreParts:
         np.concatenate([part.terms for part in parts]),
         constants,
     )
+
+
+def region_scores(
+    features: Sequence[FloatMatrix], weight: FloatVector, bias: FloatVector
+) -> FloatMatrix:
+    """θ_0c + Σ_r θ_r b_rc for each document (HY2)."""
+    scores = weight[0] * features[0] + bias
+    for theta, values in zip(weight[1:], features[1:], strict=True):
+        scores += theta * values
+    return np.asarray(scores)
+
+
+def negative_log_likelihood(
+    theta: FloatVector,
+    features: Sequence[FloatMatrix],
+    own: IntVector,
+    sample_weight: FloatVector,
+    l2: float,
+) -> tuple[float, FloatVector]:
+    """Conditional negative log-likelihood with l2/2 |θ_r|², and its gradient.
+
+    ``theta`` holds the R region weights, then the K biases.
+    """
+    n_regions = len(features)
+    weight, bias = theta[:n_regions], theta[n_regions:]
+    scores = region_scores(features, weight, bias)
+    loss, residual = cross_entropy(scores, own, sample_weight)
+    slope = [float(np.einsum("ij,ij->", residual, values)) for values in features]
+    gradient = np.concatenate([slope, residual.sum(axis=0)])
+    gradient[:n_regions] += l2 * weight
+    return loss + 0.5 * l2 * float(weight @ weight), gradient
+
+
+def fit_some(
+    features: Sequence[FloatMatrix],
+    own: IntVector,
+    sample_weight: FloatVector,
+    useful: BoolVector,
+    l2: float,
+) -> tuple[FloatVector, FloatVector, float]:
+    """``fit_theta`` on some of the documents, over the classes that they have.
+
+    Any other class gets the lowest of the biases.
+    """
+    n_classes = features[0].shape[1]
+    fitted = np.unique(own[useful])
+    if not useful.all() or len(fitted) < n_classes:
+        rows = np.flatnonzero(useful)
+        features = [values[np.ix_(rows, fitted)] for values in features]
+        own, sample_weight = np.searchsorted(fitted, own[rows]), sample_weight[rows]
+    theta, some_bias, loss = fit_theta(features, own, sample_weight, l2)
+    bias = np.full(n_classes, some_bias.min())
+    bias[fitted] = some_bias
+    return theta, bias - bias.mean(), loss
+
+
+def fit_theta(
+    features: Sequence[FloatMatrix],
+    own: IntVector,
+    sample_weight: FloatVector,
+    l2: float,
+) -> tuple[FloatVector, FloatVector, float]:
+    """Maximise the conditional likelihood of the documents (HY3).
+
+    minimise   Σ_d s_d (−log P_θ(y_d | x_d)) + l2/2 Σ_r (θ_r σ_r)²
+    with       P_θ(c | x) ∝ exp(θ_0c + Σ_r θ_r b_rc(x)),  Σ_c θ_0c = 0
+
+    convex in θ. σ_r is the spread of region r's features, so that the penalty
+    does not depend on their units. Returns the region weights, the biases, and
+    the mean log loss at the optimum.
+    """
+    # A constant added to all classes of a document changes no probability:
+    # centring the features conditions the problem.
+    centred = [values - values.mean(axis=1, keepdims=True) for values in features]
+    spread = np.array([_spread(values, sample_weight) for values in centred])
+    # One class after the other in memory: sums over classes are then sums of columns.
+    scaled = [
+        np.asfortranarray(values / s) for values, s in zip(centred, spread, strict=True)
+    ]
+    n_classes = features[0].shape[1]
+    start = np.zeros(len(features) + n_classes)
+    found = scipy.optimize.minimize(
+        negative_log_likelihood,
+        start,
+        args=(scaled, own, sample_weight, l2),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 500, "ftol": 1e-12, "gtol": 1e-7 * sample_weight.sum()},
+    )
+    weight = found.x[: len(features)] / spread
+    bias = found.x[len(features) :]
+    loss, _ = negative_log_likelihood(found.x, scaled, own, sample_weight, 0.0)
+    return weight, bias - bias.mean(), loss / float(sample_weight.sum())
+
+
+def _spread(values: FloatMatrix, sample_weight: FloatVector) -> float:
+    """Root mean square of the features; 1 where a region says nothing."""
+    mean_square = float(sample_weight @ (values**2).mean(axis=1)) / float(
+        sample_weight.sum()
+    )
+    return float(np.sqrt(mean_square)) if mean_square > 0 else 1.0

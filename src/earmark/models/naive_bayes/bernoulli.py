@@ -88,7 +88,8 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
         docs = self.statistics_.docs.astype(np.float64)
         self.class_log_prior_ = self._log_prior(docs)
         held = self.statistics_.dense_presence()
-        log_total = np.log(_positive(docs + 2 * self.alpha))[:, None]
+        total = docs + 2 * self.alpha
+        log_total = np.log(np.where(total > 0, total, 1.0))[:, None]
         log_present = log_or_minus_inf(held + self.alpha) - log_total  # NB2
         missing = np.maximum(docs[:, None] - held, 0.0) + self.alpha
         log_missing = log_or_minus_inf(missing) - log_total
@@ -147,7 +148,3 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
         if left + 2 * self.alpha <= 0:
             likelihood[:] = np.where(row_lengths(rows) > 0, -np.inf, 0.0)
         return np.asarray(likelihood, dtype=np.float64)
-
-
-def _positive(values: FloatVector) -> FloatVector:
-    return np.where(values > 0, values, 1.0)

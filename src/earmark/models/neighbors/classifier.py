@@ -15,11 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, unit_rows
 from earmark.models.base import ScoreParts, ScoringClassifier
-from earmark.models.neighbors.search import Search, SketchSearch, build_search
-from earmark.models.neighbors.votes import (
+from earmark.models.neighbors.search import (
     Answer,
     Neighbor,
+    Search,
+    SketchSearch,
     best_k,
+    build_search,
     chosen_classes,
     counted_votes,
     neighbor_parts,
