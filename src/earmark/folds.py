@@ -24,6 +24,8 @@ from earmark.typing import (
 __all__ = [
     "check_equal_length",
     "class_keeping_folds",
+    "group_folds",
+    "group_split",
     "n_rows",
     "nested_order",
     "rows_by_lot",
@@ -192,6 +194,30 @@ def nested_order(strata: Labels, rng: np.random.Generator) -> IntVector:
         rows = rng.permutation(np.flatnonzero(strata == label))
         place[rows] = (np.arange(len(rows)) + rng.random()) / len(rows)
     return np.argsort(place, kind="stable").astype(np.int64)
+
+
+def group_folds(
+    groups: IntVector, n_folds: int, rng: np.random.Generator
+) -> Iterator[tuple[IntVector, IntVector]]:
+    """What to leave out, groups whole, and of that the first row of each group."""
+    _, first, member = np.unique(groups, return_index=True, return_inverse=True)
+    if len(first) < 2:
+        return
+    fold = rng.permutation(len(first)) % n_folds
+    for number in range(min(n_folds, len(first))):
+        yield np.flatnonzero(fold[member] == number), first[fold == number]
+
+
+def group_split(
+    groups: IntVector, n_rows: int, rng: np.random.Generator
+) -> tuple[IntVector, IntVector]:
+    """About so many rows, groups whole, and of each other group the first row."""
+    _, first, member = np.unique(groups, return_index=True, return_inverse=True)
+    order = rng.permutation(len(first))
+    total = np.cumsum(np.bincount(member)[order])
+    n_groups = max(1, int(np.searchsorted(total, n_rows, side="right")))
+    inside = np.isin(member, order[:n_groups])
+    return np.flatnonzero(inside), np.sort(first[order[n_groups:]])
 
 
 def _first_rows(n: int, groups: IntVector | None) -> tuple[IntVector, IntVector]:

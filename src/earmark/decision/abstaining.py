@@ -7,11 +7,9 @@ from dataclasses import field, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.decision import (
@@ -48,15 +46,17 @@ from earmark.decision.learned_confidence import (
 )
 from earmark.decision.wrapping import (
     FitParams,
-    copy_tags,
+    WrappingClassifier,
+    checked_labels,
     listed,
-    require_folds,
-    require_labels,
-    router_of,
-    use_new_name,
 )
 from earmark.evaluation.duplicates import group_copies
-from earmark.evaluation.labels import as_labels, is_multi_label, label_sets
+from earmark.evaluation.labels import (
+    as_labels,
+    is_multi_label,
+    label_sets,
+    right_answers,
+)
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import n_rows, stratified_folds, take
 from earmark.parameters import (
@@ -94,7 +94,7 @@ def _base_has(name: str) -> Any:
 
 
 @with_parameters()
-class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class AbstainingClassifier(WrappingClassifier):
     """Answer only where at most ``max_error`` of the answers are wrong.
 
     With calibration documents that took no part in fitting, given or split off,
@@ -225,12 +225,10 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             what it has asked for.
 
         """
-        use_new_name(self)
+        self._use_new_name()
         self._check_parameters()
         self._fit_params = FitParams(self, X, sample_weight, fit_params)
-        require_labels(self, X, y, sample_weight)
-        if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
-            y = column_or_1d(y, warn=True)
+        y = checked_labels(self, X, y, sample_weight)
         self.any_of_ = is_multi_label(y)
         if self.any_of_ and self.cost is not None:
             raise NotSupportedError(
@@ -314,7 +312,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             answers: list[Any] = label_sets(labels, self.classes_)
         else:
             truth, answers = as_labels(y), as_labels(labels)
-        right = [t == a for t, a in zip(truth, answers, strict=True)]
+        right = right_answers(truth, answers)
         weight = None if sample_weight is None else np.asarray(sample_weight, float)
         return float(np.average(right, weights=weight))
 
@@ -342,7 +340,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         require_in_range(self, "calibration_size", low=0.0, high=0.99, open_low=True)
         checked_coverages(self.min_coverage, "AbstainingClassifier.")
         require_one_of(self, "method", _METHODS)
-        require_folds(self)
+        self._require_folds()
 
     def _abstains(self) -> bool:
         return self.max_error is not None or self.cost is not None
@@ -508,19 +506,9 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self.thresholds_,
         )
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """What is passed on to the estimator."""
-        return router_of(self)
-
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         return {k: v for k, v in state.items() if k not in self._transient}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.estimator is not None:
-            copy_tags(tags, get_tags(self.estimator))
-        return tags
 
 
 def checked_costs(cost: ArrayLike, n_classes: int) -> FloatMatrix:

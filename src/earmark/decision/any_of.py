@@ -9,9 +9,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import special
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -22,23 +20,18 @@ from earmark.decision.decision import (
     label_tuples,
     read_scores,
 )
-from earmark.decision.wrapping import (
-    FitParams,
-    copy_tags,
-    require_folds,
-    require_labels,
-    router_of,
-    use_new_name,
-)
+from earmark.decision.wrapping import FitParams, WrappingClassifier, checked_labels
 from earmark.evaluation.duplicates import DuplicateGroups, group_copies
 from earmark.evaluation.labels import (
     class_list,
     indicator_matrix,
     is_multi_label,
+    label_matrix,
     label_sets,
 )
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_folds, take
+from earmark.models.base import two_classes
 from earmark.models.progress import FitProgress
 from earmark.parameters import (
     offers,
@@ -62,7 +55,7 @@ __all__ = ["AnyOfClassifier", "best_cut"]
 
 
 @with_parameters()
-class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class AnyOfClassifier(WrappingClassifier):
     """One two-class classifier and one threshold per label.
 
     Every label is decided on by itself, so a document may get none, one or
@@ -137,15 +130,14 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         ``sample_weight`` and other keywords are passed on to the estimator's ``fit``.
         """
-        use_new_name(self)
+        self._use_new_name()
         params = FitParams(self, X, sample_weight, fit_params)
         require_one_of(self, "metric", ("f1", "precision"))
         require_in_range(self, "precision_floor", low=0.0, high=1.0, open_low=True)
         ways = ("auto", "leave_one_out", "cross_validated", "none")
         require_one_of(self, "scores", ways)
-        require_folds(self)
-        require_labels(self, X, y, sample_weight)
-        truth = self._read_labels(y)
+        self._require_folds()
+        truth = self._read_labels(checked_labels(self, X, y, sample_weight))
         self.estimators_: list[Any] = []
         self.threshold_ = np.zeros(len(self.classes_))
         copies = group_copies(X)
@@ -209,18 +201,11 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _read_labels(self, y: ArrayLike) -> BoolVector:
         """Set classes_ and input_; the labels as a 0/1 matrix."""
-        if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
-            y = column_or_1d(y, warn=True)
         if not is_multi_label(y):
             self.input_ = "one"
             column = column_or_1d(y)
             check_classification_targets(column)
-            self.classes_, index = np.unique(column, return_inverse=True)
-            if len(self.classes_) < 2:
-                raise DataError(
-                    f"{type(self).__name__} needs at least 2 classes in y, got "
-                    f"{len(self.classes_)} class: {self.classes_.tolist()}."
-                )
+            self.classes_, index = two_classes(self, column)
             one: BoolVector = index[:, None] == np.arange(len(self.classes_))
             return one
         matrix = indicator_matrix(y)
@@ -233,7 +218,7 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             sets = [s if s is not None else frozenset() for s in label_sets(y)]
             labels = class_list(*sets)
             self.classes_ = np.array(labels, dtype=_common_type(labels))
-            truth = np.array([[c in s for c in labels] for s in sets], dtype=bool)
+            truth = label_matrix(sets, labels)
         if not truth.any():
             raise DataError(
                 "no training document carries a label; at least one is needed."
@@ -318,15 +303,9 @@ class AnyOfClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         margins: FloatMatrix = self._label_scores(X) - self.threshold_
         return margins
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """What is passed on to the estimator."""
-        return router_of(self)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
-        if self.estimator is not None:
-            copy_tags(tags, get_tags(self.estimator))
         return tags
 
 

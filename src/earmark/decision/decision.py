@@ -18,6 +18,7 @@ from earmark.evaluation.labels import as_labels
 from earmark.evaluation.report.terminal import html_block
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.rows import log_normalize, logsumexp_rows
+from earmark.models.base import class_columns
 from earmark.parameters import offers
 from earmark.typing import (
     ArrayLike,
@@ -35,7 +36,6 @@ __all__ = [
     "Ranking",
     "Scores",
     "any_of_decision",
-    "as_columns",
     "class_log_odds",
     "has_probabilities",
     "label_tuples",
@@ -120,15 +120,6 @@ def class_log_odds(log_scores: FloatMatrix) -> FloatMatrix:
     return odds
 
 
-def as_columns(scores: ArrayLike) -> FloatMatrix:
-    """A score for each class; a two-class margin d becomes (-d/2, d/2)."""
-    array = np.asarray(scores, dtype=np.float64)
-    if array.ndim == 1 or array.shape[1] == 1:
-        half = array.reshape(-1) / 2.0
-        return np.stack([-half, half], axis=1)
-    return array
-
-
 def has_probabilities(model: Estimator) -> bool:
     """Whether a classifier gives class probabilities by itself."""
     return offers(model, "predict_log_proba") or offers(model, "predict_proba")
@@ -151,7 +142,7 @@ def read_scores(model: Estimator, X: DocumentsLike) -> Scores:
             f"{type(model).__name__} has neither predict_proba nor decision_function; "
             "abstaining needs to know how sure the classifier is."
         )
-    return Scores.from_margins(as_columns(model.decision_function(X)))
+    return Scores.from_margins(class_columns(model.decision_function(X)))
 
 
 class Ranking(NamedTuple):
@@ -309,16 +300,10 @@ class Decision:
 
     def take(self, rows: IntVector | slice) -> Decision:
         """The same for some of the documents."""
-        return replace(
-            self,
-            labels=self.labels[rows],
-            scores=self.scores[rows],
-            abstained=self.abstained[rows],
-            confidence=self.confidence[rows],
-            novelty=None if self.novelty is None else self.novelty[rows],
-            best=None if self.best is None else self.best[rows],
-            certainty=None if self.certainty is None else self.certainty[rows],
-        )
+        by_row = vars(self).keys() - {"classes", "max_novelty"}
+        columns = {name: getattr(self, name) for name in by_row}
+        known = {name: c[rows] for name, c in columns.items() if c is not None}
+        return replace(self, **known)
 
     def at(self, thresholds: Sequence[Threshold]) -> Decision:
         """The same documents decided at other thresholds; none answers them all."""

@@ -9,7 +9,7 @@ sides: a document is no evidence about its own copy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,13 @@ from earmark.evaluation.duplicates import (
     group_near_duplicates,
     texts_of,
 )
-from earmark.evaluation.labels import as_labels, index_of, is_multi_label, label_sets
+from earmark.evaluation.labels import (
+    as_labels,
+    index_of,
+    is_multi_label,
+    label_matrix,
+    label_sets,
+)
 from earmark.exceptions import DataError
 from earmark.folds import n_rows, stratified_folds, stratified_split
 from earmark.typing import (
@@ -117,14 +123,12 @@ class Evidence:
         if max_novelty is None or self.novelty is None:
             return self
         ordinary = self.novelty > max_novelty
-        return Evidence(
-            np.where(ordinary, self.certainty, -np.inf),
-            self.correct & ordinary,
-            self.held_out,
-            self.group,
-            self.n_groups,
-            self.probabilistic,
-            self.about_labels,
+        return replace(
+            self,
+            certainty=np.where(ordinary, self.certainty, -np.inf),
+            correct=self.correct & ordinary,
+            novelty=None,
+            n_copies=0,
         )
 
     def thresholds(
@@ -268,10 +272,7 @@ def any_of_evidence(
     group of its own: its decisions come from different documents.
     """
     names = as_labels(classes)
-    truth = np.array(
-        [[c in (labels or ()) for c in names] for labels in label_sets(y, names)],
-        dtype=bool,
-    ).reshape(margins.shape)
+    truth = label_matrix(label_sets(y, names), names)
     place = index_of(names, as_labels(all_classes))
     return Evidence(
         np.abs(margins).ravel(),
@@ -329,28 +330,26 @@ def training_evidence(
             test = fold[judged[fold]]
             if len(test):
                 evidence = without(train, test)
-                parts.append(_all_wrong(len(test)) if evidence is None else evidence)
+                if evidence is None:
+                    wrong = np.zeros(len(test), dtype=bool)
+                    evidence = Evidence(np.full(len(test), -np.inf), wrong)
+                parts.append(evidence)
     evidence = _joined(parts)
     evidence.n_copies = len(groups.group) - groups.n_groups
     return evidence
 
 
-def _all_wrong(n: int) -> Evidence:
-    return Evidence(np.full(n, -np.inf), np.zeros(n, dtype=bool))
-
-
 def _joined(parts: Sequence[Evidence]) -> Evidence:
     """Evidence of several folds together."""
-    grouped = next((part for part in parts if part.group is not None), None)
-    alike = [p for p in parts if grouped is None or p.group is not None]
-    return Evidence(
-        np.concatenate([part.certainty for part in alike]),
-        np.concatenate([part.correct for part in alike]),
-        alike[0].held_out,
-        None if grouped is None else np.concatenate([part.group for part in alike]),
-        1 if grouped is None else grouped.n_groups,
-        alike[0].probabilistic,
-        alike[0].about_labels,
+    grouped = [part for part in parts if part.group is not None]
+    alike = grouped or list(parts)
+    return replace(
+        alike[0],
+        certainty=np.concatenate([part.certainty for part in alike]),
+        correct=np.concatenate([part.correct for part in alike]),
+        group=np.concatenate([part.group for part in grouped]) if grouped else None,
+        novelty=None,
+        n_copies=0,
     )
 
 

@@ -274,21 +274,11 @@ def guaranteed_threshold(
     (True, 80, 0)
 
     """
-    scores, right = _checked(confidence, correct, max_error)
-    _check_level(confidence_level)
-    risk = 1 - confidence_level
-    coverages = checked_coverages(min_coverage)
-    ranked, errors, ends = _ranked(scores, right)
-    starts = starting_ranks(len(scores), max_error, risk, coverages)
-    n_answered, _ = _largest_passed(errors, ends, starts, max_error)
-    return _threshold(
-        ranked,
-        errors,
-        n_answered,
-        max_error,
-        confidence_level,
-        0 if n_answered else _missing(errors, max_error, risk, coverages),
-    )
+    one_group = np.zeros(len(np.asarray(confidence)), dtype=np.int64)
+    promised = max_error, confidence_level
+    return guaranteed_thresholds(
+        confidence, correct, one_group, 1, *promised, min_coverage=min_coverage
+    )[0]
 
 
 def guaranteed_thresholds(
@@ -348,8 +338,7 @@ def guaranteed_thresholds(
     [200, 101]
 
     """
-    scores, right = _checked(confidence, correct, max_error)
-    _check_level(confidence_level)
+    scores, right = _checked(confidence, correct, max_error, confidence_level)
     coverages = checked_coverages(min_coverage)
     members = np.asarray(group, dtype=np.int64)
     check_equal_length(confidence=scores, group=members)
@@ -514,13 +503,15 @@ def estimated_threshold(
 
 
 def _checked(
-    confidence: ArrayLike, correct: ArrayLike, max_error: float
+    confidence: ArrayLike, correct: ArrayLike, max_error: float, level: float = 0.5
 ) -> tuple[FloatVector, BoolVector]:
     scores = np.asarray(confidence, dtype=np.float64)
     right = np.asarray(correct, dtype=bool)
     check_equal_length(confidence=scores, correct=right)
     if not 0 < max_error < 1:
         raise ValueError(f"max_error must be in (0, 1), got {max_error!r}.")
+    if not 0 < level < 1:
+        raise ValueError(f"confidence_level must be in (0, 1), got {level!r}.")
     bad = np.flatnonzero(np.isnan(scores))
     if len(bad):
         raise DataError(f"confidence must be a number, got NaN in row {bad[0]}.")
@@ -538,15 +529,6 @@ def _ranked(
     return ranked, errors, ends.astype(np.int64)
 
 
-def _cut(ranked: FloatVector, n_answered: int) -> float:
-    """Just above the first document left out: what the test conditions on."""
-    if n_answered == 0:
-        return float("inf")
-    if n_answered == len(ranked):
-        return float("-inf")
-    return float(np.nextafter(ranked[n_answered], np.inf))
-
-
 def _threshold(
     ranked: FloatVector,
     errors: IntVector,
@@ -556,8 +538,12 @@ def _threshold(
     n_missing: int | None,
 ) -> Threshold:
     n_errors = int(errors[n_answered - 1]) if n_answered else 0
+    value = -np.inf if n_answered else np.inf
+    if 0 < n_answered < len(ranked):
+        # Just above the first document left out: what the test conditions on.
+        value = float(np.nextafter(ranked[n_answered], np.inf))
     return Threshold(
-        value=_cut(ranked, n_answered),
+        value=value,
         coverage=n_answered / max(len(ranked), 1),
         error=n_errors / n_answered if n_answered else None,
         guaranteed=confidence is not None,
@@ -568,13 +554,6 @@ def _threshold(
         n_errors=n_errors,
         n_missing=n_missing,
     )
-
-
-def _check_level(confidence_level: float) -> None:
-    if not 0 < confidence_level < 1:
-        raise ValueError(
-            f"confidence_level must be in (0, 1), got {confidence_level!r}."
-        )
 
 
 def _shares(n_starts: int) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -16,6 +16,7 @@ from earmark.evaluation.duplicates import group_near_duplicates
 from earmark.evaluation.labels import as_labels
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
+from earmark.folds import check_equal_length, group_folds, group_split
 from earmark.kernels.postings import Postings, build_postings, top_similar
 from earmark.kernels.rows import row_norms, row_numbers, scale_rows, unit_rows
 from earmark.parameters import require_integer, with_parameters
@@ -131,13 +132,14 @@ class NoveltyDetector(BaseEstimator):
         texts = list(X)
         if not texts:
             raise DataError("NoveltyDetector.fit: X holds no document; give some.")
-        labels = _one_per_document(y, len(texts))
+        labels = [None] * len(texts) if y is None else as_labels(y)
+        check_equal_length(X=texts, y=labels)
         rng = np.random.default_rng(self.random_state)
         n_wanted = self.max_documents + (_N_SPARE if calibration is None else 0)
         drawn = np.sort(rng.permutation(len(texts))[:n_wanted])
         group = group_near_duplicates([texts[i] for i in drawn]).group
         if calibration is None and len(drawn) > self.max_documents:
-            places, spare = _parted(group, self.max_documents, rng)
+            places, spare = group_split(group, self.max_documents, rng)
             calibration = [texts[i] for i in drawn[spare]]
             drawn, group = drawn[places], group[places]
         logs = self._remember([texts[i] for i in drawn])
@@ -148,7 +150,7 @@ class NoveltyDetector(BaseEstimator):
         if calibration is not None:
             figures = self._familiarity(calibration)
         else:
-            figures = _left_out(logs, targets, _folds(group, self.n_folds, rng))
+            figures = _left_out(logs, targets, group_folds(group, self.n_folds, rng))
         self.calibration_ = np.sort(figures)
         return self
 
@@ -360,46 +362,6 @@ def _left_out(
         known = _Known.from_targets(logs[rest], targets[rest])
         figures.append(known.familiarity(logs[judged], np.zeros(len(judged))))
     return np.concatenate(figures)
-
-
-def _folds(
-    group: IntVector, n_folds: int, rng: np.random.Generator
-) -> Iterator[tuple[IntVector, IntVector]]:
-    """What to leave out, groups whole, and of that the first of each group."""
-    _, first, number = np.unique(group, return_index=True, return_inverse=True)
-    if len(first) < 2:
-        return
-    fold_of_group = rng.permutation(len(first)) % n_folds
-    for fold in range(min(n_folds, len(first))):
-        yield (
-            np.flatnonzero(fold_of_group[number] == fold),
-            first[fold_of_group == fold],
-        )
-
-
-def _parted(
-    group: IntVector, n_references: int, rng: np.random.Generator
-) -> tuple[IntVector, IntVector]:
-    """Documents to remember, about so many, and others that calibrate.
-
-    Groups of near-duplicates stay whole; of each one document calibrates.
-    """
-    _, first, number = np.unique(group, return_index=True, return_inverse=True)
-    order = rng.permutation(len(first))
-    total = np.cumsum(np.bincount(number)[order])
-    n_groups = max(1, int(np.searchsorted(total, n_references, side="right")))
-    remembered = np.isin(number, order[:n_groups])
-    return np.flatnonzero(remembered), np.sort(first[order[n_groups:]])
-
-
-def _one_per_document(y: LabelsLike, n_documents: int) -> list[object]:
-    labels = [None] * n_documents if y is None else as_labels(y)
-    if len(labels) != n_documents:
-        raise DataError(
-            f"y must hold a label or None for each of the {n_documents} documents, "
-            f"got {len(labels)}."
-        )
-    return labels
 
 
 def _targets(labels: Sequence[object]) -> FloatMatrix:

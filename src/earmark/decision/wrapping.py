@@ -1,4 +1,4 @@
-"""What the wrapping classifiers check before they ask their base."""
+"""What the classifiers around another one share, and check before they ask it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.utils import assert_all_finite
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import Tags, assert_all_finite, get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
     process_routing,
 )
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from earmark.evaluation.labels import as_labels, is_multi_label
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length, n_rows, take
 from earmark.parameters import require_integer, shape_of
 from earmark.typing import (
+    ArrayLike,
     DocumentsLike,
     Estimator,
     FloatVector,
@@ -32,16 +35,7 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = [
-    "FitParams",
-    "copy_tags",
-    "listed",
-    "offered_if",
-    "require_folds",
-    "require_labels",
-    "router_of",
-    "use_new_name",
-]
+__all__ = ["FitParams", "WrappingClassifier", "checked_labels", "listed", "offered_if"]
 
 
 class offered_if:  # noqa: N801 - a decorator
@@ -100,41 +94,59 @@ class FitParams:
         return sized and not isinstance(value, str) and n_rows(value) == self._n_rows
 
 
-def router_of(owner: Estimator) -> MetadataRouter:
-    """Keywords of ``fit`` go to the ``fit`` of the wrapped estimator."""
-    mapping = MethodMapping().add(caller="fit", callee="fit")
-    return MetadataRouter(owner=type(owner).__name__).add(
-        estimator=owner.estimator, method_mapping=mapping
-    )
+class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """A classifier around another one, its ``estimator``."""
+
+    estimator: Estimator
+    base: Estimator
+    cv: int | Iterable[tuple[ArrayLike, ArrayLike]]
+
+    def _use_new_name(self) -> None:
+        """``base`` is called ``estimator`` now."""
+        if isinstance(self.base, str) and self.base == "deprecated":
+            if self.estimator is None:
+                raise TypeError(
+                    f"{type(self).__name__}.estimator must be a classifier, got None."
+                )
+            return
+        warnings.warn(
+            f"{type(self).__name__}(base=...) is called estimator now; the old name "
+            "goes in version 0.3.",
+            FutureWarning,
+            stacklevel=3,
+        )
+        self.set_params(estimator=self.base, base="deprecated")
+
+    def _require_folds(self) -> None:
+        """Raise unless ``cv`` is a number of folds or a series of splits."""
+        if isinstance(self.cv, str) or not isinstance(self.cv, Iterable):
+            require_integer(self, "cv", low=2)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Keywords of ``fit`` go to the ``fit`` of the estimator."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=type(self).__name__).add(
+            estimator=self.estimator, method_mapping=mapping
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:  # what is true of the wrapper as well
+            inner = get_tags(self.estimator)
+            tags.input_tags.sparse = inner.input_tags.sparse
+            tags.input_tags.positive_only = inner.input_tags.positive_only
+            if inner.classifier_tags is not None:
+                tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
+        return tags
 
 
-def use_new_name(owner: Estimator) -> None:
-    """``base`` is called ``estimator`` now."""
-    if isinstance(owner.base, str) and owner.base == "deprecated":
-        if owner.estimator is None:
-            raise TypeError(
-                f"{type(owner).__name__}.estimator must be a classifier, got None."
-            )
-        return
-    warnings.warn(
-        f"{type(owner).__name__}(base=...) is called estimator now; the old name goes "
-        "in version 0.3.",
-        FutureWarning,
-        stacklevel=3,
-    )
-    owner.set_params(estimator=owner.base, base="deprecated")
-
-
-def require_folds(owner: Estimator) -> None:
-    """Raise unless ``cv`` is a number of folds or a series of splits."""
-    if isinstance(owner.cv, str) or not isinstance(owner.cv, Iterable):
-        require_integer(owner, "cv", low=2)
-
-
-def require_labels(
+def checked_labels(
     owner: object, X: DocumentsLike, y: LabelsLike, sample_weight: WeightsLike = None
-) -> None:
-    """Raise unless there is a label for each document, and something to learn from."""
+) -> LabelsLike:
+    """The labels; raise unless each document has one, and there is something to learn.
+
+    One column is taken for a list of labels, with scikit-learn's warning.
+    """
     name = type(owner).__name__
     if y is None:
         raise DataError(
@@ -156,6 +168,8 @@ def require_labels(
             check_classification_targets(values)
         if sample_weight is not None:
             _require_weighted(name, values, np.asarray(sample_weight, dtype=float))
+    is_column = isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1
+    return column_or_1d(y, warn=True) if is_column else y
 
 
 def _require_weighted(name: str, y: Labels, weight: FloatVector) -> None:
@@ -180,11 +194,3 @@ def listed(y: Any) -> Any:
     if shape_of(y) and not hasattr(y, "columns"):
         return y
     return as_labels(y)
-
-
-def copy_tags(tags: Any, base: Any) -> None:
-    """Take over from the base's tags what is true of the wrapper as well."""
-    tags.input_tags.sparse = base.input_tags.sparse
-    tags.input_tags.positive_only = base.input_tags.positive_only
-    if base.classifier_tags is not None:
-        tags.classifier_tags.poor_score = base.classifier_tags.poor_score

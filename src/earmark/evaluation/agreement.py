@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from earmark.evaluation.result import Result
+from earmark.evaluation.significance import percentile_interval
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
 from earmark.typing import FloatMatrix, FloatVector, Label
@@ -87,7 +88,7 @@ def cohen_kappa(
 
     """
     n = check_equal_length(first=first, second=second)
-    one_hot, _ = _one_hot([*first, *second])
+    one_hot = _one_hot([*first, *second])
     a, b = one_hot[:n], one_hot[n:]
     n_classes = a.shape[1]
     equal = (a * b).sum(axis=1, keepdims=True)
@@ -204,20 +205,16 @@ def _estimated(
         return Agreement(name, nan, nan, nan, 0, nan)
     rng = np.random.default_rng(random_state)
     at_once = max(1, _MOST_DRAWN // n)
+    left = range(_N_RESAMPLES, 0, -at_once)
     drawn = [
         coefficient(rng.multinomial(n, np.full(n, 1 / n), size=size) @ sums)
-        for size in _steps(_N_RESAMPLES, at_once)
+        for size in (min(at_once, still) for still in left)
     ]
     values = np.concatenate(drawn)
     values = values[~np.isnan(values)]
-    ends = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.quantile(values, ends) if len(values) else (np.nan, np.nan)
+    ends = percentile_interval(values, level) if len(values) else (np.nan, np.nan)
     value = float(coefficient(sums.sum(axis=0, keepdims=True))[0])
-    return Agreement(name, value, float(low), float(high), n, float(equal.mean()))
-
-
-def _steps(total: int, most: int) -> list[int]:
-    return [min(most, total - start) for start in range(0, total, most)]
+    return Agreement(name, value, *ends, n, float(equal.mean()))
 
 
 def _beyond(observed: FloatVector, chance: FloatVector) -> FloatVector:
@@ -230,22 +227,17 @@ def _ratio(part: FloatVector, whole: FloatVector) -> FloatVector:
         return np.where(whole > 1e-12, part / whole, np.nan)
 
 
-def _one_hot(labels: Sequence[Label]) -> tuple[FloatMatrix, list[Label]]:
-    place: dict[Label, int] = {}
-    columns = [place.setdefault(label, len(place)) for label in labels]
-    one_hot = np.zeros((len(columns), len(place)))
-    one_hot[np.arange(len(columns)), columns] = 1.0
-    return one_hot, list(place)
+def _one_hot(labels: Sequence[Label]) -> FloatMatrix:
+    place = {label: column for column, label in enumerate(dict.fromkeys(labels))}
+    return np.eye(len(place))[[place[label] for label in labels]]
 
 
 def _counts(answers: Answers) -> FloatMatrix:
     """How often each label was given, for documents with at least two answers."""
-    place: dict[Label, int] = {}
     rows = [[label for label in row if label is not None] for row in answers]
     rows = [row for row in rows if len(row) > 1]
-    for row in rows:
-        for label in row:
-            place.setdefault(label, len(place))
+    labels = dict.fromkeys(label for row in rows for label in row)
+    place = {label: column for column, label in enumerate(labels)}
     counts = np.zeros((len(rows), len(place)))
     for number, row in enumerate(rows):
         for label in row:

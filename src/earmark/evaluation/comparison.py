@@ -21,8 +21,8 @@ from earmark.evaluation.labels import (
     check_true_labels,
     class_list,
     index_of,
-    is_multi_label,
-    label_sets,
+    label_column,
+    right_answers,
 )
 from earmark.evaluation.reliability import reliability
 from earmark.evaluation.report.terminal import html_block, text_table
@@ -33,6 +33,7 @@ from earmark.evaluation.significance import (
     corrected_resampled_t,
     holm,
     mcnemar_exact,
+    percentile_interval,
 )
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length, n_rows, stratified_split, take
@@ -193,10 +194,12 @@ class Comparison(Result):
 
     def __str__(self) -> str:
         header, rows = self._table()
+        split = f"{self.n_repeats} random splits"
         how = (
             f"{self.n_train:,} training and {self.n_test:,} test documents, "
-            f"{_how_split(self.n_repeats)}; {self.test} test, Holm's correction over "
-            f"{len(self.pairs)} pairs. Intervals: {100 * self.level:.0f} %. Coverage: "
+            f"{split if self.n_repeats > 1 else 'one fixed split'}; {self.test} test, "
+            f"Holm's correction over {len(self.pairs)} pairs. "
+            f"Intervals: {100 * self.level:.0f} %. Coverage: "
             f"answered at {100 * self.target_accuracy:.0f} % accuracy. Fit and "
             "predict: CPU seconds."
         )
@@ -265,7 +268,10 @@ def _row(group: list[Trial], level: float, seed: int) -> ComparedClassifier:
         log_loss=_mean([trial.log_loss for trial in group]),
         fit_seconds=float(np.mean([trial.fit_seconds for trial in group])),
         predict_seconds=float(np.mean([trial.predict_seconds for trial in group])),
-        extra_mb=_most([trial.extra_mb for trial in group]),
+        extra_mb=max(
+            (trial.extra_mb for trial in group if trial.extra_mb is not None),
+            default=None,
+        ),
         scores=scores,
     )
 
@@ -278,8 +284,7 @@ def _interval(group: list[Trial], level: float, seed: int) -> tuple[float, float
         _RESAMPLES,
         seed,
     ).mean(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    return percentile_interval(means, level)
 
 
 def _paired(
@@ -300,20 +305,12 @@ def _mean(values: list[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _most(values: list[float | None]) -> float | None:
-    return max((value for value in values if value is not None), default=None)
-
-
 def _or_dash(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
 def _interval_words(row: ComparedClassifier) -> str:
     return "–" if row.low == row.high else f"{row.low:.3f}–{row.high:.3f}"
-
-
-def _how_split(n: int) -> str:
-    return "one fixed split" if n == 1 else f"{n} random splits"
 
 
 class _Unmeasured(contextlib.AbstractContextManager[None]):
@@ -442,15 +439,9 @@ def _check(
         )
     if not estimators:
         raise DataError("estimators must hold at least one classifier, got none.")
-    labels = _labels(y)
+    labels = label_column(y)
     check_equal_length(X=np.empty(n_rows(X)), y=labels)
     check_true_labels(labels)
-    return labels
-
-
-def _labels(y: ArrayLike) -> list[Label]:
-    """One label per document, or a set of them."""
-    labels: list[Label] = label_sets(y) if is_multi_label(y) else as_labels(y)
     return labels
 
 
@@ -467,7 +458,7 @@ def _splits(
     """Per repeat: training documents and labels, test documents and labels."""
     target = _as_array(labels)
     if test is not None:
-        held_out = _labels(test[1])
+        held_out = label_column(test[1])
         check_equal_length(X_test=np.empty(n_rows(test[0])), y_test=held_out)
         check_true_labels(held_out)
         yield (X, target), (test[0], held_out)
@@ -519,7 +510,7 @@ def _trial(
             fitted = time.process_time()
             outputs = model.predict(X_test)
             predicted = time.process_time()
-        answers = _labels(outputs) if several else as_labels(outputs)
+        answers = label_column(outputs) if several else as_labels(outputs)
         nothing = (None, None)
         sure, log_loss = nothing if several else _confidence(model, X_test, truth)
     except Exception as error:
@@ -529,13 +520,10 @@ def _trial(
     if sure is not None:
         curve = accuracy_coverage(truth, answers, sure)
         coverage = curve.coverage_at(target_accuracy)
-    correct = np.fromiter(
-        (t == a for t, a in zip(truth, answers, strict=True)), bool, len(truth)
-    )
     return Trial(
         name=name,
         repeat=repeat,
-        correct=correct,
+        correct=right_answers(truth, answers),
         macro_f1=(
             multi_label_scores(truth, answers)
             if several

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.evaluation.labels import as_labels, check_true_labels
+from earmark.evaluation.labels import as_labels, check_true_labels, right_answers
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
@@ -148,9 +148,7 @@ def accuracy_coverage(
     n_documents = check_equal_length(y_true=truth, y_pred=answers, confidence=scores)
     check_true_labels(truth)
     has_answer = np.fromiter((a is not None for a in answers), bool, n_documents)
-    correct = np.fromiter(
-        (t == a for t, a in zip(truth, answers, strict=True)), bool, n_documents
-    )
+    correct = right_answers(truth, answers)
     _check_confidence(scores, has_answer)
     if not has_answer.any():
         empty = np.empty(0)

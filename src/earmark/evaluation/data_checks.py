@@ -15,7 +15,12 @@ from earmark.evaluation.duplicates import (
     duplicates_across,
     group_near_duplicates,
 )
-from earmark.evaluation.labels import as_labels, class_list, is_multi_label, label_sets
+from earmark.evaluation.labels import (
+    as_labels,
+    class_list,
+    is_multi_label,
+    label_column,
+)
 from earmark.evaluation.result import Result
 from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, JsonObject, Label
@@ -128,8 +133,7 @@ def _repeated(documents: list[str], near: bool | DuplicateGroups) -> list[Findin
 
 
 def _labels(documents: list[str], labels: ArrayLike) -> list[Finding]:
-    several = is_multi_label(labels)
-    column: list[Label] = label_sets(labels) if several else as_labels(labels)
+    several, column = is_multi_label(labels), label_column(labels)
     check_equal_length(texts=documents, labels=column)
     findings = _about(
         [row for row, label in enumerate(column) if label is None],

@@ -240,7 +240,7 @@ def _shingled(texts: list[str], shingle: int) -> tuple[Hashes, IntVector]:
 
     A text shorter than one run is one run; one without a word has the hash 0.
     """
-    words, counts = _flat_word_hashes(texts)
+    words, counts = word_hashes(texts)
     begins = np.cumsum(counts) - counts
     place = np.arange(len(words)) - np.repeat(begins, counts)
     left = np.repeat(counts, counts) - place
@@ -357,20 +357,18 @@ _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 2**64)
 
 
-def word_hashes(texts: list[str]) -> list[NDArray[np.uint64]]:
-    """Per text the hashes of its words: runs of letters, digits and _; case-blind."""
-    hashes, counts = _flat_word_hashes(texts)
-    return np.split(hashes, np.cumsum(counts)[:-1])
+def word_hashes(texts: list[str]) -> tuple[Hashes, IntVector]:
+    """The hashes of all words, one text after the other, and how many each has.
 
-
-def _flat_word_hashes(texts: list[str]) -> tuple[Hashes, IntVector]:
-    """The hashes of all words, and how many each text has."""
+    Words are runs of letters, digits and _; case-blind.
+    """
     encoded = [text.lower().encode("utf-8", errors="replace") for text in texts]
     joined = np.frombuffer(b" " + b" ".join(encoded) + b" ", np.uint8)
     inside = _word_bytes()[joined]
     edges = np.flatnonzero(np.diff(inside.view(np.int8))) + 1
     starts, ends = edges[::2], edges[1::2]
-    up, down = _powers(len(joined))
+    # B^i and B^-i mod 2^64 for each place i.
+    up, down = (_geometric(factor, len(joined)) for factor in (_BASE, _INVERSE))
     terms = (joined.astype(np.uint64) + np.uint64(1)) * up[: len(joined)]
     prefix = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
     hashes = (prefix[ends] - prefix[starts]) * down[starts]
@@ -388,11 +386,6 @@ def _word_bytes() -> NDArray[np.bool_]:
     for byte in range(128):
         table[byte] = chr(byte).isalnum() or chr(byte) == "_"
     return table
-
-
-def _powers(length: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """B^i and B^-i mod 2^64 for i < length."""
-    return _geometric(_BASE, length), _geometric(_INVERSE, length)
 
 
 def _geometric(factor: int, length: int) -> NDArray[np.uint64]:

@@ -10,7 +10,15 @@ from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.text.containers import is_missing, plain_values
-from earmark.typing import FloatMatrix, IntVector, Label, Labels, LabelsLike, MatrixLike
+from earmark.typing import (
+    BoolVector,
+    FloatMatrix,
+    IntVector,
+    Label,
+    Labels,
+    LabelsLike,
+    MatrixLike,
+)
 
 __all__ = [
     "as_labels",
@@ -21,8 +29,11 @@ __all__ = [
     "index_of",
     "indicator_matrix",
     "is_multi_label",
+    "label_column",
+    "label_matrix",
     "label_sets",
     "plain",
+    "right_answers",
 ]
 
 _ROWS = (list, tuple, np.ndarray)
@@ -111,6 +122,25 @@ def label_sets(
         else:
             sets.append(frozenset([value]))
     return sets
+
+
+def label_column(y: LabelsLike) -> list[Label]:
+    """One label per document, or a set of them."""
+    return list(label_sets(y)) if is_multi_label(y) else as_labels(y)
+
+
+def label_matrix(
+    sets: Sequence[frozenset[Label] | None], classes: Sequence[Label]
+) -> BoolVector:
+    """Whether each document carries each class, (n_documents, n_classes)."""
+    rows = [[c in (labels or ()) for c in classes] for labels in sets]
+    return np.array(rows, dtype=bool).reshape(len(sets), len(classes))
+
+
+def right_answers(truth: Sequence[Label], answers: Sequence[Label]) -> BoolVector:
+    """Which answers are those that are true."""
+    right = (t == a for t, a in zip(truth, answers, strict=True))
+    return np.fromiter(right, bool, len(truth))
 
 
 def class_list(*columns: Iterable[Label], classes: Any = None) -> tuple[Label, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,16 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from earmark.evaluation.fresh import fitted_with, fresh
-from earmark.evaluation.labels import as_labels, check_true_labels, class_list, index_of
+from earmark.evaluation.labels import (
+    as_labels,
+    check_true_labels,
+    class_list,
+    index_of,
+    right_answers,
+)
 from earmark.evaluation.report.terminal import text_table
 from earmark.evaluation.result import Result
+from earmark.evaluation.significance import percentile_interval
 from earmark.exceptions import DataError
 from earmark.folds import (
     check_equal_length,
@@ -164,9 +171,9 @@ class LearningCurve(Result):
         """Accuracy that ``n_more`` labels would add, with its interval."""
         now, later = self.n_labels, self.n_labels + n_more
         gains = [float(law.error(now) - law.error(later)) for law in self.laws]
-        low, high = np.quantile(gains, [(1 - self.level) / 2, (1 + self.level) / 2])
+        low, high = percentile_interval(gains, self.level)
         best = float(self.law.error(now) - self.law.error(later))
-        return best, min(float(low), best), max(float(high), best)
+        return best, min(low, best), max(high, best)
 
     def labels_for(self, accuracy: float) -> int | None:
         """Labelled documents needed for an accuracy; None if it is out of reach."""
@@ -206,11 +213,9 @@ class LearningCurve(Result):
 
     def to_dict(self) -> JsonObject:
         """Plain values for JSON."""
-        law = {"floor": self.law.floor, "scale": self.law.scale}
-        law["exponent"] = self.law.exponent
-        gain = dict(
-            zip(("points", "low", "high"), self.gain(self.n_labels), strict=True)
-        )
+        law = asdict(self.law)
+        points, low, high = self.gain(self.n_labels)
+        gain = {"points": points, "low": low, "high": high}
         known = len(self.sizes) >= _FEWEST_SIZES
         return {
             "sizes": self.sizes.tolist(),
@@ -367,10 +372,7 @@ def _judged(
 ) -> BoolVector:
     """Which test documents are answered rightly after fitting."""
     model = fitted_with(fresh(estimator, seed), *train)
-    answers = as_labels(model.predict(test[0]))
-    truth = as_labels(test[1])
-    right = (t == a for t, a in zip(truth, answers, strict=True))
-    return np.fromiter(right, bool, len(truth))
+    return right_answers(as_labels(test[1]), as_labels(model.predict(test[0])))
 
 
 def _summarized(

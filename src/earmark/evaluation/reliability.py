@@ -13,6 +13,7 @@ from earmark.evaluation.labels import (
     confidence_and_choice,
     index_of,
     is_multi_label,
+    label_matrix,
     label_sets,
 )
 from earmark.evaluation.result import Result
@@ -168,11 +169,7 @@ def _per_decision(
     sets = label_sets(y_true, classes)
     check_true_labels(sets)
     check_equal_length(y_true=sets, proba=proba)
-    truth = np.array(
-        [[c in labels for c in classes] for labels in sets if labels is not None]
-    )
-    p_event = proba.ravel()
-    event = truth.reshape(-1)
+    p_event, event = proba.ravel(), label_matrix(sets, classes).ravel()
     p_true = np.where(event, p_event, 1 - p_event)
     brier = float(np.mean((p_event - event) ** 2))
     return event, p_event, brier, _mean_log_loss(p_true)

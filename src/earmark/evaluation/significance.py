@@ -20,6 +20,7 @@ __all__ = [
     "exact_interval",
     "holm",
     "mcnemar_exact",
+    "percentile_interval",
     "wilcoxon_signed_rank",
     "wilson_interval",
 ]
@@ -60,6 +61,12 @@ def _proportion(
     return float(ends.low), float(ends.high)
 
 
+def percentile_interval(values: ArrayLike, level: float) -> tuple[float, float]:
+    """Where the middle share ``level`` of resampled values lies."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
 def bootstrap_interval(
     values: ArrayLike,
     *,
@@ -87,8 +94,7 @@ def bootstrap_interval(
     means = np.empty(n_resamples)
     for number in range(n_resamples):  # one draw at a time: memory O(n)
         means[number] = sample[rng.integers(0, len(sample), len(sample))].mean()
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    return percentile_interval(means, level)
 
 
 def bootstrap_splits(

@@ -19,7 +19,6 @@ from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import (
     Decision,
     Scores,
-    as_columns,
     class_log_odds,
     has_probabilities,
     log_probabilities,
@@ -37,6 +36,7 @@ from earmark.models.base import (
     RankingClassifier,
     ScoreParts,
     ScoringClassifier,
+    class_columns,
     linear_parts,
     linear_rule_of,
 )
@@ -103,7 +103,7 @@ def class_scores(estimator: Estimator, X: MatrixLike) -> FloatMatrix:
     if isinstance(estimator, ScoringClassifier):
         return estimator.class_scores(X)
     if offers(estimator, "decision_function"):
-        return as_columns(estimator.decision_function(X))
+        return class_columns(estimator.decision_function(X))
     return log_probabilities(estimator, X)
 
 

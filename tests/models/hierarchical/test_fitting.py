@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from earmark.exceptions import DataError
 from earmark.kernels.keys import fingerprints
 from earmark.models import HierarchicalBayes, MultinomialNaiveBayes
-from earmark.models.hierarchical import search
+from earmark.models.hierarchical import fitting
 from earmark.models.hierarchical.fitting import hold_out
 
 
@@ -47,7 +47,7 @@ def test_same_seed_same_bytes_whatever_n_jobs(rng, event_model):
 def test_the_division_into_blocks_changes_no_byte(rng, monkeypatch):
     X, y, _ = topics(rng)
     whole = HierarchicalBayes(n_restarts=7, random_state=0).fit(X, y)
-    monkeypatch.setattr(search, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(fitting, "_BLOCK_BYTES", 1)
     parts = HierarchicalBayes(n_restarts=7, random_state=0).fit(X, y)
     for name, value in parameters(whole).items():
         assert_array_equal(value.tobytes(), getattr(parts, name).tobytes(), name)
