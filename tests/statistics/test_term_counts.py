@@ -10,13 +10,16 @@ from earmark.distributed.executor import merged
 from earmark.exceptions import DataError
 from earmark.features import WordCounter
 from earmark.features.analysis import count_by_class
+from earmark.kernels.term_merge import pack_terms
 from earmark.statistics import TermCounts
 
 
 def counts_of(texts, labels):
     classes, y_index = np.unique(labels, return_inverse=True)
     terms, tokens, held = count_by_class(WordCounter(), texts, y_index, len(classes))
-    return TermCounts.of_terms(classes, np.bincount(y_index), terms, tokens, held)
+    return TermCounts.of_packed(
+        classes, np.bincount(y_index), pack_terms(terms), tokens, held
+    )
 
 
 TEXTS = ["to be or not", "be it so", "née à côté", "so so so", "to née"]
@@ -75,6 +78,8 @@ def test_stored_counts_come_back_whole_and_narrow():
 def test_merged_counts_that_int64_cannot_hold_are_refused(no_native, monkeypatch):
     monkeypatch.setenv("EARMARK_NO_NATIVE", no_native)
     one = sparse.csr_array([[1, 2**62]])
-    left, right = (TermCounts.of_terms(["a"], [1], ["be", "to"], one) for _ in "ab")
+    left, right = (
+        TermCounts.of_packed(["a"], [1], pack_terms(["be", "to"]), one) for _ in "ab"
+    )
     with pytest.raises(DataError, match="column 1"):
         left.merge(right)

@@ -26,6 +26,7 @@ from earmark.evaluation.labels import (
     class_list,
     indicator_matrix,
     is_multi_label,
+    label_array,
     label_matrix,
     label_sets,
 )
@@ -217,7 +218,7 @@ class AnyOfClassifier(WrappingClassifier):
             self.input_ = "sets"
             sets = [s if s is not None else frozenset() for s in label_sets(y)]
             labels = class_list(*sets)
-            self.classes_ = np.array(labels, dtype=_common_type(labels))
+            self.classes_ = label_array(labels)
             truth = label_matrix(sets, labels)
         if not truth.any():
             raise DataError(
@@ -357,8 +358,3 @@ def _signed(scores: Any) -> FloatVector:
         scores.choice == 1, scores.certainty, -scores.certainty
     )
     return signed
-
-
-def _common_type(labels: tuple[Any, ...]) -> Any:
-    """None lets numpy choose; labels of several types stay as they are."""
-    return None if len({type(label) for label in labels}) == 1 else object

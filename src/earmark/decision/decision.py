@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from earmark.decision.guarantee import Threshold
-from earmark.evaluation.labels import as_labels
+from earmark.evaluation.labels import as_labels, label_array, object_array
 from earmark.evaluation.report.terminal import html_block
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.rows import log_normalize, logsumexp_rows
@@ -41,7 +41,6 @@ __all__ = [
     "label_tuples",
     "log_odds",
     "log_probabilities",
-    "object_array",
     "one_of_decision",
     "rank",
     "read_scores",
@@ -402,15 +401,4 @@ def with_abstain_label(labels: Labels, abstain_label: object) -> Labels:
     """
     if abstain_label is None or labels.dtype != object:
         return labels
-    answers = [abstain_label if label is None else label for label in labels]
-    one_type = len({type(answer) for answer in answers}) == 1
-    is_plain = one_type and not isinstance(answers[0], tuple)
-    return np.array(answers) if is_plain else object_array(answers)
-
-
-def object_array(values: Sequence[object]) -> Labels:
-    """A one-dimensional object array, also of tuples and None."""
-    array = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):  # slice assignment would unpack tuples
-        array[place] = value
-    return array
+    return label_array([abstain_label if label is None else label for label in labels])

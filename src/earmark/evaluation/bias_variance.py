@@ -199,9 +199,7 @@ def _truth(
     check_equal_length(X_test=np.empty(n_test), y_test=truth)
     check_true_labels(truth)
     names = class_list(truth, as_labels(y) if y is not None else (), classes=classes)
-    target = np.zeros((n_test, len(names)))
-    target[np.arange(n_test), index_of(truth, names)] = 1.0
-    return names, target
+    return names, np.eye(len(names))[index_of(truth, names)]
 
 
 def _drawing(
@@ -241,8 +239,7 @@ def _trained(
     """G_D of the test documents, and their answers as 0/1 rows."""
     model.fit(X, y)
     answers = index_of(as_labels(model.predict(X_test)), names)
-    said = np.zeros((len(answers), len(names)))
-    said[np.arange(len(answers)), answers] = 1.0
+    said = np.eye(len(names))[answers]
     use_proba = output != "label" and offers(model, "predict_proba")
     if output == "probability" and not use_proba:
         raise DataError(

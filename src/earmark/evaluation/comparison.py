@@ -21,6 +21,7 @@ from earmark.evaluation.labels import (
     check_true_labels,
     class_list,
     index_of,
+    label_array,
     label_column,
     right_answers,
 )
@@ -456,7 +457,7 @@ def _splits(
     tuple[tuple[DocumentsLike, LabelsLike], tuple[DocumentsLike, list[Label]]]
 ]:
     """Per repeat: training documents and labels, test documents and labels."""
-    target = _as_array(labels)
+    target = label_array(labels)
     if test is not None:
         held_out = label_column(test[1])
         check_equal_length(X_test=np.empty(n_rows(test[0])), y_test=held_out)
@@ -476,16 +477,6 @@ def _splits(
             )
         held_out = [labels[row] for row in rest]
         yield (take(X, train), target[train]), (take(X, rest), held_out)
-
-
-def _as_array(labels: list[Label]) -> Any:
-    """Labels as an array, without turning mixed types into text."""
-    kinds = {type(label) for label in labels}
-    if len(kinds) > 1 or frozenset in kinds:
-        array = np.empty(len(labels), dtype=object)
-        array[:] = labels
-        return array
-    return np.asarray(labels)
 
 
 def _trial(

@@ -29,9 +29,11 @@ __all__ = [
     "index_of",
     "indicator_matrix",
     "is_multi_label",
+    "label_array",
     "label_column",
     "label_matrix",
     "label_sets",
+    "object_array",
     "plain",
     "right_answers",
 ]
@@ -122,6 +124,21 @@ def label_sets(
         else:
             sets.append(frozenset([value]))
     return sets
+
+
+def object_array(values: Sequence[object]) -> Labels:
+    """A one-dimensional object array, also of tuples and None."""
+    array = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):  # slice assignment would unpack tuples
+        array[place] = value
+    return array
+
+
+def label_array(labels: Sequence[Label]) -> Labels:
+    """Labels as an array: plain if all are of one type, and not tuples or sets."""
+    kinds = {type(label) for label in labels}
+    is_plain = len(kinds) == 1 and not kinds & {tuple, frozenset}
+    return np.array(labels) if is_plain else object_array(labels)
 
 
 def label_column(y: LabelsLike) -> list[Label]:

@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import NotSupportedError
 from earmark.kernels.keys import Visits
 from earmark.kernels.rows import log_normalize, squared_lengths
 from earmark.kernels.softmax import (
@@ -28,7 +28,7 @@ from earmark.kernels.softmax import (
     new_descent,
     settle,
 )
-from earmark.models.base import LinearRule
+from earmark.models.base import LinearRule, two_classes
 from earmark.models.descent import DescentClassifier, TrainingSet
 from earmark.parameters import (
     require_in_range,
@@ -286,10 +286,7 @@ class SoftmaxRegression(DescentClassifier):
                 "one; in parts take solver='dual', whose optimum is found by L-BFGS."
             )
         self._check_parameters()
-        if len(classes) < 2:
-            raise DataError(
-                f"SoftmaxRegression needs at least 2 classes, got {classes.tolist()!r}."
-            )
+        two_classes(self, classes)
         self.classes_, self.n_features_in_ = classes, n_features
         shape = (n_features, len(classes))
         objective = _Objective(sums, shape, total_weight, self._c(), self.fit_intercept)

@@ -75,21 +75,19 @@ class ClassMoments(AdditiveStatistics):
         """Number of columns."""
         return int(self.mean.shape[1])
 
-    def add(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn the documents X (n_samples, n_features) with labels y."""
+    def _counted(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> ClassMoments:
         X = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         labels, weights = np.asarray(y), real_weights(sample_weight, X.shape[0])
+        batch = ClassMoments(self.classes, self.n_features)
         for rows, block in dense_blocks(X):
-            self.merge(self._measured(block, labels[rows], weights[rows]))
-        return self
+            batch.merge(self._measured(block, labels[rows], weights[rows]))
+        return batch
 
-    def remove(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Forget documents learned before; more than was learned is a DataError."""
-        other = ClassMoments(self.classes, self.n_features).add(X, y, sample_weight)
+    def _combine(self, other: ClassMoments, sign: int) -> Self:
+        if sign > 0:
+            return self.merge(other)
         if np.any(self.docs - other.docs < -1e-9):
             raise DataError(
                 "cannot forget more documents than were learned; nothing was changed."

@@ -51,16 +51,26 @@ class AdditiveStatistics(ABC):
         """Number of columns."""
 
     @abstractmethod
+    def _counted(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> Self:
+        """The sums of one batch, on this object's classes and columns."""
+
+    @abstractmethod
+    def _combine(self, other: Self, sign: int) -> Self:
+        """Add or subtract aligned sums; on an error nothing has changed."""
+
     def add(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn the documents X (n_samples, n_features) with labels y."""
+        return self._combine(self._counted(X, y, sample_weight), +1)
 
-    @abstractmethod
     def remove(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Forget documents learned before; more than was learned is a DataError."""
+        return self._combine(self._counted(X, y, sample_weight), -1)
 
     @abstractmethod
     def merge(self, other: Self) -> Self:
@@ -250,20 +260,6 @@ class ClassStatistics(AdditiveStatistics):
 
     # -- learning and forgetting --------------------------------------------
 
-    def add(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn the documents X (n_samples, n_features) with labels y."""
-        self._combine(self._counted(X, y, sample_weight), +1)
-        return self
-
-    def remove(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Forget documents learned before; more than was learned is a DataError."""
-        self._combine(self._counted(X, y, sample_weight), -1)
-        return self
-
     def merge(self, other: ClassStatistics) -> Self:
         """Add another shard's statistics; its classes and terms may differ.
 
@@ -325,12 +321,11 @@ class ClassStatistics(AdditiveStatistics):
             tokens = _renumbered(tokens, places, shape)
             presence = _renumbered(presence, places, shape)
         if not np.array_equal(classes, self.classes):
-            rows = _positions(self.classes, classes, "class")
+            rows = _positions(self.classes, classes)
             docs = np.zeros(len(classes), dtype=self.docs.dtype)
             docs[rows] = self.docs
-            columns, shape = np.arange(n_features), (len(classes), n_features)
-            tokens = _moved(tokens, rows, columns, shape)
-            presence = _moved(presence, rows, columns, shape)
+            tokens = _moved(tokens, rows, len(classes))
+            presence = _moved(presence, rows, len(classes))
         return ClassStatistics._of(classes, docs, tokens, presence, terms)
 
     def scaled(self, factor: FloatVector) -> ClassStatistics:
@@ -355,7 +350,7 @@ class ClassStatistics(AdditiveStatistics):
         tokens: SparseMatrix,
         presence: SparseMatrix,
         terms: Terms | None,
-    ) -> ClassStatistics:
+    ) -> Self:
         """From parts that are known to be right."""
         statistics = cls.__new__(cls)
         statistics.classes, statistics.terms = classes, terms
@@ -382,8 +377,7 @@ class ClassStatistics(AdditiveStatistics):
 
     def _counted(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> ClassStatistics:
-        """The statistics of one batch, on this object's classes and columns."""
+    ) -> Self:
         rows = canonical_rows(X)
         if rows.shape[1] != self.n_features:
             raise DataError(
@@ -407,7 +401,7 @@ class ClassStatistics(AdditiveStatistics):
         if weight is None or weight.dtype.kind != "f":
             docs = whole(docs)
         tokens, having = (class_sums(m, y_index, n_classes) for m in (rows, present))
-        return ClassStatistics._of(self.classes, docs, tokens, having, self.terms)
+        return self._of(self.classes, docs, tokens, having, self.terms)
 
     def _refuse_overflow(
         self, rows: SparseMatrix, y_index: IntVector, weight: Sums | None
@@ -421,8 +415,7 @@ class ClassStatistics(AdditiveStatistics):
             weighted = scale_rows(weighted, weight)
         _refuse_large(class_sums(weighted, y_index, len(self.classes)), self.terms)
 
-    def _combine(self, other: ClassStatistics, sign: int) -> None:
-        """Add or subtract aligned statistics; on an error nothing has changed."""
+    def _combine(self, other: ClassStatistics, sign: int) -> Self:
         largest = [float(s.tokens.data.max(initial=0)) for s in (self, other)]
         if sign > 0 and self.is_exact and sum(largest) >= _LARGEST:
             sums = self.tokens.astype(np.float64) + other.tokens
@@ -444,6 +437,7 @@ class ClassStatistics(AdditiveStatistics):
                     "were learned, with the same label and weight."
                 )
         self._set(docs, tokens, presence)
+        return self
 
     def _refuse_other_keys(self, other: ClassStatistics) -> None:
         if (self.terms is None) != (other.terms is None):
@@ -536,23 +530,21 @@ def _union(left: Labels, right: Labels) -> Labels:
     return left if np.array_equal(left, right) else np.union1d(left, right)
 
 
-def _positions(keys: Any, among: Any, what: str) -> IntVector:
-    """Where each of ``keys`` stands in ``among``."""
-    index = {key: i for i, key in enumerate(among.tolist())}
+def _positions(classes: Labels, among: Labels) -> IntVector:
+    """Where each class stands in ``among``."""
+    index = {label: i for i, label in enumerate(among.tolist())}
     try:
-        positions = [index[key] for key in keys.tolist()]
+        positions = [index[label] for label in classes.tolist()]
     except KeyError as error:
-        raise DataError(f"the {what} {error.args[0]!r} was never added") from None
+        raise DataError(f"the class {error.args[0]!r} was never added") from None
     return np.asarray(positions, dtype=np.int64)
 
 
-def _moved(
-    matrix: SparseMatrix, rows: IntVector, columns: IntVector, shape: tuple[int, int]
-) -> SparseMatrix:
+def _moved(matrix: SparseMatrix, rows: IntVector, n_rows: int) -> SparseMatrix:
+    """The same columns, each row at its place among more rows."""
     entries = matrix.tocoo()
-    return sparse.csr_array(
-        (entries.data, (rows[entries.row], columns[entries.col])), shape=shape
-    )
+    shape = (n_rows, matrix.shape[1])
+    return sparse.csr_array((entries.data, (rows[entries.row], entries.col)), shape)
 
 
 def _same_entries(left: SparseMatrix, right: SparseMatrix) -> bool:

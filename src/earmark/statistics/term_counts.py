@@ -14,7 +14,6 @@ from earmark.kernels.term_merge import (
     PackedTerms,
     merge_counts,
     merge_terms,
-    pack_terms,
     unpack_terms,
 )
 from earmark.statistics.class_statistics import ClassStatistics
@@ -54,8 +53,10 @@ class TermCounts:
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> left = TermCounts.of_terms(["a"], [1], ["be"], csr_array([[2]]))
-    >>> right = TermCounts.of_terms(["b"], [3], ["be", "to"], csr_array([[1, 4]]))
+    >>> from earmark.kernels.term_merge import pack_terms
+    >>> be, be_to = pack_terms(["be"]), pack_terms(["be", "to"])
+    >>> left = TermCounts.of_packed(["a"], [1], be, csr_array([[2]]))
+    >>> right = TermCounts.of_packed(["b"], [3], be_to, csr_array([[1, 4]]))
     >>> both = left.merge(right)
     >>> both.terms(), both.tokens.toarray().tolist(), both.docs.tolist()
     (['be', 'to'], [[2, 0], [1, 4]], [1, 3])
@@ -79,18 +80,6 @@ class TermCounts:
         self.presence = presence
 
     @classmethod
-    def of_terms(
-        cls,
-        classes: ArrayLike,
-        docs: ArrayLike,
-        terms: list[str],
-        tokens: SparseMatrix,
-        presence: SparseMatrix | None = None,
-    ) -> TermCounts:
-        """From sums (n_classes, n_terms) over sorted terms, as counting gives them."""
-        return cls.of_packed(classes, docs, pack_terms(terms), tokens, presence)
-
-    @classmethod
     def of_packed(
         cls,
         classes: ArrayLike,
@@ -99,7 +88,7 @@ class TermCounts:
         tokens: SparseMatrix,
         presence: SparseMatrix | None = None,
     ) -> TermCounts:
-        """The same, of terms that are packed already."""
+        """From sums (n_classes, n_terms) over sorted terms, as counting gives them."""
         term_presence = tokens if presence is None else presence
         return cls(classes, docs, *packed, tokens, term_presence)
 

@@ -109,18 +109,6 @@ class UnitVectorSums(AdditiveStatistics):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def add(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn the documents X (n_samples, n_features) with labels y."""
-        return self._combine(self._summed(X, y, sample_weight), +1)
-
-    def remove(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Forget documents learned before; more than was learned is a DataError."""
-        return self._combine(self._summed(X, y, sample_weight), -1)
-
     def merge(self, other: UnitVectorSums) -> Self:
         """Add another shard's sums over the same columns; its classes may differ."""
         if self.n_features != other.n_features:
@@ -140,22 +128,20 @@ class UnitVectorSums(AdditiveStatistics):
         self.docs, self.signed, self.sums = docs, signed, sums
 
     def _aligned(self, classes: Labels) -> UnitVectorSums:
-        rows = _positions(self.classes, classes, "class")
+        rows = _positions(self.classes, classes)
         wide = UnitVectorSums(classes, self.n_features, unit=self.unit)
         docs, signed = (
             np.zeros(len(classes), dtype=part.dtype)
             for part in (self.docs, self.signed)
         )
         docs[rows], signed[rows] = self.docs, self.signed
-        columns = np.arange(self.n_features)
-        sums = _moved(self.sums, rows, columns, wide.sums.shape)
-        wide._set(docs, signed, canonical_rows(sums))
+        sums = canonical_rows(_moved(self.sums, rows, len(classes)))
+        wide._set(docs, signed, sums)
         return wide
 
-    def _summed(
+    def _counted(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> UnitVectorSums:
-        """The sums of one batch, on this object's classes and columns."""
         rows = sparse.csr_array(X)
         if rows.shape[1] != self.n_features:
             raise DataError(
@@ -201,7 +187,6 @@ class UnitVectorSums(AdditiveStatistics):
             )
 
     def _combine(self, other: UnitVectorSums, sign: int) -> Self:
-        """Add or subtract aligned sums; on an error nothing has changed."""
         docs = self.docs + sign * other.docs
         signed = self.signed + sign * other.signed
         if self.sums.nnz or sign < 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -174,8 +175,7 @@ class OneAgainstOne:
     @property
     def pairs(self) -> list[tuple[int, int]]:
         """(0, 1), (0, 2), ..., (1, 2), ..."""
-        n_classes = len(self.held)
-        return [(j, k) for j in range(n_classes) for k in range(j + 1, n_classes)]
+        return list(combinations(range(len(self.held)), 2))
 
     def problem(self, first: int, second: int) -> PairProblem:
         """The transform (HO6) between two classes, on the terms of the two."""

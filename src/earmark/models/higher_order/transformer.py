@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Self
 
 import numpy as np
@@ -199,11 +200,8 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
     def _chosen_pairs(self) -> IntVector:
         labels = self.classes_.tolist()
         if self.pair is not None:
-            pair = (
-                []
-                if np.ndim(self.pair) != 1
-                else np.asarray(self.pair, object).tolist()
-            )
+            one_list = np.ndim(self.pair) == 1
+            pair = np.asarray(self.pair, object).tolist() if one_list else []
             if len(pair) != 2 or pair[0] == pair[1] or not set(pair) <= set(labels):
                 raise DataError(
                     f"{type(self).__name__}.pair must be two of the labels "
@@ -215,9 +213,7 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
                 f"{type(self).__name__} compares classes: y must hold at least 2, "
                 f"got 1 class ({labels[0]!r})."
             )
-        return np.array(
-            [(j, k) for j in range(len(labels)) for k in range(j + 1, len(labels))]
-        )
+        return np.array(list(combinations(range(len(labels)), 2)))
 
     def _values(self, first: int, second: int) -> tuple[FloatVector, FloatVector]:
         present, absent = pair_values(
