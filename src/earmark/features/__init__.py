@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 from earmark._optional import names_at_first_use
 
 if TYPE_CHECKING:
-    from earmark.features.hashed_counter import HashedCounter
     from earmark.features.selection import TermSelector
     from earmark.features.weighting import TfidfWeighting
-    from earmark.features.word_counter import WordCounter
+    from earmark.features.word_counter import HashedCounter, WordCounter
     from earmark.text.preparation import TextPreparation
 
 __all__ = [
@@ -23,10 +22,9 @@ __getattr__ = names_at_first_use(
     __name__,
     {
         "analysis": "TextPreparation",
-        "hashed_counter": "HashedCounter",
         "selection": "TermSelector",
         "weighting": "TfidfWeighting",
-        "word_counter": "WordCounter",
+        "word_counter": "HashedCounter WordCounter",
     },
     estimators=True,
 )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         HigherOrderTransformer,
     )
     from earmark.models.hybrid import HybridBayes
-    from earmark.models.linear import LinearClassifier
+    from earmark.models.linear import NBSVM, BlendedSVM, LinearClassifier
     from earmark.models.mlp import MultilayerPerceptron
     from earmark.models.naive_bayes import (
         BernoulliNaiveBayes,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         SemiSupervisedNaiveBayes,
     )
     from earmark.models.softmax import SoftmaxRegression
-    from earmark.models.svm import NBSVM, BlendedSVM
 
 __all__ = [
     "NBSVM",
@@ -58,7 +57,7 @@ __getattr__ = names_at_first_use(
             "HigherOrderClassifier HigherOrderNaiveBayes HigherOrderTransformer"
         ),
         "hybrid": "HybridBayes",
-        "linear": "LinearClassifier",
+        "linear": "NBSVM BlendedSVM LinearClassifier",
         "mlp": "MultilayerPerceptron",
         "naive_bayes": (
             "BernoulliNaiveBayes ComplementNaiveBayes GaussianNaiveBayes "
@@ -68,7 +67,6 @@ __getattr__ = names_at_first_use(
         "rocchio": "RocchioClassifier",
         "semi_supervised": "SemiSupervisedClassifier SemiSupervisedNaiveBayes",
         "softmax": "SoftmaxRegression",
-        "svm": "NBSVM BlendedSVM",
     },
     estimators=True,
 )

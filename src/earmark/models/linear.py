@@ -1,24 +1,68 @@
-"""A linear classifier whose weights somebody else has chosen (14.9 of the book)."""
+"""Linear classifiers: with weights that are given, NBSVM, and its blend with an SVM."""
 
 from __future__ import annotations
 
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
 
 from earmark.exceptions import DataError
-from earmark.models.base import LinearRule
+from earmark.kernels.keys import distinct_documents
+from earmark.kernels.offset_svm import LinearFit, fit_offset_svm
+from earmark.kernels.rows import (
+    canonical_rows,
+    class_sums,
+    presence,
+    scale_rows,
+    unit_rows,
+)
+from earmark.kernels.softmax import maximize_dual
+from earmark.models.base import (
+    LinearRule,
+    RankingClassifier,
+    ScoreParts,
+    class_columns,
+    document_weights,
+    linear_parts,
+    two_classes,
+)
+from earmark.parameters import (
+    require_in_range,
+    require_integer,
+    require_one_of,
+    seed_of,
+    with_parameters,
+)
 from earmark.typing import (
     ArrayLike,
+    BoolVector,
+    ClassWeightLike,
     FloatMatrix,
     FloatVector,
+    IntVector,
     Labels,
     LabelsLike,
+    Matrix,
     MatrixLike,
+    RandomStateLike,
+    SparseMatrix,
+    WeightsLike,
 )
 
-__all__ = ["LinearClassifier"]
+__all__ = [
+    "NBSVM",
+    "BlendedSVM",
+    "LinearClassifier",
+    "MarginClassifier",
+    "margin_scores",
+]
 
 
 @dataclass(frozen=True)
@@ -94,3 +138,360 @@ class LinearClassifier:
         """The scores of both classes as a sum over the row's entries."""
         weights: FloatMatrix = np.asarray(self.w, dtype=np.float64)[None]
         return LinearRule.from_coef(weights, np.array([-self.b]))
+
+
+# So many columns for each entry make it worthwhile to find those that are used.
+_MANY_TIMES = 4
+
+
+class MarginClassifier(RankingClassifier):
+    """A linear machine for each class against the rest; two classes share one.
+
+    Equal documents are one of their summed weight, wherever they stood: the order of
+    the rows has no influence.
+    """
+
+    weights_: FloatMatrix
+    intercept_: FloatVector
+    class_weight: ClassWeightLike
+    random_state: RandomStateLike
+
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None
+    ) -> Self:
+        """Learn X (n_samples, n_features) and y; a term is present where X > 0."""
+        self._check_parameters()
+        X, labels = self._training_data(X, y)
+        self.classes_, y_index = two_classes(self, labels)
+        rows = self._rows(X)
+        weight = document_weights(sample_weight, labels, self.class_weight)
+        visits = distinct_documents(rows, y_index, weight)
+        self._fit_problems(
+            rows[visits.rows], y_index[visits.rows], visits.weight[visits.rows]
+        )
+        return self
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise for a parameter that is out of range."""
+
+    @abstractmethod
+    def _fit_problems(
+        self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector
+    ) -> None:
+        """Fit the machines to distinct documents."""
+
+    def _rows(self, X: Matrix) -> SparseMatrix:
+        """What the machines see of X."""
+        return canonical_rows(X)
+
+    def _problems(self) -> Iterable[int]:
+        """Numbers of the classes that have a machine."""
+        n_classes = len(self.classes_)
+        return [1] if n_classes == 2 else range(n_classes)
+
+    def _fit_svm(
+        self,
+        rows: SparseMatrix,
+        is_class: BoolVector,
+        cost: FloatVector,
+        tol: float,
+        max_iter: int,
+    ) -> LinearFit:
+        """A support vector machine with squared hinge loss, class against rest."""
+        return fit_offset_svm(
+            rows,
+            np.zeros(rows.shape[1]),
+            np.where(is_class, 1.0, -1.0),
+            cost,
+            tol=tol,
+            max_iter=max_iter,
+            seed=seed_of(self.random_state),
+        )
+
+    def _class_scores(self, X: Matrix) -> FloatMatrix:
+        return margin_scores(self._rows(X), self.weights_, self.intercept_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # the checks' data are not counts
+        return tags
+
+
+def margin_scores(
+    X: SparseMatrix, weights: FloatMatrix, intercept: FloatVector
+) -> FloatMatrix:
+    """Class scores of X @ weights.T + intercept, weights (n_problems, n_features).
+
+    For a few documents only the weights of their terms are touched.
+    """
+    if X.nnz < X.shape[1] // _MANY_TIMES:
+        used, place = np.unique(X.indices, return_inverse=True)
+        X = sparse.csr_array((X.data, place, X.indptr), shape=(X.shape[0], len(used)))
+        weights = weights[:, used]
+    return class_columns(X @ weights.T + intercept)
+
+
+@with_parameters(max_passes="max_iter")
+class NBSVM(MarginClassifier):
+    """Terms weigh by their naive Bayes log-count ratio, a linear SVM weighs again.
+
+    A document is the set of its terms. For each class against the rest, a term's
+    indicator is multiplied by the log of the ratio of the term's shares in the two,
+    and a linear classifier is trained on that. Strong for sentiment and short texts,
+    with word pairs as well as words; features should be counts or indicators.
+
+    Parameters
+    ----------
+    C : float > 0, default=10.0
+        Inverse strength of the penalty.
+    alpha : float > 0, default=1.0
+        Smoothing of the counts in the ratios.
+    beta : float in [0, 1], default=1.0
+        Interpolation: weights are beta * w + (1 - beta) * mean |w|; 0 is naive Bayes
+        and 1 the linear classifier.
+    loss : {"squared_hinge", "log"}, default="squared_hinge"
+        A support vector machine, or logistic regression.
+    rows : {"unit", "indicators", "given"}, default="unit"
+        What the ratios multiply. "unit": indicators (X > 0) scaled to length 1, so that
+        long documents do not outweigh short ones and one C suits all; "indicators":
+        unscaled, as published (with ``C=1, beta=0.25``); "given": the rows of X as they
+        are.
+    max_iter : int, default=5000
+        The most passes of the solver.
+    tol : float > 0, default=0.1
+        When the solver stops: spread of the projected gradients ("squared_hinge"), or
+        a hundred times the relative duality gap ("log").
+    class_weight : None, "balanced" or dict, default=None
+        Factor on the weight of each class's documents.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solver's order of visits; None is a seed of its own.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    log_ratio_ : ndarray of shape (n_problems, n_features)
+        Log-count ratio of each class against the rest; one row for two classes.
+    coef_ : ndarray of shape (n_problems, n_features)
+        Weights on the rows that ``rows`` makes of X (X itself for "given"): ratio
+        times learned weight. Also by the name ``weights_``.
+    intercept_ : ndarray of shape (n_problems,)
+        Offsets.
+    n_iter_ : int
+        Most passes that a problem took.
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    References
+    ----------
+    .. [1] S. Wang and C. D. Manning (2012). Baselines and bigrams: simple, good
+       sentiment and topic classification. ACL.
+
+    Examples
+    --------
+    >>> X = [[1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]
+    >>> NBSVM().fit(X, ["good", "good", "bad", "bad"]).predict([[1, 0, 1]])
+    array(['good'], dtype='<U4')
+
+    """
+
+    log_ratio_: FloatMatrix = field(init=False)
+
+    C: float = 10.0
+    alpha: float = 1.0
+    beta: float = 1.0
+    loss: str = "squared_hinge"
+    rows: str = "unit"
+    max_iter: int = 5000
+    tol: float = 0.1
+    class_weight: ClassWeightLike = None
+    random_state: RandomStateLike = None
+
+    def _check_parameters(self) -> None:
+        require_in_range(self, "C", low=0.0, open_low=True)
+        require_in_range(self, "alpha", low=0.0, open_low=True)
+        require_in_range(self, "beta", low=0.0, high=1.0)
+        require_in_range(self, "tol", low=0.0, open_low=True)
+        require_integer(self, "max_iter", low=1)
+        require_one_of(self, "loss", ("squared_hinge", "log"))
+        require_one_of(self, "rows", ("unit", "indicators", "given"))
+
+    def _rows(self, X: Matrix) -> SparseMatrix:
+        """What the ratios multiply."""
+        rows = canonical_rows(X)
+        if self.rows == "given":
+            return rows
+        held = presence(rows, np.float64)
+        return unit_rows(held) if self.rows == "unit" else held
+
+    def _fit_problems(
+        self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector
+    ) -> None:
+        held = scale_rows(presence(rows, np.float64), weight)
+        sums = class_sums(held, y_index, len(self.classes_)).toarray()
+        fitted = []
+        for c in self._problems():
+            ratio = _log_ratio(sums[c], sums.sum(axis=0) - sums[c], self.alpha)
+            data = rows.data * ratio[rows.indices]
+            scaled = type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
+            fitted.append((ratio, *self._fit_problem(scaled, y_index == c, weight)))
+        ratios, weights, bias, passes, enough = zip(*fitted, strict=True)
+        self.log_ratio_ = np.stack(ratios)
+        learned = np.stack(weights)
+        typical = np.abs(learned).mean(axis=1, keepdims=True)
+        learned = self.beta * learned + (1.0 - self.beta) * typical
+        self.weights_ = self.log_ratio_ * learned
+        self.intercept_ = np.array(bias)
+        self.n_iter_ = max(passes)
+        if not all(enough):
+            warnings.warn(
+                f"NBSVM has not converged after {self.max_iter} passes; raise "
+                "max_iter or tol, or give a smaller C.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _fit_problem(
+        self, X: SparseMatrix, is_class: BoolVector, weight: FloatVector
+    ) -> tuple[FloatVector, float, int, bool]:
+        """One class against the rest."""
+        if self.loss == "squared_hinge":
+            return self._fit_svm(X, is_class, self.C * weight, self.tol, self.max_iter)
+        result = maximize_dual(
+            X,
+            is_class.astype(np.int64),
+            distinct_documents(X, is_class.astype(np.int64), weight),
+            2,
+            C=self.C / 2,  # two rows of weights where a logistic regression has one
+            seed=seed_of(self.random_state),
+            max_passes=self.max_iter,
+            tol=0.01 * self.tol,
+        )
+        weights = result.weights[:, 1] - result.weights[:, 0]
+        bias = float(result.bias[1] - result.bias[0])
+        return weights, bias, len(result.gaps), result.converged
+
+    # -- answering -----------------------------------------------------------
+
+    @property
+    def coef_(self) -> FloatMatrix:
+        """Weights on the rows that ``rows`` makes of X."""
+        return self.weights_
+
+    def linear_rule(self) -> LinearRule:
+        """The scores as a sum over the document's terms."""
+        return LinearRule.from_coef(
+            self.weights_,
+            self.intercept_,
+            binary=self.rows != "given",
+            unit=self.rows == "unit",
+        )
+
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+        """The scores of each document, taken apart (AB3)."""
+        rule, rows = self.linear_rule(), self._rows(self._validated(X))
+        return linear_parts(rows, rule.weights, {"bias": rule.offset})
+
+
+def _log_ratio(inside: FloatVector, outside: FloatVector, alpha: float) -> FloatVector:
+    """Log of (p/|p|_1) / (q/|q|_1), p and q the smoothed counts of the two sides."""
+    p, q = inside + alpha, outside + alpha
+    return np.asarray(np.log(p / p.sum()) - np.log(q / q.sum()))
+
+
+_TOL, _MAX_PASSES = 1e-3, 5000
+
+
+@with_parameters()
+class BlendedSVM(MarginClassifier):
+    """The mean of a linear SVM on the rows of X and of NBSVM on which terms are there.
+
+    The two see the same terms in different ways, by tf-idf weight and by naive Bayes
+    log-count ratio, and err on different documents; their margins have one scale, so
+    that the mean needs no tuning. Features should be tf-idf weights.
+
+    Parameters
+    ----------
+    C : float > 0, default=1.0
+        Inverse strength of the penalty of the SVM on X.
+    ratio_C : float > 0, default=10.0
+        The same of NBSVM.
+    share : float in [0, 1], default=0.5
+        What NBSVM counts in the mean: 0 is the SVM alone, 1 is NBSVM alone.
+    class_weight : None, "balanced" or dict, default=None
+        Factor on the weight of each class's documents.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solvers' order of visits.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted; the column order of every score matrix.
+    weights_ : ndarray of shape (n_problems, n_features)
+        Weights of the SVM on the rows of X; one row for two classes.
+    intercept_ : ndarray of shape (n_problems,)
+        Its offsets.
+    nbsvm_ : NBSVM
+        The machine on which terms are there.
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    Examples
+    --------
+    >>> X = [[1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]
+    >>> model = BlendedSVM(random_state=0).fit(X, ["good", "good", "bad", "bad"])
+    >>> model.predict([[1, 0, 1]])
+    array(['good'], dtype='<U4')
+
+    """
+
+    nbsvm_: NBSVM = field(init=False)
+
+    C: float = 1.0
+    ratio_C: float = 10.0  # noqa: N815
+    share: float = 0.5
+    class_weight: ClassWeightLike = None
+    random_state: RandomStateLike = None
+
+    def _check_parameters(self) -> None:
+        require_in_range(self, "C", low=0.0, open_low=True)
+        require_in_range(self, "ratio_C", low=0.0, open_low=True)
+        require_in_range(self, "share", low=0.0, high=1.0)
+
+    def _fit_problems(
+        self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector
+    ) -> None:
+        fitted = [
+            self._fit_svm(rows, y_index == c, self.C * weight, _TOL, _MAX_PASSES)
+            for c in self._problems()
+        ]
+        self.weights_ = np.stack([fit.weights for fit in fitted])
+        self.intercept_ = np.array([fit.intercept for fit in fitted])
+        nbsvm = NBSVM(C=self.ratio_C, random_state=self.random_state)
+        self.nbsvm_ = nbsvm.fit(rows, self.classes_[y_index], weight)
+
+    def _class_scores(self, X: Matrix) -> FloatMatrix:
+        own = super()._class_scores(X)
+        return (1.0 - self.share) * own + self.share * self.nbsvm_._class_scores(X)
+
+    def _svm_rule(self) -> LinearRule:
+        return LinearRule.from_coef(self.weights_, self.intercept_)
+
+    def term_weights(self) -> FloatMatrix:
+        """What each term weighs for each class, but for the length of documents."""
+        ratios = self.nbsvm_.linear_rule().weights
+        return (1.0 - self.share) * self._svm_rule().weights + self.share * ratios
+
+    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
+        """The scores of each document, taken apart (AB3)."""
+        X = canonical_rows(self._validated(X))
+        rule, nbsvm = self._svm_rule(), self.nbsvm_
+        bias = (1.0 - self.share) * rule.offset
+        bias = bias + self.share * nbsvm.linear_rule().offset
+        by_weight = linear_parts(X, (1.0 - self.share) * rule.weights, {"bias": bias})
+        for parts, ratio in zip(by_weight, nbsvm.score_parts(X), strict=True):
+            # Terms that are there are among those that weigh anything.
+            place = np.searchsorted(parts.columns, ratio.columns)
+            parts.terms[place] += self.share * ratio.terms
+        return by_weight

@@ -162,14 +162,14 @@ MODELS: Mapping[str, ModelSpec] = _named(
         "nbsvm",
         "NBSVM: naive Bayes log-count ratios under a linear classifier",
         "counts",
-        "earmark.models.svm:NBSVM",
+        "earmark.models.linear:NBSVM",
         passes=("class_weight", "random_state"),
     ),
     ModelSpec(
         "blended-svm",
         "mean of two linear SVMs: on tf-idf, and on naive Bayes log-count ratios",
         "tfidf",
-        "earmark.models.svm:BlendedSVM",
+        "earmark.models.linear:BlendedSVM",
         passes=("class_weight", "random_state"),
     ),
     ModelSpec(

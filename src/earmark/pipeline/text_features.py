@@ -22,7 +22,7 @@ from earmark.encoders.by_name import (
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import HashedCounter, TfidfWeighting, WordCounter
 from earmark.features.analysis import known_terms
-from earmark.features.hashed_counter import terms_by_column
+from earmark.features.word_counter import terms_by_column
 from earmark.kernels.rows import canonical_rows
 from earmark.models.base import LinearRule
 from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD

@@ -1,10 +1,9 @@
 """Class statistics: what models learn, kept exactly, before any smoothing."""
 
-from earmark.statistics.class_moments import ClassMoments
 from earmark.statistics.class_statistics import ClassStatistics
 from earmark.statistics.path_counts import second_order_paths, third_order_paths
 from earmark.statistics.term_counts import TermCounts as TermCounts
-from earmark.statistics.unit_vector_sums import UnitVectorSums
+from earmark.statistics.vector_sums import ClassMoments, UnitVectorSums
 
 __all__ = [
     "ClassMoments",

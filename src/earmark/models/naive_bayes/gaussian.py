@@ -13,8 +13,8 @@ from earmark.models.base import JointClassifier, ScoreParts
 from earmark.models.naive_bayes.count_model import ClassPrior
 from earmark.parameters import require_in_range, with_parameters
 from earmark.statistics import ClassMoments
-from earmark.statistics.class_moments import merge_moments
 from earmark.statistics.class_statistics import real_weights
+from earmark.statistics.vector_sums import merge_moments
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
