@@ -3,15 +3,23 @@
 import pytest
 from sklearn.feature_extraction import text as sklearn_text
 
-from earmark.text import tokens
 from earmark.text.regions import split_reply, split_title
-from earmark.text.tokens import stop_word_set, unspaced_share, words_of_least_length
+from earmark.text.tokens import (
+    make_preprocessor,
+    stop_word_set,
+    unspaced_share,
+    words_of_least_length,
+)
 
 
 @pytest.mark.parametrize("text", ["", "plain", "Café №5 ﬁ ½", "e\u0301", "Σ\ud800"])
 def test_accents_go_as_in_scikit_learn(text):
-    for name in ("strip_accents_unicode", "strip_accents_ascii"):
-        assert getattr(tokens, name)(text) == getattr(sklearn_text, name)(text)
+    for name in ("unicode", "ascii"):
+        strip = getattr(sklearn_text, f"strip_accents_{name}")
+        assert make_preprocessor(lowercase=False, strip_accents=name)(text) == strip(
+            text
+        )
+        assert make_preprocessor(lowercase=True, strip_accents=name)("É") == "e"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ And what they are made of: accents, token patterns, stop words.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
@@ -21,8 +20,6 @@ __all__ = [
     "make_tokenizer",
     "mixes_languages",
     "stop_word_set",
-    "strip_accents_ascii",
-    "strip_accents_unicode",
     "unspaced_share",
     "words_of_least_length",
 ]
@@ -53,14 +50,14 @@ def make_preprocessor(
     lowercase: bool, strip_accents: str | Callable[[str], str] | None
 ) -> Callable[[str], str]:
     """Lower-case, then strip accents: "ascii", "unicode", a callable, or None."""
-    strip: Callable[[str], str] | None
-    if strip_accents is None or callable(strip_accents):
+    strip: Callable[[str], str] | None = None
+    if callable(strip_accents):
         strip = strip_accents
-    elif strip_accents == "ascii":
-        strip = strip_accents_ascii
-    elif strip_accents == "unicode":
-        strip = strip_accents_unicode
-    else:
+    elif strip_accents in ("ascii", "unicode"):
+        from sklearn.feature_extraction import text as as_scikit_learn
+
+        strip = getattr(as_scikit_learn, f"strip_accents_{strip_accents}")
+    elif strip_accents is not None:
         raise ValueError(
             "strip_accents must be 'ascii', 'unicode', a callable or None, "
             f"got {strip_accents!r}."
@@ -124,36 +121,6 @@ def make_analyzer(
         return word_ngrams(list(words), min_n, max_n)
 
     return analyze
-
-
-def strip_accents_unicode(text: str) -> str:
-    """Decompose (NFKD) and drop combining marks; ASCII stays as it is.
-
-    Examples
-    --------
-    >>> strip_accents_unicode("café №5")
-    'cafe No5'
-
-    """
-    if text.isascii():
-        return text
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
-
-
-def strip_accents_ascii(text: str) -> str:
-    """Decompose (NFKD) and drop whatever is not ASCII.
-
-    Examples
-    --------
-    >>> strip_accents_ascii("café Σ")
-    'cafe '
-
-    """
-    if text.isascii():
-        return text
-    decomposed = unicodedata.normalize("NFKD", text)
-    return decomposed.encode("ascii", "ignore").decode("ascii")
 
 
 def stop_word_set(stop_words: str | Iterable[str] | None) -> frozenset[str] | None:

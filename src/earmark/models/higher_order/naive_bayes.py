@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -219,14 +219,6 @@ class HigherOrderNaiveBayes(PresenceScores):
 
     """
 
-    _derived: ClassVar[tuple[str, ...]] = (
-        "_absent",
-        "_certain",
-        "_log_present",
-        "_offset",
-        "_weights",
-        "class_log_prior_",
-    )
     _numbers = "numeric"
 
     order: int = 2

@@ -24,7 +24,6 @@ from earmark.models.hybrid.regions import (
     GenerativeRegion,
     RegionStatistics,
     evidence,
-    evidence_without,
     fit_some,
     joined_parts,
     left_out,
@@ -496,9 +495,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         self, parts: list[Matrix], own: IntVector, lost: FloatVector
     ) -> list[FloatMatrix]:
         removed = summed_rows(parts) if self.statistics_.shared else None
-        return evidence_without(
-            self.regions_, parts, own, lost, self.normalize, removed
-        )
+        return evidence(self.regions_, parts, self.normalize, own, lost, removed)
 
     def __setstate__(self, state: dict[str, object]) -> None:
         if state.get("blocks") is not None:  # a file of before ``fit`` took them

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy
 from scipy import sparse
 
 from earmark.exceptions import DataError
-from earmark.kernels.rows import canonical_rows, dense_blocks, presence, row_lengths
+from earmark.kernels.rows import canonical_rows, presence, row_lengths
 from earmark.models.base import ScoreParts, joint_log_likelihood
 from earmark.models.naive_bayes import (
     BernoulliNaiveBayes,
@@ -38,7 +37,6 @@ __all__ = [
     "GenerativeRegion",
     "RegionStatistics",
     "evidence",
-    "evidence_without",
     "fit_some",
     "fit_theta",
     "has_content",
@@ -295,17 +293,8 @@ class GenerativeRegion:
 
         ``removed`` holds what leaves with it where regions share a vocabulary.
         """
-        without = partial(log_likelihood_without, self.model)
-        if self.event_model == "gaussian":
-            blocks = [
-                without(block, own[part], weight[part])
-                for part, block in dense_blocks(rows)
-            ]
-            values = np.concatenate(blocks)
-        elif removed is None:
-            values = np.asarray(without(rows, own, weight))
-        else:
-            values = np.asarray(without(rows, own, weight, removed))
+        more = () if removed is None else (removed,)
+        values = log_likelihood_without(self.model, rows, own, weight, *more)
         docs = self.model.statistics_.docs.astype(np.float64)
         alone = docs[own] - weight <= 1e-9 * docs[own]
         seen = np.tile(self._seen, (len(own), 1))
@@ -347,33 +336,22 @@ def _neutral(values: FloatMatrix, seen: BoolVector) -> FloatMatrix:
 
 
 def evidence(
-    regions: Sequence[GenerativeRegion], parts: Sequence[Matrix], normalize: bool
+    regions: Sequence[GenerativeRegion],
+    parts: Sequence[Matrix],
+    normalize: bool,
+    *without: Any,
 ) -> list[FloatMatrix]:
     """b_rc of each document in each region, (n_samples, n_classes) a region.
 
-    ``parts`` holds the rows of each region.
+    ``parts`` holds the rows of each region. ``without`` holds each document's class,
+    weight and what leaves with it, where it is taken out of its class first (HY3).
     """
-    found = []
+    values = []
     for region, rows in zip(regions, parts, strict=True):
+        likelihood = region.log_likelihood_without if without else region.log_likelihood
         factor = length_factor(region, rows, normalize)
-        found.append(factor[:, None] * region.log_likelihood(rows))
-    return found
-
-
-def evidence_without(
-    regions: Sequence[GenerativeRegion],
-    parts: Sequence[Matrix],
-    own: IntVector,
-    lost: FloatVector,
-    normalize: bool,
-    removed: Matrix | None = None,
-) -> list[FloatMatrix]:
-    """b_rc of each document with the document taken out of its class (HY3)."""
-    found = []
-    for region, rows in zip(regions, parts, strict=True):
-        values = region.log_likelihood_without(rows, own, lost, removed)
-        found.append(length_factor(region, rows, normalize)[:, None] * values)
-    return found
+        values.append(factor[:, None] * likelihood(rows, *without))
+    return values
 
 
 def length_factor(

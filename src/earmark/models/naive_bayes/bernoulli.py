@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -68,15 +67,6 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     array(['a'], dtype='<U1')
 
     """
-
-    _derived: ClassVar[tuple[str, ...]] = (
-        "_absent",
-        "_certain",
-        "_log_present",
-        "_offset",
-        "_weights",
-        "class_log_prior_",
-    )
 
     alpha: float = 1.0
     class_prior: ArrayLike | str | None = None

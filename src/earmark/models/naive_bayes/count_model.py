@@ -176,6 +176,8 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
     (n_classes,), and says what its likelihood is without one document.
     """
 
+    _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
+
     alpha: float
     statistics_: ClassStatistics
     _weights: FloatMatrix | SparseWeights
@@ -269,6 +271,15 @@ class PresenceScores(JointClassifier):
     A child sets ``class_log_prior_`` and calls ``_set_presence``; its ``_validated``
     returns the indicator of the present terms as CSR.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = (
+        "_absent",
+        "_certain",
+        "_log_present",
+        "_offset",
+        "_weights",
+        "class_log_prior_",
+    )
 
     _log_present: FloatMatrix
     _certain: FloatMatrix | None
@@ -364,8 +375,6 @@ class MultinomialNaiveBayes(CountNaiveBayes):
     array(['a'], dtype='<U1')
 
     """
-
-    _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
 
     alpha: float = 1.0
     class_prior: ArrayLike | str | None = None
@@ -473,7 +482,6 @@ class ComplementNaiveBayes(CountNaiveBayes):
 
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
     class_prior = None
 
     alpha: float = 1.0

@@ -86,13 +86,7 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
         own = self._own_class(labels, X.shape[0])
         weight = real_weights(sample_weight, X.shape[0])
         prior = self._log_prior_without(own, weight)
-        joint = np.concatenate(
-            [
-                self._log_likelihood_without(block, own[rows], weight[rows])
-                for rows, block in dense_blocks(X)
-            ]
-        )
-        return log_normalize(joint + prior)
+        return log_normalize(self._log_likelihood_without(X, own, weight) + prior)
 
     def _check_parameters(self) -> None:
         require_in_range(self, "var_smoothing", low=0.0)
@@ -132,6 +126,16 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
         ]
 
     def _log_likelihood_without(
+        self, X: Matrix, own: IntVector, weight: FloatVector
+    ) -> FloatMatrix:
+        """Log P(x|c) of each row once it has left its own class (NB8)."""
+        blocks = [
+            self._block_without(block, own[rows], weight[rows])
+            for rows, block in dense_blocks(X)
+        ]
+        return np.concatenate(blocks)
+
+    def _block_without(
         self, block: FloatMatrix, own: IntVector, weight: FloatVector
     ) -> FloatMatrix:
         moments = self.statistics_
