@@ -9,11 +9,11 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 255,
-    "lines": 54_700,
+    "files": 240,
+    "lines": 54_300,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 850,
+    "Any": 845,
     "hasattr/getattr": 50,
 }
 

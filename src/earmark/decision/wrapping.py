@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sized
 from functools import update_wrapper
 from types import MethodType
@@ -20,12 +21,12 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from earmark.decision.decision import Decision
 from earmark.evaluation.labels import as_labels, is_multi_label
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length, n_rows, take
 from earmark.parameters import require_integer, shape_of
 from earmark.typing import (
-    ArrayLike,
     DocumentsLike,
     Estimator,
     FloatVector,
@@ -94,12 +95,16 @@ class FitParams:
         return sized and not isinstance(value, str) and n_rows(value) == self._n_rows
 
 
-class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
     """A classifier around another one, its ``estimator``."""
 
     estimator: Estimator
     base: Estimator
-    cv: int | Iterable[tuple[ArrayLike, ArrayLike]]
+    cv: object
+
+    @abstractmethod
+    def decide(self, X: DocumentsLike) -> Decision:
+        """Labels, scores, abstentions and confidence."""
 
     def _use_new_name(self) -> None:
         """``base`` is called ``estimator`` now."""

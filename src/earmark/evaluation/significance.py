@@ -63,7 +63,8 @@ def _proportion(
 
 def percentile_interval(values: ArrayLike, level: float) -> tuple[float, float]:
     """Where the middle share ``level`` of resampled values lies."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    sample = np.asarray(values, dtype=np.float64)
+    low, high = np.quantile(sample, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
