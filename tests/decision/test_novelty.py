@@ -241,7 +241,7 @@ def test_characters_are_counted_where_words_are_not_spaced():
 def test_wrong_input_is_refused_with_what_to_do():
     with pytest.raises(DataError, match="holds no document"):
         NoveltyDetector().fit([])
-    with pytest.raises(DataError, match="one entry per document .* got X 2, y 1"):
+    with pytest.raises(DataError, match="got X 2, y 1"):
         NoveltyDetector().fit(["a b", "c d"], ["x"])
     with pytest.raises(ValueError, match="n_folds"):
         NoveltyDetector(n_folds=1).fit(["a b"])
