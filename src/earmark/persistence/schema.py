@@ -1,17 +1,18 @@
 """What the state of a stored class must be: checked before an object is made of it.
 
-A rule is a function of a value, its place and the scope of the object it belongs to;
-it raises ModelFormatError or does nothing. Sizes have names: ``array("f", "n_terms")``
-and ``vocabulary("n_terms")`` in one schema say that the two have one length, whatever
-it is, and ``instance("ClassStatistics", n_terms="n_terms")`` ties it to that of a part.
+A rule is a function of a value and where it stands; it raises ModelFormatError or does
+nothing. Sizes have names: ``array("f", "n_terms")`` and ``vocabulary("n_terms")`` in one
+schema say that the two have one length, whatever it is, and
+``instance("ClassStatistics", n_terms="n_terms")`` ties it to that of a part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from math import inf, isfinite
-from typing import Any, TypeAlias
+from typing import Any, Concatenate, ParamSpec, TypeAlias
 
 import numpy as np
 
@@ -20,13 +21,12 @@ from earmark.parameters import default_parameters
 from earmark.persistence.nodes import INT64, Place
 
 __all__ = [
+    "At",
     "Checker",
     "Rule",
     "Schema",
-    "Scope",
     "anything_plain",
     "array",
-    "constant",
     "csr",
     "either",
     "flag",
@@ -38,7 +38,6 @@ __all__ = [
     "number",
     "optional",
     "pair",
-    "refuse",
     "sequence",
     "size",
     "text",
@@ -48,35 +47,61 @@ __all__ = [
     "words",
 ]
 
-Rule: TypeAlias = "Callable[[Any, Place, Scope], None]"
+_P = ParamSpec("_P")
+Rule: TypeAlias = "Callable[[Any, At], None]"
 Size: TypeAlias = int | str | None
 
 
-def refuse(place: Place, expected: str, value: object) -> ModelFormatError:
-    """The error for a value that a rule does not allow."""
-    got = f"{type(value).__name__}"
-    if value is None or isinstance(value, (bool, int, float, str)):
-        got = repr(value)[:80]
-    elif isinstance(value, np.ndarray):
-        got = f"an array of {value.dtype} {value.shape}"
-    return ModelFormatError(f"{str(place)[:200]} must be {expected}, got {got}")
+def _rule(
+    check: Callable[Concatenate[Any, At, _P], None],
+) -> Callable[_P, Rule]:
+    """The maker of a rule: its arguments are those that follow."""
+
+    @wraps(check)
+    def make(*args: _P.args, **kwargs: _P.kwargs) -> Rule:
+        return lambda value, at: check(value, at, *args, **kwargs)
+
+    return make
 
 
-class Scope:
-    """The named sizes of one object, and what is known of the objects in it."""
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where a value stands; the named sizes of its object, and who knows of others."""
 
-    def __init__(self, checker: Checker) -> None:
-        self.checker = checker
-        self.sizes: dict[str, int] = {}
+    place: Place
+    checker: Checker
+    sizes: dict[str, int] = field(default_factory=dict)
 
-    def bind(self, name: Size, length: int, place: Place) -> None:
+    def __str__(self) -> str:
+        return str(self.place)[:200]
+
+    def attribute(self, name: str) -> At:
+        """The attribute ``name`` of what stands here."""
+        return At(self.place.attribute(name), self.checker, self.sizes)
+
+    def item(self, key: object) -> At:
+        """The element at ``key`` of the container here."""
+        return At(self.place.item(key), self.checker, self.sizes)
+
+    def bind(self, name: Size, length: int) -> None:
         """Say that the size ``name`` is ``length``; it may be said only once."""
         known = self.sizes.setdefault(name, length) if isinstance(name, str) else name
         if known is not None and known != length:
             what = name if isinstance(name, str) else "elements"
-            raise ModelFormatError(
-                f"{str(place)[:200]} has {length} {what}, expected {known}"
-            )
+            raise self.fault(f" has {length} {what}, expected {known}")
+
+    def fault(self, what: str) -> ModelFormatError:
+        """The error for what stands here; ``what`` goes on after its name."""
+        return ModelFormatError(f"{self}{what}")
+
+    def refuse(self, expected: str, value: object) -> ModelFormatError:
+        """The error for a value that a rule does not allow."""
+        got = type(value).__name__
+        if value is None or isinstance(value, (bool, int, float, str)):
+            got = repr(value)[:80]
+        elif isinstance(value, np.ndarray):
+            got = f"an array of {value.dtype} {value.shape}"
+        return self.fault(f" must be {expected}, got {got}")
 
 
 @dataclass(frozen=True)
@@ -97,7 +122,7 @@ class Schema:
     """Whether the class's constructor names the parameters, not only the rules."""
     check: Callable[[Any], object] | None = None
     """The check of its parameters that the class makes in ``fit``."""
-    ties: Callable[[Mapping[str, Any], Scope, Place], None] | None = None
+    ties: Callable[[Mapping[str, Any], At], None] | None = None
     """What must hold between the attributes beside their sizes."""
 
     def parameter_names(self, kind: type) -> tuple[str, ...]:
@@ -122,7 +147,7 @@ class Checker:
             raise ModelFormatError(
                 f"{place}: a {name[:80]} is not stored in model files"
             )
-        scope = Scope(self)
+        at = At(place, self)
         parameters = schema.parameter_names(kind)
         is_fitted = not parameters or any(key in state for key in schema.fitted)
         required = {*parameters, *(schema.fitted if is_fitted else ())}
@@ -135,13 +160,13 @@ class Checker:
             )
         rules = {**schema.fitted, **schema.optional, **schema.parameters}
         for key, value in state.items():
-            rules.get(key, anything_plain)(value, place.attribute(key), scope)
+            rules.get(key, anything_plain)(value, at.attribute(key))
         if schema.check is not None:
             values = {key: state[key] for key in parameters}
             _check_parameters(kind, schema.check, values, place)
         if schema.ties is not None and is_fitted:
-            schema.ties(state, scope, place)
-        self._last = (name, is_fitted, scope.sizes)
+            schema.ties(state, at)
+        self._last = (name, is_fitted, at.sizes)
 
     def remember(self, value: object) -> None:
         """Keep what was learned of the state of ``value``, which was checked last."""
@@ -165,116 +190,91 @@ def _check_parameters(
         raise ModelFormatError(f"{place} is not legal: {error}") from error
 
 
-def none(value: object, place: Place, scope: Scope) -> None:
+def none(value: object, at: At) -> None:
     """None."""
     if value is not None:
-        raise refuse(place, "None", value)
+        raise at.refuse("None", value)
 
 
-def flag(value: object, place: Place, scope: Scope) -> None:
+def flag(value: object, at: At) -> None:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise refuse(place, "True or False", value)
+        raise at.refuse("True or False", value)
 
 
-def constant(expected: object) -> Rule:
-    """Exactly this value, of this type."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        if type(value) is not type(expected) or value != expected:
-            raise refuse(place, repr(expected), value)
-
-    return rule
-
-
-def anything_plain(value: object, place: Place, scope: Scope) -> None:
+def anything_plain(value: object, at: At) -> None:
     """None, truth values, numbers, strings, types, and short containers of these."""
     if isinstance(value, (list, tuple, set, frozenset)):
         for item in value:
-            anything_plain(item, place, scope)
+            anything_plain(item, at)
     elif isinstance(value, dict):
         for item in value.values():
-            anything_plain(item, place, scope)
+            anything_plain(item, at)
     elif not (
         value is None or isinstance(value, (bool, int, float, str, np.generic, type))
     ):
-        raise refuse(place, "plain data", value)
+        raise at.refuse("plain data", value)
 
 
-def number(low: float = -inf, high: float = inf, *, above: float = -inf) -> Rule:
+@_rule
+def number(
+    value: object, at: At, low: float = -inf, high: float = inf, *, above: float = -inf
+) -> None:
     """A finite number in [low, high], and greater than ``above``."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        fits = isinstance(value, (int, float, np.integer, np.floating))
-        if not fits or isinstance(value, bool) or not isfinite(float(value)):  # type: ignore[arg-type]
-            raise refuse(place, "a finite number", value)
-        if not (low <= value <= high and value > above):  # type: ignore[operator]
-            raise refuse(place, f"in [{max(low, above)}, {high}]", value)
-
-    return rule
+    fits = isinstance(value, (int, float, np.integer, np.floating))
+    if not fits or isinstance(value, bool) or not isfinite(float(value)):  # type: ignore[arg-type]
+        raise at.refuse("a finite number", value)
+    if not (low <= value <= high and value > above):  # type: ignore[operator]
+        raise at.refuse(f"in [{max(low, above)}, {high}]", value)
 
 
-def whole(low: int = 0, high: int = 2**53) -> Rule:
+@_rule
+def whole(value: object, at: At, low: int = 0, high: int = 2**53) -> None:
     """A whole number in [low, high]."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise refuse(place, "a whole number", value)
-        if not low <= value <= high:
-            raise refuse(place, f"in [{low}, {high}]", value)
-
-    return rule
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise at.refuse("a whole number", value)
+    if not low <= value <= high:
+        raise at.refuse(f"in [{low}, {high}]", value)
 
 
-def size(name: str) -> Rule:
+@_rule
+def size(value: object, at: At, name: str) -> None:
     """A whole number that is the size ``name``."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        whole(0, 2**48)(value, place, scope)
-        scope.bind(name, int(value), place)  # type: ignore[call-overload]
-
-    return rule
+    whole(0, 2**48)(value, at)
+    at.bind(name, int(value))  # type: ignore[call-overload]
 
 
-def text(*choices: str) -> Rule:
+@_rule
+def text(value: object, at: At, *choices: str) -> None:
     """A string, one of the choices if there are any."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        if not isinstance(value, str) or (choices and value not in choices):
-            expected = f"one of {', '.join(choices)}" if choices else "a string"
-            raise refuse(place, expected, value)
-
-    return rule
+    if not isinstance(value, str) or (choices and value not in choices):
+        expected = f"one of {', '.join(choices)}" if choices else "a string"
+        raise at.refuse(expected, value)
 
 
-def type_among(*types: type) -> Rule:
+@_rule
+def type_among(value: object, at: At, *types: type) -> None:
     """One of these types."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        if not any(value is kind for kind in types):
-            names = ", ".join(kind.__name__ for kind in types)
-            raise refuse(place, f"one of the types {names}", value)
-
-    return rule
+    if not any(value is kind for kind in types):
+        names = ", ".join(kind.__name__ for kind in types)
+        raise at.refuse(f"one of the types {names}", value)
 
 
-def either(*rules: Rule) -> Rule:
+@_rule
+def either(value: object, at: At, *rules: Rule) -> None:
     """What one of the rules allows."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        before = dict(scope.sizes)
-        errors = []
-        for one in rules:
-            try:
-                one(value, place, scope)
-            except ModelFormatError as error:
-                scope.sizes = dict(before)
-                errors.append(error)
-            else:
-                return
-        raise errors[-1]
-
-    return rule
+    before = dict(at.sizes)
+    errors = []
+    for one in rules:
+        try:
+            one(value, at)
+        except ModelFormatError as error:
+            at.sizes.clear()
+            at.sizes.update(before)
+            errors.append(error)
+        else:
+            return
+    raise errors[-1]
 
 
 def optional(rule: Rule) -> Rule:
@@ -285,186 +285,172 @@ def optional(rule: Rule) -> Rule:
 LARGEST = 1e100  # so that products and sums of what a file holds stay finite
 
 
+@_rule
 def array(
+    value: object,
+    at: At,
     kinds: str,
     *shape: Size,
     low: float = -inf,
     high: float = inf,
     finite: bool = True,
     nan: bool = False,
-) -> Rule:
+) -> None:
     """An array of numbers of these dtype kinds and this shape, finite and in range.
 
     ``finite=False`` allows the infinities, ``nan=True`` whatever a float can be. What
     is finite stays below 1e100.
     """
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
-            raise refuse(place, f"an array of kind {kinds!r}", value)
-        if value.ndim != len(shape):
-            raise refuse(place, f"an array of {len(shape)} dimensions", value)
-        for name, length in zip(shape, value.shape, strict=True):
-            scope.bind(name, length, place)
-        if not nan:
-            _check_values(value, place, low, high, finite)
-
-    return rule
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
+        raise at.refuse(f"an array of kind {kinds!r}", value)
+    if value.ndim != len(shape):
+        raise at.refuse(f"an array of {len(shape)} dimensions", value)
+    for name, length in zip(shape, value.shape, strict=True):
+        at.bind(name, length)
+    if not nan:
+        _check_values(value, at, low, high, finite)
 
 
 def _check_values(
-    value: np.ndarray[Any, Any], place: Place, low: float, high: float, finite: bool
+    value: np.ndarray[Any, Any], at: At, low: float, high: float, finite: bool
 ) -> None:
     if not value.size or value.dtype.kind == "b":
         return
     ends = smallest, largest = value.min(), value.max()
     if np.isnan(smallest) or (finite and np.isinf(ends).any()):
-        raise ModelFormatError(f"{place} must be finite")
+        raise at.fault(" must be finite")
     if any(LARGEST < abs(float(end)) < inf for end in ends):
-        raise ModelFormatError(f"{place} must lie in [-{LARGEST}, {LARGEST}]")
+        raise at.fault(f" must lie in [-{LARGEST}, {LARGEST}]")
     if (low > -inf and not smallest >= low) or (high < inf and not largest <= high):
-        raise ModelFormatError(
-            f"{place} must lie in [{low}, {high}], got [{smallest}, {largest}]"
-        )
+        raise at.fault(f" must lie in [{low}, {high}], got [{smallest}, {largest}]")
 
 
+@_rule
 def csr(
-    kinds: str, rows: Size, columns: Size, *, low: float = -inf, high: float = inf
-) -> Rule:
+    value: Any,
+    at: At,
+    kinds: str,
+    rows: Size,
+    columns: Size,
+    *,
+    low: float = -inf,
+    high: float = inf,
+) -> None:
     """A canonical CSR matrix: columns rise within each row, values finite, in range."""
-
-    def rule(value: Any, place: Place, scope: Scope) -> None:
-        name = type(value).__name__
-        if name not in ("csr_array", "csr_matrix") or value.dtype.kind not in kinds:
-            raise refuse(place, f"a CSR matrix of kind {kinds!r}", value)
-        scope.bind(rows, value.shape[0], place)
-        scope.bind(columns, value.shape[1], place)
-        falls = np.diff(value.indices) <= 0
-        starts = value.indptr[1:-1]
-        starts = starts[(starts > 0) & (starts < len(value.indices))]
-        falls[starts - 1] = False
-        if falls.any():
-            raise ModelFormatError(f"the columns of {place} do not rise within a row")
-        _check_values(value.data, place, low, high, True)
-
-    return rule
+    name = type(value).__name__
+    if name not in ("csr_array", "csr_matrix") or value.dtype.kind not in kinds:
+        raise at.refuse(f"a CSR matrix of kind {kinds!r}", value)
+    at.bind(rows, value.shape[0])
+    at.bind(columns, value.shape[1])
+    falls = np.diff(value.indices) <= 0
+    starts = value.indptr[1:-1]
+    starts = starts[(starts > 0) & (starts < len(value.indices))]
+    falls[starts - 1] = False
+    if falls.any():
+        raise ModelFormatError(f"the columns of {at} do not rise within a row")
+    _check_values(value.data, at, low, high, True)
 
 
-def labels(name: Size) -> Rule:
+@_rule
+def labels(value: object, at: At, name: Size) -> None:
     """A vector of labels, each once: strings, numbers or truth values."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        if not isinstance(value, np.ndarray) or value.ndim != 1:
-            raise refuse(place, "a vector of labels", value)
-        scope.bind(name, len(value), place)
-        if value.dtype.kind in "OU":
-            items = value.tolist()
-            plain = all(isinstance(v, (str, bool, int, float)) for v in items)
-            if not plain or len(set(items)) != len(items):
-                raise refuse(place, "a vector of different labels", value)
-        else:
-            _check_values(value, place, -inf, inf, True)
-            if len(np.unique(value)) != len(value):
-                raise refuse(place, "a vector of different labels", value)
-
-    return rule
+    if not isinstance(value, np.ndarray) or value.ndim != 1:
+        raise at.refuse("a vector of labels", value)
+    at.bind(name, len(value))
+    if value.dtype.kind in "OU":
+        items = value.tolist()
+        plain = all(isinstance(v, (str, bool, int, float)) for v in items)
+        if not plain or len(set(items)) != len(items):
+            raise at.refuse("a vector of different labels", value)
+    else:
+        _check_values(value, at, -inf, inf, True)
+        if len(np.unique(value)) != len(value):
+            raise at.refuse("a vector of different labels", value)
 
 
-def words(name: Size = None, *, unique: bool = False, at_least: int = 0) -> Rule:
+@_rule
+def words(
+    value: object, at: At, name: Size = None, *, unique: bool = False, at_least: int = 0
+) -> None:
     """A list, tuple, or object or text vector of strings."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        items = value
-        if isinstance(value, np.ndarray) and value.ndim == 1:
-            items = value.tolist()
-        if not isinstance(items, (list, tuple)) or len(items) < at_least:
-            raise refuse(place, "a list of strings", value)
-        if not all(isinstance(item, str) for item in items):
-            raise refuse(place, "a list of strings", value)
-        if unique and len(set(items)) != len(items):
-            raise refuse(place, "a list of different strings", value)
-        scope.bind(name, len(items), place)
-
-    return rule
+    items = value
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        items = value.tolist()
+    if not isinstance(items, (list, tuple)) or len(items) < at_least:
+        raise at.refuse("a list of strings", value)
+    if not all(isinstance(item, str) for item in items):
+        raise at.refuse("a list of strings", value)
+    if unique and len(set(items)) != len(items):
+        raise at.refuse("a list of different strings", value)
+    at.bind(name, len(items))
 
 
-def vocabulary(name: Size) -> Rule:
+@_rule
+def vocabulary(value: object, at: At, name: Size) -> None:
     """A dict from each term to its column, columns from 0 without a gap."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        if not isinstance(value, dict):
-            raise refuse(place, "a dict from terms to columns", value)
-        if not all(isinstance(term, str) for term in value):
-            raise refuse(place, "a dict from strings to columns", value)
-        if not all(type(column) is int for column in value.values()):
-            raise refuse(place, "a dict from terms to whole numbers", value)
-        columns = np.fromiter(
-            (c if c in INT64 else -1 for c in value.values()), np.int64, len(value)
-        )
-        if not np.array_equal(np.sort(columns), np.arange(len(columns))):
-            raise refuse(place, "a dict to columns from 0 without a gap", value)
-        scope.bind(name, len(value), place)
-
-    return rule
+    if not isinstance(value, dict):
+        raise at.refuse("a dict from terms to columns", value)
+    if not all(isinstance(term, str) for term in value):
+        raise at.refuse("a dict from strings to columns", value)
+    if not all(type(column) is int for column in value.values()):
+        raise at.refuse("a dict from terms to whole numbers", value)
+    columns = np.fromiter(
+        (c if c in INT64 else -1 for c in value.values()), np.int64, len(value)
+    )
+    if not np.array_equal(np.sort(columns), np.arange(len(columns))):
+        raise at.refuse("a dict to columns from 0 without a gap", value)
+    at.bind(name, len(value))
 
 
-def sequence(item: Rule, name: Size = None, *, at_least: int = 0) -> Rule:
+@_rule
+def sequence(
+    value: object, at: At, item: Rule, name: Size = None, *, at_least: int = 0
+) -> None:
     """A list whose elements the rule allows."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        if not isinstance(value, list) or len(value) < at_least:
-            raise refuse(place, f"a list of at least {at_least}", value)
-        scope.bind(name, len(value), place)
-        for i, element in enumerate(value):
-            item(element, place.item(i), scope)
-
-    return rule
+    if not isinstance(value, list) or len(value) < at_least:
+        raise at.refuse(f"a list of at least {at_least}", value)
+    at.bind(name, len(value))
+    for i, element in enumerate(value):
+        item(element, at.item(i))
 
 
-def pair(*items: Rule) -> Rule:
+@_rule
+def pair(value: object, at: At, *items: Rule) -> None:
     """A tuple (or a list) of as many elements, each with its rule."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        if not isinstance(value, (tuple, list)) or len(value) != len(items):
-            raise refuse(place, f"a tuple of {len(items)}", value)
-        for i, (item, element) in enumerate(zip(items, value, strict=True)):
-            item(element, place.item(i), scope)
-
-    return rule
+    if not isinstance(value, (tuple, list)) or len(value) != len(items):
+        raise at.refuse(f"a tuple of {len(items)}", value)
+    for i, (item, element) in enumerate(zip(items, value, strict=True)):
+        item(element, at.item(i))
 
 
-def mapping(key: Rule, item: Rule, name: Size = None) -> Rule:
+@_rule
+def mapping(value: object, at: At, key: Rule, item: Rule, name: Size = None) -> None:
     """A dict whose keys and values the rules allow."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        if not isinstance(value, dict):
-            raise refuse(place, "a dict", value)
-        scope.bind(name, len(value), place)
-        for k, element in value.items():
-            key(k, place.attribute("keys"), scope)
-            item(element, place.item(k), scope)
-
-    return rule
+    if not isinstance(value, dict):
+        raise at.refuse("a dict", value)
+    at.bind(name, len(value))
+    for k, element in value.items():
+        key(k, at.attribute("keys"))
+        item(element, at.item(k))
 
 
-def instance(*names: str, fitted: bool | None = None, **ties: str) -> Rule:
+@_rule
+def instance(
+    value: object, at: At, /, *names: str, fitted: bool | None = None, **ties: str
+) -> None:
     """An object of one of these classes; ``ties`` are its sizes by their names here."""
-
-    def rule(value: object, place: Place, scope: Scope) -> None:
-        known = scope.checker.known(value)
-        if known is None or (names and known[0] not in names):
-            raise refuse(place, f"a {' or '.join(names) or 'stored object'}", value)
-        _, is_fitted, sizes = known
-        if fitted is not None and fitted is not is_fitted:
-            raise refuse(place, "a fitted object" if fitted else "unfitted", value)
-        for theirs, ours in ties.items():
-            if theirs in sizes:
-                scope.bind(ours, sizes[theirs], place)
-
-    return rule
+    known = at.checker.known(value)
+    if known is None or (names and known[0] not in names):
+        raise at.refuse(f"a {' or '.join(names) or 'stored object'}", value)
+    _, is_fitted, sizes = known
+    if fitted is not None and fitted is not is_fitted:
+        raise at.refuse("a fitted object" if fitted else "unfitted", value)
+    for theirs, ours in ties.items():
+        if theirs in sizes:
+            at.bind(ours, sizes[theirs])
 
 
-def function(value: object, place: Place, scope: Scope) -> None:
+def function(value: object, at: At) -> None:
     """A callable, which only the caller of ``load`` can have given."""
     if not callable(value) or isinstance(value, type):
-        raise refuse(place, "a function", value)
+        raise at.refuse("a function", value)

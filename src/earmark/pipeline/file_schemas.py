@@ -19,14 +19,13 @@ import numpy as np
 
 from earmark import decision
 from earmark.encoders.by_name import parse_name
-from earmark.exceptions import DataError, ModelFormatError
+from earmark.exceptions import DataError
 from earmark.features.analysis import Analysis
 from earmark.models.semi_supervised.features import VECTOR
-from earmark.persistence.nodes import Place
 from earmark.persistence.schema import (
+    At,
     Rule,
     Schema,
-    Scope,
     anything_plain,
     array,
     csr,
@@ -40,7 +39,6 @@ from earmark.persistence.schema import (
     number,
     optional,
     pair,
-    refuse,
     sequence,
     size,
     text,
@@ -115,43 +113,43 @@ def _model(**schema: Any) -> Schema:
     return Schema(constructor=True, check=check, **schema)
 
 
-def _pattern(value: object, place: Place, scope: Scope) -> None:
+def _pattern(value: object, at: At) -> None:
     """A regular expression with at most one group, as counting tokens takes it."""
     try:
         fits = isinstance(value, str) and re.compile(value).groups <= 1
     except (re.error, RecursionError, OverflowError):
         fits = False
     if not fits:
-        raise refuse(place, "a regular expression with at most one group", value)
+        raise at.refuse("a regular expression with at most one group", value)
 
 
-def _encoding(value: object, place: Place, scope: Scope) -> None:
+def _encoding(value: object, at: At) -> None:
     """A text encoding that Python knows."""
     try:
         if isinstance(value, str) and "".encode(value) == b"".decode(value).encode():
             return
     except (LookupError, ValueError):
         pass
-    raise refuse(place, "the name of an encoding", value)
+    raise at.refuse("the name of an encoding", value)
 
 
-def _set_of_strings(value: object, place: Place, scope: Scope) -> None:
+def _set_of_strings(value: object, at: At) -> None:
     if not isinstance(value, (set, frozenset)):
-        raise refuse(place, "a set of strings", value)
+        raise at.refuse("a set of strings", value)
 
 
-def _ngram_range(value: object, place: Place, scope: Scope) -> None:
-    pair(whole(1, _MAX_NGRAM), whole(1, _MAX_NGRAM))(value, place, scope)
+def _ngram_range(value: object, at: At) -> None:
+    pair(whole(1, _MAX_NGRAM), whole(1, _MAX_NGRAM))(value, at)
 
 
-def _encoder_name(value: object, place: Place, scope: Scope) -> None:
+def _encoder_name(value: object, at: At) -> None:
     """An encoder of a known kind; not on another machine's disk."""
     try:
         if isinstance(value, str) and not parse_name(value).place.startswith(_SHARES):
             return
     except DataError:
         pass
-    raise refuse(place, "the name of an encoder", value)
+    raise at.refuse("the name of an encoder", value)
 
 
 # A path on a network share would make the machine introduce itself to a stranger's.
@@ -260,12 +258,12 @@ def _statistics_schemas() -> dict[str, Schema]:
     }
 
 
-def _columns_of_regions(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _columns_of_regions(state: Mapping[str, Any], at: At) -> None:
     """Each region's statistics have a column for each of its columns."""
     for columns, part in zip(state["columns"], state["parts"], strict=True):
         if len(columns) != part.tokens.shape[1] and not state["shared"]:
-            raise ModelFormatError(f"{place}: columns and statistics do not fit")
-    scope.sizes["n_features"] = 1 + max(
+            raise at.fault(": columns and statistics do not fit")
+    at.sizes["n_features"] = 1 + max(
         (int(columns.max(initial=-1)) for columns in state["columns"]), default=-1
     )
 
@@ -326,13 +324,13 @@ def _bayes_schemas() -> dict[str, Schema]:
     }
 
 
-def _own_classes(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _own_classes(state: Mapping[str, Any], at: At) -> None:
     """The statistics are of the model's classes, in the same order."""
     if not np.array_equal(state["statistics_"].classes, state["classes_"]):
-        raise ModelFormatError(f"{place}.statistics_ has other classes than the model")
+        raise at.fault(".statistics_ has other classes than the model")
 
 
-def _regions_of_hybrid(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _regions_of_hybrid(state: Mapping[str, Any], at: At) -> None:
     """Regions, weights and the region of each column agree."""
     statistics = state["statistics_"]
     # A file of before ``fit`` took them has them as a parameter.
@@ -341,22 +339,20 @@ def _regions_of_hybrid(state: Mapping[str, Any], scope: Scope, place: Place) -> 
     n_features = int(state["n_features_in_"])
     together = np.concatenate([np.zeros(0, np.int64), *statistics.columns])
     if not _own_sizes or together.max(initial=-1) >= n_features:
-        raise ModelFormatError(f"{place}: regions, columns and weights do not fit")
+        raise at.fault(": regions, columns and weights do not fit")
     if blocks is not None and len(blocks) != n_features:
-        raise ModelFormatError(f"{place}.blocks must name a region for each column")
+        raise at.fault(".blocks must name a region for each column")
     if not np.array_equal(statistics.sizes.classes, state["classes_"]):
-        raise ModelFormatError(f"{place}.statistics_ has other classes than the model")
+        raise at.fault(".statistics_ has other classes than the model")
 
 
 def _below(name: str, size_name: str) -> Any:
     """Every number of an attribute is below a size."""
 
-    def ties(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+    def ties(state: Mapping[str, Any], at: At) -> None:
         value = state[name]
-        if value is not None and value.max(initial=-1) >= scope.sizes[size_name]:
-            raise ModelFormatError(
-                f"{place}.{name} must be below {scope.sizes[size_name]}"
-            )
+        if value is not None and value.max(initial=-1) >= at.sizes[size_name]:
+            raise at.fault(f".{name} must be below {at.sizes[size_name]}")
 
     return ties
 
@@ -421,48 +417,46 @@ def _linear_schemas() -> dict[str, Schema]:
     }
 
 
-def _any_float(value: object, place: Place, scope: Scope) -> None:
+def _any_float(value: object, at: At) -> None:
     if not isinstance(value, (float, int)) or isinstance(value, bool):
-        number()(value, place, scope)
+        number()(value, at)
 
 
-def _one_per_class(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _one_per_class(state: Mapping[str, Any], at: At) -> None:
     """Two classes have one machine, more have one each."""
-    n_classes, n_machines = scope.sizes["n_classes"], scope.sizes["n_machines"]
+    n_classes, n_machines = at.sizes["n_classes"], at.sizes["n_machines"]
     if n_classes < 2 or n_machines != (1 if n_classes == 2 else n_classes):
-        raise ModelFormatError(
-            f"{place} has {n_machines} rows of weights for {n_classes} classes"
-        )
+        raise at.fault(f" has {n_machines} rows of weights for {n_classes} classes")
 
 
-def _squares_fit(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
-    if state["_squares"].size not in (0, scope.sizes["n_features"] + 1):
-        raise ModelFormatError(f"{place}._squares does not fit the weights")
+def _squares_fit(state: Mapping[str, Any], at: At) -> None:
+    if state["_squares"].size not in (0, at.sizes["n_features"] + 1):
+        raise at.fault("._squares does not fit the weights")
 
 
-def _weight_list(value: object, place: Place, scope: Scope) -> None:
+def _weight_list(value: object, at: At) -> None:
     if value is not None:
         items = list(value) if isinstance(value, tuple) else value
         matrix = either(array("f", None, None), array("f", None))
-        sequence(matrix)(items, place, scope)
+        sequence(matrix)(items, at)
 
 
-def _layer_sizes(value: object, place: Place, scope: Scope) -> None:
+def _layer_sizes(value: object, at: At) -> None:
     items = list(value) if isinstance(value, tuple) else value
-    sequence(whole(1, 2**24), at_least=1)(items, place, scope)
+    sequence(whole(1, 2**24), at_least=1)(items, at)
 
 
-def _layers_fit(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _layers_fit(state: Mapping[str, Any], at: At) -> None:
     """Weights for every layer, as many as the sizes of the layers say."""
     sizes = [int(n) for n in state["_sizes"]]
     first = state["_first"]
     needed = sizes[0] + sum((before + 1) * after for before, after in pairwise(sizes))
     if (
         first.shape[1] != sizes[0]
-        or sizes[-1] != scope.sizes["n_classes"]
+        or sizes[-1] != at.sizes["n_classes"]
         or len(state["_dense"]) != needed
     ):
-        raise ModelFormatError(f"{place}: the weights do not fit the layers {sizes}")
+        raise at.fault(f": the weights do not fit the layers {sizes}")
 
 
 _LINEAR: dict[str, Rule] = {
@@ -573,28 +567,28 @@ def _other_models() -> dict[str, Schema]:
     }
 
 
-def _nodes_of_classes(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _nodes_of_classes(state: Mapping[str, Any], at: At) -> None:
     """Nodes lie class by class, and every class has one."""
     owners = state["node_class_"]
-    if not np.array_equal(np.unique(owners), np.arange(scope.sizes["n_classes"])) or (
+    if not np.array_equal(np.unique(owners), np.arange(at.sizes["n_classes"])) or (
         np.any(np.diff(owners) < 0)
     ):
-        raise ModelFormatError(f"{place}.node_class_ must name each class in order")
+        raise at.fault(".node_class_ must name each class in order")
     if not {"feature_log_prob_", "theta_"} & set(state):
-        raise ModelFormatError(f"{place} has no parameters of its nodes")
+        raise at.fault(" has no parameters of its nodes")
 
 
-def _one_per_pair(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _one_per_pair(state: Mapping[str, Any], at: At) -> None:
     """One estimator for each pair of classes, on the columns that either class has."""
-    n_classes, presence = scope.sizes["n_classes"], state["held_"]
+    n_classes, presence = at.sizes["n_classes"], state["held_"]
     pairs = [(a, b) for a in range(n_classes) for b in range(a + 1, n_classes)]
     if len(pairs) != len(state["estimators_"]):
-        raise ModelFormatError(f"{place} must have {len(pairs)} estimators")
+        raise at.fault(f" must have {len(pairs)} estimators")
     for (a, b), estimator in zip(pairs, state["estimators_"], strict=True):
         if int((presence[a] | presence[b]).sum()) != estimator.n_features_in_:
-            raise ModelFormatError(f"{place}.estimators_ do not fit the columns")
+            raise at.fault(".estimators_ do not fit the columns")
         if len(estimator.classes_) != 2:
-            raise ModelFormatError(f"{place}.estimators_ must tell two classes apart")
+            raise at.fault(".estimators_ must tell two classes apart")
 
 
 def _semi_supervised_schemas() -> dict[str, Schema]:
@@ -695,49 +689,47 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
     }
 
 
-def _every_student_has_a_weight(
-    state: Mapping[str, Any], scope: Scope, place: Place
-) -> None:
+def _every_student_has_a_weight(state: Mapping[str, Any], at: At) -> None:
     if not state["students_"].keys() <= state["student_weights_"].keys():
-        raise ModelFormatError(f"{place}.student_weights_ do not fit the students")
+        raise at.fault(".student_weights_ do not fit the students")
 
 
-def _recipe_columns(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _recipe_columns(state: Mapping[str, Any], at: At) -> None:
     """Columns are among those there are, and weighted one by one."""
     kinds = state["kinds"]
     n_features = 2**48 if kinds is None else len(kinds)
     for name in ("words_", "phrases_", "vectors_"):
         if state[name].max(initial=-1) >= n_features:
-            raise ModelFormatError(f"{place}.{name} names columns that are not there")
+            raise at.fault(f".{name} names columns that are not there")
     for name, weighting in (
         ("words_", state["word_weighting_"]),
         ("phrases_", state["phrase_weighting_"]),
     ):
         if weighting is not None and weighting.n_features_in_ != len(state[name]):
-            raise ModelFormatError(f"{place}: weighting and {name} do not fit")
+            raise at.fault(f": weighting and {name} do not fit")
     encoder = state["encoder_"]
     if (encoder is None) != (not len(state["vectors_"])):
-        raise ModelFormatError(f"{place}.encoder_ and vectors_ do not fit")
+        raise at.fault(".encoder_ and vectors_ do not fit")
     if encoder is not None and len(encoder.mean_) != len(state["vectors_"]):
-        raise ModelFormatError(f"{place}.encoder_ and vectors_ do not fit")
+        raise at.fault(".encoder_ and vectors_ do not fit")
     for view in state["tables_"].values():
         table = vars(view).get("table_")
         if table is not None and len(table) != len(state["words_"]):
-            raise ModelFormatError(f"{place}.tables_ do not fit the words")
+            raise at.fault(".tables_ do not fit the words")
 
 
-def _groups_of_answers(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _groups_of_answers(state: Mapping[str, Any], at: At) -> None:
     group = state["group"]
     if group is not None and group.max(initial=-1) >= state["n_groups"]:
-        raise ModelFormatError(f"{place}.group must be below n_groups")
+        raise at.fault(".group must be below n_groups")
 
 
-def _sorted_for_search(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _sorted_for_search(state: Mapping[str, Any], at: At) -> None:
     """Terms and calibration figures are looked up by bisection."""
     if (np.diff(state["terms_"]) <= 0).any():
-        raise ModelFormatError(f"{place}.terms_ must rise")
+        raise at.fault(".terms_ must rise")
     if (np.diff(state["calibration_"]) < 0).any():
-        raise ModelFormatError(f"{place}.calibration_ must not fall")
+        raise at.fault(".calibration_ must not fall")
 
 
 def _threshold_fields() -> list[str]:
@@ -978,25 +970,25 @@ def _pipeline_schemas() -> dict[str, Schema]:
     }
 
 
-def _gives_probabilities(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _gives_probabilities(state: Mapping[str, Any], at: At) -> None:
     model = state["model_"]
     alone = isinstance(model, decision.AnyOfClassifier) or hasattr(
         model, "predict_proba"
     )
     if state["calibrator_"] is None and not alone:
-        raise ModelFormatError(f"{place}.calibrator_ is missing for its model")
+        raise at.fault(".calibrator_ is missing for its model")
 
 
-def _named_statistics(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _named_statistics(state: Mapping[str, Any], at: At) -> None:
     """Statistics of texts know their terms, and are of the engine's classes."""
     for statistics in state["statistics_"]:
         if statistics.terms is None:
-            raise ModelFormatError(f"{place}.statistics_ must name their terms")
+            raise at.fault(".statistics_ must name their terms")
         if not np.array_equal(statistics.classes, state["classes_"]):
-            raise ModelFormatError(f"{place}.statistics_ has other classes")
+            raise at.fault(".statistics_ has other classes")
 
 
-def _labels_are_columns(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _labels_are_columns(state: Mapping[str, Any], at: At) -> None:
     """Where answers are matrices of 0 and 1, any-of labels are the columns' numbers."""
     n_columns, labels = state.get("n_columns_"), state["classes_"]
     if n_columns is None:
@@ -1005,36 +997,36 @@ def _labels_are_columns(state: Mapping[str, Any], scope: Scope, place: Place) ->
         labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < n_columns
     )
     if not numbers or type(state["engine_"]).__name__ != "AnyOfEngine":
-        raise ModelFormatError(f"{place}.n_columns_ does not fit the labels")
+        raise at.fault(".n_columns_ does not fit the labels")
 
 
-def _region_widths(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _region_widths(state: Mapping[str, Any], at: At) -> None:
     """The width of each region is that of its counter and of its weighting."""
-    n_regions, n_counters = scope.sizes["n_regions"], len(state["counters_"])
+    n_regions, n_counters = at.sizes["n_regions"], len(state["counters_"])
     if n_counters not in (1, n_regions) or len(state["weightings_"]) != n_counters:
-        raise ModelFormatError(f"{place}: regions, counters and weightings do not fit")
+        raise at.fault(": regions, counters and weightings do not fit")
     for i, width in enumerate(state["widths_"]):
         shared = 0 if n_counters == 1 else i
-        known = scope.checker.known(state["counters_"][shared])
+        known = at.checker.known(state["counters_"][shared])
         weighting = state["weightings_"][shared]
         columns = {width, None if known is None else known[2].get("n_terms")}
         if weighting is not None:
             columns.add(weighting.n_features_in_)
         if columns != {width}:
-            raise ModelFormatError(f"{place}.widths_ do not fit the vocabularies")
-    scope.sizes["n_features"] = sum(state["widths_"])
+            raise at.fault(".widths_ do not fit the vocabularies")
+    at.sizes["n_features"] = sum(state["widths_"])
 
 
-def _semi_columns(state: Mapping[str, Any], scope: Scope, place: Place) -> None:
+def _semi_columns(state: Mapping[str, Any], at: At) -> None:
     """Words and phrases are columns; what is more is the encoder's."""
-    sizes = scope.sizes
+    sizes = at.sizes
     counted = sizes.get("n_words", 0) + sizes.get("n_phrases", 0)
     n_regions = sizes["n_regions"]
     if state["encoder"] is None and counted * n_regions < sizes["n_features"]:
-        raise ModelFormatError(f"{place}.kinds_ does not fit the vocabularies")
+        raise at.fault(".kinds_ does not fit the vocabularies")
     n_vectors = int(np.count_nonzero(state["kinds_"] == VECTOR))
     named = isinstance(state["encoder"], str)
     if named and sizes.get("n_dimensions") != n_vectors:
-        raise ModelFormatError(f"{place}.encoder must come with {n_vectors} columns")
+        raise at.fault(f".encoder must come with {n_vectors} columns")
     if (state.get("table_") is None) != (state.get("table_weighting_") is None):
-        raise ModelFormatError(f"{place}.table_ and table_weighting_ do not fit")
+        raise at.fault(".table_ and table_weighting_ do not fit")
