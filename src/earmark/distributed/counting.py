@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -31,35 +31,20 @@ __all__ = [
 ]
 
 
+@dataclass(eq=False)
 class PartCounts:
-    """Counts of every region, and what was found in each part.
+    """Counts of every region, and what was found in each part."""
 
-    Parameters
-    ----------
-    labelled : dict of str to TermCounts
-        Region -> counts of the documents with a label.
-    pool : dict of str to TermCounts
-        Region -> counts of the documents without one, if they were asked for.
-    parts : dict of int to list of int
-        Part number -> how many documents have a label, and how many have none.
-    bad : dict of int to str
-        Part number -> why it could not be read.
-
-    """
-
-    def __init__(
-        self,
-        labelled: dict[str, TermCounts] | None = None,
-        pool: dict[str, TermCounts] | None = None,
-        parts: dict[int, list[int]] | None = None,
-        bad: dict[int, str] | None = None,
-    ) -> None:
-        self.labelled = labelled or {}
-        self.pool = pool or {}
-        self.parts = parts or {}
-        self.bad = bad or {}
-        self.sums: Any = None
-        self.min_df = 1
+    labelled: dict[str, TermCounts] = field(default_factory=dict)
+    """Region -> counts of the documents with a label."""
+    pool: dict[str, TermCounts] = field(default_factory=dict)
+    """Region -> counts of the documents without one, if they were asked for."""
+    parts: dict[int, list[int]] = field(default_factory=dict)
+    """Part number -> how many documents have a label, and how many have none."""
+    bad: dict[int, str] = field(default_factory=dict)
+    """Part number -> why it could not be read."""
+    sums: Any = None
+    min_df: int = 1
 
     def merge(self, other: PartCounts) -> Self:
         """Add the counts of other parts, or of other batches of the same part."""
@@ -158,29 +143,19 @@ def _region_texts(part: Part, batch: Batch, regions: Regions) -> RegionTexts:
 
 @dataclass(eq=False)
 class CountTask:
-    """Part -> ``PartCounts``.
-
-    Parameters
-    ----------
-    counter : WordCounter
-        How text becomes terms; its limits on frequency are not applied.
-    regions : None, list of str, "email" or callable
-        As in ``TextClassifier``.
-    skip_bad : bool
-        Note a part that cannot be read, instead of raising.
-    with_pool : bool
-        Count the documents without a label too.
-    add : callable or None
-        From texts and labels to statistics that need no vocabulary; then no terms
-        are counted, only classes.
-
-    """
+    """Part -> ``PartCounts``."""
 
     counter: Estimator
+    """How text becomes terms; its limits on frequency are not applied."""
     regions: Regions
+    """As in ``TextClassifier``."""
     skip_bad: bool = False
+    """Note a part that cannot be read, instead of raising."""
     with_pool: bool = False
+    """Count the documents without a label too."""
     add: Callable[[RegionTexts, Labels], Any] | None = None
+    """From texts and labels to statistics that need no vocabulary; then no terms are
+    counted, only classes."""
 
     @property
     def grows(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 from earmark.documents.parts import Part
@@ -115,11 +115,12 @@ def merge_tree(results: Iterable[Result], merge: Merge) -> Result:
     return tree.collapse()
 
 
+@dataclass(eq=False)
 class MergedBlock:
     """Neighbouring items -> their results, merged as in the tree of all items."""
 
-    def __init__(self, task: Task, merge: Merge) -> None:
-        self.task, self.merge = task, merge
+    task: Task
+    merge: Merge
 
     def __call__(self, items: Iterable[Item]) -> Result:
         """The result of the block."""

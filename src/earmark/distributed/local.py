@@ -39,22 +39,14 @@ class Progress:
 
 @dataclass(eq=False)
 class LocalExecutor(Executor):
-    """Run the parts here, one after the other.
-
-    Parameters
-    ----------
-    store : Store or None
-        Where the results of finished parts go; None keeps all in memory.
-    memory : int or None
-        Budget in bytes for the counts and the model; needs a store.
-    progress : callable or None
-        Called with a ``Progress`` after every part.
-
-    """
+    """Run the parts here, one after the other."""
 
     store: Store | None = None
+    """Where the results of finished parts go; None keeps all in memory."""
     memory: int | None = None
+    """Budget in bytes for the counts and the model; needs a store."""
     progress: Callable[[Progress], None] | None = None
+    """Called with a ``Progress`` after every part."""
 
     def reduce(
         self, stage: str, task: Task, items: Sequence[Item], merge: Merge

@@ -23,47 +23,35 @@ from earmark.whole_files import whole_file, write_whole
 __all__ = ["PredictReport", "PredictTask", "ResultFolder", "SentModel", "predict_parts"]
 
 
+@dataclass(eq=False)
 class SentModel:
-    """A classifier by the path of its file; loaded once where it is used.
+    """A classifier by the path of its file; loaded once where it is used."""
 
-    Parameters
-    ----------
-    path : path
-        The model file, which every worker must see.
-    max_error : float, "never" or None
-        Abstain at this error rate, never, or (None) as the model was trained to.
-    loaded : TextClassifier or None
-        The same classifier, if it is in this process already.
-    max_novelty : float, "never" or None
-        Abstain on documents with so small a p-value, or as for ``max_error``.
+    path: str | os.PathLike[str]
+    """The model file, which every worker must see."""
+    max_error: float | str | None = None
+    """Abstain at this error rate, "never", or (None) as the model was trained to."""
+    loaded: Any = None
+    """The same classifier, if it is in this process already."""
+    max_novelty: float | str | None = None
+    """Abstain on documents with so small a p-value, or as for ``max_error``."""
 
-    """
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        max_error: float | str | None = None,
-        loaded: Any = None,
-        max_novelty: float | str | None = None,
-    ) -> None:
-        self.path = os.path.abspath(path)
-        self.max_error = max_error
-        self.max_novelty = max_novelty
-        self._loaded = loaded
+    def __post_init__(self) -> None:
+        self.path = os.path.abspath(self.path)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_loaded": None}
+        return {**self.__dict__, "loaded": None}
 
     def classifier(self) -> Any:
         """The classifier, in this process."""
-        if self._loaded is None:
-            self._loaded = load(self.path)
+        if self.loaded is None:
+            self.loaded = load(self.path)
             for name in ("max_error", "max_novelty"):
                 share = vars(self)[name]
                 if share is not None:
                     share = None if share == "never" else share
-                    self._loaded.set_params(**{name: share})
-        return self._loaded
+                    self.loaded.set_params(**{name: share})
+        return self.loaded
 
 
 _JOB = "_job.json"
@@ -162,22 +150,14 @@ class PredictReport:
 
 @dataclass(eq=False)
 class PredictTask:
-    """Part -> a Parquet file of its labels; the model is loaded where it runs.
-
-    Parameters
-    ----------
-    model : SentModel
-        What labels the documents.
-    targets : dict of int to str
-        Part number -> file to write; a part that is not in it is done.
-    skip_bad : bool
-        Note a part that cannot be read, instead of raising.
-
-    """
+    """Part -> a Parquet file of its labels; the model is loaded where it runs."""
 
     model: SentModel
+    """What labels the documents."""
     targets: dict[int, str]
+    """Part number -> file to write; a part that is not in it is done."""
     skip_bad: bool
+    """Note a part that cannot be read, instead of raising."""
 
     def __call__(self, part: Part) -> tuple[int, int, str]:
         """Documents, abstentions, and what is wrong with the part."""

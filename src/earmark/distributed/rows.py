@@ -22,28 +22,18 @@ __all__ = ["GatheredRows", "MatrixTask", "PartRows", "PartedRows"]
 
 @dataclass(eq=False)
 class PartRows:
-    """The matrix of a part: labelled rows with their class, and rows without one.
-
-    Parameters
-    ----------
-    number : int
-        The part.
-    X : CSR of shape (n_labelled, n_features)
-        Documents with a label.
-    y : ndarray of int
-        Position of their labels among the classes.
-    pool : CSR of shape (n_unlabelled, n_features)
-        Documents without one, if they were asked for.
-    rows : ndarray of int
-        Row in the part of each labelled document.
-
-    """
+    """The matrix of a part: labelled rows with their class, and rows without one."""
 
     number: int
+    """The part."""
     X: SparseMatrix
+    """Documents with a label, (n_labelled, n_features)."""
     y: IntVector
+    """Position of their labels among the classes."""
     pool: SparseMatrix
+    """Documents without one, if they were asked for, (n_unlabelled, n_features)."""
     rows: IntVector
+    """Row in the part of each labelled document."""
 
     @property
     def n_documents(self) -> int:
@@ -51,12 +41,12 @@ class PartRows:
         return int(self.X.shape[0] + self.pool.shape[0])
 
 
+@dataclass(eq=False)
 class GatheredRows:
     """Some rows of several parts, one below the other, and numbers beside them."""
 
-    def __init__(self, X: SparseMatrix, y: IntVector) -> None:
-        self.X = X
-        self.y = y
+    X: SparseMatrix
+    y: IntVector
 
     def merge(self, other: GatheredRows) -> Self:
         """Put the rows of later parts below."""

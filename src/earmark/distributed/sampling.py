@@ -9,7 +9,7 @@ is the same for every back end and every order in which the parts are merged.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -40,31 +40,20 @@ def room_of(memory: int | None) -> int:
 
 @dataclass(eq=False)
 class DrawnDocuments:
-    """Texts of some documents with their labels, places and lots.
-
-    Parameters
-    ----------
-    texts : dict of str to PackedTerms
-        Region -> texts.
-    labels : list of str
-        "" for a document without one.
-    place : ndarray of int of shape (n, 2)
-        Part number, and row in the part.
-    lot : ndarray of int of shape (n,)
-        The number drawn.
-    n_seen : int
-        Documents that drew a number, those included that did not stay.
-    limit : int
-        Lots from here on are out: the smallest that found no room.
-
-    """
+    """Texts of some documents with their labels, places and lots."""
 
     texts: dict[str, PackedTerms]
+    """Region -> texts."""
     labels: list[str]
+    """The empty string for a document without one."""
     place: IntVector
+    """Part number, and row in the part, (n, 2)."""
     lot: IntVector
+    """The number drawn, (n,)."""
     n_seen: int
+    """Documents that drew a number, those included that did not stay."""
     limit: int = _LOTS
+    """Lots from here on are out: the smallest that found no room."""
 
     @classmethod
     def none(cls) -> DrawnDocuments:
@@ -147,31 +136,16 @@ def _rows(packed: PackedTerms, rows: IntVector) -> PackedTerms:
     return np.concatenate([data[:0], *pieces]), offsets
 
 
+@dataclass(eq=False)
 class Sample:
-    """Labelled documents and pool documents, each within the same room.
+    """Labelled documents and pool documents, each within the same room."""
 
-    Parameters
-    ----------
-    room : int
-        Bytes that either may cost.
-    labelled, pool : DrawnDocuments
-        What stayed.
-    classes : dict of str to int
-        Label -> documents that have it, among all.
-
-    """
-
-    def __init__(
-        self,
-        room: int,
-        labelled: DrawnDocuments | None = None,
-        pool: DrawnDocuments | None = None,
-        classes: dict[str, int] | None = None,
-    ) -> None:
-        self.room = room
-        self.labelled = DrawnDocuments.none() if labelled is None else labelled
-        self.pool = DrawnDocuments.none() if pool is None else pool
-        self.classes = classes or {}
+    room: int
+    """Bytes that either may cost."""
+    labelled: DrawnDocuments = field(default_factory=DrawnDocuments.none)
+    pool: DrawnDocuments = field(default_factory=DrawnDocuments.none)
+    classes: dict[str, int] = field(default_factory=dict)
+    """Label -> documents that have it, among all."""
 
     def copy(self) -> Sample:
         """Another sample of the same documents."""
@@ -191,18 +165,19 @@ class Sample:
         return list(dict.fromkeys((*self.labelled.texts, *self.pool.texts)))
 
 
+@dataclass(eq=False)
 class SampleTask:
     """Part -> ``PartCounts`` without terms, whose sums are a ``Sample``."""
 
-    def __init__(
-        self, regions: Regions, room: int, seed: int, skip_bad: bool = False
-    ) -> None:
+    regions: Regions
+    room: int
+    seed: int
+    skip_bad: bool = False
+
+    def __post_init__(self) -> None:
         # Texts stay whole: the classifier divides them, as in memory.
-        splits = isinstance(regions, str) or callable(regions)
-        self.regions = None if splits else regions
-        self.room = room
-        self.seed = seed
-        self.skip_bad = skip_bad
+        if isinstance(self.regions, str) or callable(self.regions):
+            self.regions = None
 
     def __call__(self, part: Part) -> PartCounts:
         """The sample of the part."""

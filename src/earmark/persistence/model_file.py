@@ -25,38 +25,25 @@ _FIELDS = ("earmark_version", "metadata", "tree")
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a model file says about itself.
-
-    Attributes
-    ----------
-    class_name : str
-        Class of the saved object, by its name in the class table.
-    parameters : dict
-        Its constructor parameters; nested objects as dicts with a ``class`` entry.
-    metadata : dict
-        What the caller of ``save_model`` added: of a classifier its model, classes
-        and, where they are known, the columns and facts of the training data.
-    callables : tuple of str
-        Places of callables that must be given again to load the file.
-    format_version : int
-        Version of the file format.
-    earmark_version : str
-        Version of earmark that wrote the file.
-    file_size : int
-        Bytes of the file.
-    fingerprint : str
-        SHA-256 that covers the whole content: equal models, equal fingerprints.
-
-    """
+    """What a model file says about itself."""
 
     class_name: str
+    """Class of the saved object, by its name in the class table."""
     parameters: JsonObject
+    """Its constructor parameters; nested objects as dicts with a ``class`` entry."""
     metadata: JsonObject
+    """What the caller of ``save_model`` added: of a classifier its model, classes and,
+    where they are known, the columns and facts of the training data."""
     callables: tuple[str, ...]
+    """Places of callables that must be given again to load the file."""
     format_version: int
+    """Version of the file format."""
     earmark_version: str
+    """Version of earmark that wrote the file."""
     file_size: int
+    """Bytes of the file."""
     fingerprint: str
+    """SHA-256 that covers the whole content: equal models, equal fingerprints."""
 
 
 def save_model(

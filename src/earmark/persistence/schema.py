@@ -1,8 +1,8 @@
 """What the state of a stored class must be: checked before an object is made of it.
 
 A rule is a function of a value and where it stands; it raises ModelFormatError or does
-nothing. Sizes have names: ``array("f", "n_terms")`` and ``vocabulary("n_terms")`` in one
-schema say that the two have one length, whatever it is, and
+nothing. Sizes have names: ``array("f", "n_terms")`` and ``vocabulary("n_terms")`` in
+one schema say that the two have one length, whatever it is, and
 ``instance("ClassStatistics", n_terms="n_terms")`` ties it to that of a part.
 """
 

@@ -75,8 +75,10 @@ def build_engine(
     if isinstance(estimator, SemiSupervisedClassifier):
         return _semi_engine(estimator, features, options)
     if isinstance(estimator, CountNaiveBayes) and isinstance(counter, WordCounter):
-        return CountEngine(estimator, counter, options.class_weight)
-    return MatrixEngine(columns, estimator, class_weight, seed)
+        return CountEngine(estimator, counter, class_weight=options.class_weight)
+    return MatrixEngine(
+        columns, estimator, class_weight=class_weight, random_state=seed
+    )
 
 
 def _estimator(model: Any, options: BuildOptions) -> tuple[Any, str, Any]:
@@ -116,7 +118,7 @@ def _region_features(
     own = offers(features, "fit_transform")
     weighting = None if own or wanted != "tfidf" else TfidfWeighting()
     shared = getattr(estimator, "vocabulary", None) == "shared"
-    return RegionFeatures(counter, weighting, shared)
+    return RegionFeatures(counter, weighting=weighting, shared=shared)
 
 
 _SEMI = "semi-supervised"

@@ -7,6 +7,7 @@ was when each document came.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from earmark.features.word_counter import prunes, term_mask
 from earmark.kernels.rows import log_normalize
 from earmark.kernels.text import Documents
 from earmark.models.base import ScoreParts, check_parameters
+from earmark.parameters import with_parameters
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
 from earmark.statistics import ClassStatistics
 from earmark.statistics.class_statistics import label_positions, require_same_classes
@@ -106,33 +108,23 @@ _LARGE_COUNT = 2.0**40
 _MOST_WAITING = 256
 
 
+@with_parameters()
 class CountEngine:
-    """A count model over raw text, exact to update.
+    """A count model over raw text, exact to update."""
 
-    Parameters
-    ----------
-    estimator : CountNaiveBayes
-        The model, unfitted.
-    counter : WordCounter
-        How text becomes terms; its limits on document frequency apply when the
-        model is finalised.
-    class_weight : None, "balanced" or dict
-        Factor on each class's statistics.
-
-    """
+    estimator: Any = field(kw_only=False)
+    """The model, unfitted."""
+    counter: WordCounter = field(kw_only=False)
+    """How text becomes terms; its limits on document frequency apply when the model is
+    finalised."""
+    class_weight: Any = None
+    """None, "balanced" or a dict: factor on each class's statistics."""
 
     multi_label = False
     leaves_one_out = True
     _transient = ("_waiting", "model_", "scorers_", "terms_")
     # Made from the statistics and the batches that wait, when they are asked for.
     _from_waiting = ("statistics_", "model_", "terms_")
-
-    def __init__(
-        self, estimator: Any, counter: WordCounter, class_weight: Any = None
-    ) -> None:
-        self.estimator = estimator
-        self.counter = counter
-        self.class_weight = class_weight
 
     # -- learning ------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -204,37 +205,24 @@ def _split(
     return {name: [part.get(name, "") for part in parts] for name in names}
 
 
+@dataclass(eq=False)
 class Target:
-    """Labels of the documents that have one, and which documents those are.
+    """Labels of the documents that have one, and which documents those are."""
 
-    Attributes
-    ----------
-    labelled, unlabelled : ndarray of int
-        Row numbers.
-    labels : ndarray of shape (n_labelled,)
-        One label each; for any-of an object array of tuples.
-    multi_label : bool
-        Whether each document has a list of labels.
-    n_columns : int or None
-        Width of the 0/1 matrix that y was, else None.
+    labelled: IntVector
+    """Row numbers."""
+    labels: Labels
+    """One for each of these; for any-of an object array of tuples."""
+    n_documents: int
+    multi_label: bool
+    """Whether each document has a list of labels."""
+    n_columns: int | None = None
+    """Width of the 0/1 matrix that y was, else None."""
 
-    """
-
-    def __init__(
-        self,
-        labelled: IntVector,
-        labels: Labels,
-        n: int,
-        multi: bool,
-        n_columns: int | None = None,
-    ) -> None:
-        self.labelled = labelled
-        missing = np.ones(n, dtype=np.bool_)
-        missing[labelled] = False
-        self.unlabelled = np.flatnonzero(missing)
-        self.labels = labels
-        self.multi_label = multi
-        self.n_columns = n_columns
+    @property
+    def unlabelled(self) -> IntVector:
+        """Row numbers of the other documents."""
+        return np.setdiff1d(np.arange(self.n_documents), self.labelled)
 
 
 def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from inspect import signature
 from types import MappingProxyType
 from typing import Any, Self
@@ -43,7 +43,7 @@ from earmark.models.base import (
 from earmark.models.descent import DescentClassifier
 from earmark.models.semi_supervised import SemiSupervisedClassifier
 from earmark.models.semi_supervised.explain import encoder_by_words
-from earmark.parameters import offers
+from earmark.parameters import offers, with_parameters
 from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.text_features import (
     FusedScorer,
@@ -54,7 +54,6 @@ from earmark.pipeline.text_features import (
 from earmark.text.class_names import ClassNames, require_named
 from earmark.typing import (
     BoolVector,
-    ClassWeightLike,
     Estimator,
     FloatMatrix,
     IntVector,
@@ -158,33 +157,18 @@ def score_parts(model: Any, X: SparseMatrix) -> list[ScoreParts]:
     return linear_parts(X, form.weights, {"bias": form.offset})
 
 
+@with_parameters()
 class MatrixEngine:
-    """Features, and an estimator on the matrix they make.
+    """Features, and an estimator on the matrix they make."""
 
-    Parameters
-    ----------
-    features : RegionFeatures
-        Unfitted.
-    estimator : classifier
-        Unfitted; a ``fit`` that takes ``blocks`` is told the region of each column.
-    class_weight : None, "balanced" or dict
-        Turned into sample weights; None where the estimator has its own.
-    random_state : int or None
-        Seed of the folds that calibrate an estimator without probabilities.
-
-    """
-
-    def __init__(
-        self,
-        features: RegionFeatures,
-        estimator: Any,
-        class_weight: Any = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.features = features
-        self.estimator = estimator
-        self.class_weight = class_weight
-        self.random_state = random_state
+    features: RegionFeatures = field(kw_only=False)
+    """Unfitted."""
+    estimator: Any = field(kw_only=False)
+    """Unfitted; a ``fit`` that takes ``blocks`` is told the region of each column."""
+    class_weight: Any = None
+    """Turned into sample weights; None where the estimator has its own."""
+    random_state: int | None = None
+    """Seed of the folds that calibrate an estimator without probabilities."""
 
     multi_label = False
     _transient: tuple[str, ...] = ("_fused",)
@@ -514,44 +498,17 @@ def _gap(value: Any) -> float:
     return float(value[1] - value[0])
 
 
+@with_parameters()
 class SemiEngine(MatrixEngine):
-    """Words, phrases and vectors of all texts, and a model that uses the pool.
+    """Words, phrases and vectors of all texts, and a model that uses the pool."""
 
-    Parameters
-    ----------
-    features : SemiFeatures
-        Unfitted.
-    estimator : SemiSupervisedClassifier
-        Unfitted.
-    class_weight : None, "balanced" or dict
-        Turned into weights of the labelled documents.
-    random_state : int or None
-        Kept for the interface; the estimator has its own.
-    names : ClassNames
-        What is said about classes: weak documents in ``fit``, and not stored.
-
-    """
-
-    features: SemiFeatures
-    model_: SemiSupervisedClassifier
+    features: SemiFeatures = field(kw_only=False)
+    model_: SemiSupervisedClassifier = field(init=False)
     _transient = ("_fused", "names", "telling_")
-    names = ClassNames()
+    names: ClassNames = ClassNames()
+    """What is said about classes: weak documents in ``fit``, and not stored."""
     # Texts of the classes whose names were used.
     telling_: Mapping[Hashable, list[str]] = MappingProxyType({})
-
-    def __init__(
-        self,
-        features: SemiFeatures,
-        estimator: Estimator,
-        class_weight: ClassWeightLike = None,
-        random_state: int | None = None,
-        names: ClassNames = names,
-    ) -> None:
-        self.features = features
-        self.estimator = estimator
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.names = names
 
     def fit(
         self,

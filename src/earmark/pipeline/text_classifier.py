@@ -354,7 +354,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
                 "about the accuracy; label some documents first (earmark label)."
             )
         nothing = np.empty(0, dtype=np.int64)
-        return Target(nothing, np.array([], dtype=object), n, multi=False)
+        return Target(nothing, np.array([], dtype=object), n, multi_label=False)
 
     def measure_confidence(
         self,

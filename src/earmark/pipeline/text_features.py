@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from earmark.features.word_counter import terms_by_column
 from earmark.kernels.rows import canonical_rows
 from earmark.models.base import LinearRule
 from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD
-from earmark.parameters import offers
+from earmark.parameters import offers, with_parameters
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
 from earmark.text.preparation import TextPreparation
 from earmark.typing import BoolVector, FloatMatrix, IntVector, SparseMatrix
@@ -168,29 +169,16 @@ def _prepared(options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "preprocessor": step, "lowercase": False}
 
 
+@with_parameters()
 class RegionFeatures(BaseEstimator):
-    """One vectorizer (and weighting) for each region, their columns side by side.
+    """One vectorizer (and weighting) for each region, their columns side by side."""
 
-    Parameters
-    ----------
-    counter : vectorizer
-        Copied for each region.
-    weighting : TfidfWeighting or None
-        Copied for each region and applied to its counts; None keeps counts.
-    shared : bool, default=False
-        Give every region the terms of all of them, in the same order.
-
-    """
-
-    def __init__(
-        self,
-        counter: Any,
-        weighting: TfidfWeighting | None = None,
-        shared: bool = False,
-    ) -> None:
-        self.counter = counter
-        self.weighting = weighting
-        self.shared = shared
+    counter: Any = field(kw_only=False)
+    """Copied for each region."""
+    weighting: TfidfWeighting | None = None
+    """Copied for each region and applied to its counts; None keeps counts."""
+    shared: bool = False
+    """Give every region the terms of all of them, in the same order."""
 
     def fit_transform(self, texts: RegionTexts, counts: Any = None) -> SparseMatrix:
         """Learn vocabularies and weights; the matrix of the texts.
@@ -302,36 +290,23 @@ MOST_ENCODED = 10_000
 _MOST_STEPS, _CLOSE = 30, 1e-10
 
 
+@with_parameters()
 class SemiFeatures(BaseEstimator):
-    """Words, for short texts also phrases of two words, and an encoder's vectors.
+    """Words, for short texts also phrases of two words, and an encoder's vectors."""
 
-    Parameters
-    ----------
-    counter : vectorizer
-        Counts the words; the regions of a document are counted together.
-    encoder : str, callable or None
-        A name, or a function from a list of texts to an array with a row for each.
-
-    Attributes
-    ----------
-    probes_ : ndarray or None
-        What an encoder by name makes of the probe sentences; None for a function.
-    table_ : ndarray of shape (n_words, n_dimensions) or None
-        The vector of each word, if the encoder reads the vocabulary instead of the
-        documents; a document is then the sum of its words' vectors, by tf-idf.
-    n_spared_ : int
-        Documents of the pool that were not encoded.
-
-    """
-
+    counter: Any = field(kw_only=False)
+    """Counts the words; the regions of a document are counted together."""
+    encoder: Encoder | None = field(default=None, kw_only=False)
+    """A name, or a function from a list of texts to an array with a row for each."""
     probes_: Vectors | None = None
+    """What an encoder by name makes of the probe sentences; None for a function."""
     table_: Vectors | None = None
+    """The vector of each word, (n_words, n_dimensions), if the encoder reads the
+    vocabulary instead of the documents; a document is then the sum of its words'
+    vectors, by tf-idf."""
     table_weighting_: TfidfWeighting | None = None
     n_spared_: int = 0
-
-    def __init__(self, counter: Any, encoder: Encoder | None = None) -> None:
-        self.counter = counter
-        self.encoder = encoder
+    """Documents of the pool that were not encoded."""
 
     def fit_transform(self, texts: RegionTexts, pool: RegionTexts) -> SparseMatrix:
         """Learn the columns from all texts; labelled documents first, then the pool."""
