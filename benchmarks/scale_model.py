@@ -34,21 +34,6 @@ CORE_HOUR = 0.05
 LENGTH = 60
 N_CLASSES = 10
 PART_TOKENS = 3e7  # half a million short documents in a part
-SHOWN = {
-    "cpu_ratio": "times less CPU",
-    "megabytes_per_second": "MB per CPU second",
-    "documents_per_second": "documents per CPU second",
-    "peer_documents_per_second": "theirs",
-    "peak_gigabytes": "peak GB",
-    "cpu_seconds": "CPU seconds",
-    "cpu_growth": "times the CPU",
-    "late_to_early_cost": "cost of a late document over that of an early one",
-    "share_of_speed_up": "share of the speed-up",
-    "cpu_overhead": "more CPU",
-    "bytes_a_term": "bytes per term in memory",
-    "shipped_bytes_a_term": "shipped or on disk",
-    "merge_seconds_a_million_terms": "seconds per million terms",
-}
 DOCUMENTS = (3e6, 1e9, 1.6e10)
 WORKERS = (1, 10, 100, 1000)
 
@@ -226,21 +211,13 @@ def main() -> None:
 
 
 def measured_lines(known: Measured) -> str:
-    """What was measured, row by row of scale.json, for people."""
-    lines = []
-    for row in stored_rows().values():
-        facts = [
-            f"{name}: {row[key]:,.3g}" for key, name in SHOWN.items() if row.get(key)
-        ]
-        against = "" if row["peer"] == "none" else f" (against {row['peer']})"
-        target = f"; target {row['target']}" if row["target"] else ""
-        lines.append(f"- **{row['job']}**{against}: {', '.join(facts)}{target}.")
+    """What a million documents cost on one core."""
     million = known.seconds_a_token * LENGTH * 1e6
-    lines.append(
-        f"- So a million documents of {LENGTH} words "
-        f"({known.bytes_a_token * LENGTH:,.0f} MB) cost {million:.1f} CPU seconds."
+    return (
+        f"A million documents of {LENGTH} words "
+        f"({known.bytes_a_token * LENGTH:,.0f} MB) take {million:.1f} CPU seconds. "
+        "The performance page has all measurements, under Scale."
     )
-    return "\n".join(lines)
 
 
 def error_table(known: Measured) -> str:
@@ -279,21 +256,21 @@ def verdict(known: Measured) -> str:
     minutes = {c.workers: (c.merge_hours * 60, c.total_hours * 60) for c in (most, few)}
     start, each, _ = recipe()
     return (
-        f"At 16 billion documents the client breaks first: {terms_:.0f} million terms "
-        f"of {N_CLASSES} classes need {size:.0f} GB while the model is derived. Give "
-        "`--memory`, which leaves out the terms of the fewest documents once the exact "
-        "counts are known, or count into hashed columns (`--hashed`), which fixes the "
-        "size of everything, the merges included. Next come the last merges, which one "
-        f"worker does alone: with 1,000 workers {minutes[1000][0]:.1f} of "
-        f"{minutes[1000][1]:.1f} minutes are merging (with 100, {minutes[100][0]:.1f} "
-        f"of {minutes[100][1]:.0f}). Last is the scheduler, busy for "
-        f"{most.scheduler_hours * 60:.1f} minutes with parts of "
-        f"{PART_TOKENS / LENGTH:,.0f} documents: make the parts larger before there "
-        "are more than about 100,000 of them.\n\n"
-        "Few labels and a pool of a billion documents of 20 words: each costs "
-        f"{each * 1e6:.1f} microseconds to read, so 100 workers read them in "
-        f"{each * 1e9 / 100:.0f} seconds. Their samples merge into one, and fitting "
-        f"it in the client takes another {start:.0f} CPU seconds, for any pool."
+        "With 16 billion documents, three limits appear in this order:\n\n"
+        f"- **The client's memory.** {terms_:.0f} million terms of {N_CLASSES} classes "
+        f"need {size:.0f} GB while the model is derived. `--memory` drops the terms "
+        "with the fewest documents once the exact counts are known. `--hashed` fixes "
+        "the size of everything, including the merges.\n"
+        "- **The last merges**, which one worker does alone. With 1,000 workers, "
+        f"{minutes[1000][0]:.1f} of {minutes[1000][1]:.1f} minutes are merging (with "
+        f"100 workers, {minutes[100][0]:.1f} of {minutes[100][1]:.0f}).\n"
+        f"- **The scheduler**, which is busy for {most.scheduler_hours * 60:.1f} "
+        f"minutes with parts of {PART_TOKENS / LENGTH:,.0f} documents. Make the parts "
+        "larger before there are more than about 100,000 of them.\n\n"
+        "With few labels and a pool of a billion documents of 20 words, each document "
+        f"takes {each * 1e6:.1f} microseconds to read, so 100 workers read the pool in "
+        f"{each * 1e9 / 100:.0f} seconds. Training on the sample in the client takes "
+        f"another {start:.0f} CPU seconds, for a pool of any size."
     )
 
 
