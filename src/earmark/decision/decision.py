@@ -50,26 +50,18 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Class scores of documents.
-
-    Attributes
-    ----------
-    matrix : ndarray of shape (n_documents, n_classes)
-        Log probabilities, or margins where ``probabilistic`` is false.
-    probabilistic : bool
-        Whether the model gives probabilities.
-    choice : ndarray of int of shape (n_documents,)
-        The best class.
-    certainty : ndarray of shape (n_documents,)
-        Log-odds of the best class against all others together, or its margin over
-        the second: unlike a probability it does not run together at 1.
-
-    """
+    """Class scores of documents."""
 
     matrix: FloatMatrix
+    """Log probabilities, or margins where ``probabilistic`` is false, (n_documents,
+    n_classes)."""
     probabilistic: bool
+    """Whether the model gives probabilities."""
     choice: IntVector
+    """The best class, (n_documents,)."""
     certainty: FloatVector
+    """Log-odds of the best class against all others together, or its margin over the
+    second: unlike a probability it does not run together at 1, (n_documents,)."""
 
     @classmethod
     def from_log_proba(cls, log_proba: FloatMatrix) -> Scores:

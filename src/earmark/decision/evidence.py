@@ -64,43 +64,29 @@ __all__ = [
 
 @dataclass(eq=False)
 class Evidence:
-    """How certain the model was of answers to unseen documents, and if rightly.
-
-    Parameters
-    ----------
-    certainty : ndarray of shape (n_answers,)
-        Log-odds of the best label, or its margin over the second; for several
-        labels per document the distance of each label's score from its cut.
-    correct : ndarray of bool of shape (n_answers,)
-        Whether the answer is right.
-    held_out : bool
-        Whether the documents took no part in fitting. Only then does a threshold
-        come with a guarantee; otherwise it is an estimate.
-    group : ndarray of int of shape (n_answers,), optional
-        The threshold that each answer belongs to: of its label, or of the
-        predicted class. None: there is one for all.
-    n_groups : int, default=1
-        How many thresholds there are.
-    probabilistic : bool, default=True
-        Whether ``certainty`` is log-odds.
-    about_labels : bool, default=False
-        Whether each label is decided on by itself.
-    novelty : ndarray of shape (n_answers,), optional
-        p-value that the document is like the training documents.
-    n_copies : int, default=0
-        Documents left out because they nearly repeat another.
-
-    """
+    """How certain the model was of answers to unseen documents, and if rightly."""
 
     certainty: FloatVector
+    """Log-odds of the best label, or its margin over the second; for several labels per
+    document the distance of each label's score from its cut, (n_answers,)."""
     correct: BoolVector
+    """Whether the answer is right, (n_answers,)."""
     held_out: bool = False
+    """Whether the documents took no part in fitting. Only then does a threshold come
+    with a guarantee; otherwise it is an estimate."""
     group: IntVector | None = None
+    """The threshold that each answer belongs to: of its label, or of the predicted
+    class. None: there is one for all, (n_answers,)."""
     n_groups: int = 1
+    """How many thresholds there are."""
     probabilistic: bool = True
+    """Whether ``certainty`` is log-odds."""
     about_labels: bool = False
+    """Whether each label is decided on by itself."""
     novelty: FloatVector | None = None
+    """p-value that the document is like the training documents, (n_answers,)."""
     n_copies: int = 0
+    """Documents left out because they nearly repeat another."""
 
     def __len__(self) -> int:
         return len(self.correct)
@@ -174,23 +160,15 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Promise:
-    """Thresholds, and what may be said of the answers at them.
-
-    Attributes
-    ----------
-    thresholds : tuple of Threshold
-        One, or one per label or predicted class; empty when all is answered.
-    max_error : float or None
-        The largest share of wrong answers.
-    value : float or ndarray
-        The thresholds as people read them, as probabilities: 0 always, inf never.
-        Any-of: in log-odds from each label's cut.
-
-    """
+    """Thresholds, and what may be said of the answers at them."""
 
     thresholds: tuple[Threshold, ...] = ()
+    """One, or one per label or predicted class; empty when all is answered."""
     max_error: float | None = None
+    """The largest share of wrong answers."""
     value: float | FloatVector = 0.0
+    """The thresholds as people read them, as probabilities: 0 always, inf never.
+    Any-of: in log-odds from each label's cut."""
 
     @property
     def n_answered(self) -> int:

@@ -47,27 +47,20 @@ _MOST = 700.0  # log-odds beyond this are told apart by nothing
 
 @dataclass(frozen=True, eq=False)
 class LearnedConfidence:
-    """A logistic model of whether the best label is right.
-
-    Attributes
-    ----------
-    mean, scale : ndarray of shape (n_features,)
-        Of the features.
-    weight : ndarray of shape (n_features,)
-        Of the standardized features.
-    bias : float
-        What is added.
-    risk, plain_risk : float
-        Mean risk in folds of the evidence, with it and with log-odds alone.
-
-    """
+    """A logistic model of whether the best label is right."""
 
     mean: FloatVector
+    """Mean of the features, (n_features,)."""
     scale: FloatVector
+    """Standard deviation of the features, (n_features,)."""
     weight: FloatVector
+    """Of the standardized features, (n_features,)."""
     bias: float
+    """What is added."""
     risk: float
+    """Mean risk in folds of the evidence."""
     plain_risk: float
+    """The same with log-odds alone."""
 
     @property
     def words(self) -> str:

@@ -4,7 +4,7 @@ The class table is given by the caller, so this layer knows no model. The format
 described in docs/model-file.md.
 """
 
-from earmark.persistence.classes import SKLEARN_LINEAR
+from earmark.persistence.classes import sklearn_linear
 from earmark.persistence.model_file import (
     ModelInfo,
     load_model,
@@ -16,10 +16,10 @@ from earmark.persistence.tensor_file import FORMAT_VERSION
 
 __all__ = [
     "FORMAT_VERSION",
-    "SKLEARN_LINEAR",
     "ModelInfo",
     "load_model",
     "open_model",
     "read_manifest",
     "save_model",
+    "sklearn_linear",
 ]

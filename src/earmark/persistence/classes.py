@@ -8,14 +8,15 @@ only ever looked up here.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cache
 
 __all__ = [
     "NOT_OBEYED",
-    "SKLEARN_LINEAR",
     "class_name",
     "find_class",
     "is_attribute",
+    "sklearn_linear",
     "transient",
 ]
 
@@ -31,49 +32,26 @@ _SKLEARN_TRANSIENT = {
 _NEVER_STORED = frozenset({"_sklearn_version"})
 
 
-class _LinearModels(Mapping[str, type]):
-    """Name in the file -> scikit-learn class, imported at first look-up."""
+@cache
+def sklearn_linear() -> Mapping[str, type]:
+    """Name in the file -> scikit-learn class; imported at the first call."""
+    from sklearn import linear_model, preprocessing, svm
 
-    _names = (
-        "sklearn.LabelBinarizer",  # a part of RidgeClassifier
-        "sklearn.LinearSVC",
-        "sklearn.LogisticRegression",
-        "sklearn.RidgeClassifier",
-        "sklearn.SGDClassifier",
+    kinds: tuple[type, ...] = (
+        preprocessing.LabelBinarizer,  # a part of RidgeClassifier
+        svm.LinearSVC,
+        linear_model.LogisticRegression,
+        linear_model.RidgeClassifier,
+        linear_model.SGDClassifier,
     )
-
-    def __getitem__(self, name: str) -> type:
-        if name not in self._names:
-            raise KeyError(name)
-        from sklearn import linear_model, preprocessing, svm
-
-        classes: dict[str, type] = {
-            "sklearn.LabelBinarizer": preprocessing.LabelBinarizer,
-            "sklearn.LinearSVC": svm.LinearSVC,
-            "sklearn.LogisticRegression": linear_model.LogisticRegression,
-            "sklearn.RidgeClassifier": linear_model.RidgeClassifier,
-            "sklearn.SGDClassifier": linear_model.SGDClassifier,
-        }
-        return classes[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
-SKLEARN_LINEAR: Mapping[str, type] = _LinearModels()
+    return {f"sklearn.{kind.__name__}": kind for kind in kinds}
 
 
 def find_class(name: str, table: Mapping[str, type]) -> type | None:
     """The class a file means by ``name``; None if the name is not in the table."""
     if name in table:
         return table[name]
-    return SKLEARN_LINEAR.get(name)
+    return sklearn_linear().get(name) if name.startswith("sklearn.") else None
 
 
 def class_name(kind: type, table: Mapping[str, type]) -> str | None:
@@ -82,8 +60,8 @@ def class_name(kind: type, table: Mapping[str, type]) -> str | None:
         if candidate is kind:
             return name
     name = f"sklearn.{kind.__name__}"
-    if kind.__module__.startswith("sklearn.") and name in SKLEARN_LINEAR:
-        return name if SKLEARN_LINEAR[name] is kind else None
+    if kind.__module__.startswith("sklearn.") and find_class(name, {}) is kind:
+        return name
     return None
 
 

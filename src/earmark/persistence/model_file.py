@@ -117,7 +117,7 @@ def load_model(
         The file.
     table : mapping of str to type
         Class table: the only classes that are made, beside the linear models of
-        scikit-learn in ``SKLEARN_LINEAR``.
+        scikit-learn in ``sklearn_linear``.
     given : mapping of str to callable, optional
         Place -> callable, for each callable that the file leaves out.
     schemas : mapping of str to Schema, optional

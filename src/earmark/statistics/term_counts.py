@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ from earmark.typing import (
 __all__ = ["TermCounts"]
 
 
+@dataclass(eq=False)
 class TermCounts:
     """Tokens and documents of every term in every class.
 
@@ -36,19 +38,6 @@ class TermCounts:
     whatever their vocabularies and classes. The result of merging does not depend
     on order or grouping. On disk and on the way to another process every array has
     the narrowest type that holds it.
-
-    Parameters
-    ----------
-    classes : array-like of shape (n_classes,)
-        The labels, sorted.
-    docs : array-like of shape (n_classes,)
-        Documents of each class.
-    data : ndarray of uint8
-        The UTF-8 bytes of all terms, sorted, one after the other.
-    offsets : ndarray of int64 of shape (n_terms + 1,)
-        Where each term begins and ends in ``data``.
-    tokens, presence : csr_array of shape (n_classes, n_terms)
-        Occurrences of the term, and documents with the term; int64, of one structure.
 
     Examples
     --------
@@ -63,21 +52,18 @@ class TermCounts:
 
     """
 
-    def __init__(
-        self,
-        classes: ArrayLike,
-        docs: ArrayLike,
-        data: NDArray[np.uint8],
-        offsets: IntVector,
-        tokens: SparseMatrix,
-        presence: SparseMatrix,
-    ) -> None:
-        self.classes: Labels = np.asarray(classes)
-        self.docs: IntVector = np.asarray(docs, dtype=np.int64)
-        self.data = data
-        self.offsets = offsets
-        self.tokens = tokens
-        self.presence = presence
+    classes: Labels
+    """The labels, sorted, (n_classes,)."""
+    docs: IntVector
+    """Documents of each class, (n_classes,)."""
+    data: NDArray[np.uint8]
+    """The UTF-8 bytes of all terms, sorted, one after the other."""
+    offsets: IntVector
+    """Where each term begins and ends in ``data``, (n_terms + 1,)."""
+    tokens: SparseMatrix
+    """Occurrences of the term, CSR of shape (n_classes, n_terms), int64."""
+    presence: SparseMatrix
+    """Documents with the term, of the same structure."""
 
     @classmethod
     def of_packed(
@@ -90,7 +76,8 @@ class TermCounts:
     ) -> TermCounts:
         """From sums (n_classes, n_terms) over sorted terms, as counting gives them."""
         term_presence = tokens if presence is None else presence
-        return cls(classes, docs, *packed, tokens, term_presence)
+        labels, sizes = np.asarray(classes), np.asarray(docs, dtype=np.int64)
+        return cls(labels, sizes, *packed, tokens, term_presence)
 
     @property
     def n_terms(self) -> int:

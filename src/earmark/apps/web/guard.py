@@ -44,66 +44,43 @@ _SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one request, and all of them together, may ask for.
-
-    Attributes
-    ----------
-    body : int
-        Bytes of a body.
-    text : int
-        Characters of a text.
-    batch : int
-        Documents of a request.
-    concurrency : int
-        Requests at work at a time; one more gets 503 with Retry-After.
-    body_seconds, answer_seconds : float
-        Time for a body to arrive, and for an answer to be found.
-    buffered : int
-        Bytes of all bodies together that are read or worked on.
-
-    """
+    """How much one request, and all of them together, may ask for."""
 
     body: int = 8 * 2**20
+    """Bytes of a body."""
     text: int = 1_000_000
+    """Characters of a text."""
     batch: int = 1000
+    """Documents of a request."""
     concurrency: int = 256
+    """Requests at work at a time; one more gets 503 with Retry-After."""
     body_seconds: float = 10.0
+    """Time for a body to arrive."""
     answer_seconds: float = 30.0
+    """Time for an answer to be found."""
     buffered: int = 256 * 2**20
+    """Bytes of all bodies together that are read or worked on."""
 
 
 @dataclass
 class Guard:
-    """Wraps an ASGI application.
-
-    Parameters
-    ----------
-    app : ASGI application
-    limits : Limits
-    token : str, optional
-        Bearer token that every path but ``public`` asks for.
-    identify : callable, optional
-        Instead of one token: gives the name of the person whose token it is, or
-        None. The name is put into ``scope["earmark.person"]``.
-    public : tuple of str
-        Paths that need no token; one that ends in "/" stands for all below it.
-    hosts : frozenset of str, optional
-        Accepted host names (against DNS rebinding); None accepts all.
-    routes : frozenset of str
-        Paths that are named in logs and metrics; all others are "other".
-    observe : callable, optional
-        Called with (path, status, seconds) after each request.
-
-    """
+    """Wraps an ASGI application."""
 
     app: ASGIApp
     limits: Limits = field(default_factory=Limits)
     token: str | None = None
+    """Bearer token that every path but ``public`` asks for."""
     identify: Callable[[str], str | None] | None = None
+    """Instead of one token: gives the name of the person whose token it is, or None.
+    The name is put into ``scope["earmark.person"]``."""
     public: tuple[str, ...] = ()
+    """Paths that need no token; one that ends in "/" stands for all below it."""
     hosts: frozenset[str] | None = None
+    """Accepted host names (against DNS rebinding); None accepts all."""
     routes: frozenset[str] = frozenset()
+    """Paths that are named in logs and metrics; all others are "other"."""
     observe: Callable[[str, int, float], None] | None = None
+    """Called with (path, status, seconds) after each request."""
 
     def __post_init__(self) -> None:
         self.in_flight = 0

@@ -19,25 +19,16 @@ _UNLIKELY = 0.01
 
 @dataclass(frozen=True, eq=False)
 class ForeignDocuments:
-    """Which documents are called foreign, and whether they are more than chance.
-
-    Attributes
-    ----------
-    level : float
-        Documents with a p-value of this or less are foreign.
-    n_documents : int
-        How many were looked at.
-    documents : ndarray of int
-        The foreign ones, the most foreign first.
-    p_values : ndarray
-        Theirs.
-
-    """
+    """Which documents are called foreign, and whether they are more than chance."""
 
     level: float
+    """Documents with a p-value of this or less are foreign."""
     n_documents: int
+    """How many were looked at."""
     documents: IntVector
+    """The foreign ones, the most foreign first."""
     p_values: FloatVector
+    """Theirs."""
 
     @classmethod
     def from_p_values(cls, p_values: FloatVector, level: float) -> Self:

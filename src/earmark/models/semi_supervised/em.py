@@ -7,6 +7,7 @@ function call makes them, in parts an executor.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -41,29 +42,17 @@ class Parameters(NamedTuple):
     """Whether a long document counts for less (SS2)."""
 
 
+@dataclass(eq=False)
 class PoolSums:
-    """What documents add to each class; they add up over parts.
+    """What documents add to each class; they add up over parts."""
 
-    Parameters
-    ----------
-    tokens : ndarray of shape (n_terms, n_classes)
-        Counts of each term, shared out by posterior.
-    docs : ndarray of shape (n_classes,)
-        Documents, shared out likewise.
-    moved : float
-        The largest change of a posterior since the round before.
-    n_documents : int
-        How many documents.
-
-    """
-
-    def __init__(
-        self, tokens: FloatMatrix, docs: FloatVector, moved: float, n_documents: int
-    ) -> None:
-        self.tokens = tokens
-        self.docs = docs
-        self.moved = moved
-        self.n_documents = n_documents
+    tokens: FloatMatrix
+    """Counts of each term, shared out by posterior, (n_terms, n_classes)."""
+    docs: FloatVector
+    """Documents, shared out likewise, (n_classes,)."""
+    moved: float
+    """The largest change of a posterior since the round before."""
+    n_documents: int
 
     def merge(self, other: PoolSums) -> Self:
         """Add those of other documents."""

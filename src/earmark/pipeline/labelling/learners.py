@@ -139,26 +139,19 @@ Answers = Mapping[int, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Fitted:
-    """A linear model: scores are ``features @ weights + offset``.
-
-    Attributes
-    ----------
-    classes : list of str
-        Labels of the columns.
-    log_proba : ndarray of shape (n_documents, n_classes)
-        Of every document of the collection. Any-of: of each label by itself.
-    weights, offset : ndarray
-        (n_terms, n_classes) and (n_classes,).
-    features : sparse matrix
-        What the weights apply to.
-
-    """
+    """A linear model: scores are ``features @ weights + offset``."""
 
     classes: list[str]
+    """Labels of the columns."""
     log_proba: FloatMatrix
+    """Of every document of the collection. Any-of: of each label by itself,
+    (n_documents, n_classes)."""
     weights: FloatMatrix
+    """(n_terms, n_classes)."""
     offset: FloatVector
+    """(n_classes,)."""
     features: SparseMatrix
+    """What the weights apply to."""
 
 
 class Learner(ABC):

@@ -56,22 +56,14 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Grant:
-    """Guesses that come with the promise, as they were when it was granted.
-
-    Attributes
-    ----------
-    documents : ndarray of int
-        Whose guesses.
-    guesses : tuple of tuples of str
-        One per document.
-    n_learned : int
-        Documents learned from by then.
-
-    """
+    """Guesses that come with the promise, as they were when it was granted."""
 
     documents: IntVector
+    """Whose guesses."""
     guesses: tuple[tuple[str, ...], ...]
+    """One per document."""
     n_learned: int
+    """Documents learned from by then."""
 
     def renamed(self, old: Sequence[str], new: str) -> Grant:
         """With other names for labels; merged ones make no right guess wrong."""
@@ -84,46 +76,33 @@ class Grant:
 
 @dataclass(frozen=True)
 class View:
-    """One state of the model; never changed, only replaced.
-
-    Attributes
-    ----------
-    version : int
-        Counts the states.
-    fitted : Fitted or None
-        None until there is something to tell apart.
-    certainty : ndarray of shape (n_documents,)
-        Log-odds that the guess for each document is right, by the model itself.
-    doubt : ndarray of shape (n_documents,)
-        The smaller the gap between the two best guesses, the larger.
-    estimate : Estimate
-        Accuracy of the guesses, with its interval.
-    threshold : Threshold or None
-        What the last look at the promise came to.
-    n_learned : int
-        Documents learned from.
-    granted : Grant or None
-        The guesses that the promise speaks of: of this state or an earlier one.
-    n_looks, next_look : int
-        Looks at the promise so far, and the number of checks of the next one.
-    known : NoveltyDetector or None
-        Tells documents unlike these; None while they are too few to tell.
-
-    """
+    """One state of the model; never changed, only replaced."""
 
     version: int
+    """Counts the states."""
     classes: list[str]
     fitted: Fitted | None
+    """None until there is something to tell apart."""
     any_of: bool
     certainty: FloatVector
+    """Log-odds that the guess for each document is right, by the model itself,
+    (n_documents,)."""
     doubt: FloatVector
+    """The smaller the gap between the two best guesses, the larger, (n_documents,)."""
     estimate: Estimate
+    """Accuracy of the guesses, with its interval."""
     threshold: Threshold | None
+    """What the last look at the promise came to."""
     n_learned: int
+    """Documents learned from."""
     granted: Grant | None = None
+    """The guesses that the promise speaks of: of this state or an earlier one."""
     n_looks: int = 0
+    """Looks at the promise so far."""
     next_look: int = 0
+    """The number of checks of the next one."""
     known: NoveltyDetector | None = None
+    """Tells documents unlike these; None while they are too few to tell."""
 
     def is_unlike_known(self, text: str) -> bool:
         """Whether a text is unlike all that was learned from."""
