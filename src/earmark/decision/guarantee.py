@@ -394,7 +394,7 @@ def _with_pool(
     rare: IntVector,
     max_error: float,
     confidence_level: float,
-    coverages: Sequence[float],
+    coverages: tuple[float, ...],
 ) -> list[Threshold]:
     """Thresholds where the ``rare`` groups are one; each of them with its counts."""
     pooled = np.where(np.isin(members, rare), rare[0], members)
@@ -419,10 +419,10 @@ def _with_pool(
     return thresholds
 
 
-def checked_coverages(min_coverage: Coverages, where: str = "") -> list[float]:
+def checked_coverages(min_coverage: Coverages, where: str = "") -> tuple[float, ...]:
     """The shares at which testing starts, rising; raise unless in [0, 1]."""
     wanted = MIN_COVERAGE if min_coverage is None else min_coverage
-    coverages: list[float] = np.unique(np.asarray(wanted, np.float64)).tolist()
+    coverages = tuple(np.unique(np.asarray(wanted, np.float64)).tolist())
     if not coverages or not all(0 <= coverage <= 1 for coverage in coverages):
         raise ValueError(
             f"{where}min_coverage must be a share of the documents in [0, 1], or "
@@ -431,12 +431,13 @@ def checked_coverages(min_coverage: Coverages, where: str = "") -> list[float]:
     return coverages
 
 
+@lru_cache(maxsize=4096)
 def starting_ranks(
     n_documents: int,
     max_error: float,
     risk: float,
-    coverages: Sequence[float] = MIN_COVERAGE,
-) -> list[tuple[int, float]]:
+    coverages: tuple[float, ...] = MIN_COVERAGE,
+) -> tuple[tuple[int, float], ...]:
     """Ranks at which testing starts, each with its share of ``risk``, rising.
 
     They depend on the number of documents only. Empty where no sample of this size
@@ -445,18 +446,11 @@ def starting_ranks(
     Examples
     --------
     >>> starting_ranks(100, 0.05, 0.05)
-    [(59, 0.05)]
+    ((59, 0.05),)
     >>> [rank for rank, _ in starting_ranks(1000, 0.05, 0.05)]
     [130, 279, 504]
 
     """
-    return list(_starting_ranks(n_documents, max_error, risk, tuple(coverages)))
-
-
-@lru_cache(maxsize=4096)
-def _starting_ranks(
-    n_documents: int, max_error: float, risk: float, coverages: tuple[float, ...]
-) -> tuple[tuple[int, float], ...]:
     if risk <= 0 or n_documents < smallest_sample(max_error, 1 - risk):
         return ()
     shared = n_documents >= _ENOUGH_TO_SHARE * smallest_sample(max_error, 1 - risk)
@@ -641,7 +635,7 @@ def _group_risks(sizes: IntVector, max_error: float, risk: float) -> FloatVector
 
 
 def _missing(
-    errors: IntVector, max_error: float, risk: float, coverages: Sequence[float]
+    errors: IntVector, max_error: float, risk: float, coverages: tuple[float, ...]
 ) -> int | None:
     """At least how many more documents would let a first test pass, or None.
 

@@ -12,6 +12,7 @@ from earmark.distributed.executor import Executor
 from earmark.distributed.predicting import SentModel
 from earmark.documents.parts import Part
 from earmark.evaluation import Report
+from earmark.evaluation.labels import label_array
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.typing import FloatMatrix
 
@@ -55,10 +56,7 @@ def report_of_parts(
         raise DataError(
             "no labelled document in the parts; name the label with --label."
         )
-    answers = np.empty(len(true), dtype=object)
-    answers[:] = [answer for _, labels, _ in judgements for answer in labels]
-    if not any(answer is None for answer in answers):
-        answers = np.asarray(answers.tolist())
+    answers = label_array([label for _, labels, _ in judgements for label in labels])
     return Report.from_predictions(
         np.asarray(true),
         answers,

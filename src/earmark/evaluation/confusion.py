@@ -352,29 +352,21 @@ def multi_label_scores(
     (0.8, 0.667)
 
     """
-    names = None if classes is None else list(np.asarray(classes, dtype=object))
+    names = None if classes is None else as_labels(classes)
     truth, answers = label_sets(y_true, names), label_sets(y_pred, names)
     if not truth:
         raise DataError("scores need at least one document, got none.")
     check_equal_length(y_true=truth, y_pred=answers)
     check_true_labels(truth)
-    labels = class_list(
-        *(s for s in truth if s is not None),
-        *(s for s in answers if s is not None),
-        classes=names,
-    )
-    support = _count(truth, labels)
-    predicted = _count(answers, labels)
-    both = [
-        None if t is None or a is None else t & a
-        for t, a in zip(truth, answers, strict=True)
-    ]
-    correct = _count(both, labels)
+    known = (labels for labels in (*truth, *answers) if labels is not None)
+    labels = class_list(*known, classes=names)
+    support, predicted = _count(truth, labels), _count(answers, labels)
     pairs = [
         (t, a)
         for t, a in zip(truth, answers, strict=True)
         if t is not None and a is not None
     ]
+    correct = _count([t & a for t, a in pairs], labels)
     wrong = sum(len(t ^ a) for t, a in pairs)
     scores = score_classes(labels, correct, predicted, support)
     micro, macro = averages(scores)
@@ -391,7 +383,9 @@ def multi_label_scores(
     )
 
 
-def _count(sets: list[frozenset[Label] | None], labels: tuple[Label, ...]) -> IntVector:
+def _count(
+    sets: Sequence[frozenset[Label] | None], labels: tuple[Label, ...]
+) -> IntVector:
     position = {label: number for number, label in enumerate(labels)}
     flat = [position[label] for s in sets if s is not None for label in s]
     return np.bincount(np.asarray(flat, np.int64), minlength=len(labels)).astype(

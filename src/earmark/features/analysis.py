@@ -52,20 +52,12 @@ __all__ = [
     "KnownTerms",
     "count_by_class",
     "count_matrix",
-    "csr_container",
     "known_terms",
     "packed_by_class",
 ]
 
 # No document is longer, in characters.
 _LONGEST_TEXT = 2**28
-
-
-def csr_container() -> type:
-    """csr_matrix, or csr_array when scikit-learn is configured to return arrays."""
-    interface = get_config().get("sparse_interface", "spmatrix")
-    kind: type = sparse.csr_array if interface == "sparray" else sparse.csr_matrix
-    return kind
 
 
 @with_parameters()
@@ -375,12 +367,14 @@ def _class_matrices(
 def count_matrix(
     arrays: CsrArrays, n_terms: int, binary: bool, dtype: type
 ) -> SparseMatrix:
-    """CSR arrays -> the container that scikit-learn is configured to return."""
+    """CSR arrays -> csr_matrix, or csr_array where scikit-learn is set to that."""
     indptr, indices, counts = arrays
     if binary:
         counts.fill(1)
     data: NDArray[np.generic] = counts.astype(dtype, copy=False)
-    return csr_container()((data, indices, indptr), shape=(len(indptr) - 1, n_terms))
+    interface = get_config().get("sparse_interface", "spmatrix")
+    kind = sparse.csr_array if interface == "sparray" else sparse.csr_matrix
+    return kind((data, indices, indptr), shape=(len(indptr) - 1, n_terms))
 
 
 def known_terms(counter: WordCounter) -> KnownTerms:

@@ -22,7 +22,6 @@ from earmark.features.analysis import (
     AnalysisMixin,
     KnownTerms,
     count_matrix,
-    csr_container,
 )
 from earmark.kernels.text import Counts, Documents, count_hashed, count_terms
 from earmark.kernels.text_plain import CsrArrays, PlainCounts, count_hashed_tokens
@@ -542,14 +541,9 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
         return self.transform(X)
 
     def _finish(self, arrays: CsrArrays) -> SparseMatrix:
-        indptr, indices, counts = arrays
-        if len(indptr) == 1:
+        if len(arrays[0]) == 1:
             raise DataError(f"{type(self).__name__}: no documents to count; give some.")
-        data: NDArray[np.generic] = counts.astype(self.dtype)
-        if self.binary:
-            data.fill(1)
-        shape = (len(indptr) - 1, self.n_features)
-        X = csr_container()((data, indices, indptr), shape=shape)
+        X = count_matrix(arrays, self.n_features, self.binary, self.dtype)
         if self.norm is None:
             return X
         from sklearn.preprocessing import normalize

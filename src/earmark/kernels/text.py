@@ -7,6 +7,7 @@ extension there is no scan, and ``text_plain`` serves: see ``AnalysisMixin.scan`
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ __all__ = [
     "count_columns",
     "count_hashed",
     "count_terms",
+    "is_missing",
     "not_text",
     "pack_by_class",
     "score_texts",
@@ -235,7 +237,7 @@ def score_texts(
 
 def not_text(row: int, item: Any) -> str:
     """The message for a document that is no string."""
-    missing = _is_missing(item)
+    missing = is_missing(item)
     if missing:
         hint = "fill missing texts with '' or drop the rows"
     elif isinstance(item, bytes):
@@ -246,10 +248,14 @@ def not_text(row: int, item: Any) -> str:
     return f"document {row}: expected a str, got {kind} ({item!r:.60}); {hint}."
 
 
-def _is_missing(item: Any) -> bool:
-    """None, NaN, and what pandas writes for missing values."""
-    is_nan = isinstance(item, float) and item != item
-    return item is None or is_nan or type(item).__name__ in ("NAType", "NaTType")
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, or pandas' NA and NaT."""
+    if value is None:
+        return True
+    if isinstance(value, float):
+        return math.isnan(value)
+    kind = type(value)
+    return kind.__name__ in ("NAType", "NaTType") and kind.__module__[:6] == "pandas"
 
 
 # -- for the extension -----------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from earmark.evaluation.labels import object_array
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.kernels.text import Documents
 from earmark.parameters import shape_of
@@ -333,10 +334,7 @@ def _labels(given: list[Any], rows: list[int]) -> Labels:
 
 
 def _label_lists(given: list[Any]) -> Labels:
-    lists = np.empty(len(given), dtype=object)
-    for row, labels in enumerate(given):  # slice assignment would unpack tuples
-        lists[row] = tuple(sorted({*labels}))
-    return lists
+    return object_array([tuple(sorted({*labels})) for labels in given])
 
 
 def require_same_kind(labels: Labels, target: Target, where: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from earmark._optional import require
 from earmark.exceptions import DataError, MissingDependencyError
-from earmark.kernels.text import ArrowText, Documents, not_text
+from earmark.kernels.text import ArrowText, Documents, is_missing, not_text
 from earmark.parameters import offers, shape_of
 
 __all__ = ["as_list", "as_texts", "is_missing", "plain_values"]
@@ -41,16 +40,6 @@ def as_texts(documents: Any) -> Documents:
             if not isinstance(item, str):
                 raise DataError(not_text(row, item))
     return items
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value stands for none: None, NaN, or pandas' NA and NaT."""
-    if value is None:
-        return True
-    if isinstance(value, float):
-        return math.isnan(value)
-    kind = type(value)
-    return kind.__name__ in ("NAType", "NaTType") and kind.__module__[:6] == "pandas"
 
 
 def as_list(documents: Any, name: str = "documents") -> list[Any]:
