@@ -12,8 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from earmark.exceptions import DataError
-from earmark.kernels.rows import canonical_rows, class_sums
+from earmark.kernels.rows import canonical_rows, class_sums, require_counts
 from earmark.kernels.term_scores import (
     chi_square,
     information_gain,
@@ -93,11 +92,8 @@ class TermSelector(SelectorMixin, BaseEstimator):
         classes, y_index = np.unique(y, return_inverse=True)
         docs = np.bincount(y_index).astype(np.float64)
         if self.criterion == "chi2":
-            if rows.nnz and rows.data.min() < 0:
-                raise DataError(
-                    "Negative values in data: chi2 needs counts >= 0, got "
-                    f"{rows.data.min()}; use information_gain for other values."
-                )
+            hint = "; use information_gain for other values"
+            require_counts(rows, "chi2 needs", hint)
             return chi_square(_dense_sums(rows, y_index, len(classes)), docs)
         joint = _dense_sums(_held(rows), y_index, len(classes))
         if self.criterion == "information_gain":

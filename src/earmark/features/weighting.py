@@ -10,8 +10,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from earmark.exceptions import DataError
-from earmark.kernels.rows import canonical_rows, row_lengths, scale_rows, unit_rows
+from earmark.kernels.rows import (
+    canonical_rows,
+    require_counts,
+    row_lengths,
+    scale_rows,
+    unit_rows,
+)
 from earmark.parameters import require_one_of, with_parameters
 from earmark.typing import FloatVector, IntVector, MatrixLike, SparseMatrix
 
@@ -253,11 +258,7 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _rows(self, X: MatrixLike, *, reset: bool) -> SparseMatrix:
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         rows = canonical_rows(X)
-        if rows.nnz and rows.data.min() < 0:
-            raise DataError(
-                f"Negative values in data passed to {type(self).__name__}: counts must "
-                f"be >= 0, got {rows.data.min()}."
-            )
+        require_counts(rows, f"{type(self).__name__} takes")
         return rows
 
     def __sklearn_tags__(self) -> Any:

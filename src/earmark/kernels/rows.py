@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from earmark.exceptions import DataError
 from earmark.kernels.backend import native
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, SparseMatrix
 
@@ -34,6 +35,7 @@ __all__ = [
     "logsumexp_rows",
     "pair_counts",
     "presence",
+    "require_counts",
     "right_singular_vectors",
     "row_lengths",
     "row_norms",
@@ -68,6 +70,16 @@ def canonical_rows(X: Matrix) -> SparseMatrix:
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows
+
+
+def require_counts(rows: SparseMatrix, who: str, hint: str = "") -> None:
+    """Raise where a CSR matrix holds a value below 0; ``who`` takes counts."""
+    if rows.nnz and rows.data.min() < 0:
+        row = int(np.searchsorted(rows.indptr, rows.data.argmin(), side="right")) - 1
+        raise DataError(
+            f"Negative values in data: {who} counts, all >= 0, got "
+            f"{rows.data.min():g} in row {row}{hint}."
+        )
 
 
 def class_sums(X: SparseMatrix, y_index: IntVector, n_classes: int) -> SparseMatrix:

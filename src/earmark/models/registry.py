@@ -54,11 +54,7 @@ class ModelSpec:
         return make(**{**self.parameters, **passed})
 
 
-def _named(*specs: ModelSpec) -> dict[str, ModelSpec]:
-    return {spec.name: spec for spec in specs}
-
-
-MODELS: Mapping[str, ModelSpec] = _named(
+_SPECS = (
     ModelSpec(
         "multinomial",
         "multinomial naive Bayes: quick, exact updates, a strong first model",
@@ -180,6 +176,7 @@ MODELS: Mapping[str, ModelSpec] = _named(
         passes=("class_weight", "random_state"),
     ),
 )
+MODELS: Mapping[str, ModelSpec] = {spec.name: spec for spec in _SPECS}
 
 
 def get_spec(name: str) -> ModelSpec:

@@ -13,7 +13,13 @@ import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
-from earmark.kernels.rows import canonical_rows, class_sums, presence, scale_rows
+from earmark.kernels.rows import (
+    canonical_rows,
+    class_sums,
+    presence,
+    require_counts,
+    scale_rows,
+)
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -42,8 +48,6 @@ _LARGEST_EXACT = float(2**53)
 
 class AdditiveStatistics(ABC):
     """Sums over documents per class: they learn, forget and merge (CS)."""
-
-    classes: Labels
 
     @property
     @abstractmethod
@@ -385,11 +389,7 @@ class ClassStatistics(AdditiveStatistics):
                 f"got {rows.shape[1]}."
             )
         rows = whole_if_exact(rows)
-        if rows.nnz and rows.data.min() < 0:
-            raise DataError(
-                f"Negative values in data: X must hold counts, all >= 0, "
-                f"got {rows.data.min()}."
-            )
+        require_counts(rows, "X must hold")
         y_index = label_positions(np.asarray(y), self.classes, rows.shape[0])
         weight = checked_weights(sample_weight, rows.shape[0])
         self._refuse_overflow(rows, y_index, weight)

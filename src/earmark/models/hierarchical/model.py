@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
-from earmark.kernels.rows import canonical_rows
+from earmark.kernels.rows import canonical_rows, require_counts
 from earmark.models.base import JointClassifier, ScoreParts, document_weights
 from earmark.models.hierarchical.fitting import Fit, TrainingData, check_parameters
 from earmark.models.hierarchical.scoring import HiddenNodes, NodeScores
@@ -276,13 +276,8 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         if self.event_model == "gaussian":
             return X
         rows = canonical_rows(X)
-        if rows.nnz and rows.data.min() < 0:
-            row = int(np.searchsorted(rows.indptr, rows.data.argmin(), side="right"))
-            raise DataError(
-                f"Negative values in data: {type(self).__name__} takes counts, all "
-                f">= 0, got {rows.data.min():g} in row {row - 1}{where}; "
-                f'use event_model="gaussian" for real values.'
-            )
+        hint = f'{where}; use event_model="gaussian" for real values'
+        require_counts(rows, f"{type(self).__name__} takes", hint)
         return rows
 
     def _validation_data(self, validation: Any) -> tuple[Matrix, IntVector] | None:

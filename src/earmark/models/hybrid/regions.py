@@ -20,7 +20,7 @@ from earmark.models.naive_bayes import (
 from earmark.models.naive_bayes.count_model import log_likelihood_without
 from earmark.models.softmax import cross_entropy
 from earmark.statistics import ClassMoments, ClassStatistics
-from earmark.statistics.class_statistics import checked_weights
+from earmark.statistics.class_statistics import AdditiveStatistics, checked_weights
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -73,7 +73,7 @@ def has_content(rows: Matrix) -> BoolVector:
     return np.asarray((rows != 0).any(axis=1))
 
 
-class RegionStatistics:
+class RegionStatistics(AdditiveStatistics):
     """Class statistics of every region; they add, subtract and merge (CS1).
 
     A region counts the documents that have it: one that is empty is missing
@@ -140,20 +140,6 @@ class RegionStatistics:
         ]
         return [summed_rows(rows)] if self.shared else rows
 
-    def add(
-        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn documents; on an error nothing has changed."""
-        return self._changed(lambda part, *given: part.add(*given), X, y, sample_weight)
-
-    def remove(
-        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Forget documents that were learned; on an error nothing has changed."""
-        return self._changed(
-            lambda part, *given: part.remove(*given), X, y, sample_weight
-        )
-
     def merge(self, other: RegionStatistics) -> Self:
         """Add another shard's statistics over the same regions."""
         if not self._same_regions(other):
@@ -169,37 +155,28 @@ class RegionStatistics:
         self.parts = merged
         return self
 
-    def copy(self) -> RegionStatistics:
-        """An independent copy."""
-        twin = RegionStatistics(
-            self.classes, self.columns, self.event_models, self.shared
-        )
-        twin.sizes = self.sizes.copy()
-        twin.parts = [part.copy() for part in self.parts]
-        return twin
-
-    def _changed(
-        self,
-        change: Callable[..., Any],
-        X: Matrix,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-    ) -> Self:
-        labels = np.asarray(y)
-        weight = checked_weights(sample_weight, X.shape[0])
+    def _counted(
+        self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> RegionStatistics:
+        labels, weight = np.asarray(y), checked_weights(sample_weight, X.shape[0])
+        regions = self.columns, self.event_models, self.shared
+        batch = RegionStatistics(self.classes, *regions)
         none = sparse.csr_array((X.shape[0], 0), dtype=np.int64)
-        sizes = change(self.sizes.copy(), none, labels, weight)
-        parts = []
-        for part, rows in zip(self.parts, self.counted_rows(X), strict=True):
+        batch.sizes.add(none, labels, weight)
+        for part, rows in zip(batch.parts, self.counted_rows(X), strict=True):
             held = has_content(rows)
             if weight is not None:
                 held &= weight > 0
-            given = None if weight is None else weight[held]
-            changed = part.copy()
             if held.any():
-                changed = change(changed, rows[held], labels[held], given)
-            parts.append(changed)
-        self.sizes, self.parts = sizes, parts
+                given = None if weight is None else weight[held]
+                part.add(rows[held], labels[held], given)
+        return batch
+
+    def _combine(self, other: RegionStatistics, sign: int) -> Self:
+        sizes = self.sizes.copy()._combine(other.sizes, sign)
+        pairs = zip(self.parts, other.parts, strict=True)
+        self.parts = [mine.copy()._combine(theirs, sign) for mine, theirs in pairs]
+        self.sizes = sizes
         return self
 
     def _same_regions(self, other: RegionStatistics) -> bool:
