@@ -9,11 +9,11 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 240,
-    "lines": 53_960,
+    "files": 236,
+    "lines": 53_923,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 840,
+    "Any": 838,
     "hasattr/getattr": 50,
 }
 
