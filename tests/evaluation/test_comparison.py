@@ -129,3 +129,13 @@ def test_unusable_input_is_refused(counts):
         compare_classifiers(models(), *counts, test_size=1.5)
     with pytest.raises(DataError, match="no document is left for testing"):
         compare_classifiers(models(), np.eye(2), ["a", "b"])
+
+
+def test_equal_classifiers_share_the_first_place_and_need_no_interval():
+    X = np.array([[3, 0], [4, 1], [0, 3], [1, 5]] * 10)
+    models = {"one": MultinomialNB(), "two": MultinomialNB(), "bad": DummyClassifier()}
+    found = compare_classifiers(models, X, ["a", "a", "b", "b"] * 10)
+    first, *rest = found.sentences
+    assert first.startswith("one and two have the highest accuracy: 1.000 (on every")
+    assert len(rest) == 1
+    assert found.pair("one", "two").words == "one and two have the same accuracy"

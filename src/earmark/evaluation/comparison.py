@@ -168,10 +168,11 @@ class Comparison(Result):
         )
         if best.low == best.high:
             interval = "on every split, so there is no interval"
-        lines = [
-            f"{best.name} has the highest accuracy: {best.accuracy:.3f} ({interval})."
-        ]
-        for other in self.classifiers[1:]:
+        tied = [c.name for c in self.classifiers if c.accuracy == best.accuracy]
+        who = f"{', '.join(tied[:-1])} and {tied[-1]} have"
+        who = who if len(tied) > 1 else f"{best.name} has"
+        lines = [f"{who} the highest accuracy: {best.accuracy:.3f} ({interval})."]
+        for other in self.classifiers[len(tied) :]:
             words = self.pair(best.name, other.name).words
             lines.append(f"{words[0].upper()}{words[1:]}.")
         return lines
