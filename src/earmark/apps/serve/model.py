@@ -18,6 +18,7 @@ from earmark.decision.novelty import USUAL_LEVEL
 from earmark.exceptions import DataError, EarmarkError
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.files import load_with_info
+from earmark.typing import FloatMatrix, JsonObject
 
 __all__ = ["Job", "ServedModel", "explanation_data"]
 
@@ -122,40 +123,25 @@ class ServedModel:
         }
         documents = self._documents(columns)
         decision = self.classifier.decide(documents)
-        answers, start = [], 0
+        as_decided, answers, start = _results(decision), [], 0
         for job in jobs:
             rows = slice(start, start + job.n_documents)
             start = rows.stop
-            decided = self._at(decision.take(rows), job.max_error)
-            results = [
-                {
-                    "label": list(label) if isinstance(label, tuple) else label,
-                    "confidence": finite(float(confidence)),
-                    "abstained": label is None,
-                }
-                for label, confidence in zip(
-                    decided.labels.tolist(), decided.confidence, strict=True
-                )
-            ]
-            if decided.novelty is not None:
-                for result, p in zip(results, decided.novelty.tolist(), strict=True):
-                    result["novelty"] = p
-            self._add_scores(job, results, decided.scores)
+            results = as_decided[rows]
+            if job.max_error is not None:
+                thresholds = self._thresholds(job.max_error)
+                results = _results(decision.take(rows).at(thresholds))
+            if job.top_k is not None:
+                self._add_scores(job.top_k, results, decision.scores[rows])
             if job.explain:
                 self._add_explanations(results, self._documents(job.texts))
             answers.append(results)
         return answers
 
-    def _at(self, decision: Decision, max_error: float | None) -> Decision:
-        """As the model decides, or at the error rate that a request asks for."""
-        if max_error is None:
-            return decision
-        return decision.at(self._thresholds(max_error))
-
-    def _add_scores(self, job: Job, results: list[dict[str, Any]], proba: Any) -> None:
-        if job.top_k is None:
-            return
-        order = np.argsort(-proba, axis=1, kind="stable")[:, : job.top_k]
+    def _add_scores(
+        self, top_k: int, results: list[JsonObject], proba: FloatMatrix
+    ) -> None:
+        order = np.argsort(-proba, axis=1, kind="stable")[:, :top_k]
         for result, columns, row in zip(results, order, proba, strict=True):
             result["scores"] = {self._keys[c]: finite(float(row[c])) for c in columns}
 
@@ -197,6 +183,24 @@ class ServedModel:
         return factor * (
             self.seconds_per_call + job.n_characters * self.seconds_per_character
         )
+
+
+def _results(decision: Decision) -> list[JsonObject]:
+    """Label and confidence of each document as plain data."""
+    results: list[JsonObject] = [
+        {
+            "label": list(label) if isinstance(label, tuple) else label,
+            "confidence": finite(confidence),
+            "abstained": label is None,
+        }
+        for label, confidence in zip(
+            decision.labels.tolist(), decision.confidence.tolist(), strict=True
+        )
+    ]
+    if decision.novelty is not None:
+        for result, p in zip(results, decision.novelty.tolist(), strict=True):
+            result["novelty"] = p
+    return results
 
 
 def _seconds(model: ServedModel, job: Job, n_jobs: int) -> float:

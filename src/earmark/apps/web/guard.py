@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
@@ -192,14 +193,18 @@ class Guard:
     def _check_host(self, scope: Scope) -> None:
         if self.hosts is None:
             return
-        name = urlsplit(f"//{header(scope, b'host') or ''}").hostname
-        if name not in self.hosts:
+        if _host_name(header(scope, b"host") or "") not in self.hosts:
             raise Refusal(
                 403,
                 "host",
                 f"expected the host name {' or '.join(sorted(self.hosts))}; "
                 "`earmark serve` takes others with --allow-host.",
             )
+
+
+@lru_cache(maxsize=64)
+def _host_name(stated: str) -> str | None:
+    return urlsplit(f"//{stated}").hostname
 
 
 def _check_origin(scope: Scope) -> None:

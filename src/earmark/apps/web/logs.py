@@ -27,6 +27,8 @@ class _JsonLines(logging.Formatter):
 
 def logs_to_stderr(level: str) -> None:
     """Send the log to stderr, from ``level`` on."""
+    # Not in any line, so nobody need look them up.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
     logger.handlers[:] = [handler]
