@@ -7,11 +7,10 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route
+from starlette.routing import Mount, Route, Router
 
 from earmark.apps.label.browse import Browser, Question
 from earmark.apps.label.export import EXPORTS, export
@@ -20,7 +19,7 @@ from earmark.apps.label.session import Session
 from earmark.apps.label.team import Team
 from earmark.apps.web.bodies import require_json
 from earmark.apps.web.guard import Guard, Limits
-from earmark.apps.web.replies import EXCEPTION_HANDLERS, Refusal, as_json, static_files
+from earmark.apps.web.replies import Refusal, as_json, static_files
 from earmark.apps.web.run import LOOPBACK
 from earmark.typing import JsonObject
 
@@ -161,13 +160,13 @@ class _Labelling:
         }
         self.paths = [f"/api/{name}" for name in (*self.actions, *_LOOKS)]
 
-    def application(self) -> Starlette:
+    def application(self) -> Router:
         posts = [
             Route(f"/api/{name}", self._posted(*action), methods=["POST"])
             for name, action in self.actions.items()
         ]
-        app = Starlette(
-            routes=[
+        return Router(
+            [
                 *posts,
                 Route("/", self.page),
                 Route("/api/state", lambda _: as_json(state_data(self.session))),
@@ -176,11 +175,9 @@ class _Labelling:
                 Route("/export/{name}", self.exported),
                 Mount("/static", self.files),
             ],
-            exception_handlers=EXCEPTION_HANDLERS,
+            redirect_slashes=False,
             lifespan=self._lifespan,
         )
-        app.router.redirect_slashes = False
-        return app
 
     @asynccontextmanager
     async def _lifespan(self, app: Any) -> AsyncIterator[None]:

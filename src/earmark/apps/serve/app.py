@@ -10,11 +10,10 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route
+from starlette.routing import Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
 from earmark import __version__
@@ -24,7 +23,7 @@ from earmark.apps.serve.openapi import describe
 from earmark.apps.serve.reload import ModelHolder
 from earmark.apps.web.bodies import require_json
 from earmark.apps.web.guard import Guard, Limits
-from earmark.apps.web.replies import EXCEPTION_HANDLERS, Refusal, as_json, static_files
+from earmark.apps.web.replies import Refusal, as_json, static_files
 from earmark.exceptions import DataError, EarmarkError
 from earmark.typing import JsonObject
 
@@ -35,7 +34,6 @@ _ROUTES = frozenset(
     {"/", "/classify", "/docs", "/model", "/healthz", "/readyz", "/metrics"}
     | {"/openapi.json", "/learn", "/forget", "/feedback"}
 )
-_MODEL_HEADER = "X-Earmark-Model"
 
 
 def make_app(
@@ -119,7 +117,7 @@ class _Service:
         self.files = static_files("serve")
         self.is_ready = True
         self._asked = 0
-        self._router = self._application()
+        self._router = self._routes()
         self.guard = Guard(
             self._route,
             limits=limits,
@@ -132,9 +130,9 @@ class _Service:
         self.metrics.watch_in_flight(lambda: self.guard.in_flight)
         self.metrics.watch_recent(lambda: self.holder.served.model.recent)
 
-    def _application(self) -> Starlette:
-        app = Starlette(
-            routes=[
+    def _routes(self) -> Router:
+        return Router(
+            [
                 Route("/classify", self.classify, methods=["POST"]),
                 Route("/learn", self.learn, methods=["POST"]),
                 Route("/forget", self.learn, methods=["POST"]),
@@ -148,11 +146,9 @@ class _Service:
                 Route("/openapi.json", self.openapi),
                 Mount("/static", self.files),
             ],
-            exception_handlers=EXCEPTION_HANDLERS,
+            redirect_slashes=False,
             lifespan=self._lifespan,
         )
-        app.router.redirect_slashes = False
-        return app
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
         """To the router; not for labels, where routing would be half of the work."""
@@ -196,20 +192,21 @@ class _Service:
         if n_abstained:
             self.metrics.abstained.inc(n_abstained)
         scope["earmark"]["documents"] = len(results)
-        if len(self.names) == 1:
-            return as_json({"results": results})
-        reply = as_json({"results": results})
-        reply.headers[_MODEL_HEADER] = name
-        return reply
+        several = {} if len(self.names) == 1 else {"X-Earmark-Model": name}
+        return as_json({"results": results}, headers=several)
 
     def _chosen(self, request: Request) -> str:
         """The model that a request names, or the one whose turn it is."""
-        name = request.query_params.get("model")
-        if name is None:
-            # Every n-th request in even steps, so that the share is kept exactly.
-            before, self._asked = self._asked, self._asked + 1
-            is_canary = int(self._asked * self.canary) > int(before * self.canary)
-            return self.names[1] if is_canary else self.names[0]
+        if "model" in request.query_params:
+            return self._named(request)
+        # Every n-th request in even steps, so that the share is kept exactly.
+        before, self._asked = self._asked, self._asked + 1
+        is_canary = int(self._asked * self.canary) > int(before * self.canary)
+        return self.names[1] if is_canary else self.names[0]
+
+    def _named(self, request: Request) -> str:
+        """The model that a request names, or the first."""
+        name = request.query_params.get("model", self.names[0])
         if name not in self.holders:
             raise Refusal(404, "model", f"the models are {', '.join(self.names)}.")
         return name
@@ -250,9 +247,7 @@ class _Service:
 
     async def model(self, request: Request) -> Response:
         """What is served."""
-        name = request.query_params.get("model", self.names[0])
-        if name not in self.holders:
-            raise Refusal(404, "model", f"the models are {', '.join(self.names)}.")
+        name = self._named(request)
         served = self.holders[name].served
         model = served.model
         classifier = model.classifier

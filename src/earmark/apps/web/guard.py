@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from starlette.responses import Response
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from earmark.apps.web.bodies import BodyReader, ClientGoneError, header
@@ -105,7 +105,8 @@ class Guard:
         request_id = _request_id(scope)
         started = time.perf_counter()
         facts: JsonObject = {}
-        scope["earmark"], scope["earmark.id"] = facts, request_id
+        scope["earmark"] = facts
+        scope["app"] = self  # so that Starlette's router raises what it refuses
         status = 0
 
         async def sending(message: Message) -> None:
@@ -121,13 +122,13 @@ class Guard:
             await self._admit(scope, receive, sending)
         except ClientGoneError:
             status = 499
-        except Refusal as refusal:
-            await _reply(refusal, request_id, scope, receive, sending)
+        except (Refusal, HTTPException) as refusal:
+            await refusal_response(refusal, request_id)(scope, receive, sending)
         except Exception as error:
             failure(error, request_id)
             if not status:
                 failed = Refusal(500, "internal", "earmark failed; see its log.")
-                await _reply(failed, request_id, scope, receive, sending)
+                await refusal_response(failed, request_id)(scope, receive, sending)
         seconds = time.perf_counter() - started
         path = scope["path"] if scope["path"] in self.routes else "other"
         if self.observe is not None:
@@ -234,13 +235,6 @@ def _request_id(scope: Scope) -> str:
     if stated is not None and _GOOD_ID.fullmatch(stated):
         return stated
     return secrets.token_hex(8)
-
-
-async def _reply(
-    refusal: Refusal, request_id: str, scope: Scope, receive: Receive, send: Send
-) -> None:
-    response: Response = refusal_response(refusal, request_id)
-    await response(scope, receive, send)
 
 
 def _whole(body: bytes, receive: Receive) -> Receive:

@@ -7,12 +7,10 @@ import math
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 __all__ = [
-    "EXCEPTION_HANDLERS",
     "Refusal",
     "as_json",
     "finite",
@@ -21,6 +19,10 @@ __all__ = [
     "static_files",
 ]
 
+_KNOWN = {
+    404: ("not_found", "there is no such path."),
+    405: ("method", "this path does not take this method; see the Allow header."),
+}
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
@@ -64,13 +66,21 @@ def json_bytes(data: Any) -> bytes:
     return _encode(data).encode("ascii")
 
 
-def as_json(data: Any, status: int = 200, **headers: str) -> Response:
+def as_json(
+    data: Any, status: int = 200, headers: dict[str, str] | None = None
+) -> Response:
     """A JSON reply."""
     return Response(json_bytes(data), status, headers, media_type="application/json")
 
 
-def refusal_response(refusal: Refusal, request_id: str) -> Response:
-    """The reply to a refused request."""
+def refusal_response(refusal: Refusal | HTTPException, request_id: str) -> Response:
+    """The reply to a refused request; Starlette's own refusals look like ours."""
+    headers: dict[str, str] = {}
+    if isinstance(refusal, HTTPException):
+        headers.update(refusal.headers or {})
+        status = refusal.status_code
+        error, words = _KNOWN.get(status, ("refused", str(refusal.detail)))
+        refusal = Refusal(status, error, words)
     data: dict[str, Any] = {
         "error": refusal.error,
         "detail": refusal.detail,
@@ -78,14 +88,13 @@ def refusal_response(refusal: Refusal, request_id: str) -> Response:
     }
     if refusal.problems:
         data["problems"] = refusal.problems
-    headers = {}
     if refusal.status == 503:
         headers["Retry-After"] = "1"
     if refusal.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if refusal.close:
         headers["Connection"] = "close"
-    return as_json(data, refusal.status, **headers)
+    return as_json(data, refusal.status, headers)
 
 
 def finite(value: float) -> float | None:
@@ -98,37 +107,3 @@ def static_files(app: str) -> StaticFiles:
     return StaticFiles(
         packages=[(f"earmark.apps.{app}", "static"), ("earmark.apps.web", "static")]
     )
-
-
-_KNOWN = {
-    404: ("not_found", "there is no such path."),
-    405: ("method", "this path does not take this method; see the Allow header."),
-}
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
-    return refusal_response(error, request.scope["earmark.id"])
-
-
-async def _http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    status = error.status_code
-    name, words = _KNOWN.get(status, ("refused", str(error.detail)))
-    reply = refusal_response(Refusal(status, name, words), request.scope["earmark.id"])
-    reply.headers.update(error.headers or {})
-    return reply
-
-
-async def _failed(request: Request, error: Exception) -> Response:
-    """Starlette raises the error again; the guard around it writes the log."""
-    refusal = Refusal(500, "internal", "earmark failed; see its log.")
-    return refusal_response(refusal, request.scope["earmark.id"])
-
-
-# For Starlette: its own errors and ours in one shape.
-EXCEPTION_HANDLERS: dict[Any, Any] = {
-    Refusal: _refused,
-    HTTPException: _http,
-    Exception: _failed,
-}
