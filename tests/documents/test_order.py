@@ -1,40 +1,30 @@
-"""Sorted input is told from mixed input, and only warned about when it is sure."""
-
-import warnings
+"""Sorted input is told from mixed input, and only pointed out when it is sure."""
 
 import numpy as np
 import pytest
 
-from earmark.documents import warn_if_sorted
-from earmark.exceptions import EarmarkWarning
+from earmark.evaluation import check_documents
 
 
-def test_sorted_labels_give_a_warning_with_the_counts():
-    with pytest.warns(EarmarkWarning, match=r"sorted by label: 1 changes .* in 40 doc"):
-        assert warn_if_sorted(["a"] * 20 + ["b"] * 20)
+def sorted_by_label(labels):
+    texts = [f"document {i}" for i in range(len(labels))]
+    findings = check_documents(texts, labels, near_duplicates=False)
+    return [one for one in findings if one.kind == "sorted_by_label"]
 
 
-def test_the_subject_can_be_named():
-    with pytest.warns(EarmarkWarning, match=r"^train.csv look sorted"):
-        warn_if_sorted(["a"] * 20 + ["b"] * 20, what="train.csv")
-
-
-def test_the_warning_points_at_the_caller():
-    with pytest.warns(EarmarkWarning) as caught:
-        warn_if_sorted(["a"] * 20 + ["b"] * 20)
-    assert caught[0].filename == __file__
+def test_sorted_labels_are_found_with_the_counts():
+    (finding,) = sorted_by_label(["a"] * 20 + ["b"] * 20)
+    assert "it changes 1 times in 40 documents, 20 times" in str(finding)
 
 
 def test_label_sets_and_unlabelled_documents_are_understood():
-    labels = [["a"]] * 20 + [None] * 5 + [["a", "b"]] * 20
-    with pytest.warns(EarmarkWarning, match="in 40 documents"):
-        warn_if_sorted(labels)
+    (finding,) = sorted_by_label([["a"]] * 20 + [None] * 5 + [["a", "b"]] * 20)
+    assert "in 40 documents" in str(finding)
 
 
 @pytest.mark.parametrize(
     "labels",
     [
-        [],
         ["a"],
         ["a"] * 100,
         ["a"] * 3 + ["b"] * 3,
@@ -44,15 +34,13 @@ def test_label_sets_and_unlabelled_documents_are_understood():
     ],
 )
 def test_short_single_and_mixed_input_is_silent(labels):
-    assert not warn_if_sorted(labels)
+    assert not sorted_by_label(labels)
 
 
 def test_shuffled_input_is_silent_for_any_shuffle(rng):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for n_classes in (2, 3, 20):
-            for _ in range(200):
-                warn_if_sorted(rng.integers(n_classes, size=60).tolist())
-        skewed = np.repeat(["a", "b"], [95, 5])
+    for n_classes in (2, 3, 20):
         for _ in range(200):
-            warn_if_sorted(rng.permutation(skewed).tolist())
+            assert not sorted_by_label(rng.integers(n_classes, size=60).tolist())
+    skewed = np.repeat(["a", "b"], [95, 5])
+    for _ in range(200):
+        assert not sorted_by_label(rng.permutation(skewed).tolist())

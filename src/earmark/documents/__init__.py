@@ -12,7 +12,6 @@ from earmark.documents.corpora import fetch_corpus, load_corpus, load_term_matri
 from earmark.documents.docstrings import docstring_corpus
 from earmark.documents.document import Documents
 from earmark.documents.labels import merged_labels, similar_labels
-from earmark.documents.labels import warn_if_sorted as warn_if_sorted
 from earmark.documents.readers import iter_documents, read_documents
 from earmark.documents.splits import (
     labelled_per_class,

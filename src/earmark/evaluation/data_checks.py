@@ -146,7 +146,7 @@ def _labels(documents: list[str], labels: ArrayLike) -> list[Finding]:
         counts = Counter(label for labels in known for label in labels)
     else:
         counts = Counter(known)
-        findings += _sorted_by_label(known)
+    findings += _sorted_by_label(known)
     findings += _class_sizes(counts, len(known), several)
     return findings
 
