@@ -45,31 +45,12 @@ def decode(
     given: Mapping[str, Callable[..., object]] | None = None,
     schemas: Mapping[str, Schema] | None = None,
 ) -> Any:
-    """Put together what ``encode`` took apart.
+    """Put together what ``encode`` took apart and called ``name``.
 
-    Parameters
-    ----------
-    tree, tensors : as in ``Encoded``
-        The value taken apart.
-    table : mapping of str to type
-        Class table: only these classes are made.
-    name : str, default="model"
-        What the value was called when it was taken apart.
-    given : mapping of str to callable, optional
-        Place -> callable, for the callables that the file leaves out.
-    schemas : mapping of str to Schema, optional
-        What the state of each class must be; a class without one is refused. None
-        checks nothing.
-
-    Returns
-    -------
-    object
-        The value; its arrays are those given.
-
-    Raises
-    ------
-    ModelFormatError
-        If the tree is not one that ``encode`` writes.
+    Only the classes of ``table`` are made. ``given`` has, by place, the callables that
+    the file leaves out. ``schemas`` say what the state of each class must be, and a
+    class without one is refused; None checks nothing. A tree that ``encode`` does not
+    write is a ModelFormatError.
 
     Examples
     --------

@@ -40,27 +40,10 @@ def encode(
 ) -> Encoded:
     """Take ``value`` apart into data that ``decode`` puts together again.
 
-    Parameters
-    ----------
-    value : object
-        An instance of a class in the table, or plain data.
-    table : mapping of str to type
-        Class table: name in the file -> class.
-    name : str, optional
-        What messages and tensors call the value; its class name by default.
-    allow_callables : bool, default=False
-        Whether a callable is stored as a named gap that ``decode`` must be given
-        again; otherwise it is refused.
-
-    Returns
-    -------
-    Encoded
-        JSON tree and tensors.
-
-    Raises
-    ------
-    NotSupportedError
-        If something in the tree is no plain data; the message names its place.
+    It is plain data, or an instance of a class in ``table``: name in the file -> class.
+    Messages and tensors call it ``name``, by default that of its class. A callable is
+    refused, or with ``allow_callables`` stored as a named gap that ``decode`` must be
+    given again. What is no plain data is a NotSupportedError that names its place.
 
     Examples
     --------

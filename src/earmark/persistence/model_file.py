@@ -54,29 +54,11 @@ def save_model(
     *,
     allow_callables: bool = False,
 ) -> None:
-    """Write ``obj`` to one file, atomically.
+    """Write ``obj`` to one file, atomically, as ``encode`` takes it apart.
 
-    The same object gives the same bytes: no time stamp, no counter.
-
-    Parameters
-    ----------
-    obj : object
-        An instance of a class in the table.
-    path : path-like
-        The file; an existing one is replaced at the last moment.
-    table : mapping of str to type
-        Class table: name in the file -> class.
-    metadata : mapping, optional
-        Plain JSON data kept in the manifest.
-    allow_callables : bool, default=False
-        Store a callable as a named gap, to be given again to ``load_model``.
-
-    Raises
-    ------
-    NotSupportedError
-        If the object holds what a file cannot; the message names the place.
-    OSError
-        If the file cannot be written; an existing file is left as it was.
+    The same object gives the same bytes: no time stamp, no counter. ``metadata``, plain
+    JSON data, are kept in the manifest. NotSupportedError if the object holds what a
+    file cannot; OSError if it cannot be written, and an older file is as it was.
 
     Examples
     --------
@@ -111,26 +93,10 @@ def load_model(
 ) -> Any:
     """Read the object that ``save_model`` wrote; no code from the file is run.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    table : mapping of str to type
-        Class table: the only classes that are made, beside the linear models of
-        scikit-learn in ``sklearn_linear``.
-    given : mapping of str to callable, optional
-        Place -> callable, for each callable that the file leaves out.
-    schemas : mapping of str to Schema, optional
-        What the state of each class must be, checked before an object is made; with
-        them, a class that has none is refused.
-
-    Raises
-    ------
-    ModelFormatError
-        If the file is damaged, truncated, newer, foreign or hostile.
-    NotSupportedError
-        If ``given`` is not what the file asks for; the message lists the places.
-
+    ``table``, ``given`` and ``schemas`` are those of ``decode``; beside the table stand
+    the linear models of scikit-learn in ``sklearn_linear``. ModelFormatError if the
+    file is damaged, truncated, newer, foreign or hostile; NotSupportedError if it asks
+    for another ``given``.
     """
     return open_model(path, table, given, schemas=schemas)[0]
 
@@ -163,12 +129,6 @@ def read_manifest(path: str | os.PathLike[str]) -> ModelInfo:
     """Verify a file and say what is in it, without making the object.
 
     Memory stays small whatever the size of the file.
-
-    Raises
-    ------
-    ModelFormatError
-        If the file is damaged, truncated, newer or foreign.
-
     """
     with _naming(path):
         file = tensor_file.read(path, keep=False)

@@ -118,16 +118,18 @@ class Schema:
     """Attributes that may be missing from a fitted object."""
     parameters: Mapping[str, Rule] = field(default_factory=dict)
     """Rules for constructor parameters that are more than plain data."""
-    constructor: bool = False
-    """Whether the class's constructor names the parameters, not only the rules."""
     check: Callable[[Any], object] | None = None
-    """The check of its parameters that the class makes in ``fit``."""
+    """The check of its parameters that the class makes in ``fit``, if it has another
+    name than ``_check_parameters``."""
     ties: Callable[[Mapping[str, Any], At], None] | None = None
     """What must hold between the attributes beside their sizes."""
 
     def parameter_names(self, kind: type) -> tuple[str, ...]:
-        """Names of the constructor's parameters."""
-        return tuple(default_parameters(kind) if self.constructor else self.parameters)
+        """What an estimator's constructor takes; of other classes what has a rule."""
+        from sklearn.base import BaseEstimator  # no need to wait for it before
+
+        known = default_parameters(kind) if issubclass(kind, BaseEstimator) else None
+        return tuple(self.parameters if known is None else known)
 
 
 class Checker:
@@ -161,9 +163,10 @@ class Checker:
         rules = {**schema.fitted, **schema.optional, **schema.parameters}
         for key, value in state.items():
             rules.get(key, anything_plain)(value, at.attribute(key))
-        if schema.check is not None:
+        check = schema.check or getattr(kind, "_check_parameters", None)
+        if check is not None:
             values = {key: state[key] for key in parameters}
-            _check_parameters(kind, schema.check, values, place)
+            _check_parameters(kind, check, values, place)
         if schema.ties is not None and is_fitted:
             schema.ties(state, at)
         self._last = (name, is_fitted, at.sizes)

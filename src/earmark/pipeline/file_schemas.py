@@ -107,12 +107,6 @@ def schemas() -> Mapping[str, Schema]:
     }
 
 
-def _model(**schema: Any) -> Schema:
-    """The schema of an estimator that checks its parameters in ``fit``."""
-    check = methodcaller("_check_parameters")
-    return Schema(constructor=True, check=check, **schema)
-
-
 def _pattern(value: object, at: At) -> None:
     """A regular expression with at most one group, as counting tokens takes it."""
     try:
@@ -173,7 +167,6 @@ def _text_schemas() -> dict[str, Schema]:
     }
     return {
         "WordCounter": Schema(
-            constructor=True,
             check=lambda counter: Analysis(counter).check(),
             parameters=analysis,
             fitted={"fixed_vocabulary_": flag, "vocabulary_": vocabulary("n_terms")},
@@ -185,16 +178,13 @@ def _text_schemas() -> dict[str, Schema]:
             },
         ),
         "HashedCounter": Schema(
-            constructor=True,
             check=methodcaller("_check"),
             parameters={**analysis, "n_features": size("n_terms")},
         ),
         "TextPreparation": Schema(
-            constructor=True,
-            check=methodcaller("_check_parameters"),
             parameters={"strip_accents": either(none, text())},
         ),
-        "TfidfWeighting": _model(
+        "TfidfWeighting": Schema(
             fitted={
                 "document_frequency_": array("if", "n_features", low=0, high=_MOST),
                 "n_documents_": number(0, _MOST),
@@ -202,7 +192,6 @@ def _text_schemas() -> dict[str, Schema]:
             },
         ),
         "TermSelector": Schema(
-            constructor=True,
             fitted={
                 "n_features_in_": size("n_features"),
                 "scores_": array("f", "n_features", nan=True),
@@ -273,7 +262,7 @@ def _bayes_schemas() -> dict[str, Schema]:
 
     def counted(statistics: str) -> Schema:
         part = instance(statistics, n_classes="n_classes", n_terms="n_features")
-        return _model(fitted={**_COLUMNS, "statistics_": part}, ties=_own_classes)
+        return Schema(fitted={**_COLUMNS, "statistics_": part}, ties=_own_classes)
 
     hybrid: dict[str, Rule] = {
         **_COLUMNS,
@@ -298,7 +287,7 @@ def _bayes_schemas() -> dict[str, Schema]:
         "ComplementNaiveBayes": counted("ClassStatistics"),
         "MultinomialNaiveBayes": counted("ClassStatistics"),
         "GaussianNaiveBayes": counted("ClassMoments"),
-        "RocchioClassifier": _model(
+        "RocchioClassifier": Schema(
             fitted={
                 **_COLUMNS,
                 "statistics_": instance(
@@ -308,7 +297,7 @@ def _bayes_schemas() -> dict[str, Schema]:
             },
             ties=_own_classes,
         ),
-        "HybridBayes": _model(
+        "HybridBayes": Schema(
             parameters={
                 "blocks": optional(array("i", None, low=0, high=2.0**20)),
                 "event_model": either(text(), words(at_least=1)),
@@ -317,7 +306,7 @@ def _bayes_schemas() -> dict[str, Schema]:
             optional={"blocks_": optional(array("i", None, low=0, high=2.0**20))},
             ties=_regions_of_hybrid,
         ),
-        "HigherOrderNaiveBayes": _model(
+        "HigherOrderNaiveBayes": Schema(
             fitted=higher_order,
             ties=_below("document_class_", "n_classes"),
         ),
@@ -368,9 +357,9 @@ def _linear_schemas() -> dict[str, Schema]:
         "NBSVM", fitted=True, n_classes="n_classes", n_features="n_features"
     )
     return {
-        "NBSVM": _model(fitted=weights | ratio, ties=_one_per_class),
-        "BlendedSVM": _model(fitted=weights | {"nbsvm_": nbsvm}, ties=_one_per_class),
-        "SoftmaxRegression": _model(
+        "NBSVM": Schema(fitted=weights | ratio, ties=_one_per_class),
+        "BlendedSVM": Schema(fitted=weights | {"nbsvm_": nbsvm}, ties=_one_per_class),
+        "SoftmaxRegression": Schema(
             fitted={
                 **_COLUMNS,
                 "_offset": array("f", "n_classes"),
@@ -387,7 +376,7 @@ def _linear_schemas() -> dict[str, Schema]:
             },
             ties=_squares_fit,
         ),
-        "MultilayerPerceptron": _model(
+        "MultilayerPerceptron": Schema(
             parameters={"start_weights": _weight_list},
             fitted={
                 **_COLUMNS,
@@ -406,7 +395,6 @@ def _linear_schemas() -> dict[str, Schema]:
             for name, (more, rest) in _SKLEARN_ATTRIBUTES.items()
         },
         "sklearn.LabelBinarizer": Schema(
-            constructor=True,
             check=methodcaller("_validate_params"),
             fitted={
                 "classes_": _CLASSES,
@@ -495,7 +483,6 @@ _SKLEARN_ATTRIBUTES: dict[str, tuple[dict[str, Rule], dict[str, Rule]]] = {
 
 def _sklearn(fitted: dict[str, Rule], more: dict[str, Rule]) -> Schema:
     return Schema(
-        constructor=True,
         check=methodcaller("_validate_params"),
         fitted=_LINEAR | fitted,
         optional=more,
@@ -507,7 +494,6 @@ def _other_models() -> dict[str, Schema]:
     pairs = array("f", "n_classes", "n_features", high=0, finite=False)
     return {
         "HierarchicalBayes": Schema(
-            constructor=True,
             fitted={
                 **_COLUMNS,
                 "class_log_prior_": array("f", "n_classes", high=0),
@@ -532,7 +518,6 @@ def _other_models() -> dict[str, Schema]:
             ties=_nodes_of_classes,
         ),
         "HigherOrderClassifier": Schema(
-            constructor=True,
             parameters={"estimator": optional(_TEMPLATE)},
             fitted={
                 **_COLUMNS,
@@ -545,7 +530,6 @@ def _other_models() -> dict[str, Schema]:
             ties=_one_per_pair,
         ),
         "HigherOrderTransformer": Schema(
-            constructor=True,
             fitted={
                 **_COLUMNS,
                 "log_absent_": pairs,
@@ -554,7 +538,7 @@ def _other_models() -> dict[str, Schema]:
                 "seen_": array("b", "n_features"),
             },
         ),
-        "NeighborsClassifier": _model(
+        "NeighborsClassifier": Schema(
             fitted={
                 **_COLUMNS,
                 "chosen_": optional(whole(1)),
@@ -600,23 +584,17 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
     }
     views = ("LsaView", "PpmiView", "SubwordView", "TfidfView", "VectorView")
     return {
-        "TfidfView": Schema(constructor=True, optional={}, fitted={}),
+        "TfidfView": Schema(),
         "VectorView": Schema(
-            constructor=True,
             fitted={
                 "mean_": array("f", "n_dimensions"),
                 "turn_": array("f", "n_dimensions", "n_dimensions"),
             },
         ),
-        "LsaView": Schema(constructor=True, fitted=table),
-        "PpmiView": Schema(
-            constructor=True, fitted=table, parameters={"n_terms": whole(1)}
-        ),
-        "SubwordView": Schema(
-            constructor=True, fitted=table, parameters={"terms": words(None)}
-        ),
+        "LsaView": Schema(fitted=table),
+        "PpmiView": Schema(fitted=table, parameters={"n_terms": whole(1)}),
+        "SubwordView": Schema(fitted=table, parameters={"terms": words(None)}),
         "LinearStudent": Schema(
-            constructor=True,
             parameters={"estimator": optional(_TEMPLATE)},
             fitted={
                 "labelled_weights_": array("f", "n_columns", "n_classes"),
@@ -625,7 +603,6 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
             },
         ),
         "RecipeFeatures": Schema(
-            constructor=True,
             parameters={"kinds": kinds},
             fitted={
                 "encoder_": optional(instance("VectorView", fitted=True)),
@@ -638,7 +615,7 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
             },
             ties=_recipe_columns,
         ),
-        "SemiSupervisedNaiveBayes": _model(
+        "SemiSupervisedNaiveBayes": Schema(
             parameters={"start": anything_plain},
             fitted={
                 **_COLUMNS,
@@ -649,7 +626,6 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
             },
         ),
         "SemiSupervisedClassifier": Schema(
-            constructor=True,
             parameters={
                 "kinds": kinds,
                 "terms": optional(words("n_features")),
@@ -753,7 +729,7 @@ def _decision_schemas() -> dict[str, Schema]:
             optional={"novelty": optional(array("f", "n_answers", low=0, high=1))},
             ties=_groups_of_answers,
         ),
-        "NoveltyDetector": _model(
+        "NoveltyDetector": Schema(
             parameters={
                 "analyzer": text("word", "char", "char_wb"),
                 "ngram_range": _ngram_range,
@@ -784,18 +760,15 @@ def _decision_schemas() -> dict[str, Schema]:
             optional={"n_pooled": whole(1)},
         ),
         "TemperatureCalibrator": Schema(
-            constructor=True,
             fitted={"n_classes_": size("n_classes"), "temperature_": number(above=0)},
         ),
         "PlattCalibrator": Schema(
-            constructor=True,
             fitted={
                 "offset_": array("f", "n_classes"),
                 "slope_": array("f", "n_classes"),
             },
         ),
         "AnyOfClassifier": Schema(
-            constructor=True,
             parameters={"estimator": either(_TEMPLATE, instance())},
             fitted={
                 "classes_": _CLASSES,
@@ -812,8 +785,6 @@ def _decision_schemas() -> dict[str, Schema]:
             optional={"n_features_in_": size("n_features")},
         ),
         "AbstainingClassifier": Schema(
-            constructor=True,
-            check=methodcaller("_check_parameters"),
             parameters={
                 "estimator": either(_TEMPLATE, instance()),
                 "cost": anything_plain,
@@ -866,7 +837,6 @@ def _pipeline_schemas() -> dict[str, Schema]:
 
     return {
         "TextClassifier": Schema(
-            constructor=True,
             check=methodcaller("_check_promise"),
             parameters={
                 "class_names": either(
