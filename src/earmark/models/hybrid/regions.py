@@ -79,24 +79,10 @@ class RegionStatistics(AdditiveStatistics):
     A region counts the documents that have it: one that is empty is missing
     there, and says nothing about the region's words or numbers.
 
-    Parameters
-    ----------
-    classes : array-like of shape (n_classes,)
-        The labels, sorted.
-    columns : sequence of ndarray of int
-        The columns of X of each region.
-    event_models : sequence of str
-        One for each region.
-    shared : bool, default=False
-        Whether all regions are counted together, in one table (HY4).
-
-    Attributes
-    ----------
-    sizes : ClassStatistics
-        Documents of each class, whatever regions they have.
-    parts : list of ClassStatistics or ClassMoments
-        One for each region, or a single one when shared.
-
+    ``columns`` has the columns of X of each region, ``event_models`` a name for each;
+    with ``shared`` all regions are counted together, in one table (HY4). ``sizes`` has
+    the documents of each class, whatever regions they have, and ``parts`` the sums of
+    each region, or a single one when shared.
     """
 
     def __init__(
@@ -211,17 +197,8 @@ class GenerativeRegion:
     A class that never had the region gets the mean evidence of those that had
     it, which speaks neither for nor against it.
 
-    Parameters
-    ----------
-    event_model : {"multinomial", "bernoulli", "gaussian"}
-        How the region's features arise.
-    alpha : float
-        Smoothing of the count models.
-    columns : ndarray of int
-        The region's columns of X.
-    statistics : ClassStatistics or ClassMoments
-        What was learned of the region.
-
+    ``alpha`` smooths the count models, ``columns`` are the region's columns of X, and
+    ``statistics`` is what was learned of the region.
     """
 
     def __init__(
