@@ -274,24 +274,12 @@ def training_evidence(
 ) -> Evidence:
     """An estimate from the training documents, each judged without itself.
 
-    Parameters
-    ----------
-    groups : DuplicateGroups
-        Which documents are copies of each other: each group is judged once, by its
-        first document, by a model that has seen none of its members.
-    labels : ndarray of shape (n_documents,)
-        What is spread over the folds.
-    without : callable
-        ``without(train, held)`` fits on some rows and judges others; None if
-        nothing can be fitted, and their answers then count as wrong.
-    left_out : callable, optional
-        ``left_out(rows)`` judges rows by exact leave-one-out. It serves documents
-        without copies; folds serve the others.
-    leaves_groups_out : bool, default=False
-        Whether ``left_out`` leaves copies out together; it then serves all.
-    n_folds, seed : int
-        Of the folds.
-
+    Copies of each other are one of the ``groups``, which is judged once, by its first
+    document, by a model that has seen none of its members. ``labels`` are spread over
+    the folds. ``without(train, held)`` fits on some rows and judges others; where it
+    gives None, nothing can be fitted, and the answers count as wrong. Where there is
+    ``left_out(rows)``, exact leave-one-out, it serves documents without copies, or all
+    if it leaves copies out together (``leaves_groups_out``); folds serve the others.
     """
     first = groups.first
     judged = np.zeros(len(groups.group), dtype=bool)

@@ -191,18 +191,10 @@ def learn_confidence(
 ) -> LearnedConfidence | None:
     """A learned confidence where it was measured to help, else None.
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_documents, n_features)
-        Of training documents, each scored by a model without it.
-    certainty : ndarray of shape (n_documents,)
-        Their log-odds, to be beaten.
-    correct : ndarray of bool of shape (n_documents,)
-        Whether the best label was right.
-    n_folds, seed : int
-        Of the measurement: in each fold the confidence is learned from the others. It
-        helps if the mean risk over all coverages falls by 5 % and more.
-
+    From training documents, each scored by a model without it: ``features``, log-odds
+    to be beaten, and whether the best label was right. In each fold the confidence is
+    learned from the others; it helps if the mean risk over all coverages falls by 5 %
+    and more.
     """
     right = np.asarray(correct, dtype=bool)
     if min(right.sum(), (~right).sum()) < _FEWEST:

@@ -108,11 +108,7 @@ class AnalysisMixin:
 class Analysis:
     """What a counter's parameters mean: how documents become texts, tokens or a scan.
 
-    Parameters
-    ----------
-    counter : AnalysisMixin
-        The parameters, read at the moment of use.
-
+    The parameters are read at the moment of use.
     """
 
     def __init__(self, counter: AnalysisMixin) -> None:
@@ -295,24 +291,9 @@ def count_by_class(
 ) -> tuple[list[str], SparseMatrix, SparseMatrix]:
     """Tokens and documents of every term in every class (CS1), unpruned.
 
-    Parameters
-    ----------
-    counter : WordCounter
-        How documents become terms; need not be fitted. Its pruning and its
-        vocabulary are not applied.
-    documents : sequence of str
-        Any container that ``WordCounter.fit`` takes.
-    y_index : ndarray of shape (n_documents,)
-        Class of each document, 0 .. n_classes - 1.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    terms : list of str
-        Sorted.
-    tokens, presence : csr_array of shape (n_classes, n_terms)
-        Occurrences of the term, and documents with the term; int64, exact.
+    The counter says how documents become terms and need not be fitted; its pruning and
+    its vocabulary are not applied. Returns the terms, sorted, their occurrences and
+    the documents with each, int64 (n_classes, n_terms), exact.
 
     Examples
     --------
@@ -385,15 +366,8 @@ def known_terms(counter: WordCounter) -> KnownTerms:
 class KnownTerms:
     """A counter's analysis over terms that are known beforehand, without checks.
 
-    What a fitted ``WordCounter`` does, for callers that keep the terms themselves:
-    nothing is made but the look-up table.
-
-    Parameters
-    ----------
-    counter : WordCounter
-        How documents become terms; need not be fitted.
-    terms : list of str
-        Distinct terms, in the order of the columns.
+    What a fitted ``WordCounter`` does, for callers that keep the terms themselves, in
+    the order of the columns: nothing is made but the look-up table.
 
     Examples
     --------
@@ -434,31 +408,13 @@ class KnownTerms:
         idf: FloatVector | None = None,
         norm: str | None = None,
     ) -> tuple[FloatMatrix, IntVector]:
-        """Linear scores of raw documents, without their matrix.
+        """Linear scores of raw documents, and how many of their tokens are known.
 
-        Parameters
-        ----------
-        documents : sequence of str
-            Any container that ``WordCounter.transform`` takes.
-        weights : ndarray of shape (n_terms, n_outputs)
-            One row for each term.
-        bias : ndarray of shape (n_outputs,)
-            Added to every score.
-        tf : {"raw", "binary", "sublinear", "logarithm"}, default="raw"
-            The count, 1, 1 + ln(count) or 1 + log10(count). A counter with
-            ``binary=True`` counts 1.
-        idf : ndarray of shape (n_terms,), default=None
-            Factor of each term.
-        norm : {"l1", "l2"}, default=None
-            Divide the weighted counts by their length; an empty document stays empty.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_documents, n_outputs)
-            Equal to those of the matrix to rounding.
-        n_tokens : ndarray of shape (n_documents,)
-            Tokens of the document that are in the vocabulary.
-
+        ``weights`` has a row for each term, (n_terms, n_outputs). A count becomes the
+        ``tf`` "raw", "binary" (1), "sublinear" (1 + ln) or "logarithm" (1 + log10), is
+        multiplied by the term's ``idf``, and divided by the document's ``norm`` "l1"
+        or "l2"; an empty document stays empty. The matrix is never made; its scores
+        are equal to rounding.
         """
         analysis, table = Analysis(self.counter), self._look_up()
         if self.counter.binary:

@@ -72,28 +72,10 @@ def run_em(
 ) -> Iterator[EMRun[Params]]:
     """Run all restarts as one block; yield them in the groups in which they end.
 
-    Parameters
-    ----------
-    params
-        First parameters of every restart.
-    step
-        E-step: expected statistics, and the bound of each restart (n_restarts,).
-    maximize
-        M-step: the parameters that these statistics make likeliest.
-    settings
-        When a restart ends.
-    n_restarts
-        Restarts in ``params``.
-    take
-        Parameters of a selection of restarts, by position; a single restart needs
-        none.
-
-    Yields
-    ------
-    EMRun
-        Every restart is in exactly one of them. A restart's parameters and trace do
-        not depend on which other restarts are in its block, unless some are dropped.
-
+    ``params`` are the first parameters of all ``n_restarts``; ``take(params, places)``
+    gives those of some, a single restart needs none. Every restart is in exactly one
+    EMRun. Its parameters and trace do not depend on which other restarts are in its
+    block, unless some are dropped.
     """
     if n_restarts > 1 and take is None:
         raise ValueError(f"run_em needs `take` to run {n_restarts} restarts, got None.")
