@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -74,7 +73,6 @@ from earmark.typing import (
     IntVector,
     Labels,
     LabelsLike,
-    RandomStateLike,
     WeightsLike,
 )
 
@@ -186,7 +184,6 @@ class AbstainingClassifier(WrappingClassifier):
     # Needed while fitting only.
     _transient = ("_fit_params",)
 
-    estimator: Estimator = field(default=None, kw_only=False)
     max_error: float | None = 0.05
     confidence: float = 0.95
     per_class: bool = False
@@ -196,9 +193,6 @@ class AbstainingClassifier(WrappingClassifier):
     min_coverage: Coverages = None
     learn_confidence: bool = False
     abstain_label: Any = None
-    cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5
-    random_state: RandomStateLike = 0
-    base: Estimator = "deprecated"
 
     def fit(
         self,

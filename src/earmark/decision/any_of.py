@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -48,7 +46,6 @@ from earmark.typing import (
     FloatMatrix,
     FloatVector,
     Labels,
-    RandomStateLike,
     WeightsLike,
 )
 
@@ -109,15 +106,11 @@ class AnyOfClassifier(WrappingClassifier):
 
     """
 
-    estimator: Estimator = field(default=None, kw_only=False)
     metric: str = "f1"
     precision_floor: float = 0.9
     scores: str = "auto"
-    cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5
-    random_state: RandomStateLike = 0
     n_jobs: int | None = None
     verbose: int = 0
-    base: Estimator = "deprecated"
 
     def fit(
         self,

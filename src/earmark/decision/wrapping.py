@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sized
+from dataclasses import field
 from functools import update_wrapper
 from types import MethodType
 from typing import Any
@@ -25,14 +26,16 @@ from earmark.decision.decision import Decision
 from earmark.evaluation.labels import as_labels, is_multi_label
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length, n_rows, take
-from earmark.parameters import require_integer, shape_of
+from earmark.parameters import require_integer, shape_of, with_parameters
 from earmark.typing import (
+    ArrayLike,
     DocumentsLike,
     Estimator,
     FloatVector,
     IntVector,
     Labels,
     LabelsLike,
+    RandomStateLike,
     WeightsLike,
 )
 
@@ -95,12 +98,14 @@ class FitParams:
         return sized and not isinstance(value, str) and n_rows(value) == self._n_rows
 
 
+@with_parameters()
 class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
     """A classifier around another one, its ``estimator``."""
 
-    estimator: Estimator
-    base: Estimator
-    cv: object
+    estimator: Estimator = field(default=None, kw_only=False)
+    cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5
+    random_state: RandomStateLike = 0
+    base: Estimator = "deprecated"
 
     @abstractmethod
     def decide(self, X: DocumentsLike) -> Decision:
@@ -124,7 +129,8 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC
 
     def _require_folds(self) -> None:
         """Raise unless ``cv`` is a number of folds or a series of splits."""
-        if isinstance(self.cv, str) or not isinstance(self.cv, Iterable):
+        cv: object = self.cv
+        if isinstance(cv, str) or not isinstance(cv, Iterable):
             require_integer(self, "cv", low=2)
 
     def get_metadata_routing(self) -> MetadataRouter:

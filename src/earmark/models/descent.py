@@ -25,7 +25,12 @@ from earmark.models.progress import (
     FitProgress,
     with_callbacks,
 )
-from earmark.parameters import require_in_range, require_integer, seed_of
+from earmark.parameters import (
+    require_in_range,
+    require_integer,
+    seed_of,
+    with_parameters,
+)
 from earmark.statistics.class_statistics import label_positions, require_same_classes
 from earmark.typing import (
     ArrayLike,
@@ -57,6 +62,7 @@ class TrainingSet:
     total_weight: float
 
 
+@with_parameters()
 class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier):
     """Base of softmax regression and the multilayer perceptron.
 
@@ -64,13 +70,15 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     and which arrays a model consists of (``_arrays``).
     """
 
-    max_iter: int | None
-    early_stopping: bool
-    validation_fraction: float
-    patience: int
-    class_weight: ClassWeightLike
-    random_state: RandomStateLike
-    verbose: int
+    eta: float | None = None
+    max_iter: int | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    patience: int = 2
+    fit_intercept: bool = True
+    class_weight: ClassWeightLike = None
+    random_state: RandomStateLike = None
+    verbose: int = 0
     step_size_: float
     trace_: dict[str, list[float]]
     n_iter_: int
@@ -284,6 +292,8 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
 
     def _check_descent(self) -> None:
         """The parameters that every descent has."""
+        if self.eta is not None:
+            require_in_range(self, "eta", low=0.0, open_low=True)
         if self.max_iter is not None:
             require_integer(self, "max_iter", low=1)
         require_integer(self, "patience", low=1)

@@ -144,6 +144,7 @@ class LinearClassifier:
 _MANY_TIMES = 4
 
 
+@with_parameters()
 class MarginClassifier(RankingClassifier):
     """A linear machine for each class against the rest; two classes share one.
 
@@ -153,8 +154,8 @@ class MarginClassifier(RankingClassifier):
 
     weights_: FloatMatrix
     intercept_: FloatVector
-    class_weight: ClassWeightLike
-    random_state: RandomStateLike
+    class_weight: ClassWeightLike = None
+    random_state: RandomStateLike = None
 
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None
@@ -305,8 +306,6 @@ class NBSVM(MarginClassifier):
     rows: str = "unit"
     max_iter: int = 5000
     tol: float = 0.1
-    class_weight: ClassWeightLike = None
-    random_state: RandomStateLike = None
 
     def _check_parameters(self) -> None:
         require_in_range(self, "C", low=0.0, open_low=True)
@@ -451,8 +450,6 @@ class BlendedSVM(MarginClassifier):
     C: float = 1.0
     ratio_C: float = 10.0  # noqa: N815
     share: float = 0.5
-    class_weight: ClassWeightLike = None
-    random_state: RandomStateLike = None
 
     def _check_parameters(self) -> None:
         require_in_range(self, "C", low=0.0, open_low=True)

@@ -25,13 +25,11 @@ from earmark.parameters import (
 )
 from earmark.typing import (
     ArrayLike,
-    ClassWeightLike,
     FloatMatrix,
     FloatVector,
     IntVector,
     Matrix,
     MatrixLike,
-    RandomStateLike,
     WeightsLike,
 )
 
@@ -136,18 +134,9 @@ class MultilayerPerceptron(DescentClassifier):
     hidden: Sequence[int] = (100,)
     activation: str = "tanh"
     solver: str = "adaptive"
-    eta: float | None = None
-    max_iter: int | None = None
     batch_size: int | None = None
     dropout: float = 0.0
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    patience: int = 2
-    fit_intercept: bool = True
     start_weights: None = None
-    class_weight: ClassWeightLike = None
-    random_state: RandomStateLike = None
-    verbose: int = 0
 
     @property
     def coefs_(self) -> list[FloatMatrix]:
@@ -211,8 +200,6 @@ class MultilayerPerceptron(DescentClassifier):
         require_one_of(self, "solver", _SOLVERS)
         self._check_descent()
         require_in_range(self, "dropout", low=0.0, high=0.99)
-        if self.eta is not None:
-            require_in_range(self, "eta", low=0.0, open_low=True)
         if self.batch_size is not None:
             require_integer(self, "batch_size", low=1)
         widths = list(self.hidden) if isinstance(self.hidden, Sequence) else []

@@ -38,14 +38,12 @@ from earmark.parameters import (
 )
 from earmark.typing import (
     ArrayLike,
-    ClassWeightLike,
     FloatMatrix,
     FloatVector,
     IntVector,
     Labels,
     Matrix,
     MatrixLike,
-    RandomStateLike,
     SparseMatrix,
     WeightsLike,
 )
@@ -171,19 +169,10 @@ class SoftmaxRegression(DescentClassifier):
 
     solver: str = "adaptive"
     C: float | None = None
-    eta: float | None = None
-    max_iter: int | None = None
     batch_size: int = 1
     n_batches: int | None = None
     tol: float = 1e-4
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    patience: int = 2
-    fit_intercept: bool = True
-    class_weight: ClassWeightLike = None
     warm_start: bool = False
-    random_state: RandomStateLike = None
-    verbose: int = 0
 
     @property
     def coef_(self) -> FloatMatrix:
@@ -202,9 +191,8 @@ class SoftmaxRegression(DescentClassifier):
     def _check_parameters(self) -> None:
         require_one_of(self, "solver", _SOLVERS)
         self._check_descent()
-        for name in ("C", "eta"):
-            if getattr(self, name) is not None:
-                require_in_range(self, name, low=0.0, open_low=True)
+        if self.C is not None:
+            require_in_range(self, "C", low=0.0, open_low=True)
         require_in_range(self, "tol", low=0.0, open_low=True)
         require_integer(self, "batch_size", low=1)
         if self.n_batches is not None:
