@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -79,9 +79,9 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     class_weight: ClassWeightLike = None
     random_state: RandomStateLike = None
     verbose: int = 0
-    step_size_: float
-    trace_: dict[str, list[float]]
-    n_iter_: int
+    step_size_: float = field(init=False)
+    trace_: dict[str, list[float]] = field(init=False)
+    n_iter_: int = field(init=False)
 
     @abstractmethod
     def _check_parameters(self) -> None:

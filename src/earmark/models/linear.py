@@ -152,8 +152,8 @@ class MarginClassifier(RankingClassifier):
     the rows has no influence.
     """
 
-    weights_: FloatMatrix
-    intercept_: FloatVector
+    weights_: FloatMatrix = field(init=False)
+    intercept_: FloatVector = field(init=False)
     class_weight: ClassWeightLike = None
     random_state: RandomStateLike = None
 
