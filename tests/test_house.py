@@ -10,10 +10,10 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
     "files": 236,
-    "lines": 53_740,
+    "lines": 53_621,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 838,
+    "Any": 832,
     "hasattr/getattr": 50,
 }
 
