@@ -43,12 +43,17 @@ REPRODUCED = {
 VERDICTS = ("exact", "close", "differs", "background", "missing")
 _INTRO = """# Every row of the five sources
 
-Equations, algorithms, tables, figures, examples, exercises and claims, one row each.
-*exact*: the formula equals an oracle, the printed digits come out, or the claim holds;
-*close*: same sign and within a few points, or a detail of the protocol differs;
-*differs*: with the reason, which the linked page explains; *background*: what the
-source itself only cites, quotes or announces. Errata and differences in one list:
-[What did not come out as printed](printed.md). These pages are made from
+This list has one row per equation, algorithm, table, figure, example, exercise and
+claim of the sources. Each row has a verdict:
+
+- *exact*: the formula equals an oracle, the printed digits come out, or the claim
+  holds;
+- *close*: the sign is the same and the value within a few points, or a detail of the
+  protocol differs;
+- *differs*: the linked page gives the reason;
+- *background*: the source itself only cites, quotes or announces it.
+
+[](printed.md) lists all errata and differences. These pages are made from
 `docs/research/coverage.csv`.
 """
 
