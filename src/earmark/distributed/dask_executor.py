@@ -42,12 +42,6 @@ class DaskExecutor(Executor):
 
     A task that a lost worker had done, or had kept, is done again elsewhere from
     its part; so the workers must see the files under the same path.
-
-    Parameters
-    ----------
-    client : dask.distributed.Client
-        The connection to the cluster.
-
     """
 
     def __init__(self, client: Any) -> None:

@@ -106,12 +106,8 @@ def _step(problem: PartsProblem, params: NodeParams, rows: PartRows) -> MixtureT
 
 def _added(left: MixtureTotals, right: MixtureTotals) -> MixtureTotals:
     """The sum of two, which stay as they are."""
-    return MixtureTotals(
-        left.sums + right.sums,
-        left.docs + right.docs,
-        left.lengths + right.lengths,
-        left.bound + right.bound,
-    )
+    pairs = zip(vars(left).values(), vars(right).values(), strict=True)
+    return MixtureTotals(*(a + b for a, b in pairs))
 
 
 # -- the search, with documents elsewhere -------------------------------------------

@@ -60,17 +60,9 @@ _JOB = "_job.json"
 class ResultFolder:
     """Results of one job, a file for each part of the input.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there; results of another job in it are an error.
-    settings : mapping
-        Plain data that tell one job from another.
-    parts : sequence of Part
-        The input, none of which may lie in the folder.
-    command : str
-        What to call the job in messages.
-
+    The folder is made if it is not there; results of another job in it, which has other
+    ``settings`` (plain data), are an error, and so are parts of the input. ``command``
+    names the job in messages.
     """
 
     def __init__(

@@ -39,17 +39,10 @@ def _table() -> Mapping[str, type]:
 class Store:
     """A folder with the results of the parts done, each written atomically.
 
-    Parameters
-    ----------
-    folder : path or None
-        Where; None makes a temporary folder that is removed by ``close``. A folder
-        that holds results of the same job is continued, also if parts have come
-        behind those that it knows.
-    job : str
-        What is being done, in words that differ if anything that matters differs.
-    parts : sequence of Part
-        The parts; one that has changed since is done again.
-
+    None makes a temporary folder that is removed by ``close``. A folder that holds
+    results of the same ``job``, in words that differ if anything that matters differs,
+    is continued, also if parts have come behind those that it knows; a part that has
+    changed since is done again.
     """
 
     def __init__(

@@ -349,8 +349,8 @@ def _below(name: str, size_name: str) -> Any:
 def _linear_schemas() -> dict[str, Schema]:
     weights: dict[str, Rule] = {
         **_COLUMNS,
-        "intercept_": array("f", "n_machines"),
-        "weights_": array("f", "n_machines", "n_features"),
+        "intercept_": _INTERCEPT,
+        "weights_": _COEF,
     }
     ratio = {"log_ratio_": array("f", "n_machines", "n_features"), "n_iter_": whole()}
     nbsvm = instance(
@@ -390,10 +390,27 @@ def _linear_schemas() -> dict[str, Schema]:
             },
             ties=_layers_fit,
         ),
-        **{
-            name: _sklearn(more, rest)
-            for name, (more, rest) in _SKLEARN_ATTRIBUTES.items()
-        },
+        "sklearn.LinearSVC": _sklearn(n_iter_=whole()),
+        "sklearn.LogisticRegression": _sklearn(n_iter_=array("i", None, low=0)),
+        "sklearn.RidgeClassifier": _sklearn(
+            _label_binarizer=instance("sklearn.LabelBinarizer", n_classes="n_classes"),
+            n_iter_=optional(array("i", None, low=0)),
+            solver_=text(),
+        ),
+        "sklearn.SGDClassifier": _sklearn(
+            {
+                "_expanded_class_weight": array("f", "n_classes", low=0),
+                "loss_function_": none,
+                "_average_coef": _COEF,
+                "_average_intercept": _INTERCEPT,
+                "_standard_coef": _COEF,
+                "_standard_intercept": _INTERCEPT,
+                "average_coef_": _COEF,
+                "average_intercept_": _INTERCEPT,
+            },
+            n_iter_=whole(),
+            t_=number(0),
+        ),
         "sklearn.LabelBinarizer": Schema(
             check=methodcaller("_validate_params"),
             fitted={
@@ -447,45 +464,19 @@ def _layers_fit(state: Mapping[str, Any], at: At) -> None:
         raise at.fault(f": the weights do not fit the layers {sizes}")
 
 
+_COEF, _INTERCEPT = array("f", "n_machines", "n_features"), array("f", "n_machines")
 _LINEAR: dict[str, Rule] = {
     **_COLUMNS,
-    "coef_": array("f", "n_machines", "n_features"),
-    "intercept_": either(array("f", "n_machines"), number()),
-}
-_SKLEARN_ATTRIBUTES: dict[str, tuple[dict[str, Rule], dict[str, Rule]]] = {
-    "sklearn.LinearSVC": ({"n_iter_": whole()}, {}),
-    "sklearn.LogisticRegression": ({"n_iter_": array("i", None, low=0)}, {}),
-    "sklearn.RidgeClassifier": (
-        {
-            "_label_binarizer": instance(
-                "sklearn.LabelBinarizer", n_classes="n_classes"
-            ),
-            "n_iter_": optional(array("i", None, low=0)),
-            "solver_": text(),
-        },
-        {},
-    ),
-    "sklearn.SGDClassifier": (
-        {"n_iter_": whole(), "t_": number(0)},
-        {
-            "_expanded_class_weight": array("f", "n_classes", low=0),
-            "_average_coef": array("f", "n_machines", "n_features"),
-            "_average_intercept": array("f", "n_machines"),
-            "_standard_coef": array("f", "n_machines", "n_features"),
-            "_standard_intercept": array("f", "n_machines"),
-            "average_coef_": array("f", "n_machines", "n_features"),
-            "average_intercept_": array("f", "n_machines"),
-            "loss_function_": none,
-        },
-    ),
+    "coef_": _COEF,
+    "intercept_": either(_INTERCEPT, number()),
 }
 
 
-def _sklearn(fitted: dict[str, Rule], more: dict[str, Rule]) -> Schema:
+def _sklearn(optional: Mapping[str, Rule] | None = None, **fitted: Rule) -> Schema:
     return Schema(
         check=methodcaller("_validate_params"),
         fitted=_LINEAR | fitted,
-        optional=more,
+        optional=optional or {},
         ties=_one_per_class,
     )
 
