@@ -75,6 +75,13 @@ def test_terminal_text_has_a_row_per_class_and_its_confusions(parts):
     assert "law 70.0 %: court" in text
 
 
+def test_documents_are_named_by_the_row_of_their_file(parts):
+    report = build(parts)
+    first = report.label_errors[0].index
+    assert f"row {first + 1} " in str(report)
+    assert f"<tr><td>{first + 1}</td>" in report.to_html()
+
+
 def test_json_can_be_read_back_and_holds_no_text(parts):
     report = build(parts)
     content = json.loads(report.to_json())

@@ -319,7 +319,7 @@ class AbstainingClassifier(WrappingClassifier):
             return "Answers every document; nothing is promised about errors."
         words = several_words(self.thresholds_)
         if self.evidence_ is not None and self.evidence_.n_copies:
-            words += f" {self.evidence_.n_copies:,} near-duplicates are left out."
+            words += f" Near-duplicates left out: {self.evidence_.n_copies:,}."
         if not self.per_class and not self.any_of_:
             return words
         return f"{words}\n{words_per_label(self.thresholds_, as_labels(self.classes_))}"

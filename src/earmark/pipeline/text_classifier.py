@@ -962,9 +962,8 @@ def _copies(evidence: Evidence) -> str:
     if not evidence.n_copies:
         return ""
     of = "training documents or of each other" if evidence.held_out else "others"
-    return (
-        f"; {evidence.n_copies:,} near-duplicates of {of} are left out of this figure"
-    )
+    copies = "near-duplicate" if evidence.n_copies == 1 else "near-duplicates"
+    return f"; without {evidence.n_copies:,} {copies} of {of}"
 
 
 def _warn_outdated(parameter: str, method: str) -> None:

@@ -55,7 +55,9 @@ def test_the_state_tells_progress_estimate_and_promise(client):
     assert state["estimate"]["checks"] >= 5
     assert state["estimate"]["low"] < state["estimate"]["accuracy"] <= 1
     assert state["promise"]["missing"] > 0
-    assert "more random checks" in state["promise"]["words"]
+    needed = f"{state['promise']['missing']} more random checks"
+    assert needed in state["promise"]["words"]
+    assert needed in state["advice"]
     assert len(state["curve"]) >= 1
 
 

@@ -117,7 +117,7 @@ def _judged(
         return classifier.report(
             documents.texts,
             documents.labels,
-            title=f"{model.name} on {data}",
+            title=f"{model.name} on {Path(data).name}",
             header={"model": f"{model} ({classifier.model_name_})", **header},
             label_errors=_suspects(classifier, documents) if with_checks else None,
             findings=check_documents(documents.joined(), documents.labels)

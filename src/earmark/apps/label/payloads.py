@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from earmark.apps.label.session import Session
-from earmark.decision.guarantee import Threshold
 from earmark.evaluation.learning_curve import fit_power_laws
 from earmark.pipeline.labelling import View
 from earmark.typing import JsonObject
@@ -66,7 +65,7 @@ def _thinned(points: list[JsonObject]) -> list[JsonObject]:
 
 
 def _promise(session: Session, view: View) -> JsonObject:
-    loop, threshold = session.loop, view.threshold
+    loop = session.loop
     data: JsonObject = {
         "max_error": loop.max_error,
         "confidence": loop.confidence,
@@ -76,15 +75,23 @@ def _promise(session: Session, view: View) -> JsonObject:
         "missing": None,
         "words": "Answer a few documents first.",
     }
-    if threshold is None and view.granted is None:
+    if view.threshold is None and view.granted is None:
         return data
     return data | {
         "holds": view.granted is not None,
         "coverage": float(view.guaranteed().mean()),
         "acceptable": int(session.acceptable(view).sum()),
-        "missing": None if view.granted or not threshold else threshold.n_missing,
-        "words": _words(view, threshold, loop.max_error),
+        "missing": _missing(view),
+        "words": _words(view, loop.max_error),
     }
+
+
+def _missing(view: View) -> int | None:
+    """Random checks until there may be a promise; None: not by checks alone."""
+    threshold = view.threshold
+    if view.granted is not None or threshold is None or threshold.n_missing is None:
+        return None
+    return max(threshold.n_missing, view.next_look - view.estimate.n_documents, 1)
 
 
 def _advice(session: Session, promise: JsonObject, curve: list[JsonObject]) -> str:
@@ -115,7 +122,8 @@ def _advice(session: Session, promise: JsonObject, curve: list[JsonObject]) -> s
             else f"every document that the promise of {limit} covers has a label"
         )
     elif promise["missing"]:
-        words.append(f"the promise of {limit} needs {promise['missing']:,} more checks")
+        checks = _more_checks(promise["missing"])
+        words.append(f"the promise of {limit} needs about {checks}")
     else:
         words.append(f"the promise of {limit} needs a better model first")
     if session.disputed:
@@ -137,24 +145,28 @@ def _gain(curve: list[JsonObject], n_checks: int) -> float | None:
     return float(max(now - then, 0.0))
 
 
-def _words(view: View, threshold: Threshold | None, max_error: float) -> str:
+def _more_checks(number: int) -> str:
+    return f"{number:,} more random {'check' if number == 1 else 'checks'}"
+
+
+def _words(view: View, max_error: float) -> str:
     wrong = f"{100 * max_error:g} %"
-    again = max(view.next_look - view.estimate.n_documents, 1)
-    checks = f"{again:,} more random {'check' if again == 1 else 'checks'}"
     if view.granted is not None:
         learned = view.granted.n_learned
+        again = max(view.next_look - view.estimate.n_documents, 1)
         return (
             f"At most {wrong} of the predictions it was certain of after {learned:,} "
-            f"answers are wrong. Looked at again after {checks}."
+            f"answers are wrong. Looked at again after {_more_checks(again)}."
         )
-    if threshold is None or threshold.n_missing is None:
+    missing = _missing(view)
+    if missing is None:
         return (
             f"Even its most certain predictions are wrong more often than {wrong}: "
             "the model must get better first. Go on labelling."
         )
     return (
-        f"About {max(threshold.n_missing, again):,} more random checks until at most "
-        f"{wrong} wrong can be promised for a part of the documents."
+        f"About {_more_checks(missing)} until at most {wrong} wrong can be promised "
+        "for a part of the documents."
     )
 
 

@@ -94,7 +94,7 @@ def safe_json(value: Any) -> str:
 
 def _entry(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObject:
     assert report.texts is not None
-    entry = {"number": document, "text": cut(report.texts[document])}
+    entry = {"number": document + 1, "text": cut(report.texts[document])}
     if matrix.confidence is not None:
         entry["confidence"] = round(float(matrix.confidence[document]), 3)
     return entry
@@ -340,7 +340,7 @@ def _told(report: Report, document: int) -> JsonObject:
     assert report.texts is not None
     true, said = matrix.true_index[document], matrix.predicted_index[document]
     return {
-        "number": document,
+        "number": document + 1,
         "true": str(matrix.classes[true]),
         "said": str(matrix.classes[said]),
         "right": bool(true == said),
@@ -436,7 +436,7 @@ def _foreign(report: Report) -> list[JsonObject]:
     listed = zip(report.foreign.documents, report.foreign.p_values, strict=True)
     return [
         {
-            "index": int(document),
+            "row": int(document) + 1,
             "p_value": f"{p_value:.2g}",
             "text": "" if report.texts is None else cut(report.texts[document], 240),
         }
@@ -447,7 +447,7 @@ def _foreign(report: Report) -> list[JsonObject]:
 def _label_errors(report: Report) -> list[JsonObject]:
     return [
         {
-            "index": error.index,
+            "row": error.index + 1,
             "given": str(error.given),
             "suggested": str(error.suggested),
             "probability": percent(error.probability),

@@ -147,7 +147,7 @@ def _label_errors(report: Report) -> str:
     assert report.label_errors is not None
     rows = [
         [
-            f"document {e.index}",
+            f"row {e.index + 1}",
             _cut(str(e.given), 28),
             _cut(str(e.suggested), 28),
             percent(e.probability),

@@ -101,7 +101,7 @@ export async function list(open, trouble) {
   asked = body;
   chosen.clear();
   $("like-line").hidden = likeDocument === null;
-  $("found").textContent = `${number(found.total)} ${found.total === 1 ? "document" : "documents"}${found.pages > 1 ? `, page ${found.page + 1} of ${found.pages}` : ""}`;
+  $("found").textContent = !found.total ? "No document matches." : `${number(found.total)} ${found.total === 1 ? "document" : "documents"}${found.pages > 1 ? `, page ${found.page + 1} of ${found.pages}` : ""}`;
   $("hits").replaceChildren(...found.documents.map((line) => hit(line, open)));
   showChosen(found.total);
   $("page-back").hidden = $("page-forward").hidden = found.pages < 2;

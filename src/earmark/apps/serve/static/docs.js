@@ -43,14 +43,16 @@ function contentOf(content) {
   return make("span", {}, typeOf(schema), ` (${kind})`);
 }
 
-function snippet(path) {
-  return `curl -s ${location.origin}${path} \\\n  -H 'Content-Type: application/json' \\\n  -d '{"texts": ["some text"], "explain": true}'`;
+function snippet(path, operation) {
+  const more = path === "/classify" ? `"explain": true` : `"labels": ["right label"]`;
+  const token = operation.security ? ` \\\n  -H 'Authorization: Bearer TOKEN'` : "";
+  return `curl -s ${location.origin}${path}${token} \\\n  -H 'Content-Type: application/json' \\\n  -d '{"texts": ["some text"], ${more}}'`;
 }
 
 function pathPart(path, method, operation) {
   const rows = Object.entries(operation.responses).map(([status, reply]) => [status, reply.description, contentOf(reply.content)]);
   const body = operation.requestBody ? [make("p", {}, "Body: ", contentOf(operation.requestBody.content)),
-    make("pre", { tabIndex: 0 }, make("code", { textContent: snippet(path) }))] : [];
+    make("pre", { tabIndex: 0 }, make("code", { textContent: snippet(path, operation) }))] : [];
   return make("section", { className: "sheet docs-part" },
     make("h2", {}, make("code", { textContent: `${method.toUpperCase()} ${path}` })),
     make("p", { textContent: operation.summary }), ...body,

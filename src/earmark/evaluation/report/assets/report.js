@@ -36,8 +36,8 @@
     download.addEventListener("click", () => {
       const [truth, said, sure] = data.predictions;
       const name = (at) => (at < 0 ? "" : quoted(data.classes[at]));
-      const lines = truth.map((at, n) => [n, name(at), name(said[n]), sure ? sure[n] : ""].join(","));
-      const blob = new Blob(["document,label,predicted,confidence\n" + lines.join("\n") + "\n"], { type: "text/csv" });
+      const lines = truth.map((at, n) => [n + 1, name(at), name(said[n]), sure ? sure[n] : ""].join(","));
+      const blob = new Blob(["row,label,predicted,confidence\n" + lines.join("\n") + "\n"], { type: "text/csv" });
       const link = document.createElement("a");
       link.href = URL.createObjectURL(blob);
       link.download = "predictions.csv";
@@ -60,7 +60,7 @@
           const sure = "confidence" in item ? ", confidence " + item.confidence.toFixed(3) : "";
           const text = element("p", item.text);
           text.tabIndex = 0; // long ones scroll
-          block.append(element("small", "document " + item.number + sure), text);
+          block.append(element("small", "row " + item.number + sure), text);
           list.append(block);
         }
         const total = Number(button.textContent);
