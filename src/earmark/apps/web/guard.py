@@ -165,7 +165,7 @@ class Guard:
         self._bodies.buffered += len(body)
         scope["earmark.body"] = body
         try:
-            await self.app(scope, _whole(body, receive), send)
+            await self.app(scope, receive, send)
         finally:
             self.in_flight -= 1
             self._bodies.buffered -= len(body)
@@ -235,15 +235,3 @@ def _request_id(scope: Scope) -> str:
     if stated is not None and _GOOD_ID.fullmatch(stated):
         return stated
     return secrets.token_hex(8)
-
-
-def _whole(body: bytes, receive: Receive) -> Receive:
-    """A ``receive`` that hands out the body at once, then waits for the end."""
-    messages: list[Message] = [
-        {"type": "http.request", "body": body, "more_body": False}
-    ]
-
-    async def received() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return received

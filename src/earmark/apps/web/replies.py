@@ -14,7 +14,6 @@ __all__ = [
     "Refusal",
     "as_json",
     "finite",
-    "json_bytes",
     "refusal_response",
     "static_files",
 ]
@@ -61,16 +60,12 @@ class Refusal(Exception):  # noqa: N818 - an answer, not an error
         self.close = close
 
 
-def json_bytes(data: Any) -> bytes:
-    """JSON in pure ASCII, so that no text can break the encoding."""
-    return _encode(data).encode("ascii")
-
-
 def as_json(
     data: Any, status: int = 200, headers: dict[str, str] | None = None
 ) -> Response:
-    """A JSON reply."""
-    return Response(json_bytes(data), status, headers, media_type="application/json")
+    """A JSON reply in pure ASCII, so that no text can break the encoding."""
+    body = _encode(data).encode("ascii")
+    return Response(body, status, headers, media_type="application/json")
 
 
 def refusal_response(refusal: Refusal | HTTPException, request_id: str) -> Response:
