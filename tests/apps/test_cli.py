@@ -306,7 +306,7 @@ def test_check_names_conflicts_and_suspected_label_errors(tmp_path):
     code, stdout, _ = run("check", path, "--label", "kind")
     assert code == 0
     assert "row 121: labelled vehicle, looks like animal (" in stdout
-    assert "of 122 labels are wrong (95 % interval" in stdout
+    assert "About 1 of 122 labels is wrong (95 % interval" in stdout
     result = json.loads(run("check", path, "--label", "kind", "--json")[1])
     assert "conflict" in {one["kind"] for one in result["findings"]}
     suspects = result["suspected_label_errors"]

@@ -14,7 +14,7 @@ def sorted_by_label(labels):
 
 def test_sorted_labels_are_found_with_the_counts():
     (finding,) = sorted_by_label(["a"] * 20 + ["b"] * 20)
-    assert "it changes 1 times in 40 documents, 20 times" in str(finding)
+    assert "changes in 40 documents: 1, where 20 would" in str(finding)
 
 
 def test_label_sets_and_unlabelled_documents_are_understood():

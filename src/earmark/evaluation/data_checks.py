@@ -176,8 +176,8 @@ def _sorted_by_label(known: list[Label]) -> list[Finding]:
     return [
         Finding(
             "sorted_by_label",
-            f"The documents are sorted by label (it changes {changes:,} times in "
-            f"{n:,} documents, {by_chance:,.0f} times would be expected by chance): "
+            f"The documents are sorted by label (changes in {n:,} documents: "
+            f"{changes:,}, where {by_chance:,.0f} would be expected by chance): "
             "shuffle before cutting off a part.",
         )
     ]
