@@ -342,7 +342,7 @@ def test_labels_that_the_promise_leaves_open_are_listed(tmp_path):
         "--min-coverage", "0.2", "--out", model,
     )  # fmt: skip
     assert code == 0, err
-    assert "calibration documents nearly repeat" in err
+    assert "1 calibration document nearly repeats" in err
     code, out, err = run("predict", model, tmp_path / "b.csv", "--json")
     answers = [json.loads(line) for line in out.splitlines()]
     assert all(isinstance(answer["undecided"], list) for answer in answers)
