@@ -17,11 +17,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import (  # noqa: E402
-    class_names,
     guarantee,
     label_errors,
     mutation,
@@ -31,7 +32,13 @@ from benchmarks import (  # noqa: E402
 )
 from reproductions import NAMES, RESULTS, load  # noqa: E402
 from reproductions.coverage import differences  # noqa: E402
-from reproductions.few_labels.tables import encoder_table  # noqa: E402
+from reproductions.few_labels.encoder import (  # noqa: E402
+    ALONE,
+    BOTH,
+    DESCRIBED,
+    OURS,
+    SETFIT,
+)
 from tests.documents import odd_inputs  # noqa: E402
 
 _MARKED = re.compile(r"(<!-- table: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -51,9 +58,6 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
             stored = json.loads(path.read_text(encoding="utf-8"))
             for table in (*load(name).tables(stored["result"]), *differences(name)):
                 tables[f"{name}/{table.name}"] = table.markdown()
-    encoder = root / "benchmarks" / "results" / "encoder.json"
-    result = json.loads(encoder.read_text(encoding="utf-8"))["result"]
-    tables["few-labels/encoder"] = encoder_table(result).markdown()
     result = json.loads(label_errors.RESULTS.read_text(encoding="utf-8"))["result"]
     for name, table in label_errors.tables(result).items():
         tables[f"label-errors/{name}"] = table.markdown()
@@ -65,8 +69,6 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
         result = json.loads(module.RESULTS.read_text(encoding="utf-8"))
         tables[f"{name}/all"] = show(result)
     tables["scale-model/all"] = scale_model.simulated()
-    for name, text in class_names.tables().items():
-        tables[f"class-names/{name}"] = text
     tables["odd-inputs/all"] = odd_inputs.table()
     tables["front/figures"] = front_table(root)
     return tables
@@ -87,12 +89,11 @@ def front_table(root: Path = ROOT) -> str:
         if key.endswith("-5")
     ]
     mean_seconds = sum(seconds_of_fits) / len(seconds_of_fits)
-    whole = {
-        (row["names"], row["encoder"]): row["mean"]
-        for row in stored("benchmarks", "class_names_whole")["rows"]
+    encoder = {
+        row["method"]: np.mean([cell["mean"] for cell in row["accuracy"].values()])
+        for row in reproduced["encoder"]
         if row["labels"] == 5
     }
-    setfit = list(class_names.SETFIT[5].values())
     fast = next(
         row
         for row in stored("benchmarks", "networks")["rows"]
@@ -102,13 +103,14 @@ def front_table(root: Path = ROOT) -> str:
     rows = [
         ("5 per class, 7 corpora", "**earmark**", few["earmark"], mean_seconds, pool),
         ("", "tf-idf + logistic regression", few["logistic regression"], None, none),
-        ("5 per class, 8 corpora", "**earmark**", whole[None, False], None, pool),
-        ("", "**earmark** + MiniLM", whole[None, True], None, f"and {weights}"),
+        ("5 per class, 8 corpora", "**earmark**", encoder[OURS], None, pool),
+        ("", "**earmark** + MiniLM", encoder[BOTH], None, f"and {weights}"),
         (
             *("", "**earmark** + MiniLM + class descriptions"),
-            *(whole["described", True], None, "and a line per class"),
+            *(encoder[DESCRIBED], None, "and a line per class"),
         ),
-        ("", "SetFit", sum(setfit) / len(setfit), None, f"{weights}, a GPU"),
+        ("", ALONE, encoder[ALONE], None, weights),
+        ("", "SetFit", np.mean(SETFIT[5]), None, f"{weights}, a GPU"),
         (
             *("25,000, IMDB reviews", "**earmark** (softmax)"),
             *(fast["accuracy"], fast["cpu_seconds"], none),

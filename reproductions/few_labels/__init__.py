@@ -13,6 +13,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from reproductions.few_labels.draws import Finished
+from reproductions.few_labels.encoder import (
+    CORPORA,
+    compare_with_encoder,
+    weigh_names,
+)
 from reproductions.few_labels.experiments import (
     compare_branches,
     compare_with_supervised,
@@ -72,6 +77,16 @@ def _curves(run: Run) -> Any:
     return learning_curves(Finished(), names, _few(run), run.progress)
 
 
+def _encoder(run: Run) -> Any:
+    names = ("sms", "trec") if run.quick else CORPORA
+    return compare_with_encoder(names, _few(run), run.progress)
+
+
+def _name_weight(run: Run) -> Any:
+    names = ("sms", "trec") if run.quick else CORPORA
+    return weigh_names(names, 1 if run.quick else 2, run.progress)
+
+
 PARTS: Mapping[str, Callable[[Run], Any]] = {
     "development": _development,
     "short": _short,
@@ -79,6 +94,8 @@ PARTS: Mapping[str, Callable[[Run], Any]] = {
     "unlabelled_classes": _unlabelled_classes,
     "many_labels": _many_labels,
     "curves": _curves,
+    "encoder": _encoder,
+    "name_weight": _name_weight,
 }
 
 

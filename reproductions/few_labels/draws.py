@@ -91,22 +91,27 @@ class Finished:
         Where to keep them, so that an interrupted run resumes and
         several can share the work. None: the folder that ``EARMARK_DRAWS`` names, or
         memory only. Empty the folder after any change to the code.
+    draw : callable, optional
+        What makes a draw; None: ``Draw``.
 
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path | None = None, draw: Callable[..., Any] | None = None
+    ) -> None:
+        self.draw = draw or Draw
         named = os.environ.get("EARMARK_DRAWS")
         self.folder = Path(named) if folder is None and named else folder
         self._known: dict[str, Any] = {}
 
     def get(self, make: Callable[..., Any], *draw: Any, **options: Any) -> Any:
-        """What ``make`` finds on ``Draw(*draw)``; options belong to ``make``."""
+        """What ``make`` finds on ``draw(*draw)``; options belong to ``make``."""
         parts = (make.__name__, *draw, *(f"{k}={v}" for k, v in options.items()))
         key = "-".join(str(part) for part in parts)
         if key not in self._known:
             self._known[key] = self._read(key)
         if self._known[key] is None:
-            self._known[key] = make(Draw(*draw), **options)
+            self._known[key] = make(self.draw(*draw), **options)
             self._write(key)
         return self._known[key]
 

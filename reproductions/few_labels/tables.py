@@ -1,4 +1,4 @@
-"""The tables of the few-labels reproduction, and of the benchmark with an encoder."""
+"""The tables of the few-labels reproduction."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
+from reproductions.few_labels.encoder import encoder_tables
 from reproductions.few_labels.tasks import DEVELOPMENT, SHORT, UNTOUCHED
 from reproductions.tables import Table, gain, number
 
-__all__ = ["encoder_table", "tables"]
+__all__ = ["tables"]
 
 Result = Mapping[str, Any]
 OURS, LR = "earmark", "logistic regression"
@@ -51,6 +52,7 @@ def tables(result: Result) -> list[Table]:
         ),
         _many_labels(result),
         _seconds(result),
+        *encoder_tables(result["encoder"], result["name_weight"]),
     ]
 
 
@@ -149,24 +151,6 @@ def _seconds(result: Result) -> Table:
         rows.append([f"{n} labels per class", *(f"{value:.1f}" for value in found)])
     head = ["CPU seconds", *_cells(result["development"], 5)]
     return Table("seconds", "CPU seconds of a fit", head, rows)
-
-
-def encoder_table(result: Result) -> Table:
-    """The recipe, an encoder alone, and both: accuracies and paired gaps."""
-    cells = {name: result["corpora"][name] for name in DEVELOPMENT}
-    rows = []
-    for method, mean in result["means"].items():
-        found = [cell["methods"][method]["mean"] for cell in cells.values()]
-        rows.append([method, *map(_share, [*found, mean])])
-    *others, both = result["means"]
-    for method in others:
-        gaps = [gain(cell["paired"][method]) for cell in cells.values()]
-        mean = result["means"][both] - result["means"][method]
-        rows.append([f"gain over {method}", *gaps, f"{mean:+.3f}"])
-    shares = [f"{cell['encoder_share']:.0%}" for cell in cells.values()]
-    rows.append(["share of the encoder in the vote", *shares, ""])
-    head = ["5 labels per class", *cells, "mean"]
-    return Table("encoder", "An encoder as a view of the recipe", head, rows)
 
 
 def _share(value: float) -> str:

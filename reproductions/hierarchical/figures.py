@@ -88,7 +88,12 @@ def _reviews(result: Mapping[str, Any]) -> Any:
         axes, titles, ("thousand", "thousand", "hundred"), strict=True
     ):
         axis.set(title=title, ylabel="accuracy", xlabel=f"training reviews, {unit}s")
-    legend(figure, axes, 3)
+    # The nodes have lines of their own, explained in the empty corner.
+    *_, corner = figure.axes
+    corner.legend(
+        *axes[1].get_legend_handles_labels(), loc="upper left", title=titles[1]
+    )
+    legend(figure, [axes[0], axes[2]], 3)
     return figure
 
 

@@ -18,10 +18,13 @@ import numpy as np
 from safetensors.numpy import load_file
 from scipy.special import erf
 
+# The folder of the files; empty where there is none.
+WEIGHTS = os.environ.get("EARMARK_MINILM", "")
+
 
 @cache
 def _files() -> tuple[dict[str, Any], dict[str, int]]:
-    folder = Path(os.environ["EARMARK_MINILM"])
+    folder = Path(WEIGHTS)
     vocabulary = (folder / "vocab.txt").read_text().split("\n")
     numbers = {piece: i for i, piece in enumerate(vocabulary)}
     return load_file(folder / "model.safetensors"), numbers
