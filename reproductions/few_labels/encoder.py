@@ -93,6 +93,7 @@ class Corpus:
             y=self.y[train],
             test=[self.train[i] for i in test],
             y_test=self.y[test],
+            described={c: self.described[c] for c in np.unique(self.y[train])},
         )
 
 

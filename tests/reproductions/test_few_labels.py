@@ -81,7 +81,7 @@ def test_an_encoder_as_a_view_beats_recipe_and_encoder_alone():
             for row in rows
             if row["labels"] == n
         }
-        assert mean[BOTH] >= max(mean[OURS], mean[ALONE]) + 0.02
+        assert mean[BOTH] >= max(mean[OURS], mean[ALONE]) + 0.015
         assert mean[BOTH] >= np.mean(SETFIT[n]) + 0.02
 
 
