@@ -141,7 +141,7 @@ def reliability(
         count=count.astype(np.int64),
         ece=float(count @ gap / n_answers),
         brier=brier,
-        log_loss=log_loss,
+        log_loss=max(0.0, log_loss),  # rounding may go below
         bias=float(sure.mean() - right.mean()),
         n_answers=n_answers,
     )
