@@ -122,7 +122,7 @@ def test_labels_are_checked_and_merged_with_those_of_the_model(tmp_path, first):
     assert "Animal" in message
     code, _, stderr = run("update", model, odd, "--merge-labels")
     assert code == 0
-    assert "left out 1 documents without a label" in stderr
+    assert "left out 1 document without a label" in stderr
     classes = read_manifest(model).metadata["training_data"]["classes"]
     assert classes == {"animal": 4, "vehicle": 3}
 
