@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -220,10 +221,12 @@ class Target:
     n_columns: int | None = None
     """Width of the 0/1 matrix that y was, else None."""
 
-    @property
+    @cached_property
     def unlabelled(self) -> IntVector:
         """Row numbers of the other documents."""
-        return np.setdiff1d(np.arange(self.n_documents), self.labelled)
+        missing = np.ones(self.n_documents, dtype=np.bool_)
+        missing[self.labelled] = False
+        return np.flatnonzero(missing)
 
 
 def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
