@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-from safetensors.numpy import load_file
 from sklearn.linear_model import LogisticRegression
 
 from earmark import TextClassifier
@@ -100,6 +98,9 @@ class Corpus:
 @lru_cache(maxsize=1)
 def read_corpus(name: str) -> Corpus:
     """A corpus by name; the last one stays in memory."""
+    import pandas as pd
+    from safetensors.numpy import load_file
+
     data = Path(os.environ["EARMARK_DATA"])
     index = pd.read_parquet(data / "minilm" / "index.parquet")
     stored = load_file(data / "minilm" / "vectors.safetensors")["vectors"]

@@ -64,7 +64,8 @@ def tuned(
 def answer(model: Any, X: Matrix) -> Answer:
     """Labels and log-probabilities of a fitted model."""
     if hasattr(model, "predict_log_proba"):
-        log_proba = model.predict_log_proba(X)
+        with np.errstate(divide="ignore"):
+            log_proba = model.predict_log_proba(X)
     elif hasattr(model, "predict_proba"):
         with np.errstate(divide="ignore"):
             log_proba = np.log(model.predict_proba(X))

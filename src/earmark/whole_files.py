@@ -26,7 +26,7 @@ try:
 except ImportError:  # Windows: an open file cannot be removed, which serves as lock
     fcntl = None
 
-__all__ = ["cache_folder", "locked_file", "whole_file", "write_whole"]
+__all__ = ["cache_folder", "changed_by_one", "locked_file", "whole_file", "write_whole"]
 
 _PIECE = 2**24
 
@@ -191,6 +191,25 @@ def locked_file(path: str | os.PathLike[str], *, wait: bool) -> Iterator[bool]:
         yield taken
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def changed_by_one(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let one process at a time read a file, change it and put it in its place.
+
+    The others wait; each then sees what was put there before.
+    """
+    if fcntl is None:
+        yield
+        return
+    while True:
+        with open(path, "rb") as file:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX)
+            # Whoever had it has put another file in its place.
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                yield
+                return
 
 
 def cache_folder() -> Path:

@@ -3,6 +3,8 @@
 import csv
 import hashlib
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -313,3 +315,18 @@ def test_facts_of_a_model_file_that_lie_are_passed_over(first, second, tmp_path)
     assert run("update", path, second, "--label", "kind")[0] == 0
     assert len(read_manifest(path).metadata["updates"]) == 1
     assert run("predict", path, second)[0] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks")
+def test_changes_of_several_processes_at_once_all_count(tmp_path, first):
+    model = trained(first, tmp_path / "m.earmark", "--model", "multinomial")
+    processes = []
+    for i in range(4):
+        data = write(tmp_path / f"{i}.csv", [(f"newword{i} horse", "animal")])
+        command = [sys.executable, "-m", "earmark", "update", str(model), str(data)]
+        processes.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
+    assert [process.wait() for process in processes] == [0] * 4
+    known = read_manifest(model).metadata["training_data"]
+    assert known["labelled"] == len(FIRST) + 4
+    words = earmark.load(model).telling_terms(top=100)["animal"]
+    assert {f"newword{i}" for i in range(4)} <= {word for word, _ in words}

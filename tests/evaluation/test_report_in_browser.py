@@ -110,6 +110,6 @@ def test_the_slider_says_what_a_threshold_costs_and_predictions_download(
         page.click("#download")
     waiting.value.save_as(tmp_path / "predictions.csv")
     lines = (tmp_path / "predictions.csv").read_text().splitlines()
-    assert lines[0] == "document,label,predicted,confidence"
+    assert lines[0] == "row,label,predicted,confidence"
     assert len(lines) == 201
     assert page.trouble == []

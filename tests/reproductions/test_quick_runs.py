@@ -13,6 +13,9 @@ from reproductions.study import Run, run_parts
 
 @pytest.mark.corpus
 @pytest.mark.slow
+# A quick run has few draws and documents: baselines may not converge.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_quick_run_writes_a_result_and_figures(name, tmp_path):
     command = ["reproduce", name, "--quick", "--out", str(tmp_path)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,7 @@ import typer
 from earmark.apps.cli import _options as options
 from earmark.apps.cli._console import confirm, note, number, status
 from earmark.exceptions import DataError, NotSupportedError
+from earmark.whole_files import changed_by_one
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -42,7 +44,9 @@ def _command(method: str, about: str) -> Callable[..., None]:
     ) -> None:
         how = options.reading(encoding, format, no_quotes)
         columns = (text, label, merge_labels)
-        _change(method, model, data, columns, out, answer_all, how, as_json)
+        replaced = out is None and model.is_file()
+        with changed_by_one(model) if replaced else nullcontext():
+            _change(method, model, data, columns, out, answer_all, how, as_json)
 
     run.__doc__ = f"{about}\n{_OPTIONS}"
     return run

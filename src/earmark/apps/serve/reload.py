@@ -16,6 +16,7 @@ from earmark.apps.serve.requests import RequestReader
 from earmark.apps.web.guard import Limits
 from earmark.apps.web.logs import logger
 from earmark.pipeline.files import load_with_info
+from earmark.whole_files import changed_by_one
 
 __all__ = ["ModelHolder", "Served"]
 
@@ -77,6 +78,11 @@ class ModelHolder:
             self.served = served
 
     def _changed(self, method: str, documents: Any, labels: list[Any]) -> Served:
+        # Another service, or a command, may change the same file.
+        with changed_by_one(self.path):
+            return self._change(method, documents, labels)
+
+    def _change(self, method: str, documents: Any, labels: list[Any]) -> Served:
         classifier, info = load_with_info(self.path)
         {"learn": classifier.partial_fit, "forget": classifier.forget}[method](
             documents, labels
