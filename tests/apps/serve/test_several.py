@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from earmark import TextClassifier, load
 from earmark.apps.serve.app import make_app
 from earmark.exceptions import DataError
+from earmark.persistence import read_manifest
 from tests.apps.serve.conftest import LABELS, TEXTS, fitted
 
 TOKEN = {"Authorization": "Bearer abc"}
@@ -63,7 +64,8 @@ def test_what_cannot_be_meant_is_refused(two, tmp_path):
 
 def test_learning_and_forgetting_are_exact_and_in_the_file(tmp_path):
     path = tmp_path / "m.earmark"
-    fitted().save(path, metadata={"label": "kind"})
+    known = {"labelled": 24, "classes": {"ham": 12, "spam": 12}}
+    fitted().save(path, metadata={"label": "kind", "training_data": known})
     before = load(path).predict_proba(["green tea"])
     app = make_app(path, reload_seconds=0, token="abc", learn=True)
     with TestClient(app) as client:
@@ -78,7 +80,14 @@ def test_learning_and_forgetting_are_exact_and_in_the_file(tmp_path):
             load(path).predict_proba(["green tea"])
             == all_at_once.predict_proba(["green tea"])
         ).all()
+        kept = read_manifest(path).metadata
+        assert kept["training_data"]["classes"] == {"ham": 13, "spam": 13}
+        assert [record["documents"] for record in kept["updates"]] == [2]
         assert client.post("/forget", json=body, headers=TOKEN).status_code == 200
+        assert len(read_manifest(path).metadata["forgotten"]) == 1
+        assert client.post("/classify?model=none", json=body).status_code == 401
+        wrong = client.post("/classify?model=none", json=body, headers=TOKEN)
+        assert wrong.status_code == 404
         assert (load(path).predict_proba(["green tea"]) == before).all()
         unequal = {"texts": ["a", "b"], "labels": ["ham"]}
         assert client.post("/learn", json=unequal, headers=TOKEN).status_code == 422
@@ -121,6 +130,26 @@ def test_answers_come_from_a_whole_model_while_32_clients_ask(tmp_path):
     assert sum(seen.values()) > 32
     (last,) = load(path).predict_proba([text])
     assert round(float(last.max()), 9) == whole[-1]
+
+
+def test_two_services_that_learn_into_one_file_lose_nothing(tmp_path):
+    path = tmp_path / "m.earmark"
+    fitted().save(path, metadata={"training_data": {"labelled": 24, "classes": {}}})
+    apps = [make_app(path, reload_seconds=0, token="abc", learn=True) for _ in "ab"]
+
+    def teach(app):
+        with TestClient(app) as client:
+            for _ in range(4):
+                body = {"texts": ["green tea"], "labels": ["ham"]}
+                done = client.post("/learn", json=body, headers=TOKEN)
+                assert done.status_code == 200
+
+    threads = [threading.Thread(target=teach, args=[app]) for app in apps]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert read_manifest(path).metadata["training_data"]["labelled"] == 32
 
 
 def test_feedback_is_appended_as_data_to_train_on(two, tmp_path):

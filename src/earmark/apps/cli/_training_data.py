@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Any
 from earmark.apps.cli._console import status
 from earmark.apps.cli._options import labelled_only
 from earmark.documents import Documents, read_documents
-from earmark.documents.document import (
-    Texts,
-    concatenate,
-    fingerprint,
-    shifted_fingerprint,
-)
+from earmark.documents.document import Texts, concatenate, fingerprint
 from earmark.exceptions import EarmarkWarning
 
 if TYPE_CHECKING:
@@ -55,26 +50,6 @@ def labelled_and_pool(
         ask_about_labels(documents, label)
     plain = [replace(one, labels=None, ids=None, columns={}) for one in pool]
     return documents, concatenate(plain, "").texts if plain else None
-
-
-def changed_data(
-    known: dict[str, Any], documents: Documents, *, added: bool
-) -> dict[str, Any]:
-    """``training_data`` after documents were learned or forgotten, exactly."""
-    sign = 1 if added else -1
-    counts = Counter(known.get("classes", {}))
-    for label in documents.labels or ():
-        counts[str(label)] += sign
-    known = {
-        **known,
-        "labelled": known.get("labelled", 0) + sign * len(documents),
-        "classes": dict(sorted(counts.items())),
-    }
-    if "fingerprint" in known:
-        known["fingerprint"] = shifted_fingerprint(
-            known["fingerprint"], fingerprint(documents), sign
-        )
-    return known
 
 
 def parts_data(source: str, job: Job) -> dict[str, Any]:

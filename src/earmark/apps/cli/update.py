@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Callable
 from contextlib import nullcontext
-from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +18,6 @@ from earmark.whole_files import changed_by_one
 if TYPE_CHECKING:
     from earmark.documents import Documents
     from earmark.pipeline import TextClassifier
-    from earmark.typing import JsonObject
 
 __all__ = ["forget", "update"]
 
@@ -94,14 +90,13 @@ def _change(
     as_json: bool,
 ) -> None:
     """Learn or forget the documents of ``data``, save, and say what was done."""
+    from earmark.apps.changes import recorded
     from earmark.apps.cli._models import load_for
-    from earmark.apps.cli._training_data import changed_data
 
     added = method == "partial_fit"
     target = model if out is None else out
     options.require_output(target, data)
     classifier, stored = load_for(model)
-    metadata = dict(stored.metadata)
     _require_exact(classifier, method, model)
     _stop_abstaining(classifier, model, answer_all)
     with status(f"reading {data}"):
@@ -112,14 +107,7 @@ def _change(
             learn(documents.texts, _as_classes(classifier, documents))
         except DataError as error:
             raise DataError(f"{documents.source}: {error}") from error
-    known = metadata.get("training_data")
-    if isinstance(known, dict):
-        metadata["training_data"] = changed_data(known, documents, added=added)
-    key = "updates" if added else "forgotten"
-    earlier = metadata.get(key)
-    record = _record(documents)
-    metadata[key] = [*(earlier if isinstance(earlier, list) else []), record]
-    metadata = {k: v for k, v in metadata.items() if k not in ("model", "classes")}
+    metadata, record = recorded(stored.metadata, documents, added=added)
     classifier.save(target, metadata=metadata)
     facts = {
         "model": classifier.model_name_,
@@ -188,17 +176,3 @@ def _stop_abstaining(classifier: TextClassifier, model: Path, answer_all: bool) 
             "or train again on all documents."
         )
     classifier.set_params(max_error=None, max_novelty=None)
-
-
-def _record(documents: Documents) -> JsonObject:
-    """What was changed and when, without a word of the documents.
-
-    The hash is SHA-256 of the salt and the documents' fingerprint, which
-    ``earmark check`` prints: whoever has the documents can tell that it was these.
-    """
-    from earmark.documents.document import fingerprint
-
-    salt = secrets.token_hex(16)
-    digest = sha256(f"{salt}{fingerprint(documents)}".encode()).hexdigest()
-    moment = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"time": moment, "documents": len(documents), "salt": salt, "hash": digest}

@@ -178,7 +178,8 @@ class _Service:
         """Label documents."""
         scope = request.scope
         require_json(scope)
-        name = self.names[0] if len(self.names) == 1 else self._chosen(request)
+        alone = len(self.names) == 1 and not scope["query_string"]
+        name = self.names[0] if alone else self._chosen(request)
         served = self.holders[name].served
         job = served.reader.job(scope["earmark.body"])
         seconds = self.limits.answer_seconds

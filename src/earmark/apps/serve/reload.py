@@ -11,17 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from earmark.apps.changes import recorded
 from earmark.apps.serve.model import ServedModel
 from earmark.apps.serve.requests import RequestReader
 from earmark.apps.web.guard import Limits
 from earmark.apps.web.logs import logger
+from earmark.documents import Documents
 from earmark.pipeline.files import load_with_info
 from earmark.whole_files import changed_by_one
 
 __all__ = ["ModelHolder", "Served"]
-
-# Metadata that a save writes by itself.
-_DERIVED = ("model", "classes")
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,8 @@ class ModelHolder:
         )
         new = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
         try:
-            facts = {k: v for k, v in info.metadata.items() if k not in _DERIVED}
+            change = Documents(documents, labels)
+            facts, _ = recorded(info.metadata, change, added=method == "learn")
             classifier.save(new, metadata=facts)
             served = Served.from_file(new, self.limits)
             os.replace(new, self.path)

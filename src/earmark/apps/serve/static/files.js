@@ -21,8 +21,22 @@ export function parseCsv(text) {
     else if (one === "\n") { row.push(cell.replace(/\r$/, "")); rows.push(row); row = []; cell = ""; }
     else cell += one;
   }
+  if (quoted) throw new Error(`A quote that is opened in row ${rows.length + 1} is never closed.`);
   if (cell || row.length) { row.push(cell.replace(/\r$/, "")); rows.push(row); }
-  return rows.filter((cells) => cells.length > 1 || cells[0]);
+  const filled = rows.filter((cells) => cells.length > 1 || cells[0]);
+  if (!filled.length) throw new Error("The file has no rows.");
+  const odd = filled.findIndex((cells) => cells.length !== filled[0].length);
+  if (odd > 0) throw new Error(`Row ${odd + 1} has ${filled[odd].length} fields, the first row has ${filled[0].length}.`);
+  return filled;
+}
+
+/** The text of a file in UTF-8; nothing in it is replaced. */
+async function textOf(file) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    throw new Error(`${file.name} is not text in UTF-8. Save it as UTF-8, or use earmark predict.`);
+  }
 }
 
 const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
@@ -33,7 +47,11 @@ export function listenForFiles({ model, ask, complain }) {
   let name = "";
 
   async function take(file) {
-    table = parseCsv((await file.text()).replace(/^\ufeff/, ""));
+    table = null;
+    $("label-file").hidden = true;
+    $("file-words").textContent = "";
+    complain(null);
+    table = parseCsv(await textOf(file));
     name = file.name;
     const [head] = table;
     const longest = head.map((_, at) => Math.max(...table.slice(1, 50).map((row) => (row[at] || "").length), 0));

@@ -1,0 +1,67 @@
+"""What a model file keeps about documents that it learned or forgot later."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from earmark.documents import Documents
+from earmark.documents.document import fingerprint, shifted_fingerprint
+from earmark.typing import JsonObject
+
+__all__ = ["recorded"]
+
+# A service that learns all day keeps the last so many; what was forgotten stays.
+_MOST_UPDATES = 1000
+# What a save writes by itself.
+_DERIVED = ("model", "classes")
+
+
+def recorded(
+    metadata: Mapping[str, object], documents: Documents, *, added: bool
+) -> tuple[JsonObject, JsonObject]:
+    """The metadata after a change, and the record of it that they now hold."""
+    kept: JsonObject = {k: v for k, v in metadata.items() if k not in _DERIVED}
+    known = kept.get("training_data")
+    if isinstance(known, dict):
+        kept["training_data"] = _changed_data(known, documents, added=added)
+    key, record = "updates" if added else "forgotten", _record(documents)
+    earlier = kept.get(key)
+    records = [*(earlier if isinstance(earlier, list) else []), record]
+    kept[key] = records[-_MOST_UPDATES:] if added else records
+    return kept, record
+
+
+def _changed_data(
+    known: JsonObject, documents: Documents, *, added: bool
+) -> JsonObject:
+    """``training_data`` after documents were learned or forgotten, exactly."""
+    sign = 1 if added else -1
+    counts: Counter[str] = Counter(known.get("classes", {}))
+    for label in documents.labels or ():
+        counts[str(label)] += sign
+    known = {
+        **known,
+        "labelled": known.get("labelled", 0) + sign * len(documents),
+        "classes": dict(sorted(counts.items())),
+    }
+    if "fingerprint" in known:
+        known["fingerprint"] = shifted_fingerprint(
+            known["fingerprint"], fingerprint(documents), sign
+        )
+    return known
+
+
+def _record(documents: Documents) -> JsonObject:
+    """What was changed and when, without a word of the documents.
+
+    The hash is SHA-256 of the salt and the documents' fingerprint, which
+    ``earmark check`` prints: whoever has the documents can tell that it was these.
+    """
+    salt = secrets.token_hex(16)
+    digest = sha256(f"{salt}{fingerprint(documents)}".encode()).hexdigest()
+    moment = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"time": moment, "documents": len(documents), "salt": salt, "hash": digest}
