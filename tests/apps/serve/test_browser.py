@@ -64,13 +64,13 @@ def test_a_dropped_file_comes_back_labelled_and_a_correction_is_kept(
         page.click("#wrong button")
         page.locator("#thanks").filter(has_text="noted").wait_for()
         assert '"label": "ham"' in kept.read_text()
-        odd = tmp_path / "odd.csv"
         for content, words in (
             (b"text\ncaf\xe9\n", "UTF-8"),
             (b"a,b\n1,2,3\n", "Row 2 has 3 fields"),
             (b'a,b\n1,"2\n3,4\n', "never closed"),
             (b"", "no rows"),
         ):
+            odd = tmp_path / f"{words}.csv"
             odd.write_bytes(content)
             page.set_input_files("#file", odd)
             page.locator("#notice").filter(has_text=words).wait_for()

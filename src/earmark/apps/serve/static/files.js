@@ -91,6 +91,8 @@ export function listenForFiles({ model, ask, complain }) {
   }
 
   const failed = (error) => complain(error);
+  // The same file again, after it was mended, is a change too.
+  $("file").addEventListener("click", () => { $("file").value = ""; });
   $("file").addEventListener("change", () => { if ($("file").files.length) take($("file").files[0]).catch(failed); });
   $("label-file").addEventListener("click", () => { complain(null); work().catch(failed); });
   $("drop").addEventListener("dragover", (event) => { event.preventDefault(); $("drop").classList.add("over"); });
