@@ -46,16 +46,6 @@ from earmark.typing import (
 if TYPE_CHECKING:
     from earmark.features.word_counter import WordCounter
 
-__all__ = [
-    "Analysis",
-    "AnalysisMixin",
-    "KnownTerms",
-    "count_by_class",
-    "count_matrix",
-    "known_terms",
-    "packed_by_class",
-]
-
 # No document is longer, in characters.
 _LONGEST_TEXT = 2**28
 

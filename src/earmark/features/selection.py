@@ -30,8 +30,6 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["TermSelector"]
-
 _CRITERIA = ("information_gain", "chi2", "df", "mutual_information")
 
 

@@ -20,8 +20,6 @@ from earmark.kernels.rows import (
 from earmark.parameters import require_one_of, with_parameters
 from earmark.typing import FloatVector, IntVector, MatrixLike, SparseMatrix
 
-__all__ = ["IDF", "NORM", "TF", "TfidfWeighting"]
-
 # Documents with each term: whole numbers, but for documents that were weighted.
 Frequencies: TypeAlias = IntVector | FloatVector
 

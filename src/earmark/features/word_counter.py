@@ -17,12 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
-from earmark.features.analysis import (
-    Analysis,
-    AnalysisMixin,
-    KnownTerms,
-    count_matrix,
-)
+from earmark.features.analysis import Analysis, AnalysisMixin, KnownTerms, count_matrix
 from earmark.kernels.text import Counts, Documents, count_hashed, count_terms
 from earmark.kernels.text_plain import CsrArrays, PlainCounts, count_hashed_tokens
 from earmark.parameters import (
@@ -33,20 +28,6 @@ from earmark.parameters import (
 )
 from earmark.text.containers import as_texts
 from earmark.typing import BoolVector, DocumentsLike, IntVector, Labels, SparseMatrix
-
-__all__ = [
-    "EMPTY_VOCABULARY",
-    "HashedCounter",
-    "WordCounter",
-    "check_pruning",
-    "checked_vocabulary",
-    "merge_seen",
-    "prunes",
-    "term_mask",
-    "terms_by_column",
-    "warn_of_upper_case",
-]
-
 
 EMPTY_VOCABULARY = (
     "empty vocabulary; perhaps the documents only contain stop words, or "

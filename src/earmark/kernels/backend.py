@@ -14,8 +14,6 @@ from earmark.exceptions import EarmarkWarning
 _SOURCES = Path(__file__).parents[3] / "cpp"  # in a checkout only
 _KINDS = (".cpp", ".hpp")
 
-__all__ = ["describe", "extension", "native"]
-
 
 @functools.cache
 def _extension() -> ModuleType | None:

@@ -16,20 +16,6 @@ from earmark.kernels.backend import native
 from earmark.kernels.rows import csr_arrays
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = [
-    "GOLDEN",
-    "Visits",
-    "Words",
-    "counter_key",
-    "distinct_documents",
-    "fingerprints",
-    "mixed_bits",
-    "rekeyed",
-    "uniform_of",
-    "uniforms",
-]
-
-
 Words: TypeAlias = NDArray[np.uint64]
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -18,15 +18,6 @@ from earmark.kernels.backend import native
 from earmark.kernels.keys import uniform_of
 from earmark.typing import FloatMatrix, FloatVector, SparseMatrix
 
-__all__ = [
-    "DocumentRows",
-    "MixtureTotals",
-    "Tiling",
-    "mixture_evidence",
-    "mixture_start",
-    "mixture_step",
-]
-
 # Tile widths that the compiled passes know; wider tiles are multiples of 32. A tile
 # costs about as much as 24 columns, beside its own.
 _WIDTHS, _WIDE, _TILE_COST = (32, 36, 40, 56, 16, 8), 32, 24

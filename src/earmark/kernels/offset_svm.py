@@ -25,8 +25,6 @@ from earmark.kernels.keys import GOLDEN, mixed_bits
 from earmark.kernels.rows import csr_arrays
 from earmark.typing import FloatVector, SparseMatrix
 
-__all__ = ["LinearFit", "fit_offset_svm"]
-
 
 class LinearFit(NamedTuple):
     """Scores are ``D @ weights + intercept``."""

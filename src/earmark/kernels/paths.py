@@ -17,18 +17,6 @@ from scipy import sparse
 from earmark.kernels.backend import native
 from earmark.typing import IntVector, SparseMatrix
 
-__all__ = [
-    "Moments",
-    "PresenceRows",
-    "WalkSums",
-    "cooccurrence_moments",
-    "presence_times",
-    "shared_ends",
-    "squared_cooccurrence",
-    "transposed_times",
-    "walk_sums",
-]
-
 _BLOCK = 4_000_000  # values held at once by a plain twin
 
 
@@ -204,9 +192,7 @@ def shared_ends(rows: PresenceRows, others: PresenceRows, dtype: Any) -> Any:
     return ends, middles
 
 
-def _cooccurrence_blocks(
-    rows: PresenceRows,
-) -> Iterator[tuple[slice, SparseMatrix]]:
+def _cooccurrence_blocks(rows: PresenceRows) -> Iterator[tuple[slice, SparseMatrix]]:
     """Rows of C0 as sparse int64 blocks of bounded size."""
     B = rows.matrix()
     step = max(1, _BLOCK // max(1, rows.n_terms))

@@ -14,8 +14,6 @@ from earmark.kernels.backend import native
 from earmark.kernels.rows import canonical_rows, csr_arrays, row_numbers, unit_rows
 from earmark.typing import FloatMatrix, IntVector, SparseMatrix
 
-__all__ = ["Postings", "build_postings", "top_similar"]
-
 # A term in more than this share of the documents is cheaper as a dense column, unless
 # such terms are so light in the mean that bounding them is cheaper still.
 _HOT_SHARE = 0.1

@@ -22,30 +22,6 @@ from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, SparseMa
 
 Weights: TypeAlias = FloatVector | IntVector
 
-__all__ = [
-    "UNIT",
-    "canonical_rows",
-    "class_sums",
-    "class_unit_sums",
-    "csr_arrays",
-    "dense_blocks",
-    "fixed_point_rows",
-    "index_type",
-    "log_normalize",
-    "logsumexp_rows",
-    "pair_counts",
-    "presence",
-    "require_counts",
-    "right_singular_vectors",
-    "row_lengths",
-    "row_norms",
-    "row_numbers",
-    "scale_rows",
-    "squared_lengths",
-    "times_dense",
-    "unit_rows",
-]
-
 UNIT = 2.0**-40
 """The grid that the entries of a unit vector are rounded to."""
 _PAIR_BLOCK = 512

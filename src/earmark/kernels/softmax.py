@@ -28,20 +28,6 @@ from earmark.kernels.keys import Visits
 from earmark.kernels.rows import csr_arrays, log_normalize, squared_lengths
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = [
-    "Descent",
-    "DualResult",
-    "DualStart",
-    "Steps",
-    "descend",
-    "fitted_temperature",
-    "maximize_dual",
-    "new_descent",
-    "settle",
-    "softmax",
-]
-
-
 # The coldest and the hottest considered, relative to the spread of the scores.
 _TEMPERATURES = 1e-4, 1e2
 
@@ -95,22 +81,34 @@ def descend(
     state: Descent,
     steps: Steps,
 ) -> float:
-    """One pass over the rows in ``order``; the sum of losses met on the way.
-
-    Each document's loss is taken before the step that learns it.
-    """
+    """One pass over the rows in ``order``; the sum of losses before each step."""
     labels = np.ascontiguousarray(y_index, dtype=np.int32)
     lib = native()
-    if lib is None:
-        return _descend_plain(X, labels, weight, order, state, steps)
-    loss: float = lib.softmax_descend(
-        *csr_arrays(X),
-        order=order,
-        y=labels,
-        weight=weight,
-        **vars(state),
-        **vars(steps),
-    )
+    if lib is not None:
+        data = {"order": order, "y": labels, "weight": weight}
+        arguments = {**data, **vars(state), **vars(steps)}
+        return float(lib.softmax_descend(*csr_arrays(X), **arguments))
+    n_rows, loss = len(order), 0.0
+    for first in range(0, n_rows, steps.batch_size):
+        batch = order[first : first + steps.batch_size]
+        eta = steps.first + (steps.last - steps.first) * (first / n_rows)
+        rows = [_row(X, int(d)) for d in batch]
+        for terms, _ in rows:
+            if steps.penalty > 0:
+                gap = state.path[0] - state.decayed[terms]
+                keep = _kept(gap, state.squares[terms], steps)
+                state.weights[terms] *= keep[:, None]
+                state.decayed[terms] = state.path[0]
+        scores = np.stack([x @ state.weights[terms] for terms, x in rows]) + state.bias
+        own = scores[np.arange(len(batch)), labels[batch]]
+        residuals, normalizer = softmax(scores)
+        loss += float(weight[batch] @ (normalizer - own))
+        residuals[np.arange(len(batch)), labels[batch]] -= 1.0
+        residuals *= weight[batch, None]
+        step = eta if steps.adaptive else eta / len(batch)
+        for (terms, x), residual in zip(rows, residuals, strict=True):
+            _step(state, steps, terms, x, step, residual)
+        state.path[0] += eta * len(batch) if steps.adaptive else eta
     return loss
 
 
@@ -132,45 +130,13 @@ def softmax(scores: FloatMatrix) -> tuple[FloatMatrix, FloatVector]:
     return powers / total, (top + np.log(total))[:, 0]
 
 
-def _descend_plain(
-    X: SparseMatrix,
-    labels: NDArray[np.int32],
-    weight: FloatVector,
-    order: IntVector,
+def _step(
     state: Descent,
     steps: Steps,
-) -> float:
-    n_rows, loss = len(order), 0.0
-    for first in range(0, n_rows, steps.batch_size):
-        batch = order[first : first + steps.batch_size]
-        eta = steps.first + (steps.last - steps.first) * (first / n_rows)
-        rows = [_row(X, int(d)) for d in batch]
-        for terms, _ in rows:
-            if steps.penalty > 0:
-                gap = state.path[0] - state.decayed[terms]
-                keep = _kept(gap, state.squares[terms], steps)
-                state.weights[terms] *= keep[:, None]
-                state.decayed[terms] = state.path[0]
-        scores = np.stack([x @ state.weights[terms] for terms, x in rows]) + state.bias
-        own = scores[np.arange(len(batch)), labels[batch]]
-        residuals, normalizer = softmax(scores)
-        loss += float(weight[batch] @ (normalizer - own))
-        residuals[np.arange(len(batch)), labels[batch]] -= 1.0
-        residuals *= weight[batch, None]
-        step = eta if steps.adaptive else eta / len(batch)
-        for (terms, x), residual in zip(rows, residuals, strict=True):
-            _step_plain(terms, x, residual, step, state, steps)
-        state.path[0] += eta * len(batch) if steps.adaptive else eta
-    return loss
-
-
-def _step_plain(
     terms: IntVector,
     x: FloatVector,
-    residual: FloatVector,
     step: float,
-    state: Descent,
-    steps: Steps,
+    residual: FloatVector,
 ) -> None:
     """A document's share of the step: W -= step x (y - t)' (SR1)."""
     square = float(residual @ residual)
@@ -229,18 +195,6 @@ class DualResult:
     converged: bool
 
 
-@dataclass
-class _State:
-    """Weights, bias, log a_d; and after a pass: gap, entropy, sum_d c_d (t_d - a_d)."""
-
-    weights: FloatMatrix
-    bias: FloatVector
-    logs: FloatMatrix
-    pull: FloatVector
-    gap: float = 0.0
-    entropy: float = 0.0
-
-
 def maximize_dual(
     X: SparseMatrix,
     y_index: IntVector,
@@ -256,125 +210,111 @@ def maximize_dual(
 ) -> DualResult:
     """Visit all documents until the gap is below ``tol`` of the objective."""
     labels = np.ascontiguousarray(y_index, dtype=np.int32)
-    strength = C * visits.weight
+    strength, square = C * visits.weight, squared_lengths(X)
     total = float(strength[visits.rows].sum())
-    square = squared_lengths(X)
     typical = float(square[visits.rows].mean()) or 1.0
     bias_square = _BIAS_SHARE * typical if fit_bias else 0.0
-    state = _first_state(X, labels, strength, n_classes, start)
+    ascent = _Ascent(X, labels, strength, square, bias_square, n_classes, start)
     gaps: list[float] = []
     converged = False
     for epoch in range(max_passes):
-        order = visits.order(seed, epoch)
-        fresh = epoch == 0 and start is None
-        _ascend(X, labels, strength, square, order, state, bias_square, fresh)
+        ascent.visit(visits.order(seed, epoch), fresh=epoch == 0 and start is None)
         # From here on the bias is drawn towards where it is now.
-        state.bias += bias_square * state.pull
-        gap = state.gap + bias_square * float(state.pull @ state.pull)
+        ascent.bias += bias_square * ascent.pull
+        gap = ascent.gap + bias_square * float(ascent.pull @ ascent.pull)
         gaps.append(gap / total)
-        dual = state.entropy - 0.5 * float(np.vdot(state.weights, state.weights))
+        dual = ascent.entropy - ascent.penalty()
         converged = gap <= tol * (dual + gap)
         if converged:
             break
-    objective = _objective(X, labels, strength, visits.rows, state) / total
-    return DualResult(state.weights, state.bias, objective, gaps, converged)
+    objective = ascent.objective(visits.rows) / total
+    return DualResult(ascent.weights, ascent.bias, objective, gaps, converged)
 
 
-def _first_state(
-    X: SparseMatrix,
-    labels: NDArray[np.int32],
-    strength: FloatVector,
-    n_classes: int,
-    start: DualStart | None,
-) -> _State:
-    """All a_d = t_d, so W = 0; or W of the probabilities that ``start`` gives."""
-    targets = np.zeros((X.shape[0], n_classes))
-    targets[np.arange(X.shape[0]), labels] = 1.0
-    if start is None:
-        # log 0 is no start for Newton's method: the first guess is less certain.
-        guess = np.log(0.99 * targets + 0.01 / n_classes)
-        weights, bias = np.zeros((X.shape[1], n_classes)), np.zeros(n_classes)
-        return _State(weights, bias, guess, np.zeros(n_classes))
-    logs = np.log(np.maximum(start.proba, np.exp(_LOWEST)))
-    weights = X.T @ (strength[:, None] * (targets - start.proba))
-    bias = np.array(start.bias, dtype=np.float64)
-    return _State(np.ascontiguousarray(weights), bias, logs, np.zeros(n_classes))
+class _Ascent:
+    """Weights, bias, log a_d; and after a pass: gap, entropy, sum_d c_d (t_d - a_d).
 
+    At first all a_d = t_d, so W = 0; or W of the probabilities that ``start`` gives.
+    """
 
-def _objective(
-    X: SparseMatrix,
-    labels: NDArray[np.int32],
-    strength: FloatVector,
-    rows: IntVector,
-    state: _State,
-) -> float:
-    scores = (X @ state.weights + state.bias)[rows]
-    loss = softmax(scores)[1] - scores[np.arange(len(rows)), labels[rows]]
-    size = float(np.vdot(state.weights, state.weights))
-    return float(strength[rows] @ loss) + 0.5 * size
+    def __init__(
+        self,
+        X: SparseMatrix,
+        labels: NDArray[np.int32],
+        strength: FloatVector,
+        square: FloatVector,
+        bias_square: float,
+        n_classes: int,
+        start: DualStart | None,
+    ) -> None:
+        self.X, self.labels, self.strength = X, labels, strength
+        self.square, self.bias_square = square, bias_square
+        self.gap = self.entropy = 0.0
+        self.pull = np.zeros(n_classes)
+        targets = np.zeros((X.shape[0], n_classes))
+        targets[np.arange(X.shape[0]), labels] = 1.0
+        if start is None:
+            self.weights = np.zeros((X.shape[1], n_classes))
+            self.bias = np.zeros(n_classes)
+            # log 0 is no start for Newton's method: the first guess is less certain.
+            self.logs = np.log(0.99 * targets + 0.01 / n_classes)
+            return
+        weights = X.T @ (strength[:, None] * (targets - start.proba))
+        self.weights = np.ascontiguousarray(weights)
+        self.bias = np.array(start.bias, dtype=np.float64)
+        self.logs = np.log(np.maximum(start.proba, np.exp(_LOWEST)))
 
+    def penalty(self) -> float:
+        """|W|^2 / 2."""
+        return 0.5 * float(np.vdot(self.weights, self.weights))
 
-def _ascend(
-    X: SparseMatrix,
-    labels: NDArray[np.int32],
-    strength: FloatVector,
-    square: FloatVector,
-    order: IntVector,
-    state: _State,
-    bias_square: float,
-    fresh: bool,
-) -> None:
-    """One pass; ``fresh`` where every a_d is still t_d."""
-    state.pull[:] = 0.0
-    lib = native()
-    if lib is None:
-        _ascend_plain(X, labels, strength, square, order, state, bias_square, fresh)
-        return
-    state.gap, state.entropy = lib.softmax_ascend(
-        *csr_arrays(X),
-        order=order,
-        y=labels,
-        strength=strength,
-        square=square,
-        weights=state.weights,
-        bias=state.bias,
-        logs=state.logs,
-        pull=state.pull,
-        bias_square=bias_square,
-        fresh=fresh,
-    )
+    def objective(self, rows: IntVector) -> float:
+        """The primal objective on these rows."""
+        scores = (self.X @ self.weights + self.bias)[rows]
+        loss = softmax(scores)[1] - scores[np.arange(len(rows)), self.labels[rows]]
+        return float(self.strength[rows] @ loss) + self.penalty()
 
+    def visit(self, order: IntVector, fresh: bool) -> None:
+        """One pass; ``fresh`` where every a_d is still t_d."""
+        self.pull[:] = 0.0
+        lib = native()
+        if lib is None:
+            self._visit_plain(order, fresh)
+            return
+        self.gap, self.entropy = lib.softmax_ascend(
+            *csr_arrays(self.X),
+            order=order,
+            y=self.labels,
+            strength=self.strength,
+            square=self.square,
+            weights=self.weights,
+            bias=self.bias,
+            logs=self.logs,
+            pull=self.pull,
+            bias_square=self.bias_square,
+            fresh=fresh,
+        )
 
-def _ascend_plain(
-    X: SparseMatrix,
-    labels: NDArray[np.int32],
-    strength: FloatVector,
-    square: FloatVector,
-    order: IntVector,
-    state: _State,
-    bias_square: float,
-    fresh: bool,
-) -> None:
-    state.gap = state.entropy = 0.0
-    for row in order:
-        part = slice(X.indptr[row], X.indptr[row + 1])
-        terms, x = X.indices[part], X.data[part]
-        scores = x @ state.weights[terms] + state.bias
-        target = np.zeros(len(scores))
-        target[labels[row]] = 1.0
-        logs = state.logs[row]
-        old = target if fresh else np.exp(logs)
-        normalizer = softmax(scores[None])[1][0]
-        gap = float(old @ ((0.0 if fresh else logs) - scores)) + normalizer
-        state.gap += strength[row] * gap
-        q = strength[row] * (square[row] + bias_square)
-        logs, now = _solve_visit(scores + q * old, logs, q)
-        state.logs[row] = logs
-        state.pull += strength[row] * (target - now)
-        state.entropy -= strength[row] * float(now @ logs)
-        move = strength[row] * (old - now)
-        state.weights[terms] += x[:, None] * move
-        state.bias += bias_square * move
+    def _visit_plain(self, order: IntVector, fresh: bool) -> None:
+        self.gap = self.entropy = 0.0
+        for row in order:
+            terms, x = _row(self.X, row)
+            scores = x @ self.weights[terms] + self.bias
+            target = np.zeros(len(scores))
+            target[self.labels[row]] = 1.0
+            logs, strength = self.logs[row], self.strength[row]
+            old = target if fresh else np.exp(logs)
+            normalizer = softmax(scores[None])[1][0]
+            gap = float(old @ ((0.0 if fresh else logs) - scores)) + normalizer
+            self.gap += strength * gap
+            q = strength * (self.square[row] + self.bias_square)
+            logs, now = _solve_visit(scores + q * old, logs, q)
+            self.logs[row] = logs
+            self.pull += strength * (target - now)
+            self.entropy -= strength * float(now @ logs)
+            move = strength * (old - now)
+            self.weights[terms] += x[:, None] * move
+            self.bias += self.bias_square * move
 
 
 def _solve_visit(

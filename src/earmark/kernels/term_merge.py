@@ -14,8 +14,6 @@ from earmark.exceptions import DataError
 from earmark.kernels.backend import native
 from earmark.typing import IntVector, SparseMatrix
 
-__all__ = ["PackedTerms", "merge_counts", "merge_terms", "pack_terms", "unpack_terms"]
-
 PackedTerms: TypeAlias = tuple[NDArray[np.uint8], IntVector]
 """UTF-8 bytes of all terms, and where each begins and ends (n_terms + 1)."""
 

@@ -11,8 +11,6 @@ from scipy.special import xlogy
 
 from earmark.typing import FloatMatrix, FloatVector
 
-__all__ = ["chi_square", "information_gain", "largest_mutual_information"]
-
 
 def information_gain(joint: FloatMatrix, docs: FloatVector) -> FloatVector:
     """H(class) - H(class | term present or absent), in bits."""

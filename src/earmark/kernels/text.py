@@ -25,25 +25,6 @@ from earmark.kernels.term_merge import PackedTerms
 from earmark.kernels.text_plain import ClassCounts, CsrArrays, PlainCounts
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
-__all__ = [
-    "LONGEST_NGRAM",
-    "ArrowText",
-    "Counts",
-    "Documents",
-    "NativeCounts",
-    "Scan",
-    "TermTable",
-    "code_point_tables",
-    "count_by_class",
-    "count_columns",
-    "count_hashed",
-    "count_terms",
-    "is_missing",
-    "not_text",
-    "pack_by_class",
-    "score_texts",
-]
-
 LONGEST_NGRAM = 255
 """Words of the longest n-gram that the compiled tables hold."""
 

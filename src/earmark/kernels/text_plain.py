@@ -20,20 +20,6 @@ from earmark.kernels.backend import native
 from earmark.kernels.rows import index_type
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
-__all__ = [
-    "ClassCounts",
-    "CsrArrays",
-    "PlainCounts",
-    "char_ngrams",
-    "char_ngrams_in_words",
-    "class_sums",
-    "count_columns",
-    "count_hashed_tokens",
-    "linear_scores",
-    "murmurhash3",
-    "word_ngrams",
-]
-
 CsrArrays: TypeAlias = tuple[IntVector, IntVector, IntVector]
 """indptr, indices and data of a CSR matrix; the first two may be int32."""
 

@@ -45,26 +45,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = [
-    "AdditiveClassifier",
-    "ExplainsScores",
-    "JointClassifier",
-    "LinearModel",
-    "LinearRule",
-    "LogitClassifier",
-    "RankingClassifier",
-    "ScoreParts",
-    "ScoringClassifier",
-    "check_parameters",
-    "class_columns",
-    "document_weights",
-    "joint_log_likelihood",
-    "linear_parts",
-    "linear_rule_of",
-    "repeats",
-    "two_classes",
-]
-
 
 @runtime_checkable
 class LinearModel(Protocol):
@@ -350,9 +330,7 @@ def joint_log_likelihood(model: JointClassifier, rows: Matrix) -> FloatMatrix:
 
 
 def document_weights(
-    sample_weight: WeightsLike,
-    labels: Labels,
-    class_weight: ClassWeightLike = None,
+    sample_weight: WeightsLike, labels: Labels, class_weight: ClassWeightLike = None
 ) -> FloatVector:
     """Weight of each document, its class's factor included; 1 if nothing is said."""
     weight = real_weights(sample_weight, len(labels))

@@ -11,8 +11,6 @@ from earmark.encoders.by_name import Encoder
 from earmark.text.class_names import ClassNames
 from earmark.typing import ClassWeightLike, Estimator
 
-__all__ = ["MODELS", "BuildOptions", "ModelSpec", "get_spec", "wanted_features"]
-
 
 @dataclass(frozen=True)
 class BuildOptions:

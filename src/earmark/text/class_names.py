@@ -11,8 +11,6 @@ import numpy as np
 from earmark.exceptions import DataError
 from earmark.typing import BoolVector
 
-__all__ = ["ClassNames", "label_words", "require_class_names", "require_named"]
-
 # Between the words of a label: "moneyFX" and "HTMLPage" have one border each.
 _BORDERS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W\d_]+")
 # A code, such as C01, 12B or ICD10: figures beside capitals.

@@ -14,8 +14,6 @@ from earmark.parameters import with_parameters
 from earmark.text.regions import ADDRESS, NUMBER
 from earmark.text.tokens import make_preprocessor, stop_word_set
 
-__all__ = ["SUBSTITUTIONS", "TextPreparation"]
-
 # Name -> what is looked for, and the token that stands for it. Addresses go
 # first: they may hold numbers.
 SUBSTITUTIONS: Mapping[str, tuple[re.Pattern[str], str]] = {

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["ADDRESS", "NUMBER", "split_mail", "split_reply", "split_title"]
-
-
 _QUOTED = re.compile(r"\s*(?:[>|]|[A-Za-z]{1,4}>)")
 _WROTE = re.compile(r".{0,120}\b(?:wrote|writes|said|schrieb|a écrit)\s*:\s*")
 _SIGNATURE = re.compile(r"-- ?")

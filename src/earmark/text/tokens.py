@@ -13,18 +13,6 @@ from typing import Any
 
 from earmark.kernels.text_plain import char_ngrams, char_ngrams_in_words, word_ngrams
 
-__all__ = [
-    "WORD_PATTERN",
-    "make_analyzer",
-    "make_preprocessor",
-    "make_tokenizer",
-    "mixes_languages",
-    "stop_word_set",
-    "unspaced_share",
-    "words_of_least_length",
-]
-
-
 WORD_PATTERN = r"(?u)\b\w\w+\b"
 
 # Runs of word characters, however they are written: the least length of a run.

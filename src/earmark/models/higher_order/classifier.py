@@ -54,18 +54,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = [
-    "COSTS",
-    "HigherOrderClassifier",
-    "OneAgainstOne",
-    "PairProblem",
-    "best_in_cross_validation",
-    "best_on_training",
-    "fit_pair",
-    "pair_margin",
-    "pair_weights",
-]
-
 
 @dataclass(frozen=True)
 class PairProblem:
@@ -432,11 +420,7 @@ class HigherOrderClassifier(RankingClassifier):
         """The transforms of all pairs, from the paths of each class (HO1)."""
         n_classes = len(self.classes_)
         paths = count_class_paths(
-            rows,
-            y_index,
-            n_classes,
-            order=check_path_parameters(self),
-            pure=self.pure,
+            rows, y_index, n_classes, order=check_path_parameters(self), pure=self.pure
         )
         held = class_sums(rows, y_index, n_classes).toarray() > 0
         log_probabilities = paths.log_probabilities(self.alpha)

@@ -13,15 +13,7 @@ from earmark.exceptions import EarmarkWarning
 from earmark.kernels.rows import class_sums
 from earmark.models.naive_bayes.count_model import log_or_minus_inf
 from earmark.statistics import second_order_paths, third_order_paths
-from earmark.typing import (
-    BoolVector,
-    FloatMatrix,
-    FloatVector,
-    IntVector,
-    SparseMatrix,
-)
-
-__all__ = ["ClassPaths", "block_paths", "count_class_paths", "joined_paths"]
+from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = ["HigherOrderNaiveBayes", "Path", "strongest_paths"]
-
 
 class Path(NamedTuple):
     """A chain term - document - term - document - term."""

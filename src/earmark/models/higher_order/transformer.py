@@ -33,8 +33,6 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["HigherOrderTransformer", "check_path_parameters", "pair_values"]
-
 
 def pair_values(
     log_present: FloatMatrix,
@@ -147,11 +145,7 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         rows = presence(canonical_rows(X))
         self.class_terms_ = class_sums(rows, y_index, len(self.classes_)).toarray() > 0
         paths = count_class_paths(
-            rows,
-            y_index,
-            len(self.classes_),
-            order=order,
-            pure=self.pure,
+            rows, y_index, len(self.classes_), order=order, pure=self.pure
         )
         self.log_present_, self.log_absent_ = paths.log_probabilities(self.alpha)
         self.seen_ = paths.seen

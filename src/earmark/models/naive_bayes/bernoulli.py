@@ -23,8 +23,6 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["BernoulliNaiveBayes"]
-
 
 @with_parameters()
 class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):

@@ -41,18 +41,6 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = [
-    "ClassPrior",
-    "ComplementNaiveBayes",
-    "CountNaiveBayes",
-    "MultinomialNaiveBayes",
-    "PresenceScores",
-    "SparseWeights",
-    "log_likelihood_without",
-    "log_or_minus_inf",
-]
-
-
 DENSE_CELLS = 2**24
 """Classes times terms up to which all weights are kept, 256 MB of them."""
 

@@ -25,8 +25,6 @@ from earmark.typing import (
     MatrixLike,
 )
 
-__all__ = ["GaussianNaiveBayes", "log_densities"]
-
 _TINY = float(np.finfo(np.float64).tiny)
 
 

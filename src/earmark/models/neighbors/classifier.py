@@ -46,8 +46,6 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["NeighborsClassifier"]
-
 # Documents on which an approximate search measures its recall.
 _RECALL_SAMPLE = 200
 
@@ -402,10 +400,7 @@ def _shares_of(votes: FloatMatrix) -> FloatMatrix:
 
 
 def learned_positions(
-    rows: SparseMatrix,
-    own: IntVector,
-    learned: SparseMatrix,
-    targets: IntVector,
+    rows: SparseMatrix, own: IntVector, learned: SparseMatrix, targets: IntVector
 ) -> IntVector:
     """Where each of ``rows`` with class ``own`` stands among the learned documents.
 

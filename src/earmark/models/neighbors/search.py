@@ -20,19 +20,6 @@ from earmark.kernels.rows import squared_lengths, unit_rows
 from earmark.models.base import ScoreParts
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
 
-__all__ = [
-    "Answer",
-    "Neighbor",
-    "Search",
-    "best_k",
-    "build_search",
-    "chosen_classes",
-    "counted_votes",
-    "neighbor_parts",
-    "vote_weights",
-]
-
-
 Neighbors = tuple[FloatMatrix, IntVector]
 
 # A tree beats products in so few dimensions only.

@@ -51,8 +51,6 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["RocchioClassifier", "nearest_parts", "two_class_parts"]
-
 
 def nearest_parts(
     unit: SparseMatrix, weights: FloatMatrix, offset: FloatVector, shares: FloatVector

@@ -26,18 +26,6 @@ from earmark.kernels.rows import (
 from earmark.statistics import UnitVectorSums
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = [
-    "Measures",
-    "SumProducts",
-    "best_threshold",
-    "closeness",
-    "distances",
-    "mixing",
-    "prototypes",
-    "rule_value",
-    "without_own",
-]
-
 
 @dataclass(frozen=True)
 class Measures:
