@@ -9,11 +9,11 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 236,
-    "lines": 53_620,
+    "files": 235,
+    "lines": 53_204,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 832,
+    "Any": 831,
     "hasattr/getattr": 50,
 }
 
