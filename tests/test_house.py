@@ -10,11 +10,11 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
     "files": 235,
-    "lines": 53_204,
+    "lines": 52_486,
     "private imports": 0,
     "private attributes": 0,
     "Any": 831,
-    "hasattr/getattr": 50,
+    "hasattr/getattr": 43,
 }
 
 

@@ -10,10 +10,7 @@ __version__ = "0.1.0"
 
 # Public name -> module that defines it; imported at first use, so that
 # ``import earmark`` and ``earmark --help`` stay quick.
-_LAZY = {
-    "TextClassifier": "earmark.pipeline",
-    "load": "earmark.pipeline",
-}
+_LAZY = {"TextClassifier": "earmark.pipeline", "load": "earmark.pipeline"}
 _SUBMODULES = (
     "decision",
     "distributed",

@@ -29,10 +29,7 @@ _EXTRAS = {
 
 
 def require(module: str, purpose: str) -> Any:
-    """Import ``module`` or say which extra brings it.
-
-    ``purpose`` completes the sentence "... is needed to <purpose>".
-    """
+    """Import ``module``, or say which extra brings what is needed to ``purpose``."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -47,11 +44,7 @@ def require(module: str, purpose: str) -> Any:
 def names_at_first_use(
     package: str, homes: Mapping[str, str], *, estimators: bool = False
 ) -> Callable[[str], Any]:
-    """A ``__getattr__`` that imports a package's names when they are asked for.
-
-    ``homes`` maps modules of the package to the names they define; ``estimators`` says
-    that they need scikit-learn.
-    """
+    """A ``__getattr__`` that imports a package's names, by module, at first use."""
     module_of = {name: home for home, names in homes.items() for name in names.split()}
 
     def get(name: str) -> Any:

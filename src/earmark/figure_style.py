@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from earmark._optional import require
 
-__all__ = ["COLORS", "INK", "MUTED", "PAPER", "for_dark", "series", "settings"]
-
 INK, MUTED, PAPER = "#1f2429", "#6b747e", "#ffffff"
 COLORS: Final = (
     "#0072b2",  # blue

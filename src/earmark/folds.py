@@ -14,25 +14,7 @@ from scipy import sparse
 from earmark.exceptions import DataError
 from earmark.parameters import offers, shape_of
 from earmark.progress import tracked
-from earmark.typing import (
-    ArrayLike,
-    DocumentsLike,
-    IntVector,
-    Labels,
-)
-
-__all__ = [
-    "check_equal_length",
-    "class_keeping_folds",
-    "group_folds",
-    "group_split",
-    "n_rows",
-    "nested_order",
-    "rows_by_lot",
-    "stratified_folds",
-    "stratified_split",
-    "take",
-]
+from earmark.typing import ArrayLike, DocumentsLike, IntVector, Labels
 
 
 def n_rows(X: DocumentsLike) -> int:
@@ -91,31 +73,9 @@ def stratified_folds(
     seed: int | None,
     groups: IntVector | None = None,
 ) -> Iterator[tuple[IntVector, IntVector]]:
-    """Training and held-out rows; every row is held out once.
-
-    Each stratum is spread over all folds. Unlike in scikit-learn, one may have
-    fewer rows than there are folds: it is then missing from some of them.
-
-    Parameters
-    ----------
-    strata : ndarray of shape (n_rows,)
-        The label of each row, or whatever is to be spread evenly.
-    n_folds : int or iterable of (train, held out)
-        Folds that turn out empty are left out. Splits that are given are taken as
-        they are.
-    seed : int or None
-        Of the shuffling.
-    groups : ndarray of int of shape (n_rows,), optional
-        Rows of one group are held out together; a group belongs to the stratum of
-        its first row.
-
-    Examples
-    --------
-    >>> y = np.array(["a", "a", "b", "b"])
-    >>> [held.tolist() for _, held in stratified_folds(y, 2, 0, np.arange(4) % 2)]
-    [[0, 2], [1, 3]]
-
-    """
+    """Training and held-out rows, or the splits given: each row is held out once."""
+    # Unlike in scikit-learn, a stratum may have fewer rows than there are folds. A
+    # group is held out together, and belongs to the stratum of its first row.
     if not isinstance(n_folds, int | np.integer):
         for train, test in n_folds:
             yield np.asarray(train), np.asarray(test)
@@ -140,11 +100,7 @@ def stratified_folds(
 def class_keeping_folds(
     y: IntVector, n_folds: int, seed: int, groups: IntVector | None = None
 ) -> Iterator[tuple[IntVector, IntVector]]:
-    """Training and held-out rows for very few labels: each class stays in training.
-
-    A class whose rows would all be held out at once keeps one, which is then never
-    held out. Rows of one of the ``groups`` are held out together.
-    """
+    """Training and held-out rows, groups whole; each class stays in training."""
     rng = np.random.default_rng(seed)
     fold = np.full(len(y), -1)
     for c in np.unique(y):
@@ -184,11 +140,9 @@ def stratified_split(
 
 
 def nested_order(strata: Labels, rng: np.random.Generator) -> IntVector:
-    """An order of all rows whose every beginning keeps the shares of the strata.
-
-    Row i of a class of n documents gets the place (i + u) / n with one u per
-    class: any prefix then holds each class within one document of its share.
-    """
+    """An order of all rows whose every beginning keeps the shares of the strata."""
+    # Row i of a class of n gets the place (i + u) / n, with one u per class: any
+    # beginning then holds each class within one document of its share.
     place = np.empty(len(strata))
     for label in np.unique(strata):
         rows = rng.permutation(np.flatnonzero(strata == label))

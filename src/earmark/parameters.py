@@ -17,29 +17,10 @@ import numpy as np
 
 from earmark.typing import Estimator, RandomStateLike
 
-__all__ = [
-    "default_parameters",
-    "given_to_fit",
-    "offers",
-    "parse_size",
-    "random_state_of",
-    "renamed",
-    "require_in_range",
-    "require_integer",
-    "require_one_of",
-    "seed_of",
-    "shape_of",
-    "with_new_names",
-    "with_parameters",
-]
-
 
 def offers(owner: object, *methods: str) -> bool:
-    """Whether an object, anybody's, has all these methods and will answer them.
-
-    scikit-learn's ``available_if`` hides what a fitted estimator cannot do; a
-    Protocol would not see that.
-    """
+    """Whether an object, anybody's, has all these methods and will answer them."""
+    # scikit-learn's ``available_if`` hides some; a Protocol would not see that.
     return all(callable(getattr(owner, method, None)) for method in methods)
 
 
@@ -129,11 +110,7 @@ _LARGEST_SEED = 2**31 - 1
 
 
 def random_state_of(random_state: RandomStateLike) -> np.random.RandomState:
-    """Where random numbers come from; None is the seed 0.
-
-    So the same data give the same model, unless another seed is asked for. A
-    RandomState or a Generator is drawn from, and gives another model every time.
-    """
+    """Where random numbers come from; None is the seed 0, a generator is drawn from."""
     if isinstance(random_state, np.random.RandomState):
         return random_state
     if isinstance(random_state, np.random.Generator):
@@ -200,10 +177,7 @@ def with_parameters(**old_names: str) -> Callable[[type[_C]], type[_C]]:
 
 
 def with_new_names(kind: type, state: Mapping[str, object]) -> dict[str, object]:
-    """The attributes of an older estimator under the names of today.
-
-    Parameters that its class did not have yet get their defaults.
-    """
+    """An older estimator's attributes under today's names, defaults for the rest."""
     from sklearn.base import BaseEstimator  # costs more than the rest of this module
 
     names = getattr(kind.__dict__.get("__init__"), "renamed", {})
@@ -214,11 +188,9 @@ def with_new_names(kind: type, state: Mapping[str, object]) -> dict[str, object]
 
 @cache
 def default_parameters(kind: type) -> Mapping[str, object]:
-    """The parameters of an estimator, whose constructor only stores them.
-
-    A signature is not read: the interpreter takes note of that as of running code, and
-    nothing of the kind happens while a model file is loaded.
-    """
+    """The parameters of an estimator, whose constructor only stores them."""
+    # No signature is read: the interpreter takes note of that as of running code, and
+    # nothing of the kind happens while a model file is loaded.
     try:
         plain: object = kind()
     except TypeError:  # the first has no default

@@ -12,9 +12,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
-__all__ = ["Loop", "counted", "listening", "share", "tracked"]
-
-
 T = TypeVar("T")
 
 

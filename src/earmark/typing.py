@@ -6,28 +6,8 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-__all__ = [
-    "ArrayLike",
-    "Axes",
-    "BoolVector",
-    "ClassWeightLike",
-    "DocumentsLike",
-    "Estimator",
-    "FloatMatrix",
-    "FloatVector",
-    "IntVector",
-    "JsonObject",
-    "Label",
-    "Labels",
-    "LabelsLike",
-    "Matrix",
-    "MatrixLike",
-    "RandomStateLike",
-    "SparseMatrix",
-    "WeightsLike",
-]
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import NDArray
 
 FloatMatrix: TypeAlias = NDArray[np.float64]
 FloatVector: TypeAlias = NDArray[np.float64]

@@ -26,19 +26,14 @@ try:
 except ImportError:  # Windows: an open file cannot be removed, which serves as lock
     fcntl = None
 
-__all__ = ["cache_folder", "changed_by_one", "locked_file", "whole_file", "write_whole"]
-
 _PIECE = 2**24
 
 
 def write_whole(
     path: str | os.PathLike[str], content: str | bytes | Iterable[bytes | memoryview]
 ) -> None:
-    """Replace the file ``path`` by ``content``, or leave it as it was.
-
-    Text is written as UTF-8; lone surrogates, which have no UTF-8, as question marks.
-    """
-    if isinstance(content, str):
+    """Replace the file ``path`` by ``content``, or leave it as it was."""
+    if isinstance(content, str):  # lone surrogates, which have no UTF-8, become "?"
         content = content.encode("utf-8", errors="replace")
     pieces = [content] if isinstance(content, bytes) else content
     with _replacing(path) as (descriptor, _):
@@ -173,11 +168,7 @@ def _sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def locked_file(path: str | os.PathLike[str], *, wait: bool) -> Iterator[bool]:
-    """Hold a lock file, which is dropped with the process; False if another has it.
-
-    With ``wait`` the answer is True, sooner or later. It is True at once on systems
-    without such locks.
-    """
+    """Hold a lock file, dropped with the process; False if another has it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         taken = True
@@ -195,10 +186,7 @@ def locked_file(path: str | os.PathLike[str], *, wait: bool) -> Iterator[bool]:
 
 @contextlib.contextmanager
 def changed_by_one(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let one process at a time read a file, change it and put it in its place.
-
-    The others wait; each then sees what was put there before.
-    """
+    """Let one process at a time read a file, change it and put it in its place."""
     if fcntl is None:
         yield
         return

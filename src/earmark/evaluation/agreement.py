@@ -13,8 +13,6 @@ from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
 from earmark.typing import FloatMatrix, FloatVector, Label
 
-__all__ = ["Agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha"]
-
 _N_RESAMPLES = 1000
 # Documents drawn at a time: memory stays small for long lists.
 _MOST_DRAWN = 2_000_000
@@ -27,29 +25,14 @@ _Coefficient = Callable[[FloatMatrix], FloatVector]
 
 @dataclass(frozen=True)
 class Agreement(Result):
-    """A coefficient of agreement: 1 is perfect, 0 is what chance gives.
-
-    Attributes
-    ----------
-    name : str
-        Which coefficient.
-    value : float
-        NaN where it is undefined: everybody gave one and the same label.
-    low, high : float
-        Bootstrap interval over the documents.
-    n_documents : int
-        Documents that at least two people answered.
-    observed : float
-        Share of pairs of answers to one document that are equal.
-
-    """
+    """A coefficient of agreement and its bootstrap interval; 1 is perfect, 0 chance."""
 
     name: str
-    value: float
+    value: float  # NaN where everybody gave one and the same label
     low: float
     high: float
     n_documents: int
-    observed: float
+    observed: float  # share of equal pairs of answers to one document
 
     def __str__(self) -> str:
         return (
@@ -195,10 +178,7 @@ def _estimated(
     level: float,
     random_state: int,
 ) -> Agreement:
-    """The coefficient of all documents, and of resamples of them.
-
-    It depends on sums over documents only, so a resample is a row of weights.
-    """
+    """The coefficient of all documents, and of resamples: it needs only sums."""
     n = len(sums)
     if not n:
         nan = float("nan")

@@ -45,8 +45,6 @@ from earmark.typing import (
     LabelsLike,
 )
 
-__all__ = ["BiasVariance", "bias_variance"]
-
 Draw = Callable[[np.random.Generator], tuple[DocumentsLike, LabelsLike]]
 
 

@@ -51,15 +51,6 @@ from earmark.typing import (
     LabelsLike,
 )
 
-__all__ = [
-    "ComparedClassifier",
-    "ComparedPair",
-    "Comparison",
-    "Trial",
-    "compare_classifiers",
-    "summarize",
-]
-
 _RESAMPLES = 4000
 
 
@@ -80,11 +71,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class ComparedClassifier:
-    """Figures of one classifier, means over the splits.
-
-    ``low`` and ``high`` bound the accuracy: a bootstrap over splits and, within
-    them, over test documents. Times are CPU seconds of one fit and one predict.
-    """
+    """Means over the splits, CPU seconds, and a bootstrap interval of the accuracy."""
 
     name: str
     accuracy: float

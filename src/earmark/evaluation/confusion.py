@@ -20,17 +20,6 @@ from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject, Label
 
-__all__ = [
-    "Averages",
-    "ClassScores",
-    "ConfusedPair",
-    "ConfusionMatrix",
-    "MultiLabelScores",
-    "averages",
-    "multi_label_scores",
-    "score_classes",
-]
-
 
 @dataclass(frozen=True)
 class ClassScores(Result):
@@ -71,11 +60,7 @@ def score_classes(
 
 
 def averages(scores: Sequence[ClassScores]) -> tuple[Averages, Averages]:
-    """Micro and macro averages.
-
-    Micro adds up the counts first, so frequent classes weigh more; macro is the
-    plain mean over the classes that occur in the truth or in the answers.
-    """
+    """Averages over all counts (micro), and over the classes that occur (macro)."""
     micro = Averages(
         *_rates(
             sum(s.correct for s in scores),
@@ -102,10 +87,7 @@ def _rates(correct: int, predicted: int, support: int) -> tuple[float, float, fl
 
 @dataclass(frozen=True)
 class ConfusedPair(Result):
-    """Documents of one class that were taken for another.
-
-    ``examples`` are positions of such documents, the most confident first.
-    """
+    """Documents of one class taken for another, the most confident examples first."""
 
     true: Label
     predicted: Label

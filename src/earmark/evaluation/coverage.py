@@ -13,8 +13,6 @@ from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject
 
-__all__ = ["AccuracyCoverage", "accuracy_coverage"]
-
 
 @dataclass(frozen=True, eq=False)
 class AccuracyCoverage(Result):

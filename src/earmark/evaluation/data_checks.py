@@ -25,20 +25,13 @@ from earmark.evaluation.result import Result
 from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, JsonObject, Label
 
-__all__ = ["Finding", "check_documents"]
-
 _TINY = 10
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Finding(Result):
-    """One thing found in the data.
-
-    ``kind`` is a short name for programs, ``message`` a sentence for people,
-    ``rows`` the positions of some of the documents concerned. The message counts
-    them from 1, as the rows of a file.
-    """
+    """What was found, for programs and people; messages count rows from 1."""
 
     kind: str
     message: str
@@ -253,10 +246,7 @@ def _test_part(
 def _about(
     rows: Sequence[int], kind: str, words: str, total: int = 1, noun: str = "document"
 ) -> list[Finding]:
-    """What ``words`` say about some documents; nothing if there are none.
-
-    Of ``[is|are]`` the first is for one document, the second for several.
-    """
+    """What ``words`` say of some documents; of ``[is|are]`` the first is for one."""
     if not rows:
         return []
     listed = ", ".join(str(row + 1) for row in rows[:_SHOWN])

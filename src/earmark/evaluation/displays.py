@@ -19,14 +19,6 @@ from earmark.evaluation.reliability import Reliability, reliability
 from earmark.figure_style import COLORS, MUTED, series, settings
 from earmark.typing import ArrayLike, Axes, DocumentsLike, Estimator, Label
 
-__all__ = [
-    "AccuracyCoverageDisplay",
-    "BiasVarianceDisplay",
-    "ConfusionDisplay",
-    "LearningCurveDisplay",
-    "ReliabilityDisplay",
-]
-
 
 class Display(ABC):
     """What the displays share: an axis to draw on, kept as ax_ and figure_."""

@@ -21,16 +21,6 @@ from scipy import sparse
 from earmark.text.containers import is_missing, plain_values
 from earmark.typing import DocumentsLike, IntVector
 
-__all__ = [
-    "DuplicateGroups",
-    "duplicates_across",
-    "group_copies",
-    "group_equal_rows",
-    "group_near_duplicates",
-    "texts_of",
-    "word_hashes",
-]
-
 _SKETCH = 12  # smallest hashes per document that make it a candidate
 _LOOK_BACK = 8  # documents of a bucket compared with each next one
 _MOST_COMPARED = 20_000  # texts; more are compared as a whole, not by phrases
@@ -126,14 +116,7 @@ def group_near_duplicates(
 
 
 def group_equal_rows(X: DocumentsLike) -> DuplicateGroups:
-    """Group equal rows of a dense or sparse matrix.
-
-    Examples
-    --------
-    >>> group_equal_rows([[1, 0], [0, 2], [1, 0]]).group.tolist()
-    [0, 1, 0]
-
-    """
+    """Group equal rows of a dense or sparse matrix."""
     seen: dict[bytes, int] = {}
     if sparse.issparse(X):
         rows = sparse.csr_array(X, copy=True)
@@ -236,10 +219,8 @@ def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _shingled(texts: list[str], shingle: int) -> tuple[Hashes, IntVector]:
-    """Sorted distinct hashes of all runs of words, text by text, and how many.
-
-    A text shorter than one run is one run; one without a word has the hash 0.
-    """
+    """Sorted distinct hashes of all runs of words, text by text, and how many."""
+    # A text shorter than one run is one run; one without a word has the hash 0.
     words, counts = word_hashes(texts)
     begins = np.cumsum(counts) - counts
     place = np.arange(len(words)) - np.repeat(begins, counts)
@@ -270,13 +251,10 @@ def _shingled(texts: list[str], shingle: int) -> tuple[Hashes, IntVector]:
 def _candidates(
     sets: _Sets, first: IntVector, threshold: float
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of documents that share two neighbours among their smallest hashes.
-
-    Two, because one boilerplate phrase would make pairs of thousands; the sketch of
-    a short text is its whole set, and one shared hash will do. A document is paired
-    with the ones just before it, and of documents with equal sets the first stands
-    for all.
-    """
+    """Pairs of documents that share two neighbours among their smallest hashes."""
+    # Two, because one boilerplate phrase would make pairs of thousands; the sketch of
+    # a short text is its whole set, and one shared hash will do. Documents are paired
+    # with the ones just before; of those with equal sets the first stands for all.
     alone = np.flatnonzero(first == np.arange(len(first)))
     places = np.arange(_SKETCH)
     at = sets.starts[alone, None] + places
@@ -358,10 +336,7 @@ _INVERSE = pow(_BASE, -1, 2**64)
 
 
 def word_hashes(texts: list[str]) -> tuple[Hashes, IntVector]:
-    """The hashes of all words, one text after the other, and how many each has.
-
-    Words are runs of letters, digits and _; case-blind.
-    """
+    """Case-blind hashes of all words (letters, digits, _), and each text's number."""
     encoded = [text.lower().encode("utf-8", errors="replace") for text in texts]
     joined = np.frombuffer(b" " + b" ".join(encoded) + b" ", np.uint8)
     inside = _word_bytes()[joined]
@@ -398,11 +373,7 @@ def _geometric(factor: int, length: int) -> NDArray[np.uint64]:
 
 
 def group_copies(X: DocumentsLike, *, whole: bool = False) -> DuplicateGroups:
-    """Near-duplicates among texts; equal rows of a matrix.
-
-    Very many texts, and all if ``whole`` is set, are compared as a whole, but for
-    case and spaces.
-    """
+    """Near-duplicates among texts, or whole texts if many; equal rows of a matrix."""
     texts = texts_of(X)
     if texts is None:
         return group_equal_rows(X)

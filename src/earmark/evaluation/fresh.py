@@ -8,8 +8,6 @@ from sklearn.utils.validation import has_fit_parameter
 from earmark.parameters import offers
 from earmark.typing import DocumentsLike, Estimator, LabelsLike
 
-__all__ = ["fitted_with", "fresh"]
-
 
 def fresh(estimator: Estimator, seed: int) -> Estimator:
     """An unfitted copy whose unset random states are set from ``seed``."""

@@ -52,13 +52,6 @@ from earmark.typing import (
     MatrixLike,
 )
 
-__all__ = [
-    "SuspectedLabelError",
-    "SuspectedLabelErrors",
-    "left_out_log_proba",
-    "suspected_label_errors",
-]
-
 _PRIOR_WRONG, _PRIOR_RIGHT = 1.0, 50.0  # documents' worth of prior belief in rho
 _PRIOR_PAIRS = 10.0  # documents' worth of prior belief in a row of q
 _FEW = 5  # documents: with fewer, a class is not known well enough to accuse
@@ -354,10 +347,9 @@ def _rows_as_mask(rows: Iterable[int], n: int) -> BoolVector:
 
 
 class _NoiseModel:
-    """The steps from scores to labels, fitted by EM; see the module.
+    """The steps from scores to labels, fitted by EM; see the module."""
 
-    Probabilities need no logarithms here: w pi bounds every class away from 0.
-    """
+    # Probabilities need no logarithms here: w pi bounds every class away from 0.
 
     def __init__(self, log_proba: FloatMatrix, index: IntVector, confirmed: BoolVector):
         n, k = log_proba.shape
@@ -416,9 +408,7 @@ class _NoiseModel:
             if change < 1e-5:
                 break
 
-    def _posterior_of_rate(
-        self,
-    ) -> tuple[FloatVector, FloatVector, list[FloatVector]]:
+    def _posterior_of_rate(self) -> tuple[FloatVector, FloatVector, list[FloatVector]]:
         """Rates, how probable they are, and the best scaling for each."""
         deviation = 1.5 / np.sqrt(len(self.fitted) * self.rate * (1 - self.rate) + 1)
         logits = logit(self.rate) + deviation * _GRID

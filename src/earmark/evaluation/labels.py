@@ -20,24 +20,6 @@ from earmark.typing import (
     MatrixLike,
 )
 
-__all__ = [
-    "as_labels",
-    "as_probabilities",
-    "check_true_labels",
-    "class_list",
-    "confidence_and_choice",
-    "index_of",
-    "indicator_matrix",
-    "is_multi_label",
-    "label_array",
-    "label_column",
-    "label_matrix",
-    "label_sets",
-    "object_array",
-    "plain",
-    "right_answers",
-]
-
 _ROWS = (list, tuple, np.ndarray)
 _NUMBERS = (int, np.integer)
 _MANY = (list, tuple, set, frozenset, np.ndarray)
@@ -76,11 +58,8 @@ def is_multi_label(y: LabelsLike) -> bool:
 
 
 def indicator_matrix(y: LabelsLike) -> Labels | None:
-    """The 0/1 matrix that y is, or None.
-
-    A list of lists is one when all are equally long, hold only 0 and 1, and one
-    of them repeats a value: a set of labels would not.
-    """
+    """The 0/1 matrix that y is, or None."""
+    # Lists of 0 and 1 are one if a value repeats in some: a set of labels would not.
     if sparse.issparse(y):
         dense: Labels = y.toarray()
         return dense

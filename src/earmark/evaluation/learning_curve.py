@@ -44,8 +44,6 @@ from earmark.typing import (
     LabelsLike,
 )
 
-__all__ = ["LearningCurve", "PowerLaw", "fit_power_laws", "learning_curve"]
-
 _EXPONENTS = np.linspace(0.05, 1.5, 59)
 
 
@@ -76,12 +74,9 @@ def fit_power_laws(
     weights: ArrayLike,
     exponent: float | None = None,
 ) -> list[PowerLaw]:
-    """Least-squares power law of each row of errors (n_curves, n_sizes).
-
-    For a fixed exponent the law is a straight line in n^-exponent, fitted in
-    closed form with floor and scale kept from going negative; an exponent that is
-    not given is searched on a grid. With fewer than four sizes the floor is 0.
-    """
+    """Least-squares power law of each row of errors (n_curves, n_sizes)."""
+    # For a fixed exponent the law is a straight line in n^-exponent; one that is not
+    # given is searched on a grid. With fewer than four sizes the floor is 0.
     n = np.asarray(sizes, dtype=np.float64)
     w = np.asarray(weights, dtype=np.float64)
     w = w / w.sum()
@@ -398,14 +393,11 @@ def _summarized(
 
 
 def _laws(steps: IntVector, mean: FloatVector, drawn: FloatMatrix) -> list[PowerLaw]:
-    """The law of the mean curve, then one per resampled curve.
-
-    Weights grow with the size: the end of the curve says most about what comes.
-    A forecast rests on more than the measurements, namely on where the law begins
-    to hold and on how fast it falls. So the resampled curves take turns to leave
-    out none, one or two of the smallest sizes, and to have their exponent free or
-    set to 1/2 or 1, the rates of theory; their spread is the interval.
-    """
+    """The law of the mean curve, then one per resampled curve."""
+    # Weights grow with the size: the end of the curve says most about what comes.
+    # A forecast also rests on where the law begins to hold and how fast it falls. So
+    # the resampled curves take turns to leave out none, one or two of the smallest
+    # sizes, and to have their exponent free or set to 1/2 or 1, the rates of theory.
     error = np.clip(1 - mean, 1e-3, 0.999)
     weights = steps / (error * (1 - error))
     laws = fit_power_laws(steps, 1 - mean[None], weights)
@@ -418,11 +410,7 @@ def _laws(steps: IntVector, mean: FloatVector, drawn: FloatMatrix) -> list[Power
 
 
 def _resampled(repeats: list[Label], seed: int) -> FloatMatrix:
-    """Bootstrapped curves (n_resamples, n_sizes).
-
-    Repetitions are drawn with replacement, then their test documents: the same
-    documents for every size, so a curve is resampled as a whole.
-    """
+    """Curves of resampled repetitions and, the same for every size, their documents."""
     rng = np.random.default_rng(seed)
     curves = np.zeros((_RESAMPLES, len(repeats[0])))
     for row in range(_RESAMPLES):

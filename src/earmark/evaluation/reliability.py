@@ -28,8 +28,6 @@ from earmark.typing import (
     Label,
 )
 
-__all__ = ["Reliability", "reliability"]
-
 
 @dataclass(frozen=True, eq=False)
 class Reliability(Result):

@@ -9,8 +9,6 @@ import numpy as np
 
 from earmark.typing import JsonObject
 
-__all__ = ["Result"]
-
 
 class Result:
     """Base of the result dataclasses: plain values for JSON."""

@@ -12,19 +12,6 @@ from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, FloatMatrix, FloatVector
 
-__all__ = [
-    "PairedTest",
-    "bootstrap_interval",
-    "bootstrap_splits",
-    "corrected_resampled_t",
-    "exact_interval",
-    "holm",
-    "mcnemar_exact",
-    "percentile_interval",
-    "wilcoxon_signed_rank",
-    "wilson_interval",
-]
-
 
 def wilson_interval(hits: int, total: int, level: float = 0.95) -> tuple[float, float]:
     """Wilson's interval for a share: sane at 0 and 1 and for few trials.
@@ -39,16 +26,7 @@ def wilson_interval(hits: int, total: int, level: float = 0.95) -> tuple[float, 
 
 
 def exact_interval(hits: int, total: int, level: float = 0.95) -> tuple[float, float]:
-    """Clopper and Pearson's interval for a share: holds it at least ``level`` often.
-
-    Wider than Wilson's, which keeps the level only on average over the shares.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in exact_interval(8, 10)]
-    [0.444, 0.975]
-
-    """
+    """Clopper and Pearson's interval for a share: holds it at least ``level`` often."""
     return _proportion(hits, total, level, "exact")
 
 
@@ -101,12 +79,8 @@ def bootstrap_interval(
 def bootstrap_splits(
     shares: ArrayLike, sizes: ArrayLike, n_resamples: int, random_state: int
 ) -> FloatMatrix:
-    """Resampled shares of right answers, (n_resamples, n_splits).
-
-    Splits are drawn with replacement, then the documents of each split drawn. The
-    number of right answers in a resample of n documents with share p right is
-    Binomial(n, p), so no document need be drawn.
-    """
+    """Right answers' shares in resampled splits and documents, a row per resample."""
+    # Binomial(n, p) of n documents are right, so no document need be drawn.
     rng = np.random.default_rng(random_state)
     share, size = np.asarray(shares, np.float64), np.asarray(sizes, np.int64)
     drawn = rng.integers(0, len(share), size=(n_resamples, len(share)))

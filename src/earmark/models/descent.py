@@ -20,11 +20,7 @@ from earmark.models.base import (
     document_weights,
     two_classes,
 )
-from earmark.models.progress import (
-    CallbackSupportMixin,
-    FitProgress,
-    with_callbacks,
-)
+from earmark.models.progress import CallbackSupportMixin, FitProgress, with_callbacks
 from earmark.parameters import (
     require_in_range,
     require_integer,
@@ -42,8 +38,6 @@ from earmark.typing import (
     SparseMatrix,
     WeightsLike,
 )
-
-__all__ = ["DescentClassifier", "TrainingSet"]
 
 # Passes: enough steps for a small collection, few for a large one.
 _FEWEST_PASSES, _MOST_PASSES, _VISITS = 5, 20, 50_000
@@ -95,10 +89,7 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     def _pass(
         self, data: TrainingSet, order: IntVector, part: tuple[float, float]
     ) -> float:
-        """Learn the rows in ``order``; the sum of the losses met.
-
-        ``part`` is the stretch of the whole training that this pass makes up.
-        """
+        """Learn the rows in ``order``, a ``part`` of it all; the sum of the losses."""
 
     @abstractmethod
     def _arrays(self) -> list[NDArray[np.float64]]:

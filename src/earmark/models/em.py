@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from earmark.typing import FloatMatrix, FloatVector, IntVector
 
-__all__ = ["EMRun", "EMSettings", "run_em"]
-
 Params = TypeVar("Params")
 Statistics = TypeVar("Statistics")
 Ending = Literal["converged", "max_iter", "dropped"]
@@ -26,14 +24,10 @@ Ending = Literal["converged", "max_iter", "dropped"]
 
 @dataclass(frozen=True)
 class EMSettings:
-    """When a restart ends.
+    """When a restart ends: its bound changes, or it ``moves``, by at most ``tol``."""
 
-    A restart has converged when its bound changes by at most ``tol`` of itself; with
-    ``moves``, where the step says how far it moved in place of a bound, when that is
-    at most ``tol``.
-    With ``drop_after``, the share ``keep`` of the restarts with the best bounds
-    goes on after that many iterations, and the others end there.
-    """
+    # After ``drop_after`` iterations only the share ``keep`` with the best bounds goes
+    # on.
 
     max_iter: int
     tol: float
@@ -70,13 +64,9 @@ def run_em(
     n_restarts: int = 1,
     take: Callable[[Params, IntVector], Params] | None = None,
 ) -> Iterator[EMRun[Params]]:
-    """Run all restarts as one block; yield them in the groups in which they end.
-
-    ``params`` are the first parameters of all ``n_restarts``; ``take(params, places)``
-    gives those of some, a single restart needs none. Every restart is in exactly one
-    EMRun. Its parameters and trace do not depend on which other restarts are in its
-    block, unless some are dropped.
-    """
+    """Run all restarts as one block; yield them in the groups in which they end."""
+    # ``take(params, places)`` gives the parameters of some restarts. What a restart
+    # comes to does not depend on the others of its block, unless some are dropped.
     if n_restarts > 1 and take is None:
         raise ValueError(f"run_em needs `take` to run {n_restarts} restarts, got None.")
     active = np.arange(n_restarts)

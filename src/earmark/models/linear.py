@@ -56,14 +56,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = [
-    "NBSVM",
-    "BlendedSVM",
-    "LinearClassifier",
-    "MarginClassifier",
-    "margin_scores",
-]
-
 
 @dataclass(frozen=True)
 class LinearClassifier:
@@ -146,11 +138,10 @@ _MANY_TIMES = 4
 
 @with_parameters()
 class MarginClassifier(RankingClassifier):
-    """A linear machine for each class against the rest; two classes share one.
+    """A linear machine for each class against the rest; two classes share one."""
 
-    Equal documents are one of their summed weight, wherever they stood: the order of
-    the rows has no influence.
-    """
+    # Equal documents are one of their summed weight: the order of rows has no
+    # influence.
 
     weights_: FloatMatrix = field(init=False)
     intercept_: FloatVector = field(init=False)
@@ -222,10 +213,8 @@ class MarginClassifier(RankingClassifier):
 def margin_scores(
     X: SparseMatrix, weights: FloatMatrix, intercept: FloatVector
 ) -> FloatMatrix:
-    """Class scores of X @ weights.T + intercept, weights (n_problems, n_features).
-
-    For a few documents only the weights of their terms are touched.
-    """
+    """Class scores of X @ weights.T + intercept, weights (n_problems, n_features)."""
+    # For a few documents only the weights of their terms are touched.
     if X.nnz < X.shape[1] // _MANY_TIMES:
         used, place = np.unique(X.indices, return_inverse=True)
         X = sparse.csr_array((X.data, place, X.indptr), shape=(X.shape[0], len(used)))

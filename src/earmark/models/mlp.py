@@ -33,8 +33,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = ["MultilayerPerceptron"]
-
 _SOLVERS = ("adaptive", "adam", "sgd")
 # Step size of the adaptive rule on rows of length 1, for each root of a class; and
 # the share of it that the dense layers take.

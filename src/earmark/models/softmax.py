@@ -48,8 +48,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = ["DocumentSums", "Point", "Slope", "SoftmaxRegression", "cross_entropy"]
-
 _SOLVERS = ("adaptive", "plain", "dual")
 # Step size of the adaptive descent on rows of length 1, for each root of a class.
 _STEP = 0.25
@@ -297,11 +295,9 @@ class SoftmaxRegression(DescentClassifier):
         return self
 
     def _c(self) -> float:
-        """C of the objective with a row of weights for every class.
-
-        For two classes scikit-learn has one row, w = w_1 - w_0, so that
-        |w_0|^2 + |w_1|^2 = |w|^2 / 2: half of C gives the same optimum.
-        """
+        """C of the objective with a row of weights for every class."""
+        # For two classes scikit-learn has one row, w = w_1 - w_0, so that
+        # |w_0|^2 + |w_1|^2 = |w|^2 / 2: half of C gives the same optimum.
         default = _DUAL_C if self.solver == "dual" else math.inf
         value = default if self.C is None else float(self.C)
         n_classes = len(self.classes_) if "classes_" in vars(self) else 0
@@ -496,12 +492,10 @@ class _Objective:
         )
 
     def minimum(self, max_iter: int) -> tuple[FloatVector, FloatVector, int]:
-        """The optimum, its gradient and the steps taken.
-
-        L-BFGS, one pass for every step; where it sees no more progress, Newton steps
-        bring the gradient to zero, so that the optimum does not depend on how the
-        documents are divided.
-        """
+        """The optimum, its gradient and the steps taken."""
+        # L-BFGS, one pass for every step; where it sees no more progress, Newton steps
+        # bring the gradient to zero: however the documents are divided, the optimum is
+        # the same.
         start = np.zeros(self.shape[0] * self.shape[1] + self.shape[1])
         options = {"maxiter": max_iter, "maxcor": 20, "ftol": 0.0, "gtol": _STEEP}
         near = scipy.optimize.minimize(

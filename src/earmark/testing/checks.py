@@ -18,8 +18,6 @@ from sklearn.pipeline import make_pipeline
 from earmark.parameters import offers
 from earmark.typing import DocumentsLike, Estimator, Label
 
-__all__ = ["CHECKS"]
-
 DOCUMENTS = [
     "The quick brown fox jumps over the lazy dog.",
     "A dog and a fox met in the brown wood; the wood was quiet.",

@@ -10,8 +10,6 @@ from sklearn.base import clone
 from earmark.testing.checks import CHECKS
 from earmark.typing import Estimator, Label
 
-__all__ = ["check_text_vectorizer", "parametrize_with_text_checks", "text_checks"]
-
 
 def text_checks(vectorizer: Estimator) -> Iterator[tuple[Any, Callable[[Any], None]]]:
     """Pairs of a fresh copy of the vectorizer and a check to call with it.

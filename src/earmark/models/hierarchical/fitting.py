@@ -33,19 +33,6 @@ from earmark.typing import (
     Matrix,
 )
 
-__all__ = [
-    "ClassDocuments",
-    "Fit",
-    "Posterior",
-    "Restarts",
-    "Search",
-    "TrainingData",
-    "ValidationScores",
-    "as_list",
-    "check_parameters",
-    "hold_out",
-]
-
 
 def hold_out(
     keys: NDArray[np.uint64],
@@ -54,12 +41,9 @@ def hold_out(
     fraction: float,
     seed: np.uint64,
 ) -> BoolVector:
-    """Mark about ``fraction`` of the weight of every class for validation.
-
-    The documents' content decides, so equal documents are always on the same side,
-    and a document of weight 2 counts as two equal ones. A class whose share is less
-    than half a document, or that has only one, keeps all; so the mark may be empty.
-    """
+    """Mark about ``fraction`` of the weight of every class for validation."""
+    # The content decides: equal documents are on one side, and weight 2 is two of them.
+    # A class whose share is less than half a document keeps all.
     held = np.zeros(len(keys), dtype=bool)
     for c in np.unique(y_index):
         mine = np.flatnonzero((y_index == c) & (weight > 0))
@@ -214,11 +198,8 @@ class Search:
     def _problem(
         self, documents: ClassDocuments, n_nodes: int | None = None
     ) -> NodeProblem:
-        """A class has no more nodes than different documents to put in them.
-
-        The product of sums is naive Bayes whatever the nodes hold (HB6), so there
-        the number stays as asked for.
-        """
+        """A class has no more nodes than different documents to put in them."""
+        # The product of sums is naive Bayes whatever the nodes hold (HB6).
         if n_nodes is None:
             n_nodes = self.n_hidden
             if self.posterior == "sum_of_products":
@@ -239,11 +220,7 @@ class Search:
         return [slice(s, s + step) for s in range(0, n_restarts, step)]
 
     def _ranked(self, kept: BoolVector, bounds: FloatMatrix) -> IntVector:
-        """Which restarts become candidates, and in which order.
-
-        All of them by number; or, where some were dropped, as many of the likeliest
-        as every class has, best first.
-        """
+        """The candidates: all by number or, where some dropped, the likeliest first."""
         drop_after = self.settings.drop_after
         if drop_after is None or drop_after >= self.settings.max_iter:
             return np.flatnonzero(kept)
@@ -455,10 +432,7 @@ class Fit:
         return Trial(alpha, n_hidden, restarts, scores.results())
 
     def _best(self, trials: list[Trial]) -> tuple[int, int]:
-        """Trial and candidate that validate best, then are likeliest (HB8).
-
-        What is left of ties goes to the earlier one.
-        """
+        """Trial and candidate that validate best, then likeliest, then first (HB8)."""
         score = np.array([t.results[self.model.select] for t in trials])
         likelihood = np.array([t.results["likelihood"] for t in trials])
         # Sums in another order must not make a difference where there is none.

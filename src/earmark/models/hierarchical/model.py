@@ -26,8 +26,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = ["HierarchicalBayes"]
-
 
 @with_parameters()
 class HierarchicalBayes(CallbackSupportMixin, JointClassifier):

@@ -30,18 +30,6 @@ from earmark.kernels.mixture import (
 from earmark.kernels.rows import row_lengths
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, SparseMatrix
 
-__all__ = [
-    "Anchor",
-    "ClassNodes",
-    "GaussianEvents",
-    "GaussianProblem",
-    "MultinomialEvents",
-    "MultinomialProblem",
-    "NodeParams",
-    "NodeProblem",
-    "log_densities",
-]
-
 
 @dataclass(frozen=True)
 class Anchor:
@@ -194,12 +182,10 @@ class MultinomialEvents:
 
 
 class MultinomialProblem(NodeProblem):
-    """EM for multinomial nodes (HB3-HB5), on the terms that the class holds.
+    """EM for multinomial nodes (HB3-HB5), on the terms that the class holds."""
 
-    Terms the class never saw share one column: each of them has the same
-    probability in a node. Columns are ordered by falling document frequency, in each
-    row too, so that frequent terms share the cache.
-    """
+    # Terms the class never saw share the last column. Columns are ordered by falling
+    # document frequency, in each row too, so that frequent terms share the cache.
 
     def __init__(
         self,
@@ -306,11 +292,9 @@ class MultinomialProblem(NodeProblem):
     def _params(
         self, table: Any, last: Any, log_weight: FloatMatrix, tiling: Tiling
     ) -> NodeParams:
-        """Parameters from weights in tiles and log P(h|c) of all nodes (R, H).
-
-        Their penalty is α Σ_hw log φ, and Σ_h log P(h|c) where that has a prior
-        (HB8); of anchored mixtures also what all documents score under the anchor.
-        """
+        """Parameters from weights in tiles and log P(h|c) of all nodes (R, H)."""
+        # Their penalty is α Σ_hw log φ, and Σ_h log P(h|c) where that has a prior
+        # (HB8); of anchored mixtures also what all documents score under the anchor.
         alpha, n_seen = self._events.alpha, len(self._terms)
         penalty = np.zeros(len(log_weight))
         if self._events.hidden_prior == "documents":
@@ -363,10 +347,7 @@ class MultinomialProblem(NodeProblem):
         return np.asarray(evidence) + self._base_evidence(rows)[:, None]
 
     def _tiling(self, n_restarts: int) -> Tiling:
-        """Smoothed nodes are anchored: what is left for the last one is exact enough.
-
-        Without smoothing a count that should be 0 would be left as a rounding error.
-        """
+        """Smoothed nodes are anchored; without it a last 0 would be rounded away."""
         anchored = self._events.alpha > 0 and self.n_nodes > 1
         return Tiling(n_restarts, self.n_nodes, anchored)
 
@@ -407,10 +388,7 @@ class GaussianEvents:
     def of(
         cls, X: Matrix, weight: FloatVector, *, var_floor: float, hard: bool, dtype: Any
     ) -> GaussianEvents:
-        """Units in which X has mean 0 and variance 1.
-
-        Sparse X is scaled but not centred: it would not stay sparse.
-        """
+        """Units in which X has mean 0, unless it is sparse, and variance 1."""
         mean = np.asarray(weight @ X).ravel() / weight.sum()
         if sparse.issparse(X):
             squares = np.asarray(weight @ X.multiply(X)).ravel() / weight.sum()
@@ -428,12 +406,10 @@ class GaussianEvents:
 
 
 class GaussianProblem(NodeProblem):
-    """EM for nodes with diagonal covariance (HB7), in units of the overall spread.
+    """EM for nodes with diagonal covariance (HB7), in units of the overall spread."""
 
-    The statistics of a document are (z, z²); natural parameters are (μ/v, -1/(2v)).
-    The floor is part of the M-step: max(v, floor) is the likeliest variance allowed,
-    so the likelihood still never falls.
-    """
+    # A document's statistics are (z, z²), natural parameters (μ/v, -1/(2v)). max(v,
+    # floor) is the likeliest variance allowed, so the likelihood still never falls.
 
     def __init__(
         self, X: Matrix, weight: FloatVector, n_nodes: int, events: GaussianEvents
@@ -470,11 +446,9 @@ class GaussianProblem(NodeProblem):
         return DocumentRows.of(matrix.astype(events.dtype), ones, np.zeros(len(ones)))
 
     def start(self, keys: NDArray[np.uint64], seeds: NDArray[np.uint64]) -> NodeParams:
-        """First parameters: each node around a document drawn at random (HB8).
-
-        Random responsibilities would put all nodes at the centre of the class, which
-        EM leaves slowly.
-        """
+        """First parameters: each node around a document drawn at random (HB8)."""
+        # Random responsibilities would put all nodes at the centre, which EM leaves
+        # slowly.
         n_features = len(self._events.scale)
         distinct, first = np.unique(keys, return_index=True)
         mean = np.empty((n_features, len(seeds), self.n_nodes))
@@ -535,8 +509,7 @@ class GaussianProblem(NodeProblem):
         offset = params.tiling.unpack(params.offset)[0, 0].astype(np.float64)
         log_weight = offset - _offset(mean, var) + _offset(self._mean, self._var)
         return ClassNodes(
-            log_weight,
-            (mean.T * events.scale + events.center, var.T * events.scale**2),
+            log_weight, (mean.T * events.scale + events.center, var.T * events.scale**2)
         )
 
     def params_of(self, nodes: ClassNodes) -> NodeParams:

@@ -15,15 +15,6 @@ from earmark.models.base import ScoreParts, linear_parts
 from earmark.models.hierarchical.nodes import log_densities
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, Matrix
 
-__all__ = [
-    "HiddenNode",
-    "HiddenNodes",
-    "NodeScores",
-    "telling_features",
-    "telling_terms",
-]
-
-
 _BLOCK_ROWS = 4096
 
 
@@ -76,11 +67,9 @@ class NodeScores:
         return shares
 
     def parts(self, X: Matrix) -> list[ScoreParts]:
-        """Class scores as evidence of the node that answered for each class (AB3).
-
-        log P(x, c) = log P(c) + log P(h|c) + Σ_w evidence of w in h, for the best
-        node h, plus what the other nodes add: -log of the share of h.
-        """
+        """Class scores as evidence of the node that answered for each class (AB3)."""
+        # log P(x, c) = log P(c) + log P(h|c) + Σ_w evidence of w in h, for the best
+        # node h, plus what the other nodes add: -log of the share of h.
         if self.linear:
             weights = self.linear_weights()
             return linear_parts(X, weights, {"class prior": self.class_log_prior})
@@ -258,11 +247,7 @@ def describe_nodes(
 
 
 def telling_terms(log_prob: FloatMatrix, log_weight: FloatVector) -> FloatMatrix:
-    """Each term's share in the divergence of a node from all nodes together.
-
-    φ_hw log(φ_hw / mean φ_w): large for terms that are frequent here and rarer
-    elsewhere. ``log_weight`` is the log P(h, c) of each node.
-    """
+    """Each term's share in a node's divergence from all, φ_hw log(φ_hw / mean φ_w)."""
     probability = np.exp(log_prob)
     share = np.exp(log_weight - np.logaddexp.reduce(log_weight))
     overall = share @ probability

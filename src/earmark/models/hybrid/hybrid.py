@@ -49,8 +49,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = ["HybridBayes", "empty_statistics", "region_table", "smoothing_values"]
-
 
 def smoothing_values(alpha: ArrayLike) -> tuple[float, ...]:
     """The values of alpha to try, in the order given."""
@@ -112,11 +110,8 @@ def region_table(
     normalize: bool,
     units: Sequence[str],
 ) -> str:
-    """One line a region, and a sentence that compares a word of each.
-
-    A word of a region of length n adds θ/n of its evidence: that, at the mean
-    length, is what two regions are compared by.
-    """
+    """One line per region, and a sentence that compares a word of each."""
+    # A word of a region of length n adds θ/n of its evidence.
     each = weight
     if normalize:
         each = np.divide(weight, length, out=np.zeros(len(weight)), where=length > 0)
@@ -474,11 +469,8 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         weight: FloatVector,
         useful: BoolVector,
     ) -> tuple[FloatVector, FloatVector, float]:
-        """Region weights, biases and log loss from the documents that can tell.
-
-        With fewer than two classes among them the model is naive Bayes (footnote
-        4 of the paper).
-        """
+        """Region weights, biases and log loss from the documents that can tell."""
+        # With fewer than two classes it is naive Bayes (footnote 4 of the paper).
         if len(np.unique(own[useful])) > 1:
             return fit_some(features, own, weight, useful, self.l2_regularization)
         lengths = np.array([region.mean_length() for region in self.regions_])

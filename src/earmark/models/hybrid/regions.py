@@ -32,23 +32,6 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = [
-    "EVENT_MODELS",
-    "GenerativeRegion",
-    "RegionStatistics",
-    "evidence",
-    "fit_some",
-    "fit_theta",
-    "has_content",
-    "joined_parts",
-    "left_out",
-    "length_factor",
-    "negative_log_likelihood",
-    "region_rows",
-    "region_scores",
-    "summed_rows",
-]
-
 
 def region_rows(X: Matrix, columns: IntVector, event_model: str) -> Matrix:
     """One region's part of X, as its event model takes it."""
@@ -74,16 +57,9 @@ def has_content(rows: Matrix) -> BoolVector:
 
 
 class RegionStatistics(AdditiveStatistics):
-    """Class statistics of every region; they add, subtract and merge (CS1).
+    """Class statistics of every region, or of all in one table (CS1, HY4)."""
 
-    A region counts the documents that have it: one that is empty is missing
-    there, and says nothing about the region's words or numbers.
-
-    ``columns`` has the columns of X of each region, ``event_models`` a name for each;
-    with ``shared`` all regions are counted together, in one table (HY4). ``sizes`` has
-    the documents of each class, whatever regions they have, and ``parts`` the sums of
-    each region, or a single one when shared.
-    """
+    # A region counts the documents that have it: an empty one says nothing.
 
     def __init__(
         self,
@@ -192,14 +168,9 @@ EVENT_MODELS: Mapping[str, Callable[[float], Any]] = {
 
 
 class GenerativeRegion:
-    """One region's naive Bayes model and its length n_r (HY1, HY4).
+    """One region's naive Bayes model and its length n_r (HY1, HY4)."""
 
-    A class that never had the region gets the mean evidence of those that had
-    it, which speaks neither for nor against it.
-
-    ``alpha`` smooths the count models, ``columns`` are the region's columns of X, and
-    ``statistics`` is what was learned of the region.
-    """
+    # A class that never had the region gets the mean evidence of those that had it.
 
     def __init__(
         self, event_model: str, alpha: float, columns: IntVector, statistics: Any
@@ -243,10 +214,7 @@ class GenerativeRegion:
         weight: FloatVector,
         removed: Matrix | None = None,
     ) -> FloatMatrix:
-        """Log P(x_r | c) with the document itself taken out of its class (NB8).
-
-        ``removed`` holds what leaves with it where regions share a vocabulary.
-        """
+        """Log P(x_r | c), the document, or ``removed``, out of its class (NB8)."""
         more = () if removed is None else (removed,)
         values = log_likelihood_without(self.model, rows, own, weight, *more)
         docs = self.model.statistics_.docs.astype(np.float64)
@@ -295,11 +263,7 @@ def evidence(
     normalize: bool,
     *without: Any,
 ) -> list[FloatMatrix]:
-    """b_rc of each document in each region, (n_samples, n_classes) a region.
-
-    ``parts`` holds the rows of each region. ``without`` holds each document's class,
-    weight and what leaves with it, where it is taken out of its class first (HY3).
-    """
+    """b_rc of each document in each region, out of its class if ``without`` (HY3)."""
     values = []
     for region, rows in zip(regions, parts, strict=True):
         likelihood = region.log_likelihood_without if without else region.log_likelihood
@@ -320,11 +284,7 @@ def length_factor(
 
 
 def left_out(sample_weight: ArrayLike | None, n_samples: int) -> FloatVector:
-    """How much of each document leaves with it.
-
-    Whole weights count equal documents, of which one leaves; any other weight is
-    one document's importance, which leaves with it.
-    """
+    """How much of each document leaves: one of equal ones, or its importance."""
     given = checked_weights(sample_weight, n_samples)
     if given is None:
         return np.ones(n_samples)
@@ -362,10 +322,7 @@ def negative_log_likelihood(
     sample_weight: FloatVector,
     l2: float,
 ) -> tuple[float, FloatVector]:
-    """Conditional negative log-likelihood with l2/2 |θ_r|², and its gradient.
-
-    ``theta`` holds the R region weights, then the K biases.
-    """
+    """Conditional negative log-likelihood with l2/2 |θ_r|², and its gradient."""
     n_regions = len(features)
     weight, bias = theta[:n_regions], theta[n_regions:]
     scores = region_scores(features, weight, bias)
@@ -383,10 +340,7 @@ def fit_some(
     useful: BoolVector,
     l2: float,
 ) -> tuple[FloatVector, FloatVector, float]:
-    """``fit_theta`` on some of the documents, over the classes that they have.
-
-    Any other class gets the lowest of the biases.
-    """
+    """``fit_theta`` on some documents; a class without one gets the lowest bias."""
     n_classes = features[0].shape[1]
     fitted = np.unique(own[useful])
     if not useful.all() or len(fitted) < n_classes:
@@ -405,15 +359,10 @@ def fit_theta(
     sample_weight: FloatVector,
     l2: float,
 ) -> tuple[FloatVector, FloatVector, float]:
-    """Maximise the conditional likelihood of the documents (HY3).
-
-    minimise   Σ_d s_d (−log P_θ(y_d | x_d)) + l2/2 Σ_r (θ_r σ_r)²
-    with       P_θ(c | x) ∝ exp(θ_0c + Σ_r θ_r b_rc(x)),  Σ_c θ_0c = 0
-
-    convex in θ. σ_r is the spread of region r's features, so that the penalty
-    does not depend on their units. Returns the region weights, the biases, and
-    the mean log loss at the optimum.
-    """
+    """Region weights and biases of maximal conditional likelihood; log loss (HY3)."""
+    # minimise   Σ_d s_d (−log P_θ(y_d | x_d)) + l2/2 Σ_r (θ_r σ_r)²
+    # with       P_θ(c | x) ∝ exp(θ_0c + Σ_r θ_r b_rc(x)),  Σ_c θ_0c = 0
+    # convex in θ; σ_r, the spread of region r's features, takes out their units.
     # A constant added to all classes of a document changes no probability:
     # centring the features conditions the problem.
     centred = [values - values.mean(axis=1, keepdims=True) for values in features]

@@ -66,14 +66,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = [
-    "SemiSupervisedClassifier",
-    "check_parameters",
-    "checked_few_labels",
-    "choose_recipe",
-    "column_kinds",
-]
-
 
 def checked_few_labels(
     estimator: Estimator,
@@ -82,11 +74,7 @@ def checked_few_labels(
     sample_weight: WeightsLike = None,
     named: Sequence[object] = (),
 ) -> tuple[Matrix, Labels, BoolVector]:
-    """Rows of X, labels, and which rows have one.
-
-    None marks a row without a label; what stands in its place in the labels that
-    are returned means nothing. ``named`` are classes known without a label.
-    """
+    """Rows of X, labels (anything where None was), and which rows have one."""
     name = type(estimator).__name__
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
@@ -424,10 +412,7 @@ class SemiSupervisedClassifier(LogitClassifier):
     def _held_out(
         self, lesson: Lesson, seed: int, copies: IntVector | None
     ) -> list[HeldOut]:
-        """Votes learned without some labels at a time, on these and some of the pool.
-
-        The first documents are names, which are never held out.
-        """
+        """Votes learned without some labels at a time, never without names."""
         y, n_names = lesson.y, lesson.n_names
         n_folds = self.calibration_folds or 3
         if ENCODER in lesson.material.views and len(y) - n_names <= _FEW:
@@ -464,10 +449,8 @@ class SemiSupervisedClassifier(LogitClassifier):
     def _calibrated(
         self, parts: Sequence[HeldOut], recipe: Recipe, weights: Weights
     ) -> float:
-        """Scale of the scores, from labelled documents held out in turn.
-
-        Classes weigh as in the pool, which the labels need not resemble.
-        """
+        """Scale of the scores, from labelled documents held out in turn."""
+        # Classes weigh as in the pool, which the labels need not resemble.
         if not parts:
             return 1.0
         scores = np.concatenate(

@@ -16,21 +16,6 @@ from earmark.kernels.rows import class_sums, log_normalize, row_lengths
 from earmark.models.em import EMSettings, run_em
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = [
-    "ClassMeans",
-    "EMResult",
-    "Expect",
-    "Parameters",
-    "Pool",
-    "PoolSums",
-    "expected_sums",
-    "labelled_sums",
-    "m_step",
-    "naive_bayes_em",
-    "posteriors",
-    "tempering",
-]
-
 
 class Parameters(NamedTuple):
     """What gives a posterior."""
@@ -87,27 +72,11 @@ def naive_bayes_em(
     tol: float = 0.0,
     start: Parameters | None = None,
 ) -> EMResult:
-    """Multinomial naive Bayes; unlabelled documents count by their posterior.
+    """Multinomial naive Bayes; unlabelled documents count by their posterior."""
 
-    Parameters
-    ----------
-    own : PoolSums
-        Sums of the labelled documents, each wholly in its class.
-    first : PoolSums
-        Sums of the pool under the posterior to start from; anything may have made it.
-    expect : callable
-        The E-step: sums of the pool under given parameters.
-    weight : float
-        What an unlabelled document counts, a labelled one counting 1 (lambda).
-    alpha : float
-        Smoothing count.
-    max_iter, tol
-        Stop after so many rounds, or when no posterior moves by more than ``tol``.
-    start : Parameters, optional
-        What gave ``first``, for an ``expect`` that keeps no posterior.
-
-    """
-
+    # ``first`` are the sums of the pool under any posterior, or that of ``start`` for
+    # an ``expect`` (the E-step) that keeps none. ``own`` are those of labelled
+    # documents.
     def step(
         state: tuple[Parameters | None, PoolSums],
     ) -> tuple[tuple[Parameters, PoolSums], FloatVector]:
@@ -127,11 +96,7 @@ def naive_bayes_em(
 
 
 def m_step(tokens: FloatMatrix, docs: FloatVector, alpha: float) -> Parameters:
-    """Log P(term | class) and log P(class) (SS1).
-
-    ``tokens`` (n_terms, n_classes) and ``docs`` hold the labelled documents with
-    their label and the others by share.
-    """
+    """Log P(term | class) and log P(class) from tokens (n_terms, n_classes) (SS1)."""
     tokens = tokens + alpha
     feature_log_prob = np.log(tokens) - np.log(tokens.sum(axis=0))
     docs = docs + 1.0
@@ -170,10 +135,7 @@ def expected_sums(
     before: Parameters | None,
     evidence: float | None,
 ) -> PoolSums:
-    """The E-step of documents whose posterior nobody keeps.
-
-    The posterior before is computed again, to see how far it has moved.
-    """
+    """The E-step of documents whose posterior nobody keeps: it is computed again."""
     temper = tempering(rows, evidence)
     posterior, moved = posteriors(rows, now, temper), np.inf
     if before is not None:
@@ -184,23 +146,10 @@ def expected_sums(
 
 
 class Pool:
-    """Unlabelled documents that are here, with their posterior from round to round.
+    """Unlabelled documents that are here, with their posterior from round to round."""
 
-    Parameters
-    ----------
-    rows : CSR of shape (n_documents, n_terms)
-        Counts, or anything non-negative that stands for them.
-    posterior : ndarray of shape (n_documents, n_classes)
-        To start from.
-    evidence : float, optional
-        At most so many independent tokens speak for a document; None: all do.
-    anchor : ndarray of shape (n_documents, n_classes), optional
-        Log-evidence of others, added in every E-step. It keeps the loop near what
-        they said; without it this is plain EM.
-    means : ClassMeans, optional
-        What an encoder's space adds to the anchor in every round.
-
-    """
+    # The anchor is log-evidence of others, to which ``means`` add; it keeps the loop
+    # near what they said. Without it this is plain EM.
 
     def __init__(
         self,
@@ -236,12 +185,9 @@ _SHARPNESS = 8.0
 
 
 class ClassMeans:
-    """Classes as spheres of one size in an encoder's space (SS7).
+    """Classes as spheres of one size in an encoder's space (SS7)."""
 
-    ``vectors`` are those of the labelled documents, whose class numbers and weights
-    follow, and then of the pool, whose documents count ``pool_weight``. The
-    log-posteriors get the factor ``weight``.
-    """
+    # ``vectors`` are those of the labelled documents, and then of the pool.
 
     def __init__(
         self,
@@ -267,10 +213,7 @@ class ClassMeans:
 
 
 def tempering(rows: SparseMatrix, evidence: float | None) -> FloatMatrix:
-    """Factor on each document's log-joint: min(1, evidence / length) (SS2).
-
-    A long document is not n_d independent proofs.
-    """
+    """Factor on each log-joint: min(1, evidence / length), as tokens depend (SS2)."""
     if evidence is None:
         return np.ones((rows.shape[0], 1))
     lengths = row_lengths(rows)

@@ -11,15 +11,11 @@ from earmark.models.base import ScoreParts
 from earmark.models.semi_supervised.recipe import prior_offset
 from earmark.typing import Estimator, FloatMatrix, FloatVector, Matrix, SparseMatrix
 
-__all__ = ["document_parts", "encoder_by_words"]
-
 
 def document_parts(model: Estimator, row: SparseMatrix) -> ScoreParts:
-    """Exact parts of one document's scores.
-
-    A word-table view divides by the length of the document's vector: given the
-    document that is one number, so the words' shares still add up.
-    """
+    """Exact parts of one document's scores."""
+    # A word-table view divides by the length of the document's vector: given the
+    # document that is one number, so the words' shares still add up.
     features = model.features_
     words = features.words(row)
     linear = features.words_and_phrases(row, words) if model.used_pool_ else words
@@ -54,10 +50,7 @@ def document_parts(model: Estimator, row: SparseMatrix) -> ScoreParts:
 def _table_effects(
     model: Estimator, words: SparseMatrix, columns: Any
 ) -> tuple[FloatMatrix, FloatVector]:
-    """What one unit of each word moves in the table student's features.
-
-    And what the centring moves, which belongs to no word.
-    """
+    """What each word's unit moves in the tables' features, and what the mean does."""
     tables = model.features_.tables_
     effects, centres = [], []
     for view in tables.values():
@@ -76,10 +69,7 @@ def _table_effects(
 def encoder_by_words(
     model: Estimator, parts: ScoreParts, words: SparseMatrix, table: Matrix
 ) -> ScoreParts:
-    """What an encoder adds, word by word, if its vector is the sum ``words @ table``.
-
-    The columns of words are the first of the model's.
-    """
+    """What an encoder adds, word by word, if its vector is ``words @ table``."""
     view, student = model.features_.encoder_, model.students_["encoder"]
     total = np.asarray(words @ table, dtype=np.float64)[0]
     length, mean = float(np.linalg.norm(total)) or 1.0, view.mean_ @ view.turn_

@@ -23,8 +23,6 @@ from earmark.models.semi_supervised.views import (
 )
 from earmark.typing import Estimator, FloatVector, IntVector, Matrix, SparseMatrix
 
-__all__ = ["PHRASE", "VECTOR", "WORD", "RecipeFeatures", "make_view"]
-
 # Kinds of columns: counts of words, counts of phrases, numbers of an encoder.
 WORD, PHRASE, VECTOR = 0, 1, 2
 
@@ -51,18 +49,7 @@ def make_view(view: Estimator, n_components: int, terms: Any, seed: int) -> Any:
 
 
 class RecipeFeatures(BaseEstimator):
-    """Tf-idf of words and phrases, word tables and encoder vectors of documents.
-
-    Parameters
-    ----------
-    kinds : ndarray of int
-        WORD, PHRASE or VECTOR for each column.
-    min_df : int
-        Words in fewer documents are left out.
-    phrases : bool
-        Whether to use the columns of phrases.
-
-    """
+    """Tf-idf of words and phrases, word tables and encoder vectors of documents."""
 
     def __init__(
         self, kinds: IntVector, min_df: int = 2, phrases: bool = False
@@ -104,10 +91,7 @@ class RecipeFeatures(BaseEstimator):
         recipe: Recipe,
         names: Names | None = None,
     ) -> Material:
-        """Fit the views on all documents; keep those that a student looks through.
-
-        Names come first; no view learns from them.
-        """
+        """Fit the views on all documents but the names, which come first."""
         words = self.words(X)
         seen = {name: view.fit_transform(words) for name, view in views.items()}
         if recipe.table_weight:
@@ -132,11 +116,7 @@ class RecipeFeatures(BaseEstimator):
         return own.followed_by(material)
 
     def _in_every_form(
-        self,
-        X: SparseMatrix,
-        words: SparseMatrix,
-        seen: dict[str, Any],
-        recipe: Recipe,
+        self, X: SparseMatrix, words: SparseMatrix, seen: dict[str, Any], recipe: Recipe
     ) -> Material:
         terms = canonical_rows(X[:, self.words_]).copy()
         terms.data = np.log1p(terms.data)

@@ -35,8 +35,6 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["SemiSupervisedNaiveBayes"]
-
 
 @with_parameters()
 class SemiSupervisedNaiveBayes(JointClassifier):

@@ -38,32 +38,6 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = [
-    "LONG",
-    "MIN_POOL",
-    "MIN_POOL_RATIO",
-    "SHORT",
-    "SHORT_TEXT",
-    "HeldOut",
-    "Learned",
-    "Lesson",
-    "LinearStudent",
-    "Material",
-    "Names",
-    "Recipe",
-    "Weights",
-    "fit_scale",
-    "n_different",
-    "name_weights",
-    "pool_is_useful",
-    "prior_offset",
-    "prior_weights",
-    "softmax_regression",
-    "total_scores",
-    "weights_by_evidence",
-]
-
-
 # View name -> log-posteriors of some documents.
 Votes: TypeAlias = dict[str, FloatMatrix]
 # Pseudo-documents that hold a scale at 1 when labels are very few.
@@ -71,11 +45,7 @@ _PRIOR_STRENGTH = 2.0
 
 
 def fit_scale(scores: FloatMatrix, y: IntVector, weight: FloatVector) -> float:
-    """The factor on the scores with the best weighted log-likelihood.
-
-    A penalty on its logarithm, worth a few documents, keeps it near 1 when there
-    is little to go by.
-    """
+    """The factor on the scores with the best log-likelihood, drawn towards 1."""
     if not len(y):
         return 1.0
     temperature = fitted_temperature(
@@ -141,10 +111,7 @@ class Recipe:
     def student_weights(
         self, students: Iterable[str], encoder_share: float | None = None
     ) -> dict[str, float]:
-        """What each student counts in the sum of scores.
-
-        A student on an encoder's vectors has the share that they had in the vote.
-        """
+        """What each student counts; that of an encoder has its share of the vote."""
         known = {
             "words": 1.0,
             "tables": self.table_weight,
@@ -185,10 +152,7 @@ _NAMES_HALVED = 5.0
 
 
 def name_weights(y: IntVector, n_labels: IntVector, weight: float) -> FloatVector:
-    """What each name counts: its class's share, which falls as labels come (SS5).
-
-    Names that are all a class has count like the labels of another.
-    """
+    """What each name counts: less as labels come; if none do, like others (SS5)."""
     usual = n_labels[n_labels > 0].mean() if n_labels.any() else 1.0
     together = weight * np.where(
         n_labels, 1.0 / (1.0 + n_labels / _NAMES_HALVED), usual
@@ -286,11 +250,9 @@ class Lesson:
         }
 
     def labelled_pool(self, votes: Votes, recipe: Recipe, weights: Weights) -> Pool:
-        """The pool with posteriors: the views' vote, and what all words make of it.
-
-        Naive Bayes is started by the votes and anchored to them, and so are the means
-        of the classes in an encoder's space.
-        """
+        """The pool with posteriors: the views' vote, and what all words make of it."""
+        # Naive Bayes is started by the votes and anchored to them, and so are the means
+        # of the classes in an encoder's space.
         n, material = len(self.y), self.material
         evidence = vote_together(votes, weights.shares)
         first = np.exp(log_normalize(2.0 * evidence))
@@ -326,10 +288,7 @@ class Lesson:
         student: Estimator = None,
         remember: bool = True,
     ) -> Learned:
-        """Train the students on all, each document of the pool by how sure it is.
-
-        ``remember`` says whether they know what they have from labels.
-        """
+        """Train the students on all, each document of the pool by how sure it is."""
         confidence = posterior.max(axis=1)
         labels = np.concatenate([self.y, posterior.argmax(axis=1)])
         n, n_names = len(self.y), self.n_names
@@ -391,10 +350,7 @@ def prior_weights(views: Iterable[str], is_short: bool) -> Weights:
 def weights_by_evidence(
     parts: Sequence[HeldOut], recipe: Recipe, views: Iterable[str]
 ) -> Weights:
-    """What the parts of the recipe count, by labels held out (SS7).
-
-    The step to class means counts no more than vote and Bayes step together.
-    """
+    """What the parts of the recipe count, by labels held out (SS7)."""
     prior = prior_weights(views, recipe.phrases)
     equal = _SHORT_EQUAL if recipe.phrases else _LONG_EQUAL
     if not parts or (ENCODER not in prior.shares and not recipe.phrases):
@@ -452,25 +408,7 @@ def softmax_regression(tol: float = 1e-3) -> SoftmaxRegression:
 
 
 class LinearStudent(BaseEstimator):
-    """A linear classifier that remembers which part of its weights had labels.
-
-    Parameters
-    ----------
-    estimator : classifier or None, default=None
-        Anything linear whose ``fit`` takes ``sample_weight``; None is softmax
-        regression.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_features, n_classes)
-        Weight of each feature for each class.
-    offsets_ : ndarray of shape (n_classes,)
-        Constant of each class.
-    labelled_weights_ : ndarray of shape (n_features, n_classes)
-        The part of ``weights_`` that labelled documents put there; the rest came
-        from documents without a label.
-
-    """
+    """A linear classifier that remembers which part of its weights had labels."""
 
     def __init__(self, estimator: Estimator = None) -> None:
         self.estimator = estimator
@@ -512,11 +450,9 @@ class LinearStudent(BaseEstimator):
         sample_weight: FloatVector,
         is_labelled: BoolVector,
     ) -> FloatMatrix:
-        """Share out the weights among the documents.
-
-        At the optimum of a penalised log-loss each weight is a sum over documents,
-        w = c * sum_i s_i (1[y_i] - p_i) x_i: those with a label give their part.
-        """
+        """Share out the weights among the documents."""
+        # At the optimum of a penalised log-loss each weight is a sum over documents,
+        # w = c * sum_i s_i (1[y_i] - p_i) x_i: those with a label give their part.
         _, error = cross_entropy(X @ weights + self.offsets_, y, -sample_weight)
         labelled = X[is_labelled].T @ error[is_labelled]
         every = labelled + X[~is_labelled].T @ error[~is_labelled]

@@ -28,21 +28,6 @@ from earmark.kernels.rows import (
 from earmark.parameters import with_parameters
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
-__all__ = [
-    "ENCODER",
-    "VIEWS_WEIGHT",
-    "LsaView",
-    "PpmiView",
-    "SubwordView",
-    "TfidfView",
-    "VectorView",
-    "WordTableView",
-    "subword_matrix",
-    "unit",
-    "vote_together",
-    "weigh",
-]
-
 # -- the vote ------------------------------------------------------------------------
 
 # The view and the student of an encoder's vectors.
@@ -69,12 +54,10 @@ def weigh(
     strength: Mapping[str, float],
     scale: float = 1.0,
 ) -> dict[str, float]:
-    """Weights of log-evidence by the likelihood of labels that it did not see (SS7).
-
-    ``strength`` is what holds the logarithm of each weight at the prior's, in
-    pseudo-documents: little where labels are many. The weights have the prior's sum.
-    A common scale, of no further use, keeps a part from being judged by how sure it is.
-    """
+    """Weights of log-evidence by the likelihood of labels that it did not see (SS7)."""
+    # ``strength`` holds the logarithm of each weight at the prior's, in
+    # pseudo-documents. A common scale, of no further use, keeps a part from being
+    # judged by how sure it is.
     names = list(parts)
     if not len(y) or len(names) == 1:
         return dict(prior)
@@ -111,11 +94,7 @@ def weigh(
 def subword_matrix(
     terms: Sequence[str], n_min: int = 2, n_max: int = 5
 ) -> SparseMatrix:
-    """Character n-grams of each term, times idf over terms, in unit rows.
-
-    A term is padded by one space on each side; n-grams of a single term are left
-    out.
-    """
+    """Character n-grams of each term, times idf over terms, in unit rows."""
     counter = WordCounter(
         analyzer="char_wb", ngram_range=(n_min, n_max), lowercase=False, min_df=2
     )
@@ -148,16 +127,7 @@ class TfidfView(TransformerMixin, BaseEstimator):
 
 
 class VectorView(TransformerMixin, BaseEstimator):
-    """Vectors of a sentence encoder: unit length, centred, turned, unit length again.
-
-    Attributes
-    ----------
-    mean_ : ndarray of shape (n_dimensions,)
-        Taken off the unit vectors.
-    turn_ : ndarray of shape (n_dimensions, n_dimensions)
-        Stretches the directions in which these documents differ most.
-
-    """
+    """Vectors of a sentence encoder: unit length, centred, turned, unit length."""
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Learn the mean of the unit vectors, and how much they differ where."""
@@ -179,17 +149,7 @@ class VectorView(TransformerMixin, BaseEstimator):
 
 
 class WordTableView(TransformerMixin, BaseEstimator, ABC):
-    """Documents as sums of word vectors: X @ table_, of unit length, centred.
-
-    Attributes
-    ----------
-    table_ : ndarray of shape (n_terms, n_components)
-        A vector for each term; zero for a term without one.
-    mean_ : ndarray of shape (n_components,)
-        Taken off the unit vectors, which are then made unit again; zero where the
-        view is not centred.
-
-    """
+    """Documents as sums of word vectors: X @ table_, of unit length, centred."""
 
     centred = True
 
@@ -226,16 +186,7 @@ def unit(vectors: Any) -> Any:
 
 @with_parameters()
 class LsaView(WordTableView):
-    """Latent semantic analysis: the leading right singular vectors of X.
-
-    Parameters
-    ----------
-    n_components : int, default=100
-        Length of the vectors.
-    random_state : int, default=0
-        Seed of the random projection.
-
-    """
+    """Latent semantic analysis: the leading right singular vectors of X."""
 
     centred = False
 
@@ -250,26 +201,10 @@ class LsaView(WordTableView):
 
 @with_parameters()
 class PpmiView(WordTableView):
-    """Words by the company they keep: positive pointwise mutual information.
+    """Words by the company they keep: positive pointwise mutual information."""
 
-    Two words count as together when a document holds both. Only the terms in most
-    documents get a vector, so the square matrix stays small.
-
-    Parameters
-    ----------
-    n_components : int, default=100
-        Length of the vectors.
-    exponent : float, default=0.5
-        Power of the singular values in the word vectors.
-    unit_words : bool, default=False
-        Make every word vector unit length, so that rare words count like frequent
-        ones; better for short texts.
-    n_terms : int, default=5000
-        How many terms, the most frequent by documents, get a vector.
-    random_state : int, default=0
-        Seed of the random projection.
-
-    """
+    # Only the ``n_terms`` most frequent get a vector, so the square matrix stays small.
+    # ``unit_words`` lets rare words count like frequent ones; better for short texts.
 
     n_components: int = field(default=100, kw_only=False)
     exponent: float = field(default=0.5, kw_only=False)
@@ -291,21 +226,7 @@ class PpmiView(WordTableView):
 
 @with_parameters()
 class SubwordView(WordTableView):
-    """Words by their letters: latent semantic analysis of character n-grams.
-
-    Words that share a stem or an ending share a vector, which matters when texts
-    are short and few words repeat.
-
-    Parameters
-    ----------
-    terms : sequence of str
-        The term of each column.
-    n_components : int, default=100
-        Length of the vectors.
-    random_state : int, default=0
-        Seed of the random projection.
-
-    """
+    """Words by their letters, for short texts: latent semantic analysis of n-grams."""
 
     centred = False
 
