@@ -15,9 +15,9 @@ from numpy.testing import assert_array_equal
 
 from earmark.exceptions import DataError
 from earmark.features import WordCounter
-from earmark.kernels import text, text_plain
+from earmark.kernels import text
 from earmark.kernels.backend import native
-from earmark.kernels.text import ArrowText, Scan, TermTable
+from earmark.kernels.text import ArrowText, Scan, ScannedTexts, TermTable, TokenLists
 
 needs_extension = pytest.mark.skipif(native() is None, reason="no compiled kernels")
 
@@ -55,9 +55,9 @@ def plain_analyzer(scan):
 
 def counted(texts, scan, n_threads=1):
     if native() is None:
-        counts = text_plain.PlainCounts(map(plain_analyzer(scan), texts))
+        counts = TokenLists(texts, plain_analyzer(scan)).count_terms()
     else:
-        counts = text.count_terms(texts, scan, n_threads)
+        counts = ScannedTexts(texts, scan, n_threads).count_terms()
     every = np.ones(counts.n_terms, dtype=bool)
     columns = np.empty(counts.n_terms, dtype=np.int32)
     columns[counts.order()] = np.arange(counts.n_terms)
@@ -114,11 +114,10 @@ def test_known_terms_are_counted_as_new_ones_are(scan, n_threads):
         sorted(zip(indices[a:b], data[a:b], strict=True))
         for a, b in itertools.pairwise(indptr)
     ]
-    tokens = map(plain_analyzer(scan), TEXTS)
-    places = {name: column for column, name in enumerate(names)}
-    answers = [text_plain.count_columns(tokens, places)]
+    sources = [TokenLists(TEXTS, plain_analyzer(scan))]
     if native() is not None:
-        answers.append(text.count_columns(TEXTS, TermTable(names, scan), n_threads))
+        sources.append(ScannedTexts(TEXTS, scan, n_threads))
+    answers = [source.count_columns(TermTable(names)) for source in sources]
     for answer in answers:
         assert_array_equal(answer[0], indptr)
         assert_array_equal(answer[1], [c for row in rows for c, _ in row])
@@ -132,7 +131,7 @@ def test_known_terms_are_counted_as_new_ones_are(scan, n_threads):
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_analysis_of_any_text_equals_the_plain_analyzer(document, scan):
     terms = plain_analyzer(scan)(document)
-    counts = text.count_terms([document], scan)
+    counts = ScannedTexts([document], scan).count_terms()
     every = np.ones(counts.n_terms, dtype=bool)
     assert counts.terms(every) == list(dict.fromkeys(terms))
 
@@ -152,8 +151,8 @@ def test_terms_of_any_length_are_told_apart():
     terms, *_, data = counted([" ".join(words), " ".join(words[::-1])], Scan())
     assert terms == words
     assert_array_equal(data, np.ones(2 * len(words)))
-    table = TermTable(words, Scan())
-    _, indices, _ = text.count_columns([" ".join(words)], table)
+    source = ScannedTexts([" ".join(words)], Scan())
+    _, indices, _ = source.count_columns(TermTable(words))
     assert_array_equal(indices, np.arange(len(words)))
 
 
@@ -170,9 +169,9 @@ def test_pruned_terms_are_left_out_of_the_rows(no_native, monkeypatch):
     monkeypatch.setenv("EARMARK_NO_NATIVE", no_native)
     texts = ["bb aa bb cc", "cc dd"]
     if native() is None:
-        counts = text_plain.PlainCounts(map(str.split, texts))
+        counts = TokenLists(texts, str.split).count_terms()
     else:
-        counts = text.count_terms(texts, Scan())
+        counts = ScannedTexts(texts, Scan()).count_terms()
     columns = np.array([-1, 1, 0, -1], dtype=np.int32)  # bb aa cc dd
     indptr, indices, data = counts.matrix(columns)
     assert_array_equal(indptr, [0, 2, 3])
@@ -182,7 +181,7 @@ def test_pruned_terms_are_left_out_of_the_rows(no_native, monkeypatch):
 
 @needs_extension
 def test_rows_can_be_read_again_until_the_last_time():
-    counts = text.count_terms(TEXTS, Scan())
+    counts = ScannedTexts(TEXTS, Scan()).count_terms()
     columns = np.arange(counts.n_terms, dtype=np.int32)
     first = counts.matrix(columns, last=False)
     assert_all_equal(first, counts.matrix(columns))
@@ -192,7 +191,7 @@ def test_rows_can_be_read_again_until_the_last_time():
 def test_strings_are_not_given_a_hidden_utf8_copy():
     document = "é" + "wide text " * 1000
     before = sys.getsizeof(document)
-    text.count_terms([document], Scan())
+    ScannedTexts([document], Scan()).count_terms()
     assert sys.getsizeof(document) == before
 
 
@@ -208,13 +207,13 @@ def test_bytes_that_are_not_utf8_name_the_document():
         data = np.frombuffer(b"fine " + bad, dtype=np.uint8)
         arrow = ArrowText(((np.array([0, 5, len(data)], dtype=np.int32), data),))
         with pytest.raises(DataError, match="document 1: expected UTF-8"):
-            text.count_terms(arrow, Scan())
+            ScannedTexts(arrow, Scan()).count_terms()
 
 
 @needs_extension
 def test_what_is_no_string_names_the_document():
     with pytest.raises(DataError, match="document 1: expected a str, got int"):
-        text.count_terms(["a", 3], Scan())
+        ScannedTexts(["a", 3], Scan()).count_terms()
 
 
 def test_tables_say_what_the_interpreter_says(rng):
@@ -231,17 +230,17 @@ def test_tables_say_what_the_interpreter_says(rng):
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_plain_ngrams_by_hand(n):
-    assert text_plain.word_ngrams(["a", "b", "c"], 2, n) == {
+    assert text.word_ngrams(["a", "b", "c"], 2, n) == {
         1: [],
         2: ["a b", "b c"],
         5: ["a b", "b c", "a b c"],
     }.get(n)
-    assert text_plain.char_ngrams("ab  c", n, n) == {
+    assert text.char_ngrams("ab  c", n, n) == {
         1: ["a", "b", " ", "c"],
         2: ["ab", "b ", " c"],
         5: [],
     }.get(n)
-    assert text_plain.char_ngrams_in_words("ab c", n, n) == {
+    assert text.char_ngrams_in_words("ab c", n, n) == {
         1: [" ", "a", "b", " ", " ", "c", " "],
         2: [" a", "ab", "b ", " c", "c "],
         5: [" ab ", " c "],
@@ -259,7 +258,7 @@ for n in range(400):
     some = words if n % 3 == 0 else words[:8]
     line = "".join(rng.choice(some) + rng.choice(" ,.\\x00 '") for _ in range(n % 61))
     texts.append(line[: rng.randrange(60, 200)])
-counts = text.count_terms(texts, text.Scan(min_length=int(sys.argv[1])))
+counts = text.ScannedTexts(texts, text.Scan(min_length=int(sys.argv[1]))).count_terms()
 columns = counts.order().argsort().astype("int32")
 vocabulary = counts.vocabulary(columns)
 print([list(vocabulary.items()), [a.tolist() for a in counts.matrix(columns)], texts])
@@ -280,9 +279,9 @@ def test_wide_and_narrow_registers_and_plain_python_cut_the_same_words(min_lengt
 
 @needs_extension
 def test_a_term_with_a_zero_byte_is_not_a_shorter_one():
-    table = TermTable(["ab", "ab\x00", "ab\x00\x00"], Scan())
-    columns, counts = text.count_columns(["ab ab\x00 abc"], table)[1:]
+    table = TermTable(["ab", "ab\x00", "ab\x00\x00"])
+    columns, counts = ScannedTexts(["ab ab\x00 abc"], Scan()).count_columns(table)[1:]
     assert (columns.tolist(), counts.tolist()) == ([0], [2])
     chars = Scan("char", (1, 3))
-    counts = text.count_terms(["a\x00\x00b"], chars)
+    counts = ScannedTexts(["a\x00\x00b"], chars).count_terms()
     assert counts.n_terms == 8  # three of one, three of two, two of three characters

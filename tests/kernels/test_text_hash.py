@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.utils import murmurhash3_32
 
 from earmark.kernels.backend import native
-from earmark.kernels.text_plain import murmurhash3
+from earmark.kernels.text import murmurhash3
 
 
 @given(st.binary(max_size=40))

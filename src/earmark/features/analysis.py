@@ -7,7 +7,7 @@ matrix is never made, so memory grows with the vocabulary only.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,18 @@ from scipy import sparse
 from sklearn import get_config
 
 from earmark.exceptions import DataError, EarmarkWarning
-from earmark.kernels import text, text_plain
 from earmark.kernels.backend import native
-from earmark.kernels.term_merge import PackedTerms, pack_terms
-from earmark.kernels.text import LONGEST_NGRAM, Documents, Scan, TermTable
-from earmark.kernels.text_plain import ClassCounts, CsrArrays
+from earmark.kernels.term_merge import PackedTerms
+from earmark.kernels.text import (
+    LONGEST_NGRAM,
+    ClassCounts,
+    CsrArrays,
+    Documents,
+    Scan,
+    ScannedTexts,
+    TermTable,
+    TokenLists,
+)
 from earmark.parameters import require_one_of, with_parameters
 from earmark.text.containers import as_list, as_texts
 from earmark.text.preparation import TextPreparation
@@ -104,11 +111,6 @@ class Analysis:
     def __init__(self, counter: AnalysisMixin) -> None:
         self.counter = counter
 
-    @property
-    def n_threads(self) -> int:
-        """Threads for the kernels."""
-        return int(joblib.effective_n_jobs(self.counter.n_jobs))
-
     def analyzer(self) -> Callable[[Any], list[str]]:
         """From a decoded text to its terms."""
         counter, analyzer = self.counter, self.counter.analyzer
@@ -124,7 +126,7 @@ class Analysis:
         """The parameters for the compiled kernels; None where they cannot serve.
 
         They cannot where there is no extension, or where a callable or an unusual
-        pattern takes documents apart: ``tokens`` serves then.
+        pattern takes documents apart.
         """
         if native() is None or not self.is_named():
             return None
@@ -158,9 +160,13 @@ class Analysis:
             return texts
         return list(map(self.counter.build_preprocessor(), texts))
 
-    def tokens(self, documents: DocumentsLike) -> Iterator[list[str]]:
-        """The terms of each document, without the kernels."""
-        return map(self.analyzer(), self.read(documents))
+    def source(self, documents: DocumentsLike) -> ScannedTexts | TokenLists:
+        """The documents for counting and scoring: compiled where that can serve."""
+        scan = self.scan()
+        if scan is None:
+            return TokenLists(self.read(documents), self.analyzer())
+        n_threads = int(joblib.effective_n_jobs(self.counter.n_jobs))
+        return ScannedTexts(self.texts(documents), scan, n_threads)
 
     def decode(self, document: Any) -> Any:
         """Read and decode one document as ``input`` and ``encoding`` say."""
@@ -191,7 +197,7 @@ class Analysis:
         if counter.analyzer == "word":
             self._check_stop_words()
 
-    def warn_of_unspaced(self, texts: Documents) -> None:
+    def warn_of_unspaced(self, texts: Iterable[str]) -> None:
         """Say so when words are looked for in text without spaces."""
         share = unspaced_share(texts)
         if share >= 0.5:
@@ -298,14 +304,8 @@ def count_by_class(
            [1, 1, 0]])
 
     """
-    analysis, y_index = Analysis(counter), np.asarray(y_index, dtype=np.int64)
-    scan = analysis.scan()
-    if scan is None:
-        tokens = analysis.tokens(documents)
-        terms, sums = text_plain.class_sums(tokens, y_index, n_classes)
-    else:
-        texts, n_threads = analysis.texts(documents), analysis.n_threads
-        terms, sums = text.count_by_class(texts, y_index, n_classes, scan, n_threads)
+    y_index = np.asarray(y_index, dtype=np.int64)
+    terms, sums = Analysis(counter).source(documents).class_sums(y_index, n_classes)
     return terms, *_class_matrices(sums, n_classes, len(terms))
 
 
@@ -313,13 +313,8 @@ def packed_by_class(
     counter: WordCounter, documents: DocumentsLike, y_index: IntVector, n_classes: int
 ) -> tuple[PackedTerms, SparseMatrix, SparseMatrix]:
     """``count_by_class`` with the terms as bytes, for counts that are merged."""
-    analysis = Analysis(counter)
-    scan = analysis.scan()
-    if scan is None:
-        terms, *matrices = count_by_class(counter, documents, y_index, n_classes)
-        return pack_terms(terms), *matrices
-    texts, n_threads = analysis.texts(documents), analysis.n_threads
-    packed, sums = text.pack_by_class(texts, y_index, n_classes, scan, n_threads)
+    source = Analysis(counter).source(documents)
+    packed, sums = source.packed_class_sums(y_index, n_classes)
     return packed, *_class_matrices(sums, n_classes, len(packed[1]) - 1)
 
 
@@ -371,22 +366,14 @@ class KnownTerms:
     """
 
     def __init__(self, counter: WordCounter, terms: list[str]) -> None:
-        self.counter = counter
-        self.terms = terms
-        self._table: TermTable | None = None
-        self._columns: dict[str, int] | None = None
+        self.counter, self._table = counter, TermTable(terms)
 
     def transform(self, documents: DocumentsLike) -> SparseMatrix:
         """Counts of the terms (n_documents, n_terms)."""
-        analysis, table = Analysis(self.counter), self._look_up()
-        if table is None:
-            tokens = analysis.tokens(documents)
-            arrays = text_plain.count_columns(tokens, self._dictionary())
-        else:
-            texts = analysis.texts(documents)
-            arrays = text.count_columns(texts, table, analysis.n_threads)
         counter = self.counter
-        return count_matrix(arrays, len(self.terms), counter.binary, counter.dtype)
+        arrays = Analysis(counter).source(documents).count_columns(self._table)
+        n_terms = len(self._table.terms)
+        return count_matrix(arrays, n_terms, counter.binary, counter.dtype)
 
     def score(
         self,
@@ -406,35 +393,7 @@ class KnownTerms:
         or "l2"; an empty document stays empty. The matrix is never made; its scores
         are equal to rounding.
         """
-        analysis, table = Analysis(self.counter), self._look_up()
         if self.counter.binary:
             tf = "binary"
-        if table is None:
-            tokens, columns = analysis.tokens(documents), self._dictionary()
-            return text_plain.linear_scores(
-                tokens, columns, weights, bias, tf, idf, norm
-            )
-        return text.score_texts(
-            analysis.texts(documents),
-            table,
-            weights,
-            bias,
-            tf=tf,
-            idf=idf,
-            norm=norm,
-            n_threads=analysis.n_threads,
-        )
-
-    def _look_up(self) -> TermTable | None:
-        """The table for the kernels, or None where the plain path serves."""
-        scan = Analysis(self.counter).scan()
-        if scan is None:
-            return None
-        if self._table is None or self._table.scan != scan:
-            self._table = TermTable(self.terms, scan)
-        return self._table
-
-    def _dictionary(self) -> dict[str, int]:
-        if self._columns is None:
-            self._columns = {term: column for column, term in enumerate(self.terms)}
-        return self._columns
+        source = Analysis(self.counter).source(documents)
+        return source.scores(self._table, weights, bias, tf, idf, norm)

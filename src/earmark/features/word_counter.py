@@ -18,8 +18,7 @@ from sklearn.utils.validation import check_array
 
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.features.analysis import Analysis, AnalysisMixin, KnownTerms, count_matrix
-from earmark.kernels.text import Counts, Documents, count_hashed, count_terms
-from earmark.kernels.text_plain import CsrArrays, PlainCounts, count_hashed_tokens
+from earmark.kernels.text import Counts, CsrArrays, TokenLists
 from earmark.parameters import (
     require_in_range,
     require_integer,
@@ -333,17 +332,10 @@ class WordCounter(AnalysisMixin, BaseEstimator):
     def _count(self, raw_documents: DocumentsLike) -> Counts:
         """Count all terms, by the kernel where it knows the parameters."""
         analysis = Analysis(self)
-        scan = analysis.scan()
-        texts: Documents
-        counts: Counts
-        if scan is None:
-            texts = analysis.read(raw_documents)
-            counts = PlainCounts(map(analysis.analyzer(), texts))
-        else:
-            texts = analysis.texts(raw_documents)
-            counts = count_terms(texts, scan, analysis.n_threads)
+        source = analysis.source(raw_documents)
+        counts = source.count_terms()
         if self.analyzer == "word" and analysis.is_named():
-            analysis.warn_of_unspaced(texts)
+            analysis.warn_of_unspaced(source.documents)
         return counts
 
     def _add_seen(self, terms: list[str], counts: Counts) -> None:
@@ -510,26 +502,20 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
     def transform(self, X: DocumentsLike) -> SparseMatrix:
         """Counts by hashed column (n_documents, n_features)."""
         self._check()
-        analysis, hashing = Analysis(self), (self.n_features, self.alternate_sign)
-        scan = analysis.scan()
-        if scan is None:
-            return self._finish(count_hashed_tokens(analysis.tokens(X), *hashing))
-        texts, n_threads = analysis.texts(X), analysis.n_threads
-        return self._finish(count_hashed(texts, scan, *hashing, n_threads))
+        source = Analysis(self).source(X)
+        arrays = source.count_hashed(self.n_features, self.alternate_sign)
+        if len(arrays[0]) == 1:
+            raise DataError(f"{type(self).__name__}: no documents to count; give some.")
+        counts = count_matrix(arrays, self.n_features, self.binary, self.dtype)
+        if self.norm is None:
+            return counts
+        from sklearn.preprocessing import normalize
+
+        return normalize(counts, norm=self.norm, copy=False)
 
     def fit_transform(self, X: DocumentsLike, y: object = None) -> SparseMatrix:
         """The same as ``transform``."""
         return self.transform(X)
-
-    def _finish(self, arrays: CsrArrays) -> SparseMatrix:
-        if len(arrays[0]) == 1:
-            raise DataError(f"{type(self).__name__}: no documents to count; give some.")
-        X = count_matrix(arrays, self.n_features, self.binary, self.dtype)
-        if self.norm is None:
-            return X
-        from sklearn.preprocessing import normalize
-
-        return normalize(X, norm=self.norm, copy=False)
 
     def _check(self) -> None:
         Analysis(self).check()
@@ -556,9 +542,11 @@ def terms_by_column(counter: HashedCounter, X: DocumentsLike) -> dict[int, str]:
     ['be', 'not', 'or', 'to']
 
     """
-    terms = sorted({term for row in Analysis(counter).tokens(X) for term in row})
-    alone = [[term] for term in terms]
-    _, columns, _ = count_hashed_tokens(alone, counter.n_features, False)
+    analysis = Analysis(counter)
+    rows = TokenLists(analysis.read(X), analysis.analyzer())
+    terms = sorted({term for row in rows for term in row})
+    alone = TokenLists(terms, lambda term: [term])
+    _, columns, _ = alone.count_hashed(counter.n_features, False)
     names: dict[int, str] = {}
     for term, column in zip(terms, columns.tolist(), strict=True):
         names[column] = f"{names[column]} | {term}" if column in names else term

@@ -1,28 +1,29 @@
-"""From documents to counts, class sums and scores: the compiled text kernels.
+"""From documents to counts, class sums and scores.
 
-Documents are a list of ``str`` or an ``ArrowText``. The kernels read both where they
-lie, release the GIL and give the same answer on any number of threads. Without the
-extension there is no scan, and ``text_plain`` serves: see ``AnalysisMixin.scan``.
+``ScannedTexts`` is compiled: it reads a list of ``str`` or an ``ArrowText`` where it
+lies, releases the GIL and gives the same answer on any number of threads.
+``TokenLists`` gives the same answers from ``re`` and dictionaries, for whatever takes
+documents apart: a callable of the user, or any analyzer without the extension.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earmark.exceptions import DataError
-from earmark.kernels.backend import extension
+from earmark.kernels.backend import extension, native
 from earmark.kernels.rows import index_type
-from earmark.kernels.term_merge import PackedTerms
-from earmark.kernels.text_plain import ClassCounts, CsrArrays, PlainCounts
+from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
 LONGEST_NGRAM = 255
@@ -31,6 +32,19 @@ LONGEST_NGRAM = 255
 _ANALYZERS = {"word": 0, "char": 1, "char_wb": 2}
 _TF = {"raw": 0, "binary": 1, "sublinear": 2, "logarithm": 3}
 _NORM = {None: 0, "l2": 1, "l1": 2}
+_SPACES = re.compile(r"\s\s+")
+
+CsrArrays: TypeAlias = tuple[IntVector, IntVector, IntVector]
+"""indptr, indices and data of a CSR matrix; the first two may be int32."""
+
+
+class ClassCounts(NamedTuple):
+    """Two CSR matrices (n_classes, n_terms) of one structure."""
+
+    indptr: IntVector
+    indices: IntVector
+    tokens: IntVector
+    documents: IntVector
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,12 @@ class Scan:
     min_length: int = 2
     lowercase: bool = True
     stop_words: frozenset[str] = frozenset()
+
+    def compiled(self) -> tuple[Any, list[str]]:
+        """The scan and its stop words as the kernels take them."""
+        analyzer = _ANALYZERS[self.analyzer]
+        scan = extension().Scan(analyzer, *self.ngram_range, self.min_length)
+        return scan, sorted(self.stop_words)
 
 
 class NativeCounts:
@@ -108,112 +128,378 @@ class NativeCounts:
         return arrays
 
 
-Counts: TypeAlias = NativeCounts | PlainCounts
-
-
-def count_terms(documents: Documents, scan: Scan, n_threads: int = 1) -> NativeCounts:
-    """Count every term of the documents."""
-    lib = extension()
-    texts = _texts(lib, documents, scan)
-    return NativeCounts(lib.CountedTerms(texts, *_scan(lib, scan), n_threads))
-
-
 @dataclass
 class TermTable:
     """A fixed vocabulary, ready for look-up: term k is column k."""
 
     terms: list[str]
-    scan: Scan
-    _table: Any = field(default=None, repr=False, compare=False)
+    _compiled: tuple[Scan, Any] | None = field(default=None, repr=False, compare=False)
 
-    def compiled(self, lib: ModuleType) -> Any:
-        """The compiled table, made at first use."""
-        if self._table is None:
-            self._table = lib.Vocabulary(self.terms, *_scan(lib, self.scan))
-        return self._table
+    @functools.cached_property
+    def columns(self) -> dict[str, int]:
+        """The column of each term."""
+        return {term: column for column, term in enumerate(self.terms)}
+
+    def compiled(self, scan: Scan) -> Any:
+        """The compiled table for a scan, made at first use."""
+        if self._compiled is None or self._compiled[0] != scan:
+            table = extension().Vocabulary(self.terms, *scan.compiled())
+            self._compiled = (scan, table)
+        return self._compiled[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_table": None}
+        return {"terms": self.terms, "_compiled": None}
 
 
-def count_columns(
-    documents: Documents, table: TermTable, n_threads: int = 1
-) -> CsrArrays:
-    """Count known terms -> CSR arrays, columns ascending in a row."""
-    lib = extension()
-    texts = _texts(lib, documents, table.scan)
-    counts = lib.ColumnCounts(texts, table.compiled(lib), n_threads)
-    return _filled(counts, len(texts))
+class ScannedTexts:
+    """Documents for the compiled kernels; a list may change afterwards."""
+
+    def __init__(self, documents: Documents, scan: Scan, n_threads: int = 1) -> None:
+        self._lib = lib = extension()
+        self.documents, self._scan, self._n_threads = documents, scan, n_threads
+        self._texts = texts = lib.Texts(scan.lowercase)
+        if isinstance(documents, ArrowText):
+            for offsets, data in documents.chunks:
+                done = len(texts)
+                row = texts.add_arrow(offsets, data, (offsets, data))
+                if row >= 0:
+                    raise DataError(
+                        f"document {done + row}: expected UTF-8, got other bytes in "
+                        "the Arrow column; decode the file with its true encoding."
+                    )
+        else:
+            row = texts.add_list(documents)
+            if row >= 0:
+                raise DataError(not_text(row, documents[row]))
+        if not texts.ascii:
+            if not lib.unicode_tables_ready():
+                lib.set_unicode_tables(*code_point_tables())
+            texts.lower_special()
+
+    def count_terms(self) -> NativeCounts:
+        """Count every term of the documents."""
+        arguments = (*self._scan.compiled(), self._n_threads)
+        return NativeCounts(self._lib.CountedTerms(self._texts, *arguments))
+
+    def count_columns(self, table: TermTable) -> CsrArrays:
+        """Count known terms -> CSR arrays, columns ascending in a row."""
+        known = table.compiled(self._scan)
+        return self._filled(self._lib.ColumnCounts(self._texts, known, self._n_threads))
+
+    def count_hashed(self, n_columns: int, signs: bool) -> CsrArrays:
+        """Signed counts by hashed column, columns ascending in a row."""
+        arguments = (*self._scan.compiled(), n_columns, signs, self._n_threads)
+        return self._filled(self._lib.HashedCounts(self._texts, *arguments))
+
+    def class_sums(
+        self, y_index: IntVector, n_classes: int
+    ) -> tuple[list[str], ClassCounts]:
+        """Sorted terms, and the token and document counts of each class (CS1)."""
+        sums = self._class_sums(y_index, n_classes)
+        return sums.terms(), ClassCounts(*sums.take())
+
+    def packed_class_sums(
+        self, y_index: IntVector, n_classes: int
+    ) -> tuple[PackedTerms, ClassCounts]:
+        """As ``class_sums``, the terms as bytes: no Python string is made."""
+        sums = self._class_sums(y_index, n_classes)
+        return sums.packed_terms(), ClassCounts(*sums.take())
+
+    def scores(
+        self,
+        table: TermTable,
+        weights: FloatMatrix,
+        bias: FloatVector,
+        tf: str,
+        idf: FloatVector | None,
+        norm: str | None,
+    ) -> tuple[FloatMatrix, IntVector]:
+        """Linear scores, and how many tokens of each document were known.
+
+        score_dk = sum_w x_dw weights_wk / |x_d| + bias_k with x_dw = tf(count) idf_w.
+        """
+        scores = np.empty((len(self._texts), len(bias)), dtype=np.float64)
+        n_tokens = np.empty(len(self._texts), dtype=np.int64)
+        self._lib.score_texts(
+            self._texts,
+            table.compiled(self._scan),
+            tf=_TF[tf],
+            norm=_NORM[norm],
+            idf=idf,
+            weights=weights,
+            bias=bias,
+            scores=scores,
+            n_tokens=n_tokens,
+            n_threads=self._n_threads,
+        )
+        return scores, n_tokens
+
+    def _class_sums(self, y_index: IntVector, n_classes: int) -> Any:
+        arguments = (*self._scan.compiled(), self._n_threads)
+        return self._lib.ClassSums(self._texts, y_index, n_classes, *arguments)
+
+    def _filled(self, counts: Any) -> CsrArrays:
+        arrays = _empty_csr(len(self._texts), counts.n_entries)
+        counts.fill(*arrays)
+        return arrays
 
 
-def count_hashed(
-    documents: Documents, scan: Scan, n_columns: int, signs: bool, n_threads: int = 1
-) -> CsrArrays:
-    """CSR arrays of signed counts by hashed column, columns ascending in a row."""
-    lib = extension()
-    texts = _texts(lib, documents, scan)
-    arguments = (*_scan(lib, scan), n_columns, signs, n_threads)
-    return _filled(lib.HashedCounts(texts, *arguments), len(texts))
+# -- without the extension -----------------------------------------------------------
 
 
-def count_by_class(
-    documents: Documents,
-    y_index: IntVector,
-    n_classes: int,
-    scan: Scan,
-    n_threads: int = 1,
-) -> tuple[list[str], ClassCounts]:
-    """Class sums of raw text (CS1), unpruned, with the sorted terms."""
-    sums = _class_sums(documents, y_index, n_classes, scan, n_threads)
-    return sums.terms(), ClassCounts(*sums.take())
+def word_ngrams(words: Sequence[str], min_n: int, max_n: int) -> list[str]:
+    """All stretches of min_n .. max_n words, shorter ones first, joined by a blank."""
+    grams = list(words) if min_n <= 1 else []
+    for n in range(max(min_n, 2), min(max_n, len(words)) + 1):
+        grams.extend(" ".join(words[k : k + n]) for k in range(len(words) - n + 1))
+    return grams
 
 
-def pack_by_class(
-    documents: Documents,
-    y_index: IntVector,
-    n_classes: int,
-    scan: Scan,
-    n_threads: int = 1,
-) -> tuple[PackedTerms, ClassCounts]:
-    """As ``count_by_class``, the terms as bytes: no Python string is made."""
-    sums = _class_sums(documents, y_index, n_classes, scan, n_threads)
-    return sums.packed_terms(), ClassCounts(*sums.take())
+def char_ngrams(text: str, min_n: int, max_n: int) -> list[str]:
+    """All stretches of min_n .. max_n characters; a run of spaces counts as a blank."""
+    text = _SPACES.sub(" ", text)
+    return [
+        text[k : k + n]
+        for n in range(min_n, min(max_n, len(text)) + 1)
+        for k in range(len(text) - n + 1)
+    ]
 
 
-def score_texts(
-    documents: Documents,
-    table: TermTable,
-    weights: FloatMatrix,
-    bias: FloatVector,
-    *,
-    tf: str = "raw",
-    idf: FloatVector | None = None,
-    norm: str | None = None,
-    n_threads: int = 1,
-) -> tuple[FloatMatrix, IntVector]:
-    """Linear scores of raw text, and how many tokens of each document were known.
+def char_ngrams_in_words(text: str, min_n: int, max_n: int) -> list[str]:
+    """Character n-grams inside each word, which gets a blank at both ends."""
+    grams: list[str] = []
+    for word in text.split():
+        padded = f" {word} "
+        for n in range(min_n, max_n + 1):
+            last = max(len(padded) - n, 0)
+            grams.extend(padded[k : k + n] for k in range(last + 1))
+            if last == 0:  # a short word counts once
+                break
+    return grams
 
-    score_dk = sum_w x_dw weights_wk / |x_d| + bias_k with x_dw = tf(count) idf_w;
-    ``tf`` is "raw", "binary", "sublinear" (1 + ln count) or "logarithm" (1 + log10
-    count), ``norm`` None, "l1" or "l2".
-    """
-    lib = extension()
-    texts = _texts(lib, documents, table.scan)
-    scores = np.empty((len(texts), len(bias)), dtype=np.float64)
-    n_tokens = np.empty(len(texts), dtype=np.int64)
-    lib.score_texts(
-        texts,
-        table.compiled(lib),
-        tf=_TF[tf],
-        norm=_NORM[norm],
-        idf=idf,
-        weights=weights,
-        bias=bias,
-        scores=scores,
-        n_tokens=n_tokens,
-        n_threads=n_threads,
+
+class PlainCounts:
+    """Counts of a corpus of token lists; the interface of the compiled counts."""
+
+    def __init__(self, documents: Iterable[Iterable[str]]) -> None:
+        numbers: dict[str, int] = {}
+        self._rows: list[dict[int, int]] = []
+        for tokens in documents:
+            row: dict[int, int] = {}
+            for token in tokens:
+                term = numbers.setdefault(token, len(numbers))
+                row[term] = row.get(term, 0) + 1
+            self._rows.append(row)
+        self._terms = list(numbers)
+        self.n_rows = len(self._rows)
+        self.n_terms = len(self._terms)
+
+    def frequencies(self) -> tuple[IntVector, IntVector]:
+        """Documents with each term and occurrences of each term."""
+        documents = np.zeros(self.n_terms, dtype=np.int64)
+        occurrences = np.zeros(self.n_terms, dtype=np.int64)
+        for row in self._rows:
+            for term, count in row.items():
+                documents[term] += 1
+                occurrences[term] += count
+        return documents, occurrences
+
+    def order(self) -> IntVector:
+        """Term numbers in the order of the sorted terms."""
+        ranked = sorted(range(self.n_terms), key=self._terms.__getitem__)
+        return np.array(ranked, dtype=np.int64)
+
+    def terms(self, keep: BoolVector) -> list[str]:
+        """The terms that `keep` marks, by first occurrence."""
+        return [term for term, kept in zip(self._terms, keep, strict=True) if kept]
+
+    def vocabulary(self, columns: NDArray[np.int32]) -> dict[str, int]:
+        """The terms whose column is not negative, and their columns."""
+        both = zip(self._terms, columns.tolist(), strict=True)
+        return {term: column for term, column in both if column >= 0}
+
+    def matrix(self, columns: NDArray[np.int32], last: bool = True) -> CsrArrays:
+        """CSR arrays (indptr, indices, data); a negative column drops the term."""
+        column = columns.tolist()
+        return _csr_arrays(
+            [(column[t], row[t]) for t in sorted(row) if column[t] >= 0]
+            for row in self._rows
+        )
+
+
+class TokenLists:
+    """Documents and what takes them apart, with the answers of ``ScannedTexts``."""
+
+    def __init__(
+        self, documents: Iterable[Any], analyze: Callable[[Any], Iterable[str]]
+    ) -> None:
+        self.documents, self._analyze = documents, analyze
+
+    def __iter__(self) -> Iterator[Iterable[str]]:
+        return map(self._analyze, self.documents)
+
+    def count_terms(self) -> PlainCounts:
+        """Count every term of the documents."""
+        return PlainCounts(self)
+
+    def count_columns(self, table: TermTable) -> CsrArrays:
+        """Count known terms -> CSR arrays, columns ascending in a row."""
+        known = table.columns
+
+        def row(tokens: Iterable[str]) -> list[tuple[int, int]]:
+            counts: dict[int, int] = {}
+            for token in tokens:
+                column = known.get(token)
+                if column is not None:
+                    counts[column] = counts.get(column, 0) + 1
+            return sorted(counts.items())
+
+        return _csr_arrays(map(row, self))
+
+    def count_hashed(self, n_columns: int, signs: bool) -> CsrArrays:
+        """Signed counts by hashed column: MurmurHash3 of each term, signs optional."""
+        lib = native()
+        hashed = murmurhash3 if lib is None else lib.murmurhash3
+
+        @functools.lru_cache(maxsize=1 << 16)
+        def place(term: str) -> tuple[int, int]:
+            h = hashed(term.encode("utf-8", "surrogatepass"))
+            return abs(h) % n_columns, -1 if signs and h < 0 else 1
+
+        def row(tokens: Iterable[str]) -> list[tuple[int, int]]:
+            counts: dict[int, int] = {}
+            for column, sign in map(place, tokens):
+                counts[column] = counts.get(column, 0) + sign
+            return sorted(counts.items())
+
+        return _csr_arrays(map(row, self))
+
+    def class_sums(
+        self, y_index: IntVector, n_classes: int
+    ) -> tuple[list[str], ClassCounts]:
+        """Sorted terms, and the token and document counts of each class (CS1)."""
+        tokens: list[Counter[str]] = [Counter() for _ in range(n_classes)]
+        presence: list[Counter[str]] = [Counter() for _ in range(n_classes)]
+        for c, words in zip(y_index.tolist(), self, strict=True):
+            row = Counter(words)
+            tokens[c].update(row)
+            presence[c].update(row.keys())
+        terms = sorted(set().union(*tokens))
+        column = {term: k for k, term in enumerate(terms)}
+        present = [sorted(row, key=column.__getitem__) for row in tokens]
+        indptr = np.cumsum([0, *(len(names) for names in present)], dtype=np.int64)
+        columns = (
+            [column[t] for names in present for t in names],
+            [row[t] for row, names in zip(tokens, present, strict=True) for t in names],
+            [
+                row[t]
+                for row, names in zip(presence, present, strict=True)
+                for t in names
+            ],
+        )
+        indices, n_tokens, n_documents = (np.array(p, dtype=np.int64) for p in columns)
+        return terms, ClassCounts(indptr, indices, n_tokens, n_documents)
+
+    def packed_class_sums(
+        self, y_index: IntVector, n_classes: int
+    ) -> tuple[PackedTerms, ClassCounts]:
+        """As ``class_sums``, the terms as bytes."""
+        terms, sums = self.class_sums(y_index, n_classes)
+        return pack_terms(terms), sums
+
+    def scores(
+        self,
+        table: TermTable,
+        weights: FloatMatrix,
+        bias: FloatVector,
+        tf: str,
+        idf: FloatVector | None,
+        norm: str | None,
+    ) -> tuple[FloatMatrix, IntVector]:
+        """Linear scores, and how many tokens of each document were known."""
+        vocabulary, scores, n_tokens = table.columns, [], []
+        for words in self:
+            known = (vocabulary.get(word, -1) for word in words)
+            counts = Counter(column for column in known if column >= 0)
+            columns = list(counts)
+            n_tokens.append(sum(counts.values()))
+            x = np.array([_tf(tf, n) for n in counts.values()], dtype=np.float64)
+            if idf is not None:
+                x *= idf[columns]
+            scores.append(x @ weights[columns] / _length(x, norm) + bias)
+        return (
+            np.array(scores, dtype=np.float64).reshape(-1, len(bias)),
+            np.array(n_tokens, dtype=np.int64),
+        )
+
+
+Counts: TypeAlias = NativeCounts | PlainCounts
+
+
+def _csr_arrays(rows: Iterable[list[tuple[int, int]]]) -> CsrArrays:
+    """Stack rows of (column, count) pairs -> indptr, indices, data."""
+    ends: list[int] = [0]
+    indices: list[int] = []
+    data: list[int] = []
+    for row in rows:
+        indices.extend(column for column, _ in row)
+        data.extend(count for _, count in row)
+        ends.append(len(indices))
+    index = index_type(len(indices))
+    return (
+        np.array(ends, dtype=index),
+        np.array(indices, dtype=index),
+        np.array(data, dtype=np.int64),
     )
-    return scores, n_tokens
+
+
+def _tf(tf: str, count: int) -> float:
+    if tf == "binary":
+        return 1.0
+    if tf == "sublinear":
+        return 1.0 + math.log(count)
+    return 1.0 + math.log10(count) if tf == "logarithm" else float(count)
+
+
+def _length(x: FloatVector, norm: str | None) -> float:
+    if norm is None:
+        return 1.0
+    length = math.sqrt(float(x @ x)) if norm == "l2" else float(np.abs(x).sum())
+    return length or 1.0
+
+
+def murmurhash3(data: bytes) -> int:
+    """MurmurHash3_x86_32 with seed 0, as a signed number."""
+    h = 0
+    whole = len(data) // 4 * 4
+    for k in range(0, whole, 4):
+        h ^= _scramble(int.from_bytes(data[k : k + 4], "little"))
+        h = (_rotate(h, 13) * 5 + 0xE6546B64) & 0xFFFFFFFF
+    if len(data) > whole:
+        h ^= _scramble(int.from_bytes(data[whole:], "little"))
+    h ^= len(data)
+    h = (h ^ h >> 16) * 0x85EBCA6B & 0xFFFFFFFF
+    h = (h ^ h >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
+    h ^= h >> 16
+    return h - (1 << 32) if h >> 31 else h
+
+
+def _rotate(x: int, by: int) -> int:
+    return (x << by | x >> (32 - by)) & 0xFFFFFFFF
+
+
+def _scramble(word: int) -> int:
+    return _rotate(word * 0xCC9E2D51 & 0xFFFFFFFF, 15) * 0x1B873593 & 0xFFFFFFFF
+
+
+def _empty_csr(n_rows: int, n_entries: int) -> CsrArrays:
+    """Uninitialised indptr, indices, data for so many rows and entries."""
+    index = index_type(n_entries)
+    return (
+        np.empty(n_rows + 1, dtype=index),
+        np.empty(n_entries, dtype=index),
+        np.empty(n_entries, dtype=np.int64),
+    )
 
 
 def not_text(row: int, item: Any) -> str:
@@ -237,66 +523,6 @@ def is_missing(value: Any) -> bool:
         return math.isnan(value)
     kind = type(value)
     return kind.__name__ in ("NAType", "NaTType") and kind.__module__[:6] == "pandas"
-
-
-# -- for the extension -----------------------------------------------------------
-
-
-def _scan(lib: ModuleType, scan: Scan) -> tuple[Any, list[str]]:
-    """The scan and its stop words as the kernels take them."""
-    analyzer = _ANALYZERS[scan.analyzer]
-    compiled = lib.Scan(analyzer, *scan.ngram_range, scan.min_length)
-    return compiled, sorted(scan.stop_words)
-
-
-def _texts(lib: ModuleType, documents: Documents, scan: Scan) -> Any:
-    """The documents of one call, with Unicode tables in place.
-
-    A list is taken as it is now; it may change afterwards.
-    """
-    texts = lib.Texts(scan.lowercase)
-    if isinstance(documents, ArrowText):
-        for offsets, data in documents.chunks:
-            done = len(texts)
-            row = texts.add_arrow(offsets, data, (offsets, data))
-            if row >= 0:
-                raise DataError(
-                    f"document {done + row}: expected UTF-8, got other bytes in the "
-                    "Arrow column; decode the file with its true encoding."
-                )
-    else:
-        row = texts.add_list(documents)
-        if row >= 0:
-            raise DataError(not_text(row, documents[row]))
-    if not texts.ascii:
-        if not lib.unicode_tables_ready():
-            lib.set_unicode_tables(*code_point_tables())
-        texts.lower_special()
-    return texts
-
-
-def _class_sums(
-    documents: Documents, y_index: IntVector, n_classes: int, scan: Scan, n_threads: int
-) -> Any:
-    lib = extension()
-    texts = _texts(lib, documents, scan)
-    return lib.ClassSums(texts, y_index, n_classes, *_scan(lib, scan), n_threads)
-
-
-def _filled(counts: Any, n_rows: int) -> CsrArrays:
-    arrays = _empty_csr(n_rows, counts.n_entries)
-    counts.fill(*arrays)
-    return arrays
-
-
-def _empty_csr(n_rows: int, n_entries: int) -> CsrArrays:
-    """Uninitialised indptr, indices, data for so many rows and entries."""
-    index = index_type(n_entries)
-    return (
-        np.empty(n_rows + 1, dtype=index),
-        np.empty(n_entries, dtype=index),
-        np.empty(n_entries, dtype=np.int64),
-    )
 
 
 # -- Unicode -----------------------------------------------------------------------

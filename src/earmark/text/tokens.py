@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-from earmark.kernels.text_plain import char_ngrams, char_ngrams_in_words, word_ngrams
+from earmark.kernels.text import char_ngrams, char_ngrams_in_words, word_ngrams
 
 WORD_PATTERN = r"(?u)\b\w\w+\b"
 
