@@ -11,9 +11,4 @@ from earmark.distributed.local import Progress
 from earmark.distributed.predicting import PredictReport as PredictReport
 from earmark.distributed.spark_executor import SparkExecutor
 
-__all__ = [
-    "Progress",
-    "SparkExecutor",
-    "fit",
-    "predict",
-]
+__all__ = ["Progress", "SparkExecutor", "fit", "predict"]

@@ -14,12 +14,7 @@ from earmark.distributed.models import class_counts
 from earmark.distributed.rows import PartedRows, PartRows
 from earmark.exceptions import NotSupportedError
 from earmark.kernels.keys import fingerprints
-from earmark.kernels.mixture import (
-    MixtureTotals,
-    Tiling,
-    mixture_start,
-    mixture_step,
-)
+from earmark.kernels.mixture import MixtureTotals, Tiling, mixture_start, mixture_step
 from earmark.kernels.rows import canonical_rows
 from earmark.models import HierarchicalBayes
 from earmark.models.hierarchical.fitting import (

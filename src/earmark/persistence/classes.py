@@ -26,9 +26,7 @@ NOT_OBEYED = frozenset({"n_jobs"})
 
 
 # Attributes of scikit-learn models that are no data and are rebuilt when needed.
-_SKLEARN_TRANSIENT = {
-    "sklearn.SGDClassifier": frozenset({"_loss_function_"}),
-}
+_SKLEARN_TRANSIENT = {"sklearn.SGDClassifier": frozenset({"_loss_function_"})}
 _NEVER_STORED = frozenset({"_sklearn_version"})
 
 

@@ -19,12 +19,7 @@ from earmark.exceptions import ModelFormatError
 from earmark.parameters import with_new_names
 from earmark.persistence import nodes
 from earmark.persistence.canonical import Json
-from earmark.persistence.classes import (
-    NOT_OBEYED,
-    find_class,
-    is_attribute,
-    transient,
-)
+from earmark.persistence.classes import NOT_OBEYED, find_class, is_attribute, transient
 from earmark.persistence.nodes import Array, Place, unpack_strings
 from earmark.persistence.schema import Checker, Schema
 from earmark.typing import SparseMatrix

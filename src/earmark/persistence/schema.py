@@ -52,9 +52,7 @@ Rule: TypeAlias = "Callable[[Any, At], None]"
 Size: TypeAlias = int | str | None
 
 
-def _rule(
-    check: Callable[Concatenate[Any, At, _P], None],
-) -> Callable[_P, Rule]:
+def _rule(check: Callable[Concatenate[Any, At, _P], None]) -> Callable[_P, Rule]:
     """The maker of a rule: its arguments are those that follow."""
 
     @wraps(check)

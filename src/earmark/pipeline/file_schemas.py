@@ -181,21 +181,19 @@ def _text_schemas() -> dict[str, Schema]:
             check=methodcaller("_check"),
             parameters={**analysis, "n_features": size("n_terms")},
         ),
-        "TextPreparation": Schema(
-            parameters={"strip_accents": either(none, text())},
-        ),
+        "TextPreparation": Schema(parameters={"strip_accents": either(none, text())}),
         "TfidfWeighting": Schema(
             fitted={
                 "document_frequency_": array("if", "n_features", low=0, high=_MOST),
                 "n_documents_": number(0, _MOST),
                 "n_features_in_": size("n_features"),
-            },
+            }
         ),
         "TermSelector": Schema(
             fitted={
                 "n_features_in_": size("n_features"),
                 "scores_": array("f", "n_features", nan=True),
-            },
+            }
         ),
     }
 
@@ -307,8 +305,7 @@ def _bayes_schemas() -> dict[str, Schema]:
             ties=_regions_of_hybrid,
         ),
         "HigherOrderNaiveBayes": Schema(
-            fitted=higher_order,
-            ties=_below("document_class_", "n_classes"),
+            fitted=higher_order, ties=_below("document_class_", "n_classes")
         ),
     }
 
@@ -347,11 +344,7 @@ def _below(name: str, size_name: str) -> Any:
 
 
 def _linear_schemas() -> dict[str, Schema]:
-    weights: dict[str, Rule] = {
-        **_COLUMNS,
-        "intercept_": _INTERCEPT,
-        "weights_": _COEF,
-    }
+    weights: dict[str, Rule] = {**_COLUMNS, "intercept_": _INTERCEPT, "weights_": _COEF}
     ratio = {"log_ratio_": array("f", "n_machines", "n_features"), "n_iter_": whole()}
     nbsvm = instance(
         "NBSVM", fitted=True, n_classes="n_classes", n_features="n_features"
@@ -527,7 +520,7 @@ def _other_models() -> dict[str, Schema]:
                 "log_present_": pairs,
                 "pairs_": anything_plain,
                 "seen_": array("b", "n_features"),
-            },
+            }
         ),
         "NeighborsClassifier": Schema(
             fitted={
@@ -580,7 +573,7 @@ def _semi_supervised_schemas() -> dict[str, Schema]:
             fitted={
                 "mean_": array("f", "n_dimensions"),
                 "turn_": array("f", "n_dimensions", "n_dimensions"),
-            },
+            }
         ),
         "LsaView": Schema(fitted=table),
         "PpmiView": Schema(fitted=table, parameters={"n_terms": whole(1)}),
@@ -751,13 +744,13 @@ def _decision_schemas() -> dict[str, Schema]:
             optional={"n_pooled": whole(1)},
         ),
         "TemperatureCalibrator": Schema(
-            fitted={"n_classes_": size("n_classes"), "temperature_": number(above=0)},
+            fitted={"n_classes_": size("n_classes"), "temperature_": number(above=0)}
         ),
         "PlattCalibrator": Schema(
             fitted={
                 "offset_": array("f", "n_classes"),
                 "slope_": array("f", "n_classes"),
-            },
+            }
         ),
         "AnyOfClassifier": Schema(
             parameters={"estimator": either(_TEMPLATE, instance())},
@@ -780,11 +773,7 @@ def _decision_schemas() -> dict[str, Schema]:
                 "estimator": either(_TEMPLATE, instance()),
                 "cost": anything_plain,
             },
-            fitted={
-                "any_of_": flag,
-                "classes_": _CLASSES,
-                "estimator_": _FITTED,
-            },
+            fitted={"any_of_": flag, "classes_": _CLASSES, "estimator_": _FITTED},
             optional={
                 "n_features_in_": size("n_features"),
                 "cost_": array("f", None, None),
@@ -842,10 +831,7 @@ def _pipeline_schemas() -> dict[str, Schema]:
                 ),
                 "model": either(text(), _TEMPLATE, instance("AnyOfClassifier")),
                 "regions": either(
-                    none,
-                    text("email"),
-                    words(unique=True, at_least=1),
-                    function,
+                    none, text("email"), words(unique=True, at_least=1), function
                 ),
             },
             fitted={
@@ -908,10 +894,7 @@ def _pipeline_schemas() -> dict[str, Schema]:
             ties=_region_widths,
         ),
         "SemiFeatures": Schema(
-            parameters={
-                "counter": instance(*_COUNTERS),
-                "encoder": _ENCODER,
-            },
+            parameters={"counter": instance(*_COUNTERS), "encoder": _ENCODER},
             optional={
                 "n_spared_": whole(),
                 "probes_": optional(array("f", None, "n_dimensions")),

@@ -18,13 +18,7 @@ from earmark.kernels.term_merge import (
     unpack_terms,
 )
 from earmark.statistics.class_statistics import ClassStatistics
-from earmark.typing import (
-    ArrayLike,
-    BoolVector,
-    IntVector,
-    Labels,
-    SparseMatrix,
-)
+from earmark.typing import ArrayLike, BoolVector, IntVector, Labels, SparseMatrix
 
 __all__ = ["TermCounts"]
 
@@ -154,11 +148,7 @@ class TermCounts:
     def statistics(self) -> ClassStatistics:
         """The same sums as class statistics keyed by term."""
         return ClassStatistics.from_sums(
-            self.classes,
-            self.docs,
-            self.tokens,
-            self.presence,
-            self.terms(),
+            self.classes, self.docs, self.tokens, self.presence, self.terms()
         )
 
     def __getstate__(self) -> dict[str, Any]:
