@@ -9,7 +9,7 @@ import pytest
 from earmark import TextClassifier, load
 from earmark.exceptions import ModelFormatError
 from earmark.persistence import tensor_file
-from earmark.pipeline.file_schemas import schemas
+from earmark.pipeline.file_schemas import SCHEMAS
 from earmark.pipeline.files import class_table
 from tests.trust import model_fuzzer
 from tests.trust.model_kinds import TEXTS, named
@@ -174,7 +174,7 @@ def test_the_number_of_jobs_does_not_show_in_a_file(tmp_path):
 
 def test_every_schema_is_of_a_class_in_the_table():
     known = set(class_table())
-    assert {name for name in schemas() if not name.startswith("sklearn.")} <= known
+    assert {name for name in SCHEMAS if not name.startswith("sklearn.")} <= known
 
 
 def test_changed_files_are_refused_or_answer():

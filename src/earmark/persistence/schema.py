@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from math import inf, isfinite
+from types import SimpleNamespace
 from typing import Any, Concatenate, ParamSpec, TypeAlias
 
 import numpy as np
@@ -48,7 +49,7 @@ __all__ = [
 ]
 
 _P = ParamSpec("_P")
-Rule: TypeAlias = "Callable[[Any, At], None]"
+Rule: TypeAlias = "Callable[[Any, At], object]"
 Size: TypeAlias = int | str | None
 
 
@@ -88,6 +89,11 @@ class At:
             what = name if isinstance(name, str) else "elements"
             raise self.fault(f" has {length} {what}, expected {known}")
 
+    def size_of(self, part: object, name: str) -> int | None:
+        """A size of a part that was checked before."""
+        known = self.checker.known(part)
+        return None if known is None else known[2].get(name)
+
     def fault(self, what: str) -> ModelFormatError:
         """The error for what stands here; ``what`` goes on after its name."""
         return ModelFormatError(f"{self}{what}")
@@ -102,25 +108,32 @@ class At:
         return self.fault(f" must be {expected}, got {got}")
 
 
-@dataclass(frozen=True)
 class Schema:
-    """What a class stores.
+    """What a class stores: rules for its attributes, and what must hold between them.
 
-    Constructor parameters are always stored: each must be plain data, or follow the
-    rule given for it, and all must pass the check that ``fit`` makes. What fitting
-    adds is there completely, or absent.
+    A key names one or more attributes that follow one rule. ``name=`` is a parameter of
+    the constructor: an estimator stores all of them, those without a rule are plain
+    data, and together they must pass ``check``, the one that ``fit`` makes. ``name?``
+    may be missing from a fitted object; of the others it has all, and an unfitted one
+    none. A key that begins with no letter is what an error says unless its function is
+    true of the fitted object.
     """
 
-    fitted: Mapping[str, Rule] = field(default_factory=dict)
-    optional: Mapping[str, Rule] = field(default_factory=dict)
-    """Attributes that may be missing from a fitted object."""
-    parameters: Mapping[str, Rule] = field(default_factory=dict)
-    """Rules for constructor parameters that are more than plain data."""
-    check: Callable[[Any], object] | None = None
-    """The check of its parameters that the class makes in ``fit``, if it has another
-    name than ``_check_parameters``."""
-    ties: Callable[[Mapping[str, Any], At], None] | None = None
-    """What must hold between the attributes beside their sizes."""
+    def __init__(
+        self, fields: Mapping[str, Rule], check: Callable[[Any], object] | None = None
+    ) -> None:
+        self.check = check
+        self.ties = {key: rule for key, rule in fields.items() if key[0] in ".: "}
+        marked = {
+            name: rule
+            for key, rule in fields.items()
+            if key not in self.ties
+            for name in key.split()
+        }
+        self.rules = {name.rstrip("=?"): rule for name, rule in marked.items()}
+        self.parameters = [name[:-1] for name in marked if name.endswith("=")]
+        self.optional = {name[:-1] for name in marked if name.endswith("?")}
+        self.fitted = set(self.rules).difference(self.parameters, self.optional)
 
     def parameter_names(self, kind: type) -> tuple[str, ...]:
         """What an estimator's constructor takes; of other classes what has a rule."""
@@ -151,22 +164,23 @@ class Checker:
         parameters = schema.parameter_names(kind)
         is_fitted = not parameters or any(key in state for key in schema.fitted)
         required = {*parameters, *(schema.fitted if is_fitted else ())}
-        allowed = required | (set(schema.optional) if is_fitted else set())
+        allowed = required | (schema.optional if is_fitted else set())
         if not required <= set(state) <= allowed:
             wrong = sorted((required - set(state)) | (set(state) - allowed))
             raise ModelFormatError(
                 f"{place} ({name}) has other attributes than it should: "
                 f"{', '.join(wrong)[:200]} missing or unknown"
             )
-        rules = {**schema.fitted, **schema.optional, **schema.parameters}
         for key, value in state.items():
-            rules.get(key, anything_plain)(value, at.attribute(key))
+            schema.rules.get(key, anything_plain)(value, at.attribute(key))
         check = schema.check or getattr(kind, "_check_parameters", None)
         if check is not None:
             values = {key: state[key] for key in parameters}
             _check_parameters(kind, check, values, place)
-        if schema.ties is not None and is_fitted:
-            schema.ties(state, at)
+        attributes = SimpleNamespace(**state)
+        for fault, holds in schema.ties.items():
+            if is_fitted and not holds(attributes, at):
+                raise at.fault(fault)
         self._last = (name, is_fitted, at.sizes)
 
     def remember(self, value: object) -> None:

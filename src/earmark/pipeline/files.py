@@ -24,7 +24,7 @@ from earmark.models.semi_supervised.views import (
 )
 from earmark.persistence import ModelInfo, open_model, read_manifest, save_model
 from earmark.pipeline.count_engine import CountEngine
-from earmark.pipeline.file_schemas import schemas
+from earmark.pipeline.file_schemas import SCHEMAS
 from earmark.pipeline.matrix_engine import AnyOfEngine, MatrixEngine, SemiEngine
 from earmark.pipeline.text_features import RegionFeatures, SemiFeatures
 from earmark.text.preparation import TextPreparation
@@ -98,8 +98,7 @@ def class_table() -> Mapping[str, type]:
 @cache
 def _stored_classes() -> Mapping[str, type]:
     """The classes of the table that a classifier may be made of."""
-    known = schemas()
-    return _Classes({name: home for name, home in _homes().items() if name in known})
+    return _Classes({name: home for name, home in _homes().items() if name in SCHEMAS})
 
 
 def save_classifier(
@@ -165,7 +164,7 @@ def load_with_info(
         require_encoder(encoder)
         again = load_encoder(encoder) if isinstance(encoder, str) else encoder
         functions |= dict.fromkeys(_encoder_places(path), again)
-    classifier, info = open_model(path, _stored_classes(), functions, schemas=schemas())
+    classifier, info = open_model(path, _stored_classes(), functions, schemas=SCHEMAS)
     if not isinstance(classifier, TextClassifier):
         raise ModelFormatError(
             f"{os.fspath(path)}: expected a TextClassifier, "
