@@ -10,7 +10,7 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
     "files": 234,
-    "lines": 52_400,
+    "lines": 51_990,
     "private imports": 0,
     "private attributes": 0,
     "Any": 832,

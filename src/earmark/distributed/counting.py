@@ -21,15 +21,6 @@ from earmark.pipeline.inputs import RegionTexts, as_region_texts, take
 from earmark.statistics import TermCounts
 from earmark.typing import Estimator, IntVector, Labels, SparseMatrix
 
-__all__ = [
-    "CountTask",
-    "PartCounts",
-    "cut_to_fit",
-    "labelled_batches",
-    "merge_bounded",
-    "most_terms",
-]
-
 
 @dataclass(eq=False)
 class PartCounts:

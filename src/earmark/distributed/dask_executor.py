@@ -23,8 +23,6 @@ from earmark.distributed.executor import (
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError
 
-__all__ = ["DaskExecutor", "connected"]
-
 # A cluster of our own on this machine: nobody looks at samples of what it does, its
 # event loops need not tick 50 times per second, and giving memory back to the system
 # after every array costs more than merging.

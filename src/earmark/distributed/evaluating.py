@@ -16,8 +16,6 @@ from earmark.evaluation.labels import label_array
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.typing import FloatMatrix
 
-__all__ = ["report_of_parts"]
-
 
 def _judged(model: SentModel, part: Part) -> tuple[list[str], list[Any], FloatMatrix]:
     """True labels, answers and probabilities of the labelled documents of a part."""

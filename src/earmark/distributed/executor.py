@@ -10,22 +10,6 @@ from typing import Any, Protocol, TypeAlias
 
 from earmark.documents.parts import Part
 
-__all__ = [
-    "Dataset",
-    "Executor",
-    "Item",
-    "Merge",
-    "MergeTree",
-    "MergedBlock",
-    "Regions",
-    "Result",
-    "Task",
-    "blocks_of",
-    "merge_tree",
-    "merged",
-    "sendable",
-]
-
 # A directory, its files, or parts; and how texts are divided into regions.
 Dataset: TypeAlias = str | os.PathLike[str] | Sequence[Any]
 Regions: TypeAlias = str | Sequence[str] | Callable[..., object] | None

@@ -19,8 +19,6 @@ from earmark.exceptions import DataError
 from earmark.pipeline.text_filter import TextFilter
 from earmark.whole_files import whole_file
 
-__all__ = ["FilterReport", "filter_parts"]
-
 _ROWS = 4096
 
 

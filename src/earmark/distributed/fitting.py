@@ -38,8 +38,6 @@ from earmark.pipeline.inputs import as_region_texts, as_target
 from earmark.pipeline.text_classifier import adopt_engine, new_engine
 from earmark.typing import Estimator
 
-__all__ = ["as_parts", "fit", "fitting", "predict", "trained_columns"]
-
 # Models that must see their documents together learn from a sample.
 _FROM_A_SAMPLE = ("auto", "semi-supervised")
 # Weights are fitted in parts by many passes over stored rows; measured on 550,000

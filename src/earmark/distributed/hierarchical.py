@@ -32,8 +32,6 @@ from earmark.parameters import random_state_of
 from earmark.statistics import ClassStatistics
 from earmark.typing import BoolVector, FloatVector, IntVector, Matrix
 
-__all__ = ["fit_hierarchical"]
-
 
 def fit_hierarchical(model: HierarchicalBayes, data: PartedRows) -> None:
     """The same search as in memory; every E-step is summed over the parts.

@@ -14,8 +14,6 @@ from earmark.exceptions import DataError
 from earmark.parameters import parse_size
 from earmark.typing import Estimator
 
-__all__ = ["Job", "NothingToLearnError", "as_bytes"]
-
 _LEAST = 50_000_000
 
 

@@ -13,8 +13,6 @@ from earmark.distributed.executor import Executor, Item, Merge, Result, Task, me
 from earmark.distributed.store import Store
 from earmark.documents.parts import Part
 
-__all__ = ["LocalExecutor", "Progress"]
-
 
 @dataclass(frozen=True)
 class Progress:

@@ -26,16 +26,6 @@ from earmark.models.softmax import Point, Slope
 from earmark.statistics import ClassStatistics
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels
 
-__all__ = [
-    "class_counts",
-    "fit_additive",
-    "fit_higher_order",
-    "fit_hybrid",
-    "fit_rocchio",
-    "fit_semi_supervised",
-    "fit_softmax",
-]
-
 # As many as Rocchio tunes its temperature on.
 _ENOUGH_DOCUMENTS = 500
 

@@ -20,8 +20,6 @@ from earmark.persistence import read_manifest
 from earmark.pipeline import load
 from earmark.whole_files import whole_file, write_whole
 
-__all__ = ["PredictReport", "PredictTask", "ResultFolder", "SentModel", "predict_parts"]
-
 
 @dataclass(eq=False)
 class SentModel:

@@ -17,8 +17,6 @@ from earmark.documents.parts import Part
 from earmark.pipeline.inputs import take
 from earmark.typing import FloatVector, IntVector, Labels, SparseMatrix
 
-__all__ = ["GatheredRows", "MatrixTask", "PartRows", "PartedRows"]
-
 
 @dataclass(eq=False)
 class PartRows:

@@ -22,8 +22,6 @@ from earmark.kernels.term_merge import PackedTerms, pack_terms, unpack_terms
 from earmark.pipeline.inputs import SINGLE, RegionTexts, take
 from earmark.typing import BoolVector, IntVector
 
-__all__ = ["DrawnDocuments", "Sample", "SampleTask", "room_of"]
-
 # What learning from a document costs in memory: its vectors in every view, and its
 # words. Measured with the views of short texts, which are the largest.
 _BYTES_EACH, _BYTES_PER_BYTE = 20_000, 4

@@ -19,8 +19,6 @@ from earmark.distributed.executor import (
     sendable,
 )
 
-__all__ = ["SparkExecutor"]
-
 _SCHEMA = "number long, payload binary"
 
 

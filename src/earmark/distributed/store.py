@@ -22,8 +22,6 @@ from earmark.pipeline.files import class_table
 from earmark.statistics.term_counts import TermCounts
 from earmark.whole_files import write_whole
 
-__all__ = ["Store"]
-
 _JOB = "job.json"
 # The passes whose result for a part does not depend on the other parts.
 _BY_ITSELF = ("counts-", "sample-")

@@ -43,14 +43,6 @@ from earmark.pipeline.text_features import RegionFeatures
 from earmark.statistics import TermCounts
 from earmark.typing import Estimator, IntVector, Labels
 
-__all__ = [
-    "check_trainable",
-    "fit_features",
-    "hashed_features",
-    "names_in_parts",
-    "train",
-]
-
 
 def fit_features(features: RegionFeatures, counts: PartCounts) -> RegionFeatures:
     """What ``features.fit_transform`` learns from the same documents."""

@@ -11,8 +11,6 @@ import numpy as np
 
 from earmark.exceptions import ModelFormatError
 
-__all__ = ["MAX_DEPTH", "Json", "dump", "parse", "parse_any"]
-
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 MAX_DEPTH = 128

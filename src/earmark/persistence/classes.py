@@ -11,15 +11,6 @@ import keyword
 from collections.abc import Mapping
 from functools import cache
 
-__all__ = [
-    "NOT_OBEYED",
-    "class_name",
-    "find_class",
-    "is_attribute",
-    "sklearn_linear",
-    "transient",
-]
-
 # Parameters of the machine, not of the model: stored as None and read as None, so a
 # file neither starts threads nor tells on how many it was made.
 NOT_OBEYED = frozenset({"n_jobs"})

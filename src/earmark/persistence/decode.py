@@ -24,8 +24,6 @@ from earmark.persistence.nodes import Array, Place, unpack_strings
 from earmark.persistence.schema import Checker, Schema
 from earmark.typing import SparseMatrix
 
-__all__ = ["decode"]
-
 _KEYS = (str, int, float, bool, type(None), np.generic)
 _LAST_CHARACTER = 0x10FFFF
 _Node = dict[str, Json]

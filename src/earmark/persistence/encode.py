@@ -18,8 +18,6 @@ from earmark.persistence.nodes import Array, Place, pack_strings
 from earmark.persistence.tensor_file import storable
 from earmark.typing import SparseMatrix
 
-__all__ = ["Encoded", "encode"]
-
 _KEYS = (str, int, float, bool, type(None))
 _NUMPY_TYPES = frozenset(np.sctypeDict.values())
 

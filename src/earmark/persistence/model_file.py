@@ -18,8 +18,6 @@ from earmark.persistence.encode import encode
 from earmark.persistence.schema import Schema
 from earmark.typing import JsonObject
 
-__all__ = ["ModelInfo", "load_model", "open_model", "read_manifest", "save_model"]
-
 _FIELDS = ("earmark_version", "metadata", "tree")
 
 

@@ -17,19 +17,6 @@ from numpy.typing import NDArray
 from earmark.exceptions import ModelFormatError
 from earmark.typing import IntVector
 
-__all__ = [
-    "INT64",
-    "MAX_NESTING",
-    "MAX_STRING",
-    "PACK_FROM",
-    "SPARSE",
-    "TYPES",
-    "Array",
-    "Place",
-    "pack_strings",
-    "unpack_strings",
-]
-
 Array = NDArray[np.generic]
 
 MAX_NESTING = 40  # objects within objects; a node adds at most 3 JSON levels

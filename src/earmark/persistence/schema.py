@@ -21,33 +21,6 @@ from earmark.exceptions import ModelFormatError
 from earmark.parameters import default_parameters
 from earmark.persistence.nodes import INT64, Place
 
-__all__ = [
-    "At",
-    "Checker",
-    "Rule",
-    "Schema",
-    "anything_plain",
-    "array",
-    "csr",
-    "either",
-    "flag",
-    "function",
-    "instance",
-    "labels",
-    "mapping",
-    "none",
-    "number",
-    "optional",
-    "pair",
-    "sequence",
-    "size",
-    "text",
-    "type_among",
-    "vocabulary",
-    "whole",
-    "words",
-]
-
 _P = ParamSpec("_P")
 Rule: TypeAlias = "Callable[[Any, At], object]"
 Size: TypeAlias = int | str | None

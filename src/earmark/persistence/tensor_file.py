@@ -26,16 +26,6 @@ from earmark.persistence import canonical
 from earmark.typing import JsonObject
 from earmark.whole_files import write_whole
 
-__all__ = [
-    "FORMAT_VERSION",
-    "TensorFile",
-    "build",
-    "read",
-    "recognize",
-    "storable",
-    "write",
-]
-
 FORMAT_VERSION = 2
 MAX_MANIFEST = 16 * 2**20
 MAX_HEADER = 64 * 2**20

@@ -47,8 +47,6 @@ from earmark.persistence.schema import (
     words,
 )
 
-__all__ = ["SCHEMAS"]
-
 # -- rules ------------------------------------------------------------------------
 
 # Sums beyond this are not exact in float64.
@@ -168,10 +166,11 @@ def _one_per_class(it: Any, at: At) -> bool:
 
 def _layers_fit(it: Any, at: At) -> bool:
     """Weights for every layer, as many as the sizes of the layers say."""
-    sizes = [int(n) for n in it._sizes]
+    first, dense = vars(it)["_first"], vars(it)["_dense"]
+    sizes = [int(n) for n in vars(it)["_sizes"]]
     needed = sizes[0] + sum((before + 1) * after for before, after in pairwise(sizes))
     ends = (sizes[0], sizes[-1], needed)
-    return ends == (it._first.shape[1], at.sizes["n_classes"], len(it._dense))
+    return ends == (first.shape[1], at.sizes["n_classes"], len(dense))
 
 
 def _pairs_fit(it: Any, at: At) -> bool:
@@ -454,7 +453,7 @@ _LINEAR: dict[str, _Fields] = {
         "_length? _weight_seen?": number(0),
         "objective_?": number(),
         "._squares does not fit the weights": lambda it, at: (
-            it._squares.size in (0, at.sizes["n_features"] + 1)
+            vars(it)["_squares"].size in (0, at.sizes["n_features"] + 1)
         ),
     },
     "MultilayerPerceptron": {

@@ -33,8 +33,6 @@ from earmark.typing import JsonObject
 if TYPE_CHECKING:
     from earmark.pipeline.text_classifier import TextClassifier
 
-__all__ = ["class_table", "load", "load_with_info", "save_classifier"]
-
 
 # Parts of a classifier that are not public but are stored.
 _INTERNAL = (

@@ -31,18 +31,6 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = [
-    "AdditiveStatistics",
-    "ClassStatistics",
-    "checked_weights",
-    "label_positions",
-    "real_weights",
-    "require_same_classes",
-    "whole",
-    "whole_if_exact",
-]
-
-
 _LARGEST_EXACT = float(2**53)
 
 

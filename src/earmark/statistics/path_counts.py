@@ -32,8 +32,6 @@ from earmark.kernels.paths import (
 from earmark.kernels.rows import canonical_rows, presence
 from earmark.typing import IntVector, MatrixLike, SparseMatrix
 
-__all__ = ["second_order_paths", "third_order_paths"]
-
 _INT64_ROOM = float(2**62)
 
 PathCounts = tuple[Any, Any]

@@ -20,8 +20,6 @@ from earmark.kernels.term_merge import (
 from earmark.statistics.class_statistics import ClassStatistics
 from earmark.typing import ArrayLike, BoolVector, IntVector, Labels, SparseMatrix
 
-__all__ = ["TermCounts"]
-
 
 @dataclass(eq=False)
 class TermCounts:

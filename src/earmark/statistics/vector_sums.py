@@ -40,9 +40,6 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-__all__ = ["ClassMoments", "UnitVectorSums", "merge_moments"]
-
-
 # Below this weight of documents in a class no sum can leave int64.
 _ALWAYS_SAFE = 2.0**62 * UNIT
 
