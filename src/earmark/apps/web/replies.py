@@ -10,13 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-__all__ = [
-    "Refusal",
-    "as_json",
-    "finite",
-    "refusal_response",
-    "static_files",
-]
+__all__ = ["Refusal", "as_json", "finite", "refusal_response", "static_files"]
 
 _KNOWN = {
     404: ("not_found", "there is no such path."),

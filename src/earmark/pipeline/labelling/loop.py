@@ -18,11 +18,7 @@ from scipy import special
 from earmark.decision.decision import Scores, log_odds
 from earmark.decision.evidence import Evidence
 from earmark.decision.guarantee import Threshold
-from earmark.decision.novelty import (
-    USUAL_LEVEL,
-    NoveltyDetector,
-    smallest_p_value,
-)
+from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector, smallest_p_value
 from earmark.evaluation.significance import exact_interval
 from earmark.pipeline.labelling.learners import (
     Answers,
@@ -378,9 +374,7 @@ class LabellingLoop:
         return self.view
 
     def fitted_view(
-        self,
-        lessons: dict[int, tuple[str, ...]],
-        checks: dict[int, tuple[str, ...]],
+        self, lessons: dict[int, tuple[str, ...]], checks: dict[int, tuple[str, ...]]
     ) -> View:
         """The view of given answers; touches no other state, for a thread."""
         classes = sorted({label for given in lessons.values() for label in given})
