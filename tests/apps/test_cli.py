@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -109,7 +110,10 @@ def test_evaluate_prints_accuracy_and_writes_a_page(model, data, tmp_path):
     code, stdout, _ = run("evaluate", model, data, "--report", page)
     assert code == 0
     assert "100.0 %" in stdout
-    assert "<html" in page.read_text()
+    today = time.strftime("%Y-%m-%d")
+    assert f"<dt>date</dt><dd>{today}</dd>" in page.read_text()
+    run("evaluate", model, data, "--report", page, "--date", "1999-12-31")
+    assert "<dt>date</dt><dd>1999-12-31</dd>" in page.read_text()
     _, stdout, _ = run("evaluate", model, data, "--json")
     assert json.loads(stdout)
 

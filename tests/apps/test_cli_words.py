@@ -14,7 +14,7 @@ from earmark.apps.cli import main as cli
 from earmark.apps.cli._help import in_flags
 from earmark.documents.support import write_support_corpus
 from earmark.evaluation import learning_curve
-from earmark.evaluation.report.words import targets
+from earmark.evaluation.report.text import targets
 from earmark.exceptions import EarmarkError, EarmarkWarning
 from earmark.folds import stratified_folds
 from earmark.pipeline.explanation import Explanation, TermEvidence

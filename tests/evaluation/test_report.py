@@ -14,7 +14,8 @@ from earmark.evaluation import (
     mcnemar_exact,
     suspected_label_errors,
 )
-from earmark.evaluation.report.page import marked_pieces, telling_documents
+from earmark.evaluation.report.page import marked_pieces
+from earmark.evaluation.report.text import telling_documents, text_table
 from earmark.exceptions import DataError
 
 HOSTILE = "</script><script>document.title='taken'</script><img src=http://x.test/a>"
@@ -274,3 +275,14 @@ def test_two_models_are_held_side_by_side(parts, both):
     other = Report.from_predictions(["a", "b"], ["a", "a"])
     with pytest.raises(DataError, match="same documents"):
         SideBySide({"one": both.reports["old"], "two": other})
+
+
+def test_a_label_with_a_line_end_does_not_tear_its_row():
+    report = Report.from_predictions(["a\nb", "c"], ["a\nb", "c"])
+    assert re.search(r"^a b +1\.000", str(report), re.M)
+    assert text_table(["x", "y"], [["1\r\n2", "3"]]).splitlines()[2] == "1 2  3"
+
+
+def test_a_section_without_documents_is_left_out():
+    page = Report.from_predictions(["a", "b"], ["a", "a"], texts=["p", "q"]).to_html()
+    assert 'id="mistakes"' not in page

@@ -15,7 +15,7 @@ from scipy import special
 
 from earmark.decision.guarantee import Threshold
 from earmark.evaluation.labels import as_labels, label_array, object_array
-from earmark.evaluation.report.terminal import html_block
+from earmark.evaluation.report.text import html_block
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.rows import log_normalize, logsumexp_rows
 from earmark.models.base import class_columns

@@ -26,7 +26,7 @@ from earmark.evaluation.labels import (
     right_answers,
 )
 from earmark.evaluation.reliability import reliability
-from earmark.evaluation.report.terminal import html_block, text_table
+from earmark.evaluation.report.text import html_block, text_table
 from earmark.evaluation.result import Result
 from earmark.evaluation.significance import (
     PairedTest,

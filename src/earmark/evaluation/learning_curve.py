@@ -18,7 +18,7 @@ from earmark.evaluation.labels import (
     index_of,
     right_answers,
 )
-from earmark.evaluation.report.terminal import text_table
+from earmark.evaluation.report.text import text_table
 from earmark.evaluation.result import Result
 from earmark.evaluation.significance import percentile_interval
 from earmark.exceptions import DataError

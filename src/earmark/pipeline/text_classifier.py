@@ -34,8 +34,7 @@ from earmark.decision.learned_confidence import (
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
 from earmark.decision.wrapping import offered_if
 from earmark.encoders.by_name import Encoder, require_encoder
-from earmark.evaluation.report.foreign import ForeignDocuments
-from earmark.evaluation.report.page import telling_documents
+from earmark.evaluation.report.text import ForeignDocuments, telling_documents
 from earmark.exceptions import (
     DataError,
     EarmarkWarning,

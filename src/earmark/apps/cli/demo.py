@@ -105,7 +105,7 @@ def _compare(
     import numpy as np
 
     from earmark.evaluation import accuracy_coverage
-    from earmark.evaluation.report.terminal import text_table
+    from earmark.evaluation.report.text import text_table
     from earmark.pipeline import TextClassifier
     from earmark.progress import tracked
 

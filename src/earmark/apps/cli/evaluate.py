@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,7 +45,7 @@ def run(
       earmark evaluate model.earmark parts/ --dask local:4
 
     --report FILE  Write one self-contained HTML page.
-    --date DAY  Put this date at the top of the page.
+    --date DAY  The date at the top of the page, instead of today's.
     """
     from earmark import __version__
     from earmark.evaluation import SideBySide
@@ -63,8 +64,8 @@ def run(
     else:
         command = f"earmark evaluate {' '.join(map(str, models))} {data}"
         header = {"data": data, "earmark": __version__, "command": command}
-        if date is not None:
-            header = {"date": date, **header}
+        if report is not None or date is not None:
+            header = {"date": date or time.strftime("%Y-%m-%d"), **header}
         reports = {
             name: _judged(
                 model, data, text, label, max_error, how, header, report is not None

@@ -5,11 +5,8 @@ from typing import TYPE_CHECKING
 from earmark._optional import names_at_first_use
 
 if TYPE_CHECKING:
-    from earmark.evaluation.report.report import Report
-    from earmark.evaluation.report.side_by_side import SideBySide
+    from earmark.evaluation.report.report import Report, SideBySide
 
 __all__ = ["Report", "SideBySide"]
 
-__getattr__ = names_at_first_use(
-    __name__, {"report": "Report", "side_by_side": "SideBySide"}
-)
+__getattr__ = names_at_first_use(__name__, {"report": "Report SideBySide"})

@@ -1,185 +1,46 @@
-"""The report as one HTML page, with the documents it carries."""
+"""The report as one HTML page, with its charts and the documents it carries."""
 
 from __future__ import annotations
 
+import base64
+import functools
+import hashlib
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from earmark.evaluation.confusion import ConfusionMatrix
+from earmark.evaluation.report.text import percent, targets, telling_documents
+from earmark.evaluation.significance import wilson_interval
+from earmark.typing import ArrayLike, JsonObject
 
 if TYPE_CHECKING:
+    from earmark.evaluation.confusion import ConfusionMatrix
+    from earmark.evaluation.coverage import AccuracyCoverage
+    from earmark.evaluation.reliability import Reliability
     from earmark.evaluation.report.report import Report
-    from earmark.evaluation.report.side_by_side import SideBySide
-import base64
-import functools
-import hashlib
-from importlib import resources
 
-from earmark.evaluation.report.charts import (
-    coverage_chart,
-    learning_chart,
-    reliability_chart,
-)
-from earmark.evaluation.report.words import percent, targets
-from earmark.evaluation.significance import wilson_interval
-from earmark.typing import JsonObject, Label
+__all__ = ["cut", "marked_pieces", "render"]
 
-__all__ = [
-    "cell_members",
-    "cut",
-    "example_documents",
-    "marked_pieces",
-    "render_page",
-    "render_side_by_side",
-    "safe_json",
-    "telling_documents",
-]
-
-CHARACTERS = 1000
-PER_CELL = 6
-_EMPTY_LINES = re.compile(r"\s*\n\s*\n\s*")
-BUDGET = 1_800_000  # bytes of example text in the page
-
-
-def cut(text: str, characters: int = CHARACTERS) -> str:
-    """The beginning of a document without runs of empty lines, ended at a word."""
-    text = _EMPTY_LINES.sub("\n\n", text.strip())
-    if len(text) <= characters:
-        return text
-    head = text[:characters]
-    space = head.rfind(" ")
-    return (head[:space] if space > 0.9 * characters else head) + " …"
-
-
-def example_documents(
-    report: Report, cells: dict[tuple[int, int], list[int]]
-) -> JsonObject:
-    """The example documents per cell (row, column), within the budget.
-
-    Every cell gets its first example before any gets its second; mistakes come
-    before right answers, crowded cells before sparse ones.
-    """
-    documents: list[JsonObject] = []
-    chosen: dict[str, list[int]] = {}
-    examples: JsonObject = {"documents": documents, "cells": chosen}
-    if report.texts is None or report.confusion is None:
-        return examples
-    left = BUDGET
-    order = sorted(cells, key=lambda cell: (cell[0] == cell[1], -len(cells[cell])))
-    for turn in range(PER_CELL):
-        for row, column in order:
-            entries = cells[row, column]
-            if turn >= len(entries):
-                continue
-            entry = _entry(report, report.confusion, entries[turn])
-            left -= len(safe_json(entry).encode("utf-8", errors="replace")) + 1
-            if left < 0:
-                return examples
-            chosen.setdefault(f"{row},{column}", []).append(len(documents))
-            documents.append(entry)
-    return examples
-
-
-def safe_json(value: Any) -> str:
-    """JSON that may stand inside a script element: no <, > or & of its own."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
-
-
-def _entry(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObject:
-    assert report.texts is not None
-    entry = {"number": document + 1, "text": cut(report.texts[document])}
-    if matrix.confidence is not None:
-        entry["confidence"] = round(float(matrix.confidence[document]), 3)
-    return entry
-
-
-def cell_members(
-    matrix: ConfusionMatrix, chosen: list[int]
-) -> dict[tuple[int, int], list[int]]:
-    """Documents of each cell among the shown classes; column -1: unanswered."""
-    position = np.full(len(matrix.classes) + 1, -2)
-    position[chosen] = np.arange(len(chosen))
-    position[-1] = -1  # an abstention is column -1 of predicted_index as well
-    rows = position[matrix.true_index]
-    columns = position[matrix.predicted_index]
-    order = np.flatnonzero((rows >= 0) & (columns >= -1))
-    if matrix.confidence is not None:
-        order = order[np.argsort(-matrix.confidence[order], kind="stable")]
-    members: dict[tuple[int, int], list[int]] = {}
-    for document in order.tolist():
-        cell = int(rows[document]), int(columns[document])
-        members.setdefault(cell, []).append(document)
-    return members
-
-
+_CHARACTERS, _TOLD_CHARACTERS = 1000, 600
+_PER_CELL = 6
+_BUDGET = 1_800_000  # bytes of example text in the page
 _MAX_CLASSES = 40  # rows of the confusion matrix
-_MAX_ERRORS = 50  # suspected label errors, and foreign documents, listed
-_MAX_TERMS = 15
 _SLIDER_STEPS = 200
 _MOST_PREDICTIONS = 20_000
-_TOLD_CHARACTERS = 600
 _FAINT = 0.1
+_EMPTY_LINES = re.compile(r"\s*\n\s*\n\s*")
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 16.0, 14.0, 40.0
 
 
-def render_page(report: Report) -> str:
-    """Fill the template; everything that comes from data is escaped by it."""
-    script, style = _asset("report.js"), _asset("report.css")
-    matrix = _matrix(report.confusion) if report.confusion is not None else None
-    examples = None
-    if report.confusion is not None and matrix is not None and report.texts:
-        members = cell_members(report.confusion, matrix["shown"])
-        examples = example_documents(report, members)
-    data = (examples or {}) | _slider(report) | _predictions(report)
-    mistakes, doubtful = telling_documents(report)
-    digest = hashlib.sha256(script.encode()).digest()
-    page: str = _template("report.html.j2").render(
-        report=report,
-        style=style,
-        script=script,
-        # Only this very script may run: a script in a document could not, even
-        # if it were not escaped.
-        script_hash=base64.b64encode(digest).decode(),
-        examples=examples,
-        data=safe_json(data) if data else "",
-        slider="curve" in data,
-        predictions="predictions" in data,
-        lists=[]
-        if report.texts is None
-        else [
-            ("Most confident mistakes", [_told(report, d) for d in mistakes]),
-            ("Most doubtful answers", [_told(report, d) for d in doubtful]),
-        ],
-        matrix=matrix,
-        tiles=_tiles(report),
-        classes=_class_rows(report),
-        coverage=_coverage(report),
-        reliability=reliability_chart(report.reliability)
-        if report.reliability is not None
-        else None,
-        learning=learning_chart(report.learning_curve)
-        if report.learning_curve is not None
-        else None,
-        terms=_terms(report),
-        nodes=_nodes(report),
-        label_errors=_label_errors(report),
-        foreign=_foreign(report),
-        percent=percent,
-        n_label_errors=len(report.label_errors or ()),
-    )
-    return page
-
-
-def render_side_by_side(both: SideBySide) -> str:
-    """Several reports on one page."""
-    page: str = _template("side_by_side.html.j2").render(
-        both=both, style=_asset("report.css")
+def render(template: str, **parts: Any) -> str:
+    """Fill a template; everything that comes from data is escaped by it."""
+    page: str = _template(template).render(
+        style=_asset("report.css"), percent=percent, cut=cut, **parts
     )
     return page
 
@@ -191,13 +52,9 @@ def _template(name: str) -> Any:
     environment = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters["kept"] = _keep_units
+    # Per cent signs are not torn from their numbers.
+    environment.filters["kept"] = lambda text: str(text).replace(" %", "\u00a0%")
     return environment.from_string(_asset(name))
-
-
-def _keep_units(text: object) -> str:
-    """Text whose per cent signs are not torn from their numbers."""
-    return str(text).replace(" %", "\u00a0%")
 
 
 @functools.cache
@@ -206,83 +63,152 @@ def _asset(name: str) -> str:
     return (folder / name).read_text(encoding="utf-8")
 
 
-def _tiles(report: Report) -> list[tuple[str, str, str]]:
-    """The few figures at the top: value, what it is, remark."""
-    tiles: list[tuple[str, str, str]] = []
-    if report.confusion is not None:
-        matrix = report.confusion
-        if matrix.n_answered:
-            remark = f"{matrix.n_correct:,} of {matrix.n_answered:,} answers"
-            tiles.append((percent(matrix.accuracy), "right answers", remark))
-        if matrix.n_answered < matrix.n_documents:
-            remark = f"{matrix.n_documents - matrix.n_answered:,} left unanswered"
-            tiles.append((percent(matrix.coverage), "answered", remark))
-        remark = "mean over classes of F1"
-        tiles.append((f"{matrix.macro.f1:.3f}", "macro F1", remark))
-    if report.multi_label is not None:
-        scores = report.multi_label
-        tiles.append((f"{scores.micro.f1:.3f}", "micro F1", "over label decisions"))
-        tiles.append((f"{scores.macro.f1:.3f}", "macro F1", "mean over labels"))
-        remark = "documents with every label right"
-        tiles.append((percent(scores.subset_accuracy), "whole sets right", remark))
-    if report.coverage is not None:
-        share = report.coverage.coverage_at(0.95)
-        remark = "answered when 95 % must be right"
-        tiles.append((percent(share), "coverage at 95 %", remark))
-    if report.reliability is not None:
-        remark = f"calibration error {report.reliability.ece:.3f}"
-        tiles.append((f"{report.reliability.log_loss:.3f}", "log loss", remark))
-    return tiles
+def render_page(report: Report) -> str:
+    """The page of a report."""
+    script, told = _asset("report.js"), list[tuple[str, list[JsonObject]]]()
+    matrix, curve = report.confusion, report.coverage
+    cells = None if matrix is None else _matrix(matrix)
+    data: JsonObject = {}
+    if matrix is not None and cells is not None:
+        if report.texts:
+            data |= _examples(report.texts, matrix, cells["shown"])
+        if report.texts is not None:
+            titles = ("Most confident mistakes", "Most doubtful answers")
+            told = [
+                (title, [_told(report, matrix, d) for d in documents])
+                for title, documents in zip(
+                    titles, telling_documents(report), strict=True
+                )
+                if documents
+            ]
+        data |= _predictions(matrix)
+    coverage = None
+    if curve is not None and len(curve.coverage):
+        data |= _slider(curve)
+        coverage = coverage_chart(curve, report.threshold)
+    return render(
+        "report.html.j2",
+        report=report,
+        script=script,
+        # Only this very script may run: a script in a document could not, even
+        # if it were not escaped.
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        data=data,
+        json_data=_safe_json(data) if data else "",
+        lists=told,
+        matrix=cells,
+        classes=_class_rows(report),
+        targets=[] if curve is None else targets(curve.n_documents),
+        coverage=coverage,
+        reliability=report.reliability and reliability_chart(report.reliability),
+        learning=report.learning_curve and learning_chart(report.learning_curve),
+    )
+
+
+def cut(text: object, characters: int = _CHARACTERS) -> str:
+    """The beginning of a document without runs of empty lines, ended at a word."""
+    text = _EMPTY_LINES.sub("\n\n", str(text).strip())
+    if len(text) <= characters:
+        return text
+    head = text[:characters]
+    space = head.rfind(" ")
+    return (head[:space] if space > 0.9 * characters else head) + " …"
+
+
+def _safe_json(value: Any) -> str:
+    """JSON that may stand inside a script element: no <, > or & of its own."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+# -- what the page shows ------------------------------------------------------------
+
+
+def _examples(
+    texts: Sequence[str], matrix: ConfusionMatrix, shown: list[int]
+) -> JsonObject:
+    """The example documents per cell (row, column), within the budget.
+
+    Every cell gets its first example before any gets its second; mistakes come
+    before right answers, crowded cells before sparse ones.
+    """
+    documents: list[JsonObject] = []
+    chosen: dict[str, list[int]] = {}
+    examples: JsonObject = {"documents": documents, "cells": chosen}
+    left, cells = _BUDGET, _cell_members(matrix, shown)
+    order = sorted(cells, key=lambda cell: (cell[0] == cell[1], -len(cells[cell])))
+    for turn in range(_PER_CELL):
+        for row, column in order:
+            members = cells[row, column]
+            if turn >= len(members):
+                continue
+            document = members[turn]
+            entry: JsonObject = {"number": document + 1, "text": cut(texts[document])}
+            if matrix.confidence is not None:
+                entry["confidence"] = round(float(matrix.confidence[document]), 3)
+            left -= len(_safe_json(entry).encode("utf-8", errors="replace")) + 1
+            if left < 0:
+                return examples
+            chosen.setdefault(f"{row},{column}", []).append(len(documents))
+            documents.append(entry)
+    return examples
+
+
+def _cell_members(
+    matrix: ConfusionMatrix, shown: list[int]
+) -> dict[tuple[int, int], list[int]]:
+    """Documents of each cell among the shown classes; column -1: unanswered."""
+    position = np.full(len(matrix.classes) + 1, -2)
+    position[shown] = np.arange(len(shown))
+    position[-1] = -1  # an abstention is column -1 of predicted_index as well
+    rows, columns = position[matrix.true_index], position[matrix.predicted_index]
+    order = np.flatnonzero((rows >= 0) & (columns >= -1))
+    if matrix.confidence is not None:
+        order = order[np.argsort(-matrix.confidence[order], kind="stable")]
+    members: dict[tuple[int, int], list[int]] = {}
+    for document in order.tolist():
+        cell = int(rows[document]), int(columns[document])
+        members.setdefault(cell, []).append(document)
+    return members
 
 
 def _matrix(matrix: ConfusionMatrix) -> JsonObject:
     """Rows of cells; for many classes only those with most mistakes."""
     wrong = matrix.counts.copy()
     np.fill_diagonal(wrong, 0)
-    chosen = list(range(len(matrix.classes)))
-    if len(chosen) > _MAX_CLASSES:
+    names, shown = [str(c) for c in matrix.classes], list(range(len(matrix.classes)))
+    if len(shown) > _MAX_CLASSES:
         mistakes = wrong.sum(axis=0) + wrong.sum(axis=1)
-        chosen = sorted(np.argsort(-mistakes, kind="stable")[:_MAX_CLASSES].tolist())
+        shown = sorted(np.argsort(-mistakes, kind="stable")[:_MAX_CLASSES].tolist())
     support = np.maximum(matrix.counts.sum(axis=1) + matrix.abstained, 1)
-    rows = []
-    for place, row in enumerate(chosen):
-        cells = [
-            _cell(matrix, row, int(matrix.counts[row, c]), support[row], place, at, c)
-            for at, c in enumerate(chosen)
-        ]
-        gone = int(matrix.abstained[row])
-        cells.append(_cell(matrix, row, gone, support[row], place, -1, -1))
-        rows.append({"label": str(matrix.classes[row]), "cells": cells})
-    return {
-        "shown": chosen,
-        "labels": [str(matrix.classes[c]) for c in chosen],
-        "rows": rows,
-        "abstained": bool(matrix.abstained.any()),
-        "total": len(matrix.classes),
-    }
 
+    def cell(row: int, column: int, count: int, key: str) -> JsonObject:
+        kind, said = "wrong", f"taken for {names[column]}"
+        if column < 0:
+            kind, said = "abstained", "left unanswered"
+        elif column == row:
+            kind, said = "right", "recognised"
+        share = count / support[row]
+        return {
+            "count": count,
+            "key": key,
+            "kind": kind,
+            "shade": round(100 * share**0.5),
+            "title": f"{names[row]}: {count:,} {said} ({percent(share)})",
+        }
 
-def _cell(
-    matrix: ConfusionMatrix,
-    row: int,
-    count: int,
-    support: int,
-    place: int,
-    at: int,
-    column: int,
-) -> JsonObject:
-    true = str(matrix.classes[row])
-    said = "left unanswered" if column < 0 else f"taken for {matrix.classes[column]}"
-    if column == row:
-        said = "recognised"
-    kind = "abstained" if column < 0 else ("right" if column == row else "wrong")
-    return {
-        "count": count,
-        "key": f"{place},{at}",
-        "kind": kind,
-        "shade": round(100 * (count / support) ** 0.5) if count else 0,
-        "title": f"{true}: {count:,} {said} ({percent(count / support)})",
-    }
+    counts = np.column_stack([matrix.counts, matrix.abstained]).tolist()
+    columns = [*enumerate(shown), (-1, -1)]
+    rows = [
+        {
+            "label": names[row],
+            "cells": [cell(row, c, counts[row][c], f"{i},{at}") for at, c in columns],
+        }
+        for i, row in enumerate(shown)
+    ]
+    return {"shown": shown, "rows": rows, "abstained": bool(matrix.abstained.any())}
 
 
 def _class_rows(report: Report) -> list[JsonObject]:
@@ -298,11 +224,8 @@ def _class_rows(report: Report) -> list[JsonObject]:
     return rows
 
 
-def _slider(report: Report) -> JsonObject:
+def _slider(curve: AccuracyCoverage) -> JsonObject:
     """What every threshold would answer, and how much of it is right."""
-    curve = report.coverage
-    if curve is None or not len(curve.coverage):
-        return {}
     points = np.unique(np.linspace(0, len(curve.coverage) - 1, _SLIDER_STEPS).round())
     chosen = points.astype(np.int64)
     right = np.round(curve.accuracy[chosen] * curve.answered[chosen])
@@ -316,10 +239,9 @@ def _slider(report: Report) -> JsonObject:
     }
 
 
-def _predictions(report: Report) -> JsonObject:
+def _predictions(matrix: ConfusionMatrix) -> JsonObject:
     """True and predicted class and confidence of each document, to be downloaded."""
-    matrix = report.confusion
-    if matrix is None or matrix.n_documents > _MOST_PREDICTIONS:
+    if matrix.n_documents > _MOST_PREDICTIONS:
         return {}
     sure = matrix.confidence
     return {
@@ -332,35 +254,20 @@ def _predictions(report: Report) -> JsonObject:
     }
 
 
-def _told(report: Report, document: int) -> JsonObject:
+def _told(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObject:
     """A document with its true and predicted class, and its text in pieces."""
-    matrix = report.confusion
-    assert matrix is not None
     assert matrix.confidence is not None
     assert report.texts is not None
     true, said = matrix.true_index[document], matrix.predicted_index[document]
+    text = cut(report.texts[document], _TOLD_CHARACTERS)
     return {
         "number": document + 1,
         "true": str(matrix.classes[true]),
         "said": str(matrix.classes[said]),
         "right": bool(true == said),
         "confidence": percent(float(matrix.confidence[document])),
-        "pieces": marked_pieces(
-            cut(report.texts[document], _TOLD_CHARACTERS),
-            (report.words or {}).get(document, ()),
-        ),
+        "pieces": marked_pieces(text, (report.words or {}).get(document, ())),
     }
-
-
-def telling_documents(report: Report, most: int = 10) -> tuple[list[int], list[int]]:
-    """The most confident mistakes, and the answers given with most doubt."""
-    matrix = report.confusion
-    if matrix is None or matrix.confidence is None:
-        return [], []
-    answered = np.flatnonzero(matrix.predicted_index >= 0)
-    order = answered[np.argsort(-matrix.confidence[answered], kind="stable")]
-    wrong = matrix.true_index[order] != matrix.predicted_index[order]
-    return order[wrong][:most].tolist(), order[::-1][:most].tolist()
 
 
 def marked_pieces(
@@ -383,75 +290,132 @@ def marked_pieces(
     return [*pieces, (text[place:], None)]
 
 
-def _coverage(report: Report) -> JsonObject | None:
-    curve = report.coverage
-    if curve is None or not len(curve.coverage):
-        return None
-    rows = [
-        (
-            percent(target),
-            percent(curve.coverage_at(target)),
-            curve.threshold_at(target),
+# -- charts: numbers in, SVG coordinates out ------------------------------------------
+
+
+@dataclass
+class Chart:
+    """One chart: axes as ticks, series as SVG paths, points with a label each."""
+
+    name: str
+    x_label: str
+    x_range: tuple[float, float] = (0, 1)
+    y_range: tuple[float, float] = (0, 1)
+    log_x: bool = False
+    width: float = 480.0
+    height: float = 290.0
+    y_label: str = "right answers, %"
+    x_ticks: list[tuple[float, str]] = field(default_factory=list)
+    y_ticks: list[tuple[float, str]] = field(default_factory=list)
+    paths: list[tuple[str, str]] = field(default_factory=list)
+    points: list[JsonObject] = field(default_factory=list)
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom of the plotting area."""
+        return _LEFT, _TOP, self.width - _RIGHT, self.height - _BOTTOM
+
+    def x(self, value: float) -> float:
+        """Horizontal position of a value."""
+        low, high = self.x_range
+        if self.log_x:
+            low, high, value = np.log(low), np.log(high), np.log(value)
+        left, _, right, _ = self.box
+        return round(left + (right - left) * float((value - low) / (high - low)), 1)
+
+    def y(self, value: float) -> float:
+        """Vertical position of a value."""
+        low, high = self.y_range
+        _, top, _, bottom = self.box
+        return round(bottom - (bottom - top) * float((value - low) / (high - low)), 1)
+
+    def line(self, kind: str, xs: ArrayLike, ys: ArrayLike) -> None:
+        """Add a polyline of the given CSS class."""
+        self.paths.append((kind, self._steps(xs, ys)))
+
+    def band(self, xs: ArrayLike, low: ArrayLike, high: ArrayLike) -> None:
+        """Add a filled band between two lines."""
+        back = self._steps(np.asarray(xs)[::-1], np.asarray(high)[::-1], "L")
+        self.paths.append(("band", self._steps(xs, low) + back + "Z"))
+
+    def point(self, kind: str, x: float, y: float, label: str, radius: float) -> None:
+        """Add a dot; its label shows on hovering."""
+        place = {"x": self.x(x), "y": self.y(y), "r": round(radius, 1)}
+        self.points.append({"kind": kind, "label": label, **place})
+
+    def shares(self, y_step: float, x_step: float | None = None) -> None:
+        """Ticks in per cent on the vertical axis, and on the horizontal one."""
+        low, high = self.y_range
+        values = np.arange(round(low / y_step + 0.499) * y_step, high + 1e-9, y_step)
+        self.y_ticks = [(self.y(float(v)), f"{100 * v:.0f}") for v in values]
+        if x_step is not None:
+            values = np.arange(0, self.x_range[1] + 1e-9, x_step)
+            self.x_ticks = [(self.x(float(v)), f"{100 * v:.0f}") for v in values]
+
+    def _steps(self, xs: ArrayLike, ys: ArrayLike, first: str = "M") -> str:
+        pairs = zip(np.asarray(xs).tolist(), np.asarray(ys).tolist(), strict=True)
+        steps = [f"{self.x(a):g},{self.y(b):g}" for a, b in pairs]
+        return first + " L".join(steps)
+
+
+def coverage_chart(curve: AccuracyCoverage, threshold: float | None) -> Chart:
+    """Accuracy of the most confident answers, with the chosen point."""
+    ranks = np.linspace(0, 1, 161)[1:] * float(curve.coverage[-1])
+    # The first few per cent rest on a handful of documents: start where ten are.
+    ranks = ranks[ranks * curve.n_documents >= min(10, curve.n_documents)]
+    accuracy = np.array([curve.accuracy_at(float(share)) for share in ranks])
+    low = max(0.0, np.floor((accuracy.min() - 0.02) * 10) / 10)
+    name = "Accuracy against coverage"
+    chart = Chart(name, "documents answered, %", y_range=(low, 1))
+    chart.shares(0.1 if low < 0.65 else 0.05, 0.2)
+    chart.line("line", ranks, accuracy)
+    if threshold is not None:
+        share, right = curve.at_threshold(threshold)
+        if right is not None:
+            label = f"chosen: {100 * right:.1f} % right at {100 * share:.1f} % answered"
+            chart.point("chosen", share, max(right, low), label, 6)
+    return chart
+
+
+def reliability_chart(figures: Reliability) -> Chart:
+    """Share of right answers against stated confidence, with 95 % intervals."""
+    chart = Chart("Reliability diagram", "stated confidence, %")
+    chart.shares(0.2, 0.2)
+    chart.line("ideal", [0, 1], [0, 1])
+    for b in np.flatnonzero(figures.count > 0):
+        sure, right = float(figures.confidence[b]), float(figures.accuracy[b])
+        n = int(figures.count[b])
+        low, high = wilson_interval(round(right * n), n)
+        chart.line("interval", [sure, sure], [low, high])
+        label = (
+            f"said {100 * sure:.1f} %, right {100 * right:.1f} % "
+            f"({100 * low:.0f} to {100 * high:.0f} %), {n:,} answers"
         )
-        for target in targets(curve.n_documents)
-    ]
-    chosen = None
-    if report.threshold is not None:
-        share, right = curve.at_threshold(report.threshold)
-        chosen = {"threshold": report.threshold, "coverage": share, "accuracy": right}
-    return {
-        "chart": coverage_chart(curve, report.threshold),
-        "rows": rows,
-        "area": curve.area,
-        "chosen": chosen,
-    }
+        chart.point("dot", sure, right, label, 3 + 6 * np.sqrt(n / figures.count.max()))
+    return chart
 
 
-def _weighted(terms: Any) -> list[tuple[str, int, str]]:
-    """Term, strength in per cent of the strongest, weight as text."""
-    listed = [(str(term), float(weight)) for term, weight in list(terms)[:_MAX_TERMS]]
-    most = max((abs(weight) for _, weight in listed), default=0.0) or 1.0
-    return [
-        (term, round(100 * abs(weight) / most), f"{weight:.3g}")
-        for term, weight in listed
-    ]
-
-
-def _terms(report: Report) -> list[tuple[str, list[tuple[str, int, str]]]]:
-    entries = report.top_terms or {}
-    return [(str(label), _weighted(terms)) for label, terms in entries.items()]
-
-
-def _nodes(report: Report) -> list[tuple[str, list[Label]]]:
-    entries = report.hidden_nodes or {}
-    return [
-        (str(label), [(percent(share), _weighted(terms)) for share, terms in nodes])
-        for label, nodes in entries.items()
-    ]
-
-
-def _foreign(report: Report) -> list[JsonObject]:
-    if report.foreign is None:
-        return []
-    listed = zip(report.foreign.documents, report.foreign.p_values, strict=True)
-    return [
-        {
-            "row": int(document) + 1,
-            "p_value": f"{p_value:.2g}",
-            "text": "" if report.texts is None else cut(report.texts[document], 240),
-        }
-        for document, p_value in list(listed)[:_MAX_ERRORS]
-    ]
-
-
-def _label_errors(report: Report) -> list[JsonObject]:
-    return [
-        {
-            "row": error.index + 1,
-            "given": str(error.given),
-            "suggested": str(error.suggested),
-            "probability": percent(error.probability),
-            "text": None if error.text is None else cut(str(error.text), 240),
-        }
-        for error in list(report.label_errors or ())[:_MAX_ERRORS]
-    ]
+def learning_chart(curve: Any) -> Chart:
+    """Accuracy against number of labels, with interval and fitted curve."""
+    sizes = np.asarray(curve.sizes, dtype=np.float64)
+    far = float(curve.horizon)
+    ends = [float(np.min(curve.low)), float(np.max(curve.high)), curve.predict(far)]
+    low = max(0.0, np.floor((min(ends) - 0.01) * 20) / 20)
+    high = min(1.0, np.ceil((max(ends) + 0.01) * 20) / 20)
+    x_range = float(sizes[0]), far
+    chart = Chart("Learning curve", "labelled documents", x_range, (low, high), True)
+    chart.shares(0.05 if high - low < 0.4 else 0.1)
+    ticks = [far]  # the horizon, and every size measured that fits
+    for size in sorted(sizes.tolist(), reverse=True):
+        if ticks[-1] / size >= (far / x_range[0]) ** (1 / 7):
+            ticks.append(size)
+    chart.x_ticks = [(chart.x(size), f"{size:,.0f}") for size in reversed(ticks)]
+    chart.band(sizes, curve.low, curve.high)
+    smooth = np.geomspace(sizes[0], far, 60)
+    fitted = np.clip([curve.predict(float(s)) for s in smooth], low, high)
+    chart.line("ideal", smooth, fitted)
+    chart.line("line", sizes, curve.mean)
+    for size, mean in zip(sizes, curve.mean, strict=True):
+        label = f"{size:,.0f} labels: {100 * mean:.1f} % right"
+        chart.point("dot", float(size), float(mean), label, 3.5)
+    return chart

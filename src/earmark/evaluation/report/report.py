@@ -1,4 +1,4 @@
-"""Report: everything known about a set of predictions, in three forms."""
+"""Everything known about a set of predictions, of one model or of several."""
 
 from __future__ import annotations
 
@@ -25,20 +25,37 @@ from earmark.evaluation.labels import (
     is_multi_label,
 )
 from earmark.evaluation.reliability import Reliability, reliability
-from earmark.evaluation.report.foreign import ForeignDocuments
-from earmark.evaluation.report.page import render_page
-from earmark.evaluation.report.terminal import html_block, render_terminal
-from earmark.evaluation.report.words import summary_sentences
+from earmark.evaluation.report.page import cut, render, render_page
+from earmark.evaluation.report.text import (
+    ForeignDocuments,
+    html_block,
+    percent,
+    render_terminal,
+    summary_sentences,
+    text_table,
+)
 from earmark.evaluation.result import Result
+from earmark.evaluation.significance import PairedTest, holm, mcnemar_exact
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
 from earmark.parameters import offers, shape_of
-from earmark.typing import ArrayLike, DocumentsLike, Estimator, JsonObject, Label
+from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    DocumentsLike,
+    Estimator,
+    JsonObject,
+    Label,
+)
 from earmark.whole_files import write_whole
 
-__all__ = ["Report"]
+__all__ = ["Report", "SideBySide"]
 
 Terms = Sequence[tuple[str, float]]
+Names = tuple[Label, ...] | None
+Path = str | os.PathLike[str]
+# Documents that one model gets right and the other does not.
+_MOST_EXAMPLES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,18 +203,13 @@ class Report(Result):
             "classes": list(self.classes),
             "summary": self.sentences,
         }
-        for name in ("confusion", "multi_label", "coverage", "reliability"):
-            if getattr(self, name) is not None:
-                content[name] = getattr(self, name).to_dict()
+        measured = ("confusion", "multi_label", "coverage", "reliability", "foreign")
+        listed = ("learning_curve", "label_errors", "findings")
+        for name in (*measured, *listed, "header", "timing", "fingerprint"):
+            if (part := getattr(self, name)) is not None:
+                content[name] = _as_data(part)
         if self.threshold is not None:
             content["threshold"] = self.threshold
-        if self.foreign is not None:
-            content["foreign"] = self.foreign.to_dict()
-        if self.learning_curve is not None:
-            content["learning_curve"] = self.learning_curve.to_dict()
-        for name in ("label_errors", "findings"):
-            if getattr(self, name) is not None:
-                content[name] = [item.to_dict() for item in getattr(self, name)]
         if self.top_terms is not None:
             content["top_terms"] = [
                 {"label": label, "terms": _term_list(terms)}
@@ -214,9 +226,6 @@ class Report(Result):
                 }
                 for label, nodes in self.hidden_nodes.items()
             ]
-        for name in ("header", "timing", "fingerprint"):
-            if getattr(self, name) is not None:
-                content[name] = dict(getattr(self, name))
         return content
 
     def _repr_html_(self) -> str:
@@ -228,30 +237,21 @@ class Report(Result):
         head = ["class", "precision", "recall", "F1", "documents"]
         return html_block(self.title, self.sentences, head, rows)
 
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+    def to_json(self, path: Path | None = None) -> str:
         """The report as JSON text, also written to ``path`` if one is given."""
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, default=_plain)
-        if path is not None:
-            write_whole(path, text + "\n")
-        return text
+        return _as_json(self.to_dict(), path)
 
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+    def to_html(self, path: Path | None = None) -> str:
         """The report as one HTML page that needs no network; written to ``path``.
 
         The file appears atomically and stays under 3 MB: examples are
         cut to about 1,000 characters and limited in number.
         """
-        page = render_page(self)
-        if path is not None:
-            write_whole(path, page)
-        return page
+        return _written(render_page(self), path)
 
 
 def _measure_one_of(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    proba: ArrayLike | None,
-    names: tuple[Label, ...] | None,
+    y_true: ArrayLike, y_pred: ArrayLike, proba: ArrayLike | None, names: Names
 ) -> JsonObject:
     measured: JsonObject = {"multi_label": None}
     sure = None
@@ -277,10 +277,7 @@ def _measure_one_of(
 
 
 def _measure_any_of(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    proba: ArrayLike | None,
-    names: tuple[Label, ...] | None,
+    y_true: ArrayLike, y_pred: ArrayLike, proba: ArrayLike | None, names: Names
 ) -> JsonObject:
     measured: JsonObject = {"confusion": None}
     measured["multi_label"] = multi_label_scores(y_true, y_pred, classes=names)
@@ -289,14 +286,185 @@ def _measure_any_of(
     return measured
 
 
+def _as_data(part: Any) -> Any:
+    """A part as plain values: facts by name, a list of results, or one result."""
+    if isinstance(part, Mapping):
+        return dict(part)
+    if isinstance(part, Sequence):
+        return [item.to_dict() for item in part]
+    return part.to_dict()
+
+
 def _term_list(terms: Terms) -> list[list[Label]]:
     return [[term, float(weight)] for term, weight in terms]
 
 
 def _plain(value: Any) -> Any:
     """What json does not know: numpy values, and anything else by its text."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return str(value)
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
+
+
+def _as_json(content: JsonObject, path: Path | None) -> str:
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain)
+    _written(f"{text}\n", path)
+    return text
+
+
+def _written(text: str, path: Path | None) -> str:
+    """The text, also written to ``path`` if one is given."""
+    if path is not None:
+        write_whole(path, text)
+    return text
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """Reports of several models on one test set; the first is what others are held to.
+
+    Attributes
+    ----------
+    reports : dict of str to Report
+        One label per document, all on the same documents in the same order.
+    header : dict of str to str or None
+        What is said under the title of the page.
+
+    Examples
+    --------
+    >>> truth = ["a", "b", "b", "a"]
+    >>> both = SideBySide({
+    ...     "old": Report.from_predictions(truth, ["a", "a", "b", "a"]),
+    ...     "new": Report.from_predictions(truth, ["a", "b", "b", "a"]),
+    ... })
+    >>> both.sentences[0]
+    'new: 100.0 % of all documents right, old: 75.0 %; McNemar p = 1.000.'
+
+    """
+
+    reports: Mapping[str, Report]
+    header: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        reports = self.reports.values()
+        if len(reports) < 2 or any(report.confusion is None for report in reports):
+            raise DataError(
+                "side by side needs at least two reports with one label per document."
+            )
+        if len({report.n_documents for report in reports}) > 1:
+            raise DataError("the reports must be on the same documents.")
+
+    def _matrix(self, name: str) -> ConfusionMatrix:
+        matrix = self.reports[name].confusion
+        assert matrix is not None  # __post_init__ has seen to it
+        return matrix
+
+    @property
+    def names(self) -> list[str]:
+        """The models, in the order given."""
+        return list(self.reports)
+
+    def right(self, name: str) -> BoolVector:
+        """The documents that a model answered correctly."""
+        matrix = self._matrix(name)
+        right: BoolVector = matrix.true_index == matrix.predicted_index
+        return right
+
+    @property
+    def tests(self) -> dict[str, PairedTest]:
+        """Each model against the first, with Holm's correction over them."""
+        first, *others = self.names
+        tests = [mcnemar_exact(self.right(name), self.right(first)) for name in others]
+        adjusted = holm([test.p_value for test in tests])
+        return {
+            name: PairedTest(test.name, test.difference, float(p), test.n)
+            for name, test, p in zip(others, tests, adjusted, strict=True)
+        }
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the comparison shows, in words."""
+        first = self.names[0]
+        base = percent(float(self.right(first).mean()))
+        return [
+            f"{name}: {percent(float(self.right(name).mean()))} of all documents "
+            f"right, {first}: {base}; McNemar p = {test.p_value:.3f}."
+            for name, test in self.tests.items()
+        ]
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Head and rows: one measure per row, one model per column."""
+        measures: dict[str, list[str]] = {}
+        for name, report in self.reports.items():
+            matrix = self._matrix(name)
+            values = {
+                "right, of all documents": percent(float(self.right(name).mean())),
+                "answered": percent(matrix.coverage),
+                "right, of the answers": percent(matrix.accuracy),
+                "macro F1": f"{matrix.macro.f1:.3f}",
+            }
+            if report.coverage is not None and report.reliability is not None:
+                values["coverage at 95 %"] = percent(report.coverage.coverage_at(0.95))
+                values["log loss"] = f"{report.reliability.log_loss:.3f}"
+                values["calibration error"] = f"{report.reliability.ece:.3f}"
+            for measure, value in values.items():
+                measures.setdefault(measure, []).append(value)
+        rows = [[m, *v] for m, v in measures.items() if len(v) == len(self.reports)]
+        return ["", *self.names], rows
+
+    def per_class(self) -> tuple[list[str], list[list[str]]]:
+        """Head and rows: F1 of each class under each model."""
+        scores: dict[str, list[str]] = {}
+        for name in self.names:
+            for c in self._matrix(name).per_class:
+                scores.setdefault(str(c.label), []).append(f"{c.f1:.3f}")
+        rows = [[label, *v] for label, v in scores.items() if len(v) == len(self.names)]
+        return ["F1 of class", *self.names], rows
+
+    def differences(self) -> list[tuple[str, list[JsonObject]]]:
+        """For each other model: documents that only one of the two gets right."""
+        first = self.names[0]
+        return [
+            (f"{better} is right, {worse} is not", self._only(better, worse))
+            for other in self.names[1:]
+            for better, worse in ((other, first), (first, other))
+        ]
+
+    def _only(self, better: str, worse: str) -> list[JsonObject]:
+        texts = self.reports[better].texts
+        matrix, rival = self._matrix(better), self._matrix(worse)
+        rows = np.flatnonzero(self.right(better) & ~self.right(worse))
+        if rival.confidence is not None:  # the surest mistakes first
+            rows = rows[np.argsort(-rival.confidence[rows], kind="stable")]
+        return [
+            {
+                "number": row,
+                "true": str(matrix.classes[matrix.true_index[row]]),
+                "said": str(rival.classes[rival.predicted_index[row]])
+                if rival.predicted_index[row] >= 0
+                else "nothing",
+                "text": "" if texts is None else cut(texts[row], 300),
+            }
+            for row in rows[:_MOST_EXAMPLES].tolist()
+        ]
+
+    def __str__(self) -> str:
+        blocks = ["\n".join(self.sentences), text_table(*self.table())]
+        return "\n\n".join([*blocks, text_table(*self.per_class())])
+
+    def _repr_html_(self) -> str:
+        return html_block("Side by side", self.sentences, *self.table())
+
+    def to_dict(self) -> JsonObject:
+        """Plain values: every report, and the tests against the first."""
+        return {
+            "models": {name: report.to_dict() for name, report in self.reports.items()},
+            "tests": {name: test.to_dict() for name, test in self.tests.items()},
+            "summary": self.sentences,
+        }
+
+    def to_json(self, path: Path | None = None) -> str:
+        """The comparison as JSON text, also written to ``path`` if one is given."""
+        return _as_json(self.to_dict(), path)
+
+    def to_html(self, path: Path | None = None) -> str:
+        """One HTML page that needs no network; written to ``path``."""
+        return _written(render("side_by_side.html.j2", both=self), path)

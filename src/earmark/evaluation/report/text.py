@@ -1,0 +1,393 @@
+"""A report in words: its summary, and its text for a terminal or a notebook."""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import scipy
+
+from earmark.evaluation.significance import wilson_interval
+from earmark.typing import FloatVector, IntVector, JsonObject
+
+if TYPE_CHECKING:
+    from earmark.evaluation.confusion import (
+        Averages,
+        ClassScores,
+        ConfusionMatrix,
+        MultiLabelScores,
+    )
+    from earmark.evaluation.reliability import Reliability
+    from earmark.evaluation.report.report import Report
+
+__all__ = [
+    "ForeignDocuments",
+    "count_of",
+    "html_block",
+    "percent",
+    "render_terminal",
+    "summary_sentences",
+    "targets",
+    "telling_documents",
+    "text_table",
+]
+
+_TARGETS = (0.9, 0.95, 0.99)
+_FEWEST_CALIBRATED = 20
+# So unlikely a number of foreign documents is no accident.
+_UNLIKELY = 0.01
+_WIDTH = 79
+_MOST_ROWS = 40
+
+
+def targets(n_documents: int) -> list[float]:
+    """Shares of right answers that so many documents can show: one may be wrong."""
+    return [share for share in _TARGETS if n_documents >= round(1 / (1 - share))]
+
+
+def percent(share: float) -> str:
+    """0.8472 -> "84.7 %"."""
+    return f"{100 * share:.1f} %"
+
+
+def count_of(number: int, noun: str) -> str:
+    """2, "document" -> "2 documents"."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignDocuments:
+    """Which documents are called foreign, and whether they are more than chance."""
+
+    level: float
+    """Documents with a p-value of this or less are foreign."""
+    n_documents: int
+    """How many were looked at."""
+    documents: IntVector
+    """The foreign ones, the most foreign first."""
+    p_values: FloatVector
+    """Theirs."""
+
+    @classmethod
+    def from_p_values(cls, p_values: FloatVector, level: float) -> Self:
+        """From the p-values of all documents."""
+        order = np.argsort(p_values, kind="stable")
+        foreign = order[p_values[order] <= level]
+        return cls(level, len(p_values), foreign, p_values[foreign])
+
+    @property
+    def share(self) -> float:
+        """Their share of the documents."""
+        return len(self.documents) / max(self.n_documents, 1)
+
+    @property
+    def is_more_than_chance(self) -> bool:
+        """Whether documents like the training documents would hardly give so many."""
+        n_foreign = len(self.documents)
+        chance = scipy.stats.binom.sf(n_foreign - 1, self.n_documents, self.level)
+        return bool(chance < _UNLIKELY)
+
+    @property
+    def sentence(self) -> str:
+        """Both in plain words."""
+        head = (
+            f"{count_of(len(self.documents), 'document')} ({percent(self.share)}) are "
+            f"unlike the training documents, where {percent(self.level)} are called so "
+            "by accident"
+        )
+        if self.is_more_than_chance:
+            return f"{head}: these documents are not like the ones it learned from."
+        return f"{head}: no more than that."
+
+    def to_dict(self) -> JsonObject:
+        """Plain Python values."""
+        return {
+            "level": self.level,
+            "share": self.share,
+            "more_than_chance": self.is_more_than_chance,
+            "documents": self.documents.tolist(),
+            "p_values": self.p_values.tolist(),
+        }
+
+
+def telling_documents(report: Report, most: int = 10) -> tuple[list[int], list[int]]:
+    """The most confident mistakes, and the answers given with most doubt."""
+    matrix = report.confusion
+    if matrix is None or matrix.confidence is None:
+        return [], []
+    answered = np.flatnonzero(matrix.predicted_index >= 0)
+    order = answered[np.argsort(-matrix.confidence[answered], kind="stable")]
+    wrong = matrix.true_index[order] != matrix.predicted_index[order]
+    return order[wrong][:most].tolist(), order[::-1][:most].tolist()
+
+
+# -- the summary --------------------------------------------------------------------
+
+
+def summary_sentences(report: Report) -> list[str]:
+    """What a reader should know first, one sentence an entry."""
+    matrix, sentences = report.confusion, []
+    if matrix is not None:
+        sentences += _one_of(matrix)
+    if report.multi_label is not None:
+        sentences += _any_of(report.multi_label)
+    sentences += _coverage(report)
+    calibrated = report.reliability
+    if calibrated is not None and calibrated.count.sum() >= _FEWEST_CALIBRATED:
+        sentences.append(_calibration(calibrated))
+    if matrix is not None:
+        sentences += _confusions(matrix)
+    if report.foreign is not None:
+        sentences.append(report.foreign.sentence)
+    if report.label_errors:
+        sentences.append(
+            f"Labels more probably wrong than right: {len(report.label_errors):,}; "
+            "they are listed below, the most probable first."
+        )
+    if report.learning_curve is not None:
+        sentences.append(report.learning_curve.advice)
+    return [*sentences, *report.notes]
+
+
+def _one_of(matrix: ConfusionMatrix) -> list[str]:
+    n_documents = matrix.n_documents
+    head = f"{count_of(n_documents, 'document')} in {len(matrix.classes)} classes"
+    if matrix.n_answered == 0:
+        return [f"{head}: none was answered, the classifier abstained on all of them."]
+    if matrix.n_answered < n_documents:
+        head += f": {percent(matrix.coverage)} were answered, and"
+    else:
+        head += ":"
+    low, high = wilson_interval(matrix.n_correct, matrix.n_answered)
+    support = matrix.counts.sum(axis=1) + matrix.abstained
+    largest = int(support.argmax())
+    return [
+        f"{head} {percent(matrix.accuracy)} of the answers are right "
+        f"(95 % interval {percent(low)} to {percent(high)}).",
+        f"For comparison: always answering “{matrix.classes[largest]}”, the most "
+        f"frequent class, would be right in {percent(support[largest] / n_documents)}.",
+    ]
+
+
+def _any_of(scores: MultiLabelScores) -> list[str]:
+    head = f"{count_of(scores.n_documents, 'document')}, {len(scores.classes)} labels"
+    answered = ""
+    if scores.n_answered < scores.n_documents:
+        answered = f"{percent(scores.coverage)} of the documents were answered; "
+    weak = min((s for s in scores.per_class if s.support), key=lambda s: s.f1)
+    return [
+        f"{head}: {answered}of the labels given, {percent(scores.micro.precision)} are "
+        f"right, and {percent(scores.micro.recall)} of the true labels are found "
+        f"(F1 {scores.micro.f1:.3f} over decisions, {scores.macro.f1:.3f} as a mean "
+        "over labels).",
+        f"The whole set of labels is right for {percent(scores.subset_accuracy)} of "
+        "the answered documents.",
+        f"The label with the lowest F1 is “{weak.label}” ({weak.f1:.2f}: "
+        f"{percent(weak.recall)} of its documents are found, {percent(weak.precision)} "
+        "of the answers are right).",
+    ]
+
+
+def _coverage(report: Report) -> Iterator[str]:
+    curve, threshold = report.coverage, report.threshold
+    if curve is None:
+        return
+    abstains = report.confusion is not None and report.confusion.abstained.any()
+    if threshold == math.inf:
+        yield "It answers nothing: no confidence is known to be high enough."
+    elif threshold is not None and abstains:
+        yield f"It answers from a confidence of {threshold:.3f} on."
+    elif threshold is not None:
+        share, accuracy = curve.at_threshold(threshold)
+        right = f", and {percent(accuracy or 0)} of those are right"
+        yield (
+            f"Answering only from a confidence of {threshold:.3f} on would answer "
+            f"{percent(share)} of the documents{'' if accuracy is None else right}."
+        )
+    full = float(curve.accuracy[-1]) if len(curve.accuracy) else 0.0
+    if abstains:
+        yield (
+            f"Without abstaining, {percent(full)} of all documents would be answered "
+            "rightly."
+        )
+    target = next((t for t in (0.95, 0.99) if t > full), None)
+    if target is None or target not in targets(curve.n_documents):
+        return
+    share, wanted = curve.coverage_at(target), f"{100 * target:.0f} %"
+    if share > 0:
+        yield (
+            f"Of its most confident {percent(share)} of the answers, at least "
+            f"{wanted} are right."
+        )
+    else:
+        yield f"No threshold makes {wanted} of the answers right."
+
+
+def _calibration(figures: Reliability) -> str:
+    points = 100 * abs(figures.bias)
+    way = f"is {points:.1f} points {'too high' if figures.bias > 0 else 'too low'}"
+    return (
+        f"Its stated confidence {'can be taken at its word' if points < 1 else way} on "
+        f"average (expected calibration error {figures.ece:.3f}, log loss "
+        f"{figures.log_loss:.3f})."
+    )
+
+
+def _confusions(matrix: ConfusionMatrix) -> Iterator[str]:
+    for pair in matrix.most_confused(top=1):
+        yield (
+            f"The most frequent mistake: “{pair.true}” taken for “{pair.predicted}” "
+            f"({pair.count:,} times, {percent(pair.share)} of the documents of "
+            f"“{pair.true}”)."
+        )
+    seen = [s for s in matrix.per_class if s.support]
+    weak = min(seen, key=lambda s: s.f1)
+    if len(seen) > 2 and matrix.n_answered and weak.f1 < 1:
+        yield (
+            f"The class with the lowest F1 is “{weak.label}” ({weak.f1:.2f}: "
+            f"{percent(weak.recall)} of its {count_of(weak.support, 'document')} are "
+            f"found, {percent(weak.precision)} of the answers are right)."
+        )
+
+
+# -- on a terminal, in a notebook -----------------------------------------------------
+
+
+def render_terminal(report: Report) -> str:
+    """Summary, then one short table per part."""
+    return "\n\n".join(block for block in _blocks(report) if block)
+
+
+def _blocks(report: Report) -> Iterator[str]:
+    """The parts of a report as text; one without data may be empty."""
+    yield f"{report.title}\n{'=' * len(report.title)}"
+    yield _filled(report.sentences)
+    scores = report.confusion or report.multi_label
+    if scores is not None:
+        yield _class_table(scores, report.n_documents)
+    if report.confusion is not None:
+        pairs = [
+            [_cut(p.true, 30), _cut(p.predicted, 30), f"{p.count:,}", percent(p.share)]
+            for p in report.confusion.most_confused(top=5)
+        ]
+        yield _table(["class", "taken for", "times", "of its documents"], pairs)
+    if (curve := report.coverage) is not None:
+        reached = targets(curve.n_documents)
+        rows = [[percent(t), percent(curve.coverage_at(t))] for t in reached]
+        yield _table(["right answers", "documents answered"], rows)
+    top = list((report.top_terms or {}).items())[:_MOST_ROWS]
+    yield _listed(
+        "Most indicative words", [f"{label}: {_words(t, 10)}" for label, t in top]
+    )
+    hidden = list((report.hidden_nodes or {}).items())[:_MOST_ROWS]
+    yield _listed(
+        "Hidden nodes",
+        [f"{c} {percent(n)}: {_words(t, 8)}" for c, nodes in hidden for n, t in nodes],
+    )
+    suspects = [
+        [
+            f"row {e.index + 1}",
+            _cut(e.given, 28),
+            _cut(e.suggested, 28),
+            percent(e.probability),
+        ]
+        for e in list(report.label_errors or ())[:10]
+    ]
+    yield _table(["suspected label errors", "given", "suggested", "wrong"], suspects)
+    if report.findings:
+        yield f"Checks of the data\n{_filled(map(str, report.findings), '- ')}"
+    for heading, part in (("Timing", report.timing), ("Identity", report.fingerprint)):
+        facts = [[str(name), _value(value)] for name, value in (part or {}).items()]
+        yield _table([heading, ""], facts)
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns lined up; the first to the left, the others to the right."""
+    # A label may hold line ends, which would tear its row.
+    table = [[" ".join(cell.splitlines()) for cell in row] for row in (header, *rows)]
+    widths = [max(len(row[c]) for row in table) for c in range(len(header))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if c == 0 else cell.rjust(width)
+            for c, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+    lines.insert(1, "-" * max(len(line) for line in lines))
+    return "\n".join(lines)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return text_table(header, rows) if rows else ""
+
+
+def _class_table(scores: ConfusionMatrix | MultiLabelScores, n_documents: int) -> str:
+    classes = scores.per_class
+    if len(classes) > _MOST_ROWS:
+        weakest = sorted(classes, key=lambda s: (s.f1, str(s.label)))
+        classes = tuple(weakest[:_MOST_ROWS])
+    rows: list[tuple[str, ClassScores | Averages, int]] = [
+        *((_cut(s.label, 34), s, s.support) for s in classes),
+        ("micro average", scores.micro, n_documents),
+        ("macro average", scores.macro, n_documents),
+    ]
+    text = text_table(
+        ["class", "precision", "recall", "F1", "documents"],
+        [
+            [name, *(f"{x:.3f}" for x in (s.precision, s.recall, s.f1)), f"{n:,}"]
+            for name, s, n in rows
+        ],
+    )
+    if len(classes) < len(scores.per_class):
+        text += f"\n(the {_MOST_ROWS} weakest of {len(scores.per_class)} classes)"
+    return text
+
+
+def _filled(lines: Iterable[str], mark: str = "") -> str:
+    return "\n".join(
+        textwrap.fill(line, _WIDTH, initial_indent=mark, subsequent_indent="  ")
+        for line in lines
+    )
+
+
+def _listed(heading: str, lines: Sequence[str]) -> str:
+    return f"{heading}\n{'-' * len(heading)}\n{_filled(lines)}" if lines else ""
+
+
+def _words(terms: Iterable[tuple[str, float]], most: int) -> str:
+    return ", ".join(term for term, _ in list(terms)[:most])
+
+
+def _value(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _cut(label: object, width: int) -> str:
+    text = str(label)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def html_block(
+    title: object,
+    sentences: Sequence[object],
+    head: Sequence[object] = (),
+    rows: Sequence[Sequence[object]] = (),
+) -> str:
+    """Title, sentences and a table for a notebook; everything is escaped."""
+
+    def cells(tag: str, values: Sequence[object]) -> str:
+        return "".join(f"<{tag}>{html.escape(str(v))}</{tag}>" for v in values)
+
+    block = f"<div><b>{html.escape(str(title))}</b>{cells('p', sentences)}"
+    if rows:
+        body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows[:_MOST_ROWS])
+        block += f"<table><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}"
+        block += "</tbody></table>"
+    if len(rows) > _MOST_ROWS:
+        block += f"<p>The first {_MOST_ROWS} of {len(rows):,}.</p>"
+    return f"{block}</div>"
