@@ -9,8 +9,8 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 234,
-    "lines": 51_990,
+    "files": 230,
+    "lines": 51_679,
     "private imports": 0,
     "private attributes": 0,
     "Any": 832,
