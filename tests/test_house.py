@@ -9,11 +9,11 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 230,
-    "lines": 51_679,
+    "files": 225,
+    "lines": 51_526,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 832,
+    "Any": 825,
     "hasattr/getattr": 43,
 }
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import Field, dataclass, field
 from functools import cache, wraps
 from numbers import Integral, Real
-from typing import ParamSpec, TypeVar, dataclass_transform
+from typing import Any, ParamSpec, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -30,67 +30,65 @@ def shape_of(X: object) -> tuple[int, ...]:
     return shape
 
 
-def _where(owner: object, name: str) -> str:
-    return f"{type(owner).__name__}.{name}"
-
-
-def _tail(hint: str) -> str:
-    return f"; {hint}" if hint else ""
+def _named(
+    owner: object, names: tuple[str, ...], or_none: bool
+) -> Iterator[tuple[str, Any]]:
+    """Where each parameter is, and its value; without those that are None and may."""
+    for name in names:
+        value = getattr(owner, name)
+        if value is not None or not or_none:
+            yield f"{type(owner).__name__}.{name}", value
 
 
 def require_in_range(
     owner: object,
-    name: str,
-    *,
+    *names: str,
     low: float = float("-inf"),
     high: float = float("inf"),
     open_low: bool = False,
+    or_none: bool = False,
     hint: str = "",
 ) -> None:
-    """Raise unless ``getattr(owner, name)`` is a number in [low, high]."""
-    value = getattr(owner, name)
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(
-            f"{_where(owner, name)} must be a number, got {value!r}{_tail(hint)}."
-        )
-    number = float(value)
-    inside = low < number <= high if open_low else low <= number <= high
-    if not inside:
-        bracket = "(" if open_low else "["
-        raise ValueError(
-            f"{_where(owner, name)} must be in {bracket}{low}, {high}], "
-            f"got {value!r}{_tail(hint)}."
-        )
+    """Raise unless each of these attributes is a number in [low, high]."""
+    tail = f"; {hint}" if hint else ""
+    for where, value in _named(owner, names, or_none):
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"{where} must be a number, got {value!r}{tail}.")
+        number = float(value)
+        if not (low < number <= high if open_low else low <= number <= high):
+            bracket = "(" if open_low else "["
+            raise ValueError(
+                f"{where} must be in {bracket}{low}, {high}], got {value!r}{tail}."
+            )
 
 
 def require_integer(
-    owner: object, name: str, *, low: int = 0, high: int | None = None, hint: str = ""
+    owner: object,
+    *names: str,
+    low: int = 0,
+    high: int | None = None,
+    or_none: bool = False,
+    hint: str = "",
 ) -> None:
-    """Raise unless ``getattr(owner, name)`` is a whole number in [low, high]."""
-    value = getattr(owner, name)
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(
-            f"{_where(owner, name)} must be a whole number, got {value!r}{_tail(hint)}."
-        )
-    number = int(value)
-    if number < low or (high is not None and number > high):
-        bounds = f">= {low}" if high is None else f"in [{low}, {high}]"
-        raise ValueError(
-            f"{_where(owner, name)} must be {bounds}, got {value!r}{_tail(hint)}."
-        )
+    """Raise unless each of these attributes is a whole number in [low, high]."""
+    tail = f"; {hint}" if hint else ""
+    for where, value in _named(owner, names, or_none):
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise TypeError(f"{where} must be a whole number, got {value!r}{tail}.")
+        if int(value) < low or (high is not None and int(value) > high):
+            bounds = f">= {low}" if high is None else f"in [{low}, {high}]"
+            raise ValueError(f"{where} must be {bounds}, got {value!r}{tail}.")
 
 
 def require_one_of(
     owner: object, name: str, choices: Collection[object], *, hint: str = ""
 ) -> None:
     """Raise unless ``getattr(owner, name)`` is one of ``choices``."""
-    value = getattr(owner, name)
+    value, tail = getattr(owner, name), f"; {hint}" if hint else ""
     if not any(value is choice or value == choice for choice in choices):
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(
-            f"{_where(owner, name)} must be one of {listed}, "
-            f"got {value!r}{_tail(hint)}."
-        )
+        where = f"{type(owner).__name__}.{name}"
+        raise ValueError(f"{where} must be one of {listed}, got {value!r}{tail}.")
 
 
 def parse_size(text: str) -> int | None:

@@ -19,8 +19,7 @@ T = TypeVar("T")
 class Loop:
     """A loop that is running."""
 
-    name: str
-    """What one step is, such as "fold"."""
+    name: str  # what one step is, such as "fold"
     total: int
     done: int = 0
 

@@ -40,14 +40,10 @@ class EMSettings:
 class EMRun(Generic[Params]):
     """Restarts that ended together."""
 
-    restarts: IntVector
-    """Their numbers, ascending."""
-    params: Params
-    """Parameters of these restarts, in this order."""
-    bounds: FloatMatrix
-    """The bound before each M-step, (n_restarts, n_iter)."""
-    ending: Ending
-    """Why they ended."""
+    restarts: IntVector  # their numbers, ascending
+    params: Params  # parameters of these restarts, in this order
+    bounds: FloatMatrix  # the bound before each M-step, (n_restarts, n_iter)
+    ending: Ending  # why they ended
 
     @property
     def n_iter(self) -> int:

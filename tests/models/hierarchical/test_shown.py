@@ -11,7 +11,7 @@ import earmark
 from earmark import TextClassifier
 from earmark.exceptions import NotSupportedError
 from earmark.models import HierarchicalBayes
-from earmark.models.hierarchical.scoring import telling_features, telling_terms
+from earmark.models.hierarchical.model import telling_features, telling_terms
 from earmark.models.progress import FitProgress
 
 TEXTS = [

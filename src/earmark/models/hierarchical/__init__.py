@@ -1,6 +1,5 @@
 """Hierarchical Bayes: classes made of hidden nodes, fitted by repeated EM."""
 
-from earmark.models.hierarchical.model import HierarchicalBayes
-from earmark.models.hierarchical.scoring import HiddenNode, HiddenNodes
+from earmark.models.hierarchical.model import HiddenNode, HiddenNodes, HierarchicalBayes
 
 __all__ = ["HiddenNode", "HiddenNodes", "HierarchicalBayes"]

@@ -74,8 +74,7 @@ class ClassDocuments:
     X: Matrix
     weight: FloatVector
     keys: NDArray[np.uint64]
-    seeds: NDArray[np.uint64]
-    """One for each restart."""
+    seeds: NDArray[np.uint64]  # one for each restart
 
 
 @dataclass(frozen=True)
@@ -84,47 +83,31 @@ class Restarts:
 
     evidence: FloatMatrix
     """log P(x|c) of the validation documents, (n_validation, n_kept)."""
-    kept: IntVector
-    """Numbers of the restarts in ``evidence``."""
+    kept: IntVector  # numbers of the restarts in ``evidence``
     bounds: FloatMatrix
     """Bound before each M-step, (n_restarts, max_iter); NaN after the end."""
     converged: BoolVector
 
 
-@dataclass
-class ValidationScores:
-    """How well every candidate does on validation data, built up class by class."""
+def validation_results(
+    joints: Iterable[FloatMatrix], y_index: IntVector, weight: FloatVector
+) -> dict[str, FloatVector]:
+    """Accuracy, mean log P(y|x) and mean log P(x, y) of each candidate.
 
-    y_index: IntVector
-    weight: FloatVector
-    _own: Any = None
-    _best: Any = None
-    _best_class: Any = None
-    _total: Any = None
-
-    def add(self, c: int, joint: FloatMatrix) -> None:
-        """Take log P(x, c) of one class, (n_validation, n_candidates)."""
-        if self._own is None:
-            self._own = np.full_like(joint, -np.inf)
-            self._best = np.full_like(joint, -np.inf)
-            self._best_class = np.zeros(joint.shape, dtype=np.int64)
-            self._total = np.full_like(joint, -np.inf)
-        mine = self.y_index == c
-        self._own[mine] = joint[mine]
-        better = joint > self._best
-        self._best_class[better] = c
-        np.maximum(self._best, joint, out=self._best)
-        np.logaddexp(self._total, joint, out=self._total)
-
-    def results(self) -> dict[str, FloatVector]:
-        """Accuracy, mean log P(y|x) and mean log P(x, y) of each candidate."""
-        correct = self._best_class == self.y_index[:, None]
-        sums = {
-            "accuracy": self.weight @ correct,
-            "log_loss": self.weight @ (self._own - self._total),
-            "likelihood": self.weight @ self._own,
-        }
-        return {name: total / self.weight.sum() for name, total in sums.items()}
+    ``joints`` has log P(x, c) of one class after another, (n_documents, n_candidates).
+    """
+    own = best = total = np.array(-np.inf)
+    best_class = np.array(0)
+    for c, joint in enumerate(joints):
+        own = np.where((y_index == c)[:, None], joint, own)
+        best_class = np.where(joint > best, c, best_class)
+        best, total = np.maximum(best, joint), np.logaddexp(total, joint)
+    sums = {
+        "accuracy": weight @ (best_class == y_index[:, None]),
+        "log_loss": weight @ (own - total),
+        "likelihood": weight @ own,
+    }
+    return {name: values / weight.sum() for name, values in sums.items()}
 
 
 @dataclass(frozen=True)
@@ -237,25 +220,27 @@ def as_list(value: Any) -> list[Any]:
     return [value]
 
 
+_CHOICES = {
+    "event_model": ("multinomial", "gaussian"),
+    "em": ("soft", "hard"),
+    "posterior": ("sum_of_products", "product_of_sums"),
+    "hidden_prior": ("tokens", "documents"),
+    "select": ("accuracy", "log_loss"),
+    "dtype": ("float64", "float32"),
+}
+
+
 def check_parameters(model: Estimator) -> None:
     """Raise for the first parameter that makes no sense."""
-    require_one_of(model, "event_model", ("multinomial", "gaussian"))
-    require_one_of(model, "em", ("soft", "hard"))
-    require_one_of(model, "posterior", ("sum_of_products", "product_of_sums"))
-    require_one_of(model, "hidden_prior", ("tokens", "documents"))
-    require_one_of(model, "select", ("accuracy", "log_loss"))
-    require_one_of(model, "dtype", ("float64", "float32"))
+    for name, choices in _CHOICES.items():
+        require_one_of(model, name, choices)
     require_integer(model, "n_restarts", low=1)
-    if model.max_iter is not None:
-        require_integer(model, "max_iter", low=1)
+    require_integer(model, "max_iter", "drop_after", low=1, or_none=True)
     require_in_range(model, "tol", low=0.0)
-    require_in_range(
-        model, "validation_fraction", low=0.0, high=0.9, hint="a share of the documents"
-    )
+    share = "a share of the documents"
+    require_in_range(model, "validation_fraction", low=0.0, high=0.9, hint=share)
     require_in_range(model, "var_floor", low=0.0, open_low=True)
     require_in_range(model, "keep", low=0.0, high=1.0, open_low=True)
-    if model.drop_after is not None:
-        require_integer(model, "drop_after", low=1)
     _require_each(model, "n_hidden", Integral, 1, "a whole number >= 1")
     _require_each(model, "alpha", Real, 0, "a number >= 0")
     if model.event_model == "gaussian" and model.posterior == "product_of_sums":
@@ -296,8 +281,7 @@ class Trial:
     alpha: float
     n_hidden: int
     restarts: list[Restarts]
-    results: dict[str, FloatVector]
-    """What ``ValidationScores`` found, by name."""
+    results: dict[str, FloatVector]  # what ``validation_results`` says, by name
 
 
 class Fit:
@@ -421,15 +405,18 @@ class Fit:
     ) -> Trial:
         """All restarts of all classes under one pair of settings."""
         X, y_index, weight = self._validation(held)
-        scores = ValidationScores(y_index, weight)
-        restarts = []
+        restarts: list[Restarts] = []
         search = self._search(alpha, n_hidden)
-        runs = search.of_each(search.restarts, learned, [X] * len(learned))
-        for c, done in enumerate(runs):
-            scores.add(c, done.evidence + self.model.class_log_prior_[c])
-            restarts.append(replace(done, evidence=np.empty((0, 0))))
-            progress.task_done()
-        return Trial(alpha, n_hidden, restarts, scores.results())
+
+        def joints() -> Iterator[FloatMatrix]:
+            runs = search.of_each(search.restarts, learned, [X] * len(learned))
+            for done, log_prior in zip(runs, self.model.class_log_prior_, strict=True):
+                restarts.append(replace(done, evidence=np.empty((0, 0))))
+                progress.task_done()
+                yield done.evidence + log_prior
+
+        results = validation_results(joints(), y_index, weight)
+        return Trial(alpha, n_hidden, restarts, results)
 
     def _best(self, trials: list[Trial]) -> tuple[int, int]:
         """Trial and candidate that validate best, then likeliest, then first (HB8)."""
@@ -464,11 +451,7 @@ class Fit:
         return {
             "alpha_": trials[best].alpha,
             "trials_": [
-                {
-                    "alpha": t.alpha,
-                    "n_hidden": int(t.n_hidden),
-                    "score": float(row.max()),
-                }
+                dict(alpha=t.alpha, n_hidden=int(t.n_hidden), score=float(row.max()))
                 for t, row in zip(trials, scores, strict=True)
             ],
             "restart_scores_": scores,

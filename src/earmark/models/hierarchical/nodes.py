@@ -37,8 +37,7 @@ class Anchor:
 
     weights: NDArray[Any]
     """Its weights relative to the base, (n_statistics, n_restarts)."""
-    offset: FloatVector
-    """Its offset, (n_restarts,)."""
+    offset: FloatVector  # its offset, (n_restarts,)
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,7 @@ class NodeParams:
     there is one, else to the base."""
     offset: NDArray[Any]
     """Offsets in tiles (n_tiles, 1, width), with log P(h|c), relative like these."""
-    penalty: FloatVector
-    """What the bound has beside the pass's own sums, (n_restarts,)."""
+    penalty: FloatVector  # what the bound has beside the pass's own sums, (n_restarts,)
     tiling: Tiling
     anchor: Anchor | None = None
 
@@ -86,8 +84,7 @@ class NodeParams:
 class ClassNodes:
     """The nodes of one class as the fitted model keeps them."""
 
-    log_weight: FloatVector
-    """log P(h|c), (n_nodes,)."""
+    log_weight: FloatVector  # log P(h|c), (n_nodes,)
     values: tuple[FloatMatrix, ...]
     """Multinomial: (log P(w|h,c),); Gaussian: (means, variances); (n_nodes, V) each."""
 
@@ -98,12 +95,9 @@ class NodeProblem(ABC):
     rows: DocumentRows
     hard: bool
     n_nodes: int
-    _base: FloatVector
-    """Weights of the class's one-node model, (n_statistics,)."""
-    _base_offset: float
-    """Its offset."""
-    _base_total: float
-    """Log-likelihood of the class's documents under it."""
+    _base: FloatVector  # weights of the class's one-node model, (n_statistics,)
+    _base_offset: float  # its offset
+    _base_total: float  # log-likelihood of the class's documents under it
 
     # -- what a child says -------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """Few labels, many documents: unlabelled text put to work."""
 
 from earmark.models.semi_supervised.classifier import SemiSupervisedClassifier
+from earmark.models.semi_supervised.em import SemiSupervisedNaiveBayes
 from earmark.models.semi_supervised.features import PHRASE, VECTOR, WORD
-from earmark.models.semi_supervised.naive_bayes import SemiSupervisedNaiveBayes
 from earmark.models.semi_supervised.recipe import (
     MIN_POOL,
     MIN_POOL_RATIO,

@@ -9,18 +9,17 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from earmark.exceptions import DataError
 from earmark.folds import class_keeping_folds, rows_by_lot
 from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.models.base import LogitClassifier, ScoreParts, document_weights
-from earmark.models.semi_supervised.explain import document_parts
+from earmark.models.semi_supervised.em import checked_few_labels
 from earmark.models.semi_supervised.features import (
     VECTOR,
     WORD,
     RecipeFeatures,
+    document_parts,
     make_view,
 )
 from earmark.models.semi_supervised.recipe import (
@@ -52,12 +51,10 @@ from earmark.parameters import (
 )
 from earmark.typing import (
     ArrayLike,
-    BoolVector,
     Estimator,
     FloatMatrix,
     FloatVector,
     IntVector,
-    Labels,
     LabelsLike,
     Matrix,
     MatrixLike,
@@ -67,60 +64,16 @@ from earmark.typing import (
 )
 
 
-def checked_few_labels(
-    estimator: Estimator,
-    X: MatrixLike,
-    y: LabelsLike,
-    sample_weight: WeightsLike = None,
-    named: Sequence[object] = (),
-) -> tuple[Matrix, Labels, BoolVector]:
-    """Rows of X, labels (anything where None was), and which rows have one."""
-    name = type(estimator).__name__
-    if y is None:
-        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    values = np.asarray(y)
-    missing = np.array([label is None for label in values.ravel()], dtype=bool)
-    labels = y
-    if missing.any() and values.ndim == 1:
-        if missing.all() and not len(named):
-            raise DataError("y holds no label at all; label a few of each class.")
-        labels = _filled(values, missing, named)
-    X, labels = validate_data(
-        estimator, X, labels, accept_sparse="csr", dtype=np.float64
-    )
-    check_classification_targets(labels)
-    counted = ~missing & (document_weights(sample_weight, labels) > 0)
-    known = {*labels[counted].tolist(), *named}
-    if len(known) < 2:
-        raise DataError(
-            f"{name} needs labelled documents of at least 2 classes, got 1 class: "
-            f"{sorted(known, key=str)!r}."
-        )
-    return canonical_rows(X), labels, ~missing
-
-
-def _filled(values: Labels, missing: BoolVector, named: Sequence[object]) -> Labels:
-    """The labels in their own type, any of them in place of the missing."""
-    given = [*values[~missing].tolist(), *named]
-    is_text = [isinstance(label, str) for label in given]
-    if any(is_text) != all(is_text):
-        raise DataError("y mixes texts and other labels; use one type.")
-    first = given[0]
-    return np.asarray([first if label is None else label for label in values.tolist()])
-
-
 def check_parameters(model: Estimator) -> None:
     """Refuse what cannot work, before anything is learned."""
-    for name in ("prior_correction", "min_pool_ratio", "name_weight"):
-        require_in_range(model, name, low=0.0)
+    require_in_range(
+        model, "prior_correction", "min_pool_ratio", "name_weight", low=0.0
+    )
     require_one_of(model, "recipe", ("auto", "long", "short"))
-    for name in ("min_pool", "n_components", "min_df"):
-        require_integer(model, name, low=1)
+    require_integer(model, "min_pool", "n_components", "min_df", low=1)
     require_integer(model, "calibration_folds", low=0)
-    if model.max_iter is not None:
-        require_integer(model, "max_iter", low=1)
-    if model.pool_weight is not None:
-        require_in_range(model, "pool_weight", low=0.0, open_low=True)
+    require_integer(model, "max_iter", low=1, or_none=True)
+    require_in_range(model, "pool_weight", low=0.0, open_low=True, or_none=True)
     if isinstance(model.views, str) and model.views != "auto":
         raise ValueError(
             "SemiSupervisedClassifier.views must be 'auto' or a tuple of views, "

@@ -6,25 +6,47 @@ function call makes them, in parts an executor.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
-from earmark.kernels.rows import class_sums, log_normalize, row_lengths
+from earmark.exceptions import DataError
+from earmark.kernels.rows import canonical_rows, class_sums, log_normalize, row_lengths
+from earmark.models.base import JointClassifier, LinearRule, document_weights
 from earmark.models.em import EMSettings, run_em
-from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
+from earmark.parameters import (
+    given_to_fit,
+    require_in_range,
+    require_integer,
+    with_parameters,
+)
+from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    Estimator,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Labels,
+    LabelsLike,
+    Matrix,
+    MatrixLike,
+    SparseMatrix,
+    WeightsLike,
+)
 
 
 class Parameters(NamedTuple):
     """What gives a posterior."""
 
-    log_prob: FloatMatrix
-    """log P(term | class), (n_terms, n_classes)."""
+    log_prob: FloatMatrix  # log P(term | class), (n_terms, n_classes)
     log_prior: FloatVector
-    tempered: bool = True
-    """Whether a long document counts for less (SS2)."""
+    tempered: bool = True  # whether a long document counts for less (SS2)
 
 
 @dataclass(eq=False)
@@ -33,10 +55,8 @@ class PoolSums:
 
     tokens: FloatMatrix
     """Counts of each term, shared out by posterior, (n_terms, n_classes)."""
-    docs: FloatVector
-    """Documents, shared out likewise, (n_classes,)."""
-    moved: float
-    """The largest change of a posterior since the round before."""
+    docs: FloatVector  # documents, shared out likewise, (n_classes,)
+    moved: float  # the largest change of a posterior since the round before
     n_documents: int
 
     def merge(self, other: PoolSums) -> Self:
@@ -55,8 +75,7 @@ Expect = Callable[[Parameters, Parameters | None], PoolSums]
 class EMResult(NamedTuple):
     """Where the loop ended."""
 
-    parameters: Parameters
-    """From the last M-step."""
+    parameters: Parameters  # from the last M-step
     n_iter: int
     converged: bool
 
@@ -219,3 +238,221 @@ def tempering(rows: SparseMatrix, evidence: float | None) -> FloatMatrix:
     lengths = row_lengths(rows)
     share = np.divide(evidence, lengths, out=np.ones(len(lengths)), where=lengths > 0)
     return np.minimum(1.0, share)[:, None]
+
+
+def checked_few_labels(
+    estimator: Estimator,
+    X: MatrixLike,
+    y: LabelsLike,
+    sample_weight: WeightsLike = None,
+    named: Sequence[object] = (),
+) -> tuple[Matrix, Labels, BoolVector]:
+    """Rows of X, labels (anything where None was), and which rows have one."""
+    name = type(estimator).__name__
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    values = np.asarray(y)
+    missing = np.array([label is None for label in values.ravel()], dtype=bool)
+    labels = y
+    if missing.any() and values.ndim == 1:
+        if missing.all() and not len(named):
+            raise DataError("y holds no label at all; label a few of each class.")
+        labels = _filled(values, missing, named)
+    X, labels = validate_data(
+        estimator, X, labels, accept_sparse="csr", dtype=np.float64
+    )
+    check_classification_targets(labels)
+    counted = ~missing & (document_weights(sample_weight, labels) > 0)
+    known = {*labels[counted].tolist(), *named}
+    if len(known) < 2:
+        raise DataError(
+            f"{name} needs labelled documents of at least 2 classes, got 1 class: "
+            f"{sorted(known, key=str)!r}."
+        )
+    return canonical_rows(X), labels, ~missing
+
+
+def _filled(values: Labels, missing: BoolVector, named: Sequence[object]) -> Labels:
+    """The labels in their own type, any of them in place of the missing."""
+    labels = [*values[~missing].tolist(), *named]
+    is_text = [isinstance(label, str) for label in labels]
+    if any(is_text) != all(is_text):
+        raise DataError("y mixes texts and other labels; use one type.")
+    return np.asarray([labels[0] if v is None else v for v in values.tolist()])
+
+
+@with_parameters()
+class SemiSupervisedNaiveBayes(JointClassifier):
+    """Multinomial naive Bayes that learns from unlabelled documents by EM.
+
+    A gamble with few labels: it can gain or lose much. SemiSupervisedClassifier
+    uses the same loop more carefully.
+
+    Parameters
+    ----------
+    alpha : float > 0, default=0.1
+        Smoothing count added to every term of every class.
+    pool_weight : float in (0, 1], default=1.0
+        What an unlabelled document counts, a labelled one counting 1 (lambda).
+    evidence : float > 0 or None, default=None
+        At most so many tokens of a document speak in the E-step; None: all.
+    start : None
+        Deprecated: give it to ``fit``.
+    max_iter : int, default=20
+        Rounds at most.
+    tol : float, default=1e-3
+        Stop when no posterior moves by more.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        log P(term | class).
+    class_log_prior_ : ndarray of shape (n_classes,)
+        log P(class).
+    n_iter_ : int
+        Rounds run; 1 if no document lacks a label.
+    converged_ : bool
+        Whether the posteriors stood still.
+    n_features_in_ : int
+        Width of X seen in ``fit``.
+
+    References
+    ----------
+    .. [1] K. Nigam, A. McCallum, S. Thrun and T. Mitchell (2000). Text
+       classification from labeled and unlabeled documents using EM. Machine
+       Learning 39.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = [[2, 0, 0], [0, 2, 0], [1, 0, 3], [0, 0, 1]]
+    >>> y = np.array(["a", "b", None, None], dtype=object)
+    >>> SemiSupervisedNaiveBayes().fit(X, y).predict([[0, 0, 1]])
+    array(['a'], dtype='<U1')
+
+    """
+
+    alpha: float = 0.1
+    pool_weight: float = 1.0
+    evidence: float | None = None
+    start: None = None
+    max_iter: int = 20
+    tol: float = 1e-3
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        *,
+        unlabelled: MatrixLike | None = None,
+        start: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from counts X and labels y, None where a document has no label.
+
+        Documents without a label may also be given apart, as ``unlabelled``.
+
+        ``start`` is the first posterior of the unlabelled documents, of shape
+        (n_unlabelled, n_classes); without it naive Bayes on the labelled ones gives it.
+        """
+        start = given_to_fit(self, "start", start)
+        self._check_parameters()
+        if unlabelled is not None:
+            none = np.full(np.shape(unlabelled)[0], None, dtype=object)
+            y = np.concatenate([np.asarray(y, dtype=object), none])
+            X = sparse.vstack([sparse.csr_array(X), sparse.csr_array(unlabelled)])
+        rows, labels, is_labelled = checked_few_labels(self, X, y)
+        if rows.nnz and rows.data.min() < 0:
+            raise DataError("Negative values in data: X must hold counts.")
+        labelled, pool = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
+        classes, y_index = np.unique(labels[labelled], return_inverse=True)
+        ones = np.ones(len(labelled))
+        own = labelled_sums(rows[labelled], y_index, len(classes), ones)
+        unknown = rows[pool]
+        self._begin(classes, own)
+        if not len(pool):
+            return self
+        waiting = Pool(unknown, self._first_posterior(unknown, start), self.evidence)
+        return self._learn(own, waiting.sums(), waiting.expect)
+
+    def fit_sums(self, classes: Labels, own: PoolSums, expect: Expect) -> Self:
+        """Learn from sums over documents that are elsewhere, such as in parts.
+
+        ``own`` has the sums of the labelled documents; ``expect`` gives those of the
+        others under parameters.
+        """
+        self._check_parameters()
+        if len(classes) < 2:
+            raise DataError(
+                f"{type(self).__name__} needs labelled documents of at least 2 "
+                f"classes, got {classes.tolist()!r}."
+            )
+        self._begin(classes, own)
+        self.n_features_in_ = own.tokens.shape[0]
+        log_prob = np.ascontiguousarray(self.feature_log_prob_.T)
+        start = Parameters(log_prob, self.class_log_prior_, tempered=False)
+        first = expect(start, None)
+        return self._learn(own, first, expect, start) if first.n_documents else self
+
+    def _begin(self, classes: Labels, own: PoolSums) -> None:
+        """Naive Bayes from the sums of labelled documents."""
+        self.classes_ = classes
+        smooth = own.tokens.T + self.alpha
+        self.feature_log_prob_ = np.log(smooth / smooth.sum(axis=1, keepdims=True))
+        self.class_log_prior_ = np.log(own.docs / own.docs.sum())
+        self.n_iter_, self.converged_ = 1, True
+
+    def _learn(
+        self,
+        own: PoolSums,
+        first: PoolSums,
+        expect: Expect,
+        start: Parameters | None = None,
+    ) -> Self:
+        result = naive_bayes_em(
+            own,
+            first,
+            expect,
+            weight=self.pool_weight,
+            alpha=self.alpha,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            start=start,
+        )
+        log_prob, self.class_log_prior_, _ = result.parameters
+        self.feature_log_prob_ = np.ascontiguousarray(log_prob.T)
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        return self
+
+    def _first_posterior(
+        self, rows: SparseMatrix, start: ArrayLike | None
+    ) -> FloatMatrix:
+        if start is None:
+            return np.exp(log_normalize(self._joint_log_likelihood(rows)))
+        shape = (rows.shape[0], len(self.classes_))
+        posterior = np.array(start, dtype=np.float64)
+        if posterior.shape != shape or not (posterior >= 0).all():
+            raise ValueError(
+                "SemiSupervisedNaiveBayes.fit: start must be non-negative of shape "
+                f"{shape}, got shape {posterior.shape}."
+            )
+        return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
+
+    def _joint_log_likelihood(self, X: Matrix) -> FloatMatrix:
+        return np.asarray(X @ self.feature_log_prob_.T + self.class_log_prior_)
+
+    def linear_rule(self) -> LinearRule:
+        """The scores as a sum over the document's tokens."""
+        weights = np.ascontiguousarray(self.feature_log_prob_.T)
+        return LinearRule(weights, self.class_log_prior_, log_posteriors=log_normalize)
+
+    def _check_parameters(self) -> None:
+        require_in_range(self, "alpha", low=0.0, open_low=True)
+        require_in_range(self, "pool_weight", low=0.0, high=1.0, open_low=True)
+        require_integer(self, "max_iter", low=1)
+        require_in_range(self, "tol", low=0.0)
+        require_in_range(self, "evidence", low=0.0, open_low=True, or_none=True)
+
+    def _takes_counts(self) -> bool:
+        return True

@@ -97,16 +97,12 @@ class Recipe:
 
     name: str
     views: tuple[str, ...]
-    n_steps: int
-    """Rounds of naive Bayes over the pool."""
-    pool_weight: float
-    """What a pool document counts there."""
-    table_weight: float = 0.0
-    """Weight of a second student, on the word-table views."""
+    n_steps: int  # rounds of naive Bayes over the pool
+    pool_weight: float  # what a pool document counts there
+    table_weight: float = 0.0  # weight of a second student, on the word-table views
     supervised_weight: float = 0.0
     """Weight of the model that saw labelled documents only."""
-    phrases: bool = False
-    """Whether the student sees phrases beside words."""
+    phrases: bool = False  # whether the student sees phrases beside words
 
     def student_weights(
         self, students: Iterable[str], encoder_share: float | None = None
@@ -165,12 +161,9 @@ def name_weights(y: IntVector, n_labels: IntVector, weight: float) -> FloatVecto
 class Material:
     """The same documents, labelled ones first, in every form the recipe needs."""
 
-    views: Mapping[str, Matrix]
-    """View name -> features, for the voters."""
-    students: Mapping[str, Matrix]
-    """Student name -> features."""
-    terms: SparseMatrix
-    """ln(1 + tf), for naive Bayes."""
+    views: Mapping[str, Matrix]  # view name -> features, for the voters
+    students: Mapping[str, Matrix]  # student name -> features
+    terms: SparseMatrix  # ln(1 + tf), for naive Bayes
 
     def followed_by(self, other: Material) -> Material:
         """These documents, and then the other ones."""
@@ -202,8 +195,7 @@ def _stacked(first: Matrix, second: Matrix) -> Matrix:
 class Weights:
     """What each part of the recipe counts."""
 
-    shares: dict[str, float]
-    """View name -> its share of the vote."""
+    shares: dict[str, float]  # view name -> its share of the vote
     means: float = 0.0
     """The step to class means in an encoder's space, beside vote and Bayes step."""
 
@@ -219,8 +211,7 @@ class Learned:
 
     students: dict[str, LinearStudent]
     class_share: FloatVector
-    student_weights: dict[str, float]
-    """What each student counts in the sum of scores."""
+    student_weights: dict[str, float]  # what each student counts in the sum of scores
 
 
 @dataclass(frozen=True)
@@ -228,10 +219,8 @@ class Lesson:
     """Labelled documents, names first, and a pool: all that the recipe learns from."""
 
     material: Material
-    y: IntVector
-    """Class numbers of the first documents; the rest is the pool."""
-    weight: FloatVector
-    """Weights of the first documents."""
+    y: IntVector  # class numbers of the first documents; the rest is the pool
+    weight: FloatVector  # weights of the first documents
     n_classes: int
     n_names: int = 0
     pool_factor: float = 1.0
@@ -328,8 +317,7 @@ _WORDS_STRENGTH, _MEANS_STRENGTH = 5.0, 0.1
 class HeldOut:
     """What is learned without some labelled documents, which stand before the pool."""
 
-    rows: IntVector
-    """The documents held out, numbered without the names."""
+    rows: IntVector  # the documents held out, numbered without the names
     y: IntVector
     lesson: Lesson
     voters: dict[str, LinearStudent]
