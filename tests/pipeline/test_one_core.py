@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import accuracy_score, f1_score, make_scorer
 
 from earmark import TextClassifier, load
-from earmark.apps.serve.model import Job, ServedModel
+from earmark.apps.serve.model import ServedModel
+from earmark.apps.serve.schemas import Job
 from earmark.decision import AbstainingClassifier, Decision, guaranteed_threshold
 from earmark.decision.decision import Scores, log_odds
 from earmark.models.registry import MODELS

@@ -86,6 +86,18 @@ def test_a_dropped_file_comes_back_labelled_and_a_correction_is_kept(
             rows = list(csv.DictReader(file))
         assert [row["label"] for row in rows] == ["spam", "ham"]
         assert rows[0]["text"] == 'cheap, cheap "pills"'
+        again = tmp_path / "again.csv"
+        again.write_text("text,label,confidence\nlunch at noon,mine,7\n")
+        page.set_input_files("#file", again)
+        page.locator("#file-words").filter(has_text="1 rows").wait_for()
+        with page.expect_download() as waiting:
+            page.click("#label-file")
+        waiting.value.save_as(tmp_path / "again.out.csv")
+        with (tmp_path / "again.out.csv").open(newline="") as file:
+            (row,) = csv.DictReader(file)
+        assert (row["label"], row["label_2"]) == ("mine", "ham")
+        assert row["confidence"] == "7"
+        assert float(row["confidence_2"]) > 0.5
         page.locator("summary").click()
         assert "curl -s" in page.inner_text("#curl")
         assert not browser.errors

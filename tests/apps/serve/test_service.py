@@ -12,11 +12,11 @@ import httpx2 as httpx
 import pytest
 from starlette.testclient import TestClient
 
-from earmark.apps.serve import batching
+from earmark.apps.serve import model as served
 from earmark.apps.serve.app import make_app
-from earmark.apps.serve.model import Job, ServedModel
-from earmark.apps.web.guard import Limits
-from earmark.apps.web.logs import logs_to_stderr
+from earmark.apps.serve.model import ServedModel
+from earmark.apps.serve.schemas import Job
+from earmark.apps.web.guard import Limits, logs_to_stderr
 from tests.apps.serve.conftest import LABELS, TEXTS, fitted
 
 
@@ -117,7 +117,7 @@ def test_requests_that_wait_together_are_answered_in_one_call(model_file, monkey
         return classify(self, jobs)
 
     monkeypatch.setattr(ServedModel, "classify", counted)
-    monkeypatch.setattr(batching, "_INLINE_SECONDS", 10.0)
+    monkeypatch.setattr(served, "_INLINE_SECONDS", 10.0)
     bodies = [{"texts": [t]} for t in TEXTS]
     replies = run_together(app, bodies)
     found = [r.json()["results"][0]["label"] for r in replies]
@@ -136,7 +136,7 @@ def test_a_bad_job_does_not_fail_the_others(model_file, monkeypatch):
         return classify(self, jobs)
 
     monkeypatch.setattr(ServedModel, "classify", picky)
-    monkeypatch.setattr(batching, "_INLINE_SECONDS", 10.0)
+    monkeypatch.setattr(served, "_INLINE_SECONDS", 10.0)
     replies = run_together(app, [{"texts": [t]} for t in ("a", "poison", "b")])
     assert [r.status_code for r in replies] == [200, 500, 200]
 

@@ -1,7 +1,9 @@
 """Several models, a canary, learning under load, and feedback."""
 
 import collections
+import errno
 import json
+import os
 import threading
 
 import pytest
@@ -130,6 +132,51 @@ def test_answers_come_from_a_whole_model_while_32_clients_ask(tmp_path):
     assert sum(seen.values()) > 32
     (last,) = load(path).predict_proba([text])
     assert round(float(last.max()), 9) == whole[-1]
+
+
+def test_a_service_that_could_never_learn_does_not_start(tmp_path, monkeypatch):
+    path = tmp_path / "m.earmark"
+    TextClassifier("softmax").fit(TEXTS, LABELS).save(path)
+    with pytest.raises(DataError, match=r"m\.earmark: softmax cannot learn"):
+        make_app(path, token="abc", learn=True)
+    fitted().save(path)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(DataError, match=f"{tmp_path}: no permission"):
+        make_app(path, token="abc", learn=True)
+
+
+def test_a_lesson_that_cannot_be_stored_is_refused_with_the_folder(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "m.earmark"
+    fitted().save(path)
+    app = make_app(path, reload_seconds=0, token="abc", learn=True)
+
+    def fail(*_):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with TestClient(app) as client:
+        body = {"texts": ["green tea"], "labels": ["ham"]}
+        monkeypatch.setattr(os, "replace", fail)
+        reply = client.post("/learn", json=body, headers=TOKEN)
+        monkeypatch.undo()
+        assert reply.status_code == 503
+        assert f"in {tmp_path}: Read-only" in reply.json()["detail"]
+        assert client.post("/learn", json=body, headers=TOKEN).status_code == 200
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_unknown_label_is_refused_in_words_for_a_client(tmp_path):
+    path = tmp_path / "m.earmark"
+    fitted().save(path)
+    with TestClient(make_app(path, token="abc", learn=True)) as client:
+        body = {"texts": ["green tea"], "labels": ["tea"]}
+        reply = client.post("/learn", json=body, headers=TOKEN)
+        assert reply.status_code == 422
+        detail = reply.json()["detail"]
+        assert "no label 'tea'; it has ham, spam" in detail
+        assert "classes=" not in detail
+        assert "partial_fit" not in detail
 
 
 def test_two_services_that_learn_into_one_file_lose_nothing(tmp_path):

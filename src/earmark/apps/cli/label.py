@@ -151,7 +151,7 @@ def _serve(
 ) -> None:
     """Answer until Ctrl-C; beyond loopback, only to people with a token."""
     from earmark.apps.label.app import make_app
-    from earmark.apps.web.logs import logs_to_stderr
+    from earmark.apps.web.guard import logs_to_stderr
     from earmark.apps.web.run import LOOPBACK, is_loopback, listen, run_app
     from earmark.exceptions import DataError
 

@@ -70,8 +70,7 @@ def run(
     for package in ("starlette", "pydantic", "uvicorn", "prometheus_client"):
         require(package, "serve over HTTP")
     from earmark.apps.serve.app import make_app
-    from earmark.apps.web.guard import Limits
-    from earmark.apps.web.logs import logs_to_stderr
+    from earmark.apps.web.guard import Limits, logs_to_stderr
     from earmark.apps.web.run import is_loopback, listen, run_app, spare_imports
 
     for model in models:

@@ -17,8 +17,7 @@ from earmark.apps.label.export import EXPORTS, export
 from earmark.apps.label.payloads import document_data, state_data
 from earmark.apps.label.session import Session
 from earmark.apps.label.team import Team
-from earmark.apps.web.bodies import require_json
-from earmark.apps.web.guard import Guard, Limits
+from earmark.apps.web.guard import Guard, Limits, require_json
 from earmark.apps.web.replies import Refusal, as_json, static_files
 from earmark.apps.web.run import LOOPBACK
 from earmark.typing import JsonObject

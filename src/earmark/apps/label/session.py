@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from earmark.apps.label.store import Entry, Store, opinions, settled
-from earmark.apps.web.logs import failure
+from earmark.apps.web.guard import failure
 from earmark.apps.web.replies import Refusal
 from earmark.documents import Documents
 from earmark.pipeline.labelling import Grant, LabellingLoop, View

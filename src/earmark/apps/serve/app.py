@@ -17,12 +17,10 @@ from starlette.routing import Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
 from earmark import __version__
-from earmark.apps.serve.batching import MicroBatcher
 from earmark.apps.serve.metrics import Metrics
-from earmark.apps.serve.openapi import describe
-from earmark.apps.serve.reload import ModelHolder
-from earmark.apps.web.bodies import require_json
-from earmark.apps.web.guard import Guard, Limits
+from earmark.apps.serve.model import MicroBatcher, ModelHolder, ServedModel
+from earmark.apps.serve.schemas import describe
+from earmark.apps.web.guard import Guard, Limits, require_json
 from earmark.apps.web.replies import Refusal, as_json, static_files
 from earmark.exceptions import DataError, EarmarkError
 from earmark.typing import JsonObject
@@ -30,10 +28,6 @@ from earmark.typing import JsonObject
 __all__ = ["make_app"]
 
 _PUBLIC = ("/", "/docs", "/healthz", "/readyz", "/static/")
-_ROUTES = frozenset(
-    {"/", "/classify", "/docs", "/model", "/healthz", "/readyz", "/metrics"}
-    | {"/openapi.json", "/learn", "/forget", "/feedback"}
-)
 
 
 def make_app(
@@ -66,7 +60,7 @@ def make_app(
         Share of the requests without a name that the second model answers.
     learn : bool, default=False
         Whether POST /learn and /forget change the model and its file; needs a
-        token.
+        token, a model that can, and a folder that can be written.
     feedback : path, optional
         POST /feedback appends texts and the labels that people say are right to
         this file, as JSON lines.
@@ -82,14 +76,16 @@ def make_app(
         raise DataError("a model that learns over HTTP needs a token.")
     if canary and len(paths) < 2:
         raise DataError("a canary needs a second model.")
-    service = _Service(
-        [Path(path) for path in paths], limits or Limits(), token, hosts, reload_seconds
-    )
-    service.canary, service.learns, service.feedback_file = canary, learn, feedback
+    service = _Service([Path(p) for p in paths], limits or Limits(), token, hosts)
+    service.reload_seconds, service.canary = reload_seconds, canary
+    service.learns, service.feedback_file = learn, feedback
+    if learn:
+        service.check_learning()
     return service.guard
 
 
 class _Service:
+    reload_seconds = 1.0
     canary = 0.0
     learns = False
     feedback_file: Path | None = None
@@ -100,55 +96,63 @@ class _Service:
         limits: Limits,
         token: str | None,
         hosts: frozenset[str] | None,
-        reload_seconds: float,
     ) -> None:
         self.limits = limits
-        self.metrics = Metrics()
+        self.metrics = Metrics(
+            lambda: self.guard.in_flight, lambda: self.first.model.recent
+        )
         self.holders = {
-            name: ModelHolder(
+            path.name.removesuffix(".earmark"): ModelHolder(
                 path, limits, lambda result: self.metrics.reloads.labels(result).inc()
             )
-            for name, path in _named(paths).items()
+            for path in paths
         }
+        if len(self.holders) < len(paths):
+            raise DataError(
+                "models that are served together need different file names."
+            )
         self.names = list(self.holders)
-        self.holder = self.holders[self.names[0]]
+        self.first = self.holders[self.names[0]]
         self.batcher = MicroBatcher(self.metrics.batches.observe)
-        self.reload_seconds = reload_seconds
         self.files = static_files("serve")
         self.is_ready = True
         self._asked = 0
-        self._router = self._routes()
+        posts = {"/classify": self.classify, "/learn": self.learn}
+        posts |= {"/forget": self.learn, "/feedback": self.feedback}
+        gets = {"/": self.page, "/docs": self.page, "/model": self.describe_model}
+        gets |= {"/healthz": self.healthz, "/readyz": self.readyz}
+        gets |= {"/metrics": self.show_metrics, "/openapi.json": self.openapi}
+        self._router = Router(
+            [
+                *(Route(path, act, methods=["POST"]) for path, act in posts.items()),
+                *(Route(path, act) for path, act in gets.items()),
+                Mount("/static", self.files),
+            ],
+            redirect_slashes=False,
+            lifespan=self._lifespan,
+        )
         self.guard = Guard(
             self._route,
             limits=limits,
             token=token,
             hosts=hosts,
             public=_PUBLIC,
-            routes=_ROUTES,
+            routes=frozenset({*posts, *gets}),
             observe=self.metrics.observe,
         )
-        self.metrics.watch_in_flight(lambda: self.guard.in_flight)
-        self.metrics.watch_recent(lambda: self.holder.served.model.recent)
 
-    def _routes(self) -> Router:
-        return Router(
-            [
-                Route("/classify", self.classify, methods=["POST"]),
-                Route("/learn", self.learn, methods=["POST"]),
-                Route("/forget", self.learn, methods=["POST"]),
-                Route("/feedback", self.feedback, methods=["POST"]),
-                Route("/", self.page),
-                Route("/docs", self.docs),
-                Route("/model", self.model),
-                Route("/healthz", self.healthz),
-                Route("/readyz", self.readyz),
-                Route("/metrics", self.show_metrics),
-                Route("/openapi.json", self.openapi),
-                Mount("/static", self.files),
-            ],
-            redirect_slashes=False,
-            lifespan=self._lifespan,
-        )
+    def check_learning(self) -> None:
+        """Refuse at the start what would make every lesson fail."""
+        able = [h for h in self.holders.values() if h.model.can_learn]
+        if not able:
+            name = self.first.model.classifier.model_name_
+            raise DataError(
+                f"{self.first.path}: {name} cannot learn one by one; serve it without "
+                "--learn, or train a model that can: earmark train DATA --model "
+                "multinomial"
+            )
+        for holder in able:
+            holder.check_folder()
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
         """To the router; not for labels, where routing would be half of the work."""
@@ -180,15 +184,15 @@ class _Service:
         require_json(scope)
         alone = len(self.names) == 1 and not scope["query_string"]
         name = self.names[0] if alone else self._chosen(request)
-        served = self.holders[name].served
-        job = served.reader.job(scope["earmark.body"])
+        model = self.holders[name].model
+        job = model.reader.job(scope["earmark.body"])
         seconds = self.limits.answer_seconds
         try:
-            results = await self.batcher.answer(job, served.model, seconds)
+            results = await self.batcher.answer(job, model, seconds)
         except TimeoutError:
             raise Refusal(503, "slow", f"no answer within {seconds:g} s.") from None
         self.metrics.documents.inc(len(results))
-        served.model.recent.add(results)
+        model.recent.add(results)
         n_abstained = sum(result["abstained"] for result in results)
         if n_abstained:
             self.metrics.abstained.inc(n_abstained)
@@ -218,26 +222,26 @@ class _Service:
             raise Refusal(403, "off", "this service does not learn; see --learn.")
         require_json(request.scope)
         holder = self.holders[self._chosen(request)]
-        model = holder.served.model
+        model = holder.model
         if not model.can_learn:
             raise Refusal(
                 409, "model", f"{model.classifier.model_name_} cannot learn one by one."
             )
-        columns, labels = holder.served.reader.lesson(request.scope["earmark.body"])
-        documents = columns["text"] if model.takes_texts else columns
+        columns, labels = model.reader.lesson(request.scope["earmark.body"])
+        _check_labels(model, labels)
         method = request.url.path.strip("/")
         try:
-            await holder.change(method, documents, labels)
+            await holder.change(method, model.documents(columns), labels)
         except (EarmarkError, ValueError) as error:
             raise Refusal(422, "labels", str(error)) from None
-        return as_json({"documents": len(labels), "labels": holder.served.model.labels})
+        return as_json({"documents": len(labels), "labels": holder.model.labels})
 
     async def feedback(self, request: Request) -> Response:
         """Keep texts with the labels that people say are right."""
         if self.feedback_file is None:
             raise Refusal(403, "off", "this service keeps no feedback; see --feedback.")
         require_json(request.scope)
-        reader = self.holders[self._chosen(request)].served.reader
+        reader = self.holders[self._chosen(request)].model.reader
         columns, labels = reader.lesson(request.scope["earmark.body"])
         rows = [
             {**{name: column[n] for name, column in columns.items()}, "label": label}
@@ -246,11 +250,10 @@ class _Service:
         await run_in_threadpool(_append, self.feedback_file, rows)
         return as_json({"documents": len(rows)})
 
-    async def model(self, request: Request) -> Response:
+    async def describe_model(self, request: Request) -> Response:
         """What is served."""
         name = self._named(request)
-        served = self.holders[name].served
-        model = served.model
+        model = self.holders[name].model
         classifier = model.classifier
         return as_json(
             {
@@ -269,7 +272,7 @@ class _Service:
                 "max_error": classifier.max_error,
                 "max_novelty": classifier.max_novelty,
                 "summary": classifier.summary(),
-                "loaded_at": round(served.loaded_at, 3),
+                "loaded_at": round(model.loaded_at, 3),
                 "earmark": __version__,
                 "limits": {
                     "body_bytes": self.limits.body,
@@ -296,10 +299,8 @@ class _Service:
 
     async def openapi(self, request: Request) -> Response:
         """The description of the service for the model that is loaded."""
-        reader = self.holder.served.reader
         described = describe(
-            reader.request,
-            reader.labelled,
+            self.first.model.reader,
             with_token=self.guard.token is not None,
             learns=self.learns,
             keeps_feedback=self.feedback_file is not None,
@@ -307,20 +308,25 @@ class _Service:
         return as_json(described)
 
     async def page(self, request: Request) -> Response:
-        """The page to try the model on."""
-        return await self.files.get_response("serve.html", request.scope)
-
-    async def docs(self, request: Request) -> Response:
-        """The page that shows the OpenAPI description, without any network."""
-        return await self.files.get_response("docs.html", request.scope)
+        """The page to try the model on, or the one that shows its description."""
+        name = "docs.html" if request.url.path == "/docs" else "serve.html"
+        return await self.files.get_response(name, request.scope)
 
 
-def _named(paths: list[Path]) -> dict[str, Path]:
-    """Models by the names of their files; alike names are a DataError."""
-    named = {path.name.removesuffix(".earmark"): path for path in paths}
-    if len(named) < len(paths):
-        raise DataError("models that are served together need different file names.")
-    return named
+def _check_labels(model: ServedModel, labels: list[Any]) -> None:
+    """Refuse labels that the model does not have: learning makes no new ones."""
+    sets = [label if isinstance(label, list) else [label] for label in labels]
+    unknown = [name for names in sets for name in names if name not in model.labels]
+    if unknown:
+        known = ", ".join(map(str, model.labels[:20]))
+        more = len(model.labels) - 20
+        raise Refusal(
+            422,
+            "labels",
+            f"labels: this model has no label {str(unknown[0])[:100]!r}; it has "
+            f"{known}{f' and {more} more' if more > 0 else ''}. Train it anew to add "
+            "a label: earmark train",
+        )
 
 
 def _append(path: Path, rows: list[JsonObject]) -> None:

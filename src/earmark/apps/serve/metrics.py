@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import scipy
 
 from earmark._optional import require
 from earmark.typing import FloatVector, JsonObject
@@ -15,6 +16,7 @@ __all__ = ["Metrics", "Recent"]
 
 # Documents that the shares and distances are about.
 _N_RECENT = 1_000
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
 
 
 class Metrics:
@@ -22,87 +24,65 @@ class Metrics:
 
     content_type = "text/plain; version=0.0.4; charset=utf-8"
 
-    def __init__(self) -> None:
-        made = require("prometheus_client", "count requests")
-        self._made = made
-        self._registry = made.CollectorRegistry()
+    def __init__(self, in_flight: Callable[[], int], recent: Callable[[], Recent]):
+        client = require("prometheus_client", "count requests")
+        registry = client.CollectorRegistry()
 
-        def make(kind: Any, name: str, text: str, labels: Any = (), **more: Any) -> Any:
-            return kind(
-                f"earmark_{name}", text, labels, registry=self._registry, **more
+        def counter(name: str, text: str, *labels: str) -> Any:
+            return client.Counter(f"earmark_{name}", text, labels, registry=registry)
+
+        def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Any:
+            return client.Histogram(
+                f"earmark_{name}", text, buckets=buckets, registry=registry
             )
 
-        self.requests = make(
-            made.Counter, "requests", "Requests answered.", ("path", "status")
-        )
-        self.seconds = make(
-            made.Histogram,
-            "request_seconds",
-            "Time to answer.",
-            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5),
-        )
-        self.documents = make(made.Counter, "documents", "Documents classified.")
-        self.abstained = make(made.Counter, "abstained", "Documents left undecided.")
-        self.batches = make(
-            made.Histogram,
+        def gauge(name: str, text: str, look: Callable[[], float]) -> None:
+            one = client.Gauge(f"earmark_{name}", text, registry=registry)
+            one.set_function(look)
+
+        self.text: Callable[[], bytes] = lambda: client.generate_latest(registry)
+        self._requests = counter("requests", "Requests answered.", "path", "status")
+        self._seconds = histogram("request_seconds", "Time to answer.", _SECONDS)
+        self.documents = counter("documents", "Documents classified.")
+        self.abstained = counter("abstained", "Documents left undecided.")
+        self.batches = histogram(
             "batch_requests",
             "Requests answered in one call of the model.",
-            buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
+            (1, 2, 4, 8, 16, 32, 64, 128, 256),
         )
-        self.reloads = make(
-            made.Counter, "model_reloads", "Replaced model files.", ("result",)
-        )
-        self._in_flight = make(made.Gauge, "in_flight", "Requests at work now.")
-        self._novel_share = make(
-            made.Gauge,
+        self.reloads = counter("model_reloads", "Replaced model files.", "result")
+        gauge("in_flight", "Requests at work now.", in_flight)
+        gauge(
             "novel_share",
             "Share of the last 1,000 documents that are unlike the training documents.",
+            lambda: recent().novel_share,
         )
-        self._confidence_drift = make(
-            made.Gauge,
+        gauge(
             "confidence_drift",
             "Kolmogorov-Smirnov distance of the last 1,000 confidences from those of "
             "documents that the model was calibrated on.",
+            lambda: recent().confidence_drift,
         )
         self._known: dict[tuple[str, int], Any] = {}
-
-    def watch_in_flight(self, count: Callable[[], float]) -> None:
-        """Where to look up the number of requests at work."""
-        self._in_flight.set_function(count)
-
-    def watch_recent(self, recent: Callable[[], Recent]) -> None:
-        """Where to look up the latest answers of the model that serves."""
-        self._novel_share.set_function(lambda: recent().novel_share)
-        self._confidence_drift.set_function(lambda: recent().confidence_drift)
 
     def observe(self, path: str, status: int, seconds: float) -> None:
         """Count one request."""
         key = (path, status)
         if key not in self._known:
-            self._known[key] = self.requests.labels(path, str(status))
+            self._known[key] = self._requests.labels(path, str(status))
         self._known[key].inc()
-        self.seconds.observe(seconds)
-
-    def text(self) -> bytes:
-        """All of it in Prometheus' text format."""
-        shown: bytes = self._made.generate_latest(self._registry)
-        return shown
+        self._seconds.observe(seconds)
 
 
 class Recent:
     """The latest answers of one model, beside what it was calibrated on.
 
-    Parameters
-    ----------
-    calibration : ndarray or None
-        Confidences of documents that the model had not seen.
-    max_novelty : float
-        Documents with a p-value of this or less are foreign.
-
+    ``calibration`` are confidences of documents that the model had not seen; documents
+    with a p-value of ``max_novelty`` or less are foreign.
     """
 
     def __init__(self, calibration: FloatVector | None, max_novelty: float) -> None:
-        self._calibration = None if calibration is None else np.sort(calibration)
+        self._calibration = calibration
         self._max_novelty = max_novelty
         self._confidence: deque[float] = deque(maxlen=_N_RECENT)
         self._novelty: deque[float] = deque(maxlen=_N_RECENT)
@@ -125,11 +105,7 @@ class Recent:
     @property
     def confidence_drift(self) -> float:
         """Largest distance of the two distributions; NaN where one is missing."""
-        known, new = self._calibration, np.sort(np.asarray(self._confidence))
-        if known is None or not len(known) or not len(new):
+        known, new = self._calibration, list(self._confidence)
+        if known is None or not len(known) or not new:
             return float("nan")
-        places = np.concatenate([known, new])
-        below = np.searchsorted(known, places, side="right") / len(known)
-        return float(
-            np.abs(below - np.searchsorted(new, places, side="right") / len(new)).max()
-        )
+        return float(scipy.stats.ks_2samp(known, new, method="asymp").statistic)

@@ -1,89 +1,87 @@
-"""A loaded model with what the service needs to know about it."""
+"""A model that answers: loaded and verified, asked in batches, replaced as a whole.
+
+Short jobs are collected in one turn of the event loop and answered in one call of
+the model, right there: a call costs far more than one more short text, and nobody
+waits for a timer. Long jobs go to a thread, so that short ones pass them.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import secrets
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from earmark.apps.changes import recorded
 from earmark.apps.serve.metrics import Recent
-from earmark.apps.web.replies import finite
+from earmark.apps.serve.schemas import Job, RequestReader
+from earmark.apps.web.guard import Limits, logger
+from earmark.apps.web.replies import Refusal, finite
 from earmark.decision import Decision, Threshold
 from earmark.decision.novelty import USUAL_LEVEL
+from earmark.documents import Documents
 from earmark.exceptions import DataError, EarmarkError
+from earmark.parameters import offers
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.files import load_with_info
 from earmark.typing import FloatMatrix, JsonObject
+from earmark.whole_files import changed_by_one
 
-__all__ = ["Job", "ServedModel", "explanation_data"]
+__all__ = ["MicroBatcher", "ModelHolder", "ServedModel"]
 
 _SAMPLE = "the quick brown fox jumps over the lazy dog " * 4
 _TERMS_SHOWN = 20
 _SAMPLES, _SAMPLE_WORDS = 6, 6
+# The event loop may be busy for so long at a time.
+_INLINE_SECONDS = 0.004
+_MOST_JOBS = 256
 
-
-@dataclass(slots=True)
-class Job:
-    """Documents to classify, and how."""
-
-    texts: dict[str, list[str]]
-    top_k: int | None = None
-    explain: bool = False
-    max_error: float | None = None
-
-    @property
-    def n_documents(self) -> int:
-        """How many documents."""
-        return len(next(iter(self.texts.values())))
-
-    @property
-    def n_characters(self) -> int:
-        """How much text in all."""
-        return sum(len(t) for column in self.texts.values() for t in column)
+Results = list[JsonObject]
 
 
 class ServedModel:
-    """A classifier, verified by answering once.
+    """A classifier, verified by answering once, with the reader of its requests.
 
-    Attributes
-    ----------
-    regions : list of str
-        Region names; a single text is the region "text".
-    takes_texts : bool
-        Whether plain texts are enough.
-    can_explain, can_abstain : bool
-        What this model can do.
-    recent : Recent
-        Its latest answers, for the metrics.
-    seconds_per_call, seconds_per_character : float
-        Measured at loading; decides what is worth a thread.
-
+    ``regions`` names its columns; a single text is the region "text". How long a call
+    and a character take is measured at loading; it decides what is worth a thread.
     """
 
-    def __init__(self, classifier: TextClassifier, facts: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        classifier: TextClassifier,
+        facts: JsonObject,
+        limits: Limits | None = None,
+    ) -> None:
         self.classifier = classifier
         self.facts = facts
+        self.loaded_at = time.time()
         names = classifier.region_names_
-        self._split = names is not None and classifier.regions == "email"
-        self.takes_texts = names is None or self._split
-        self.regions = ["text"] if names is None or self._split else names
+        split = names is not None and classifier.regions == "email"
+        self.takes_texts = names is None or split
+        self.regions = ["text"] if names is None or split else names
         self.labels = [_plain(label) for label in classifier.classes_.tolist()]
-        self._keys = [label_key(label) for label in self.labels]
         self.any_of = classifier.is_multi_label_
-        self.can_abstain = not self.any_of and classifier.evidence_ is not None
         evidence = None if self.any_of else classifier.evidence_
+        self.can_abstain = evidence is not None
+        # Whether documents can be learned and forgotten one by one.
+        self.can_learn = offers(classifier, "partial_fit") and offers(
+            classifier, "forget"
+        )
         calibration = None if evidence is None else evidence.confidence
         self.recent = Recent(calibration, classifier.max_novelty or USUAL_LEVEL)
         self._thresholds = lru_cache(maxsize=256)(self._thresholds_at)
         self._verify()
+        self.reader = RequestReader(self, limits or Limits())
 
     @classmethod
-    def from_file(cls, path: Path) -> ServedModel:
+    def from_file(cls, path: Path, limits: Limits | None = None) -> ServedModel:
         """Load and verify a model file."""
         classifier, manifest = load_with_info(path)
         facts = {
@@ -91,7 +89,7 @@ class ServedModel:
             "bytes": manifest.file_size,
             "written_by": f"earmark {manifest.earmark_version}",
         }
-        return cls(classifier, facts)
+        return cls(classifier, facts, limits)
 
     @property
     def why_not_abstain(self) -> str:
@@ -99,13 +97,6 @@ class ServedModel:
         if self.any_of:
             return "not for models that give several labels per document."
         return "this model holds no evidence of its accuracy."
-
-    @property
-    def can_learn(self) -> bool:
-        """Whether documents can be learned and forgotten one by one."""
-        return hasattr(self.classifier, "partial_fit") and hasattr(
-            self.classifier, "forget"
-        )
 
     def samples(self) -> list[str]:
         """Texts to try: the most indicative words of the first labels."""
@@ -115,14 +106,17 @@ class ServedModel:
         texts = [" ".join(term for term, _ in listed) for listed in terms.values()]
         return [text for text in texts if text][:_SAMPLES]
 
-    def classify(self, jobs: Sequence[Job]) -> list[list[dict[str, Any]]]:
+    def documents(self, columns: dict[str, list[str]]) -> Any:
+        """Texts by region as the classifier takes them."""
+        return columns["text"] if self.takes_texts else columns
+
+    def classify(self, jobs: Sequence[Job]) -> list[Results]:
         """The results of each job; all their documents go through in one call."""
         columns = {
             name: [text for job in jobs for text in job.texts[name]]
             for name in self.regions
         }
-        documents = self._documents(columns)
-        decision = self.classifier.decide(documents)
+        decision = self.classifier.decide(self.documents(columns))
         as_decided, answers, start = _results(decision), [], 0
         for job in jobs:
             rows = slice(start, start + job.n_documents)
@@ -134,24 +128,18 @@ class ServedModel:
             if job.top_k is not None:
                 self._add_scores(job.top_k, results, decision.scores[rows])
             if job.explain:
-                self._add_explanations(results, self._documents(job.texts))
+                documents = self.documents(job.texts)
+                explained = self.classifier.explain(documents, top=_TERMS_SHOWN)
+                for result, explanation in zip(results, explained, strict=True):
+                    result["explanation"] = explanation_data(explanation)
             answers.append(results)
         return answers
 
-    def _add_scores(
-        self, top_k: int, results: list[JsonObject], proba: FloatMatrix
-    ) -> None:
+    def _add_scores(self, top_k: int, results: Results, proba: FloatMatrix) -> None:
         order = np.argsort(-proba, axis=1, kind="stable")[:, :top_k]
+        names = [str(label) for label in self.labels]
         for result, columns, row in zip(results, order, proba, strict=True):
-            result["scores"] = {self._keys[c]: finite(float(row[c])) for c in columns}
-
-    def _add_explanations(self, results: list[dict[str, Any]], documents: Any) -> None:
-        explained = self.classifier.explain(documents, top=_TERMS_SHOWN)
-        for result, explanation in zip(results, explained, strict=True):
-            result["explanation"] = explanation_data(explanation)
-
-    def _documents(self, columns: dict[str, list[str]]) -> Any:
-        return columns["text"] if self.takes_texts else columns
+            result["scores"] = {names[c]: finite(float(row[c])) for c in columns}
 
     def _thresholds_at(self, max_error: float) -> list[Threshold]:
         classifier = self.classifier
@@ -170,12 +158,21 @@ class ServedModel:
             raise DataError("the model does not answer as it should.")
         self.can_explain = True
         try:
-            self.classifier.explain(self._documents(sample.texts))
+            self.classifier.explain(self.documents(sample.texts))
         except EarmarkError:
             self.can_explain = False
-        one, many = (_seconds(self, sample, n) for n in (1, 50))
-        self.seconds_per_character = max(many - one, 1e-9) / (49 * len(_SAMPLE))
-        self.seconds_per_call = one
+
+        def seconds(n_jobs: int) -> float:
+            times = []
+            for _ in range(3):
+                started = time.perf_counter()
+                self.classify([sample] * n_jobs)
+                times.append(time.perf_counter() - started)
+            return min(times)
+
+        self.seconds_per_call, many = seconds(1), seconds(50)
+        more = max(many - self.seconds_per_call, 1e-9)
+        self.seconds_per_character = more / (49 * len(_SAMPLE))
 
     def seconds(self, job: Job) -> float:
         """About how long a job takes."""
@@ -185,9 +182,9 @@ class ServedModel:
         )
 
 
-def _results(decision: Decision) -> list[JsonObject]:
+def _results(decision: Decision) -> Results:
     """Label and confidence of each document as plain data."""
-    results: list[JsonObject] = [
+    results: Results = [
         {
             "label": list(label) if isinstance(label, tuple) else label,
             "confidence": finite(confidence),
@@ -203,18 +200,8 @@ def _results(decision: Decision) -> list[JsonObject]:
     return results
 
 
-def _seconds(model: ServedModel, job: Job, n_jobs: int) -> float:
-    best = float("inf")
-    for _ in range(3):
-        started = time.perf_counter()
-        model.classify([job] * n_jobs)
-        best = min(best, time.perf_counter() - started)
-    return best
-
-
-def explanation_data(explanation: Any) -> dict[str, Any]:
+def explanation_data(explanation: Any) -> JsonObject:
     """An explanation as plain data; what is not shown is summed up in ``rest``."""
-    shown = explanation.terms[:_TERMS_SHOWN]
     rest = sum(t.contribution for t in explanation.terms[_TERMS_SHOWN:])
     return {
         "label": _plain(explanation.label),
@@ -223,7 +210,7 @@ def explanation_data(explanation: Any) -> dict[str, Any]:
         "terms": [
             {"term": t.term, "contribution": finite(t.contribution)}
             | ({} if t.region is None else {"region": t.region})
-            for t in shown
+            for t in explanation.terms[:_TERMS_SHOWN]
         ],
         "rest": finite(float(rest)),
         "constants": {k: finite(v) for k, v in explanation.constants.items()},
@@ -231,10 +218,166 @@ def explanation_data(explanation: Any) -> dict[str, Any]:
     }
 
 
-def label_key(label: Any) -> str:
-    """A label as the name of a JSON member."""
-    return label if isinstance(label, str) else str(label)
-
-
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+class MicroBatcher:
+    """Answers jobs; ``observe`` is called with the number of jobs of each batch."""
+
+    def __init__(self, observe: Callable[[int], None]) -> None:
+        self._observe = observe
+        self._waiting: list[tuple[Job, ServedModel, asyncio.Future[Results]]] = []
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="earmark")
+
+    async def answer(self, job: Job, model: ServedModel, seconds: float) -> Results:
+        """The results of one job; a long one that takes more is a TimeoutError."""
+        loop = asyncio.get_running_loop()
+        if model.seconds(job) > _INLINE_SECONDS:
+            self._observe(1)
+            working = loop.run_in_executor(self._threads, model.classify, [job])
+            (results,) = await asyncio.wait_for(working, seconds)
+            return results
+        future: asyncio.Future[Results] = loop.create_future()
+        self._waiting.append((job, model, future))
+        if len(self._waiting) == 1:
+            loop.call_soon(self._flush)
+        return await future
+
+    def close(self) -> None:
+        """Wait for the threads."""
+        self._threads.shutdown()
+
+    def _flush(self) -> None:
+        """Answer what waits on one model, as much as fits into one turn."""
+        model = self._waiting[0][1]
+        taken, seconds = 0, 0.0
+        for job, wanted, _ in self._waiting:
+            seconds += model.seconds(job) - (model.seconds_per_call if taken else 0.0)
+            over = taken and (seconds > _INLINE_SECONDS or taken >= _MOST_JOBS)
+            if over or wanted is not model:
+                break
+            taken += 1
+        batch, self._waiting = self._waiting[:taken], self._waiting[taken:]
+        if self._waiting:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._observe(len(batch))
+        _settle(model, batch)
+
+
+def _settle(model: ServedModel, batch: list[Any]) -> None:
+    live = [(job, future) for job, _, future in batch if not future.done()]
+    if not live:
+        return
+    try:
+        answers = model.classify([job for job, _ in live])
+    except Exception as error:
+        if len(live) == 1:
+            live[0][1].set_exception(error)
+            return
+        for entry in batch:  # one bad job must not fail the others
+            _settle(model, [entry])
+        return
+    for (_, future), results in zip(live, answers, strict=True):
+        future.set_result(results)
+
+
+class ModelHolder:
+    """The model in use, kept up to date with its file; ``observe`` counts reloads.
+
+    To replace the file, rename a new one onto it: it is loaded, verified, and only
+    then used.
+    """
+
+    def __init__(
+        self, path: Path, limits: Limits, observe: Callable[[str], None]
+    ) -> None:
+        self.path = path
+        self.limits = limits
+        self._observe = observe
+        self._signature = _signature(path)
+        self._changing = asyncio.Lock()
+        self.model = ServedModel.from_file(path, limits)
+
+    def check_folder(self) -> None:
+        """Refuse to learn where the file could not be replaced."""
+        if not os.access(self.path.parent, os.W_OK | os.X_OK):
+            raise DataError(
+                f"{self.path.parent}: no permission to create files in this folder, "
+                "where --learn replaces the model; move it to another folder."
+            )
+
+    async def change(self, method: str, documents: Any, labels: list[Any]) -> None:
+        """Learn or forget documents exactly; the file is replaced by the new model.
+
+        The new model is made beside the one that serves, and verified before it
+        does: an answer comes from the one before or after, never from between.
+        """
+        loop = asyncio.get_running_loop()
+        async with self._changing:
+            try:
+                model = await loop.run_in_executor(
+                    None, self._changed, method, documents, labels
+                )
+            except OSError as error:
+                raise Refusal(
+                    503,
+                    "folder",
+                    f"the model cannot be replaced in {self.path.parent}: "
+                    f"{error.strerror}.",
+                ) from None
+            self._signature = _signature(self.path)
+            self.model = model
+
+    def _changed(self, method: str, documents: Any, labels: list[Any]) -> ServedModel:
+        # Another service, or a command, may change the same file.
+        with changed_by_one(self.path):
+            classifier, info = load_with_info(self.path)
+            {"learn": classifier.partial_fit, "forget": classifier.forget}[method](
+                documents, labels
+            )
+            change = Documents(documents, labels)
+            facts, _ = recorded(info.metadata, change, added=method == "learn")
+            new = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
+            try:
+                classifier.save(new, metadata=facts)
+                model = ServedModel.from_file(new, self.limits)
+                os.replace(new, self.path)
+            finally:
+                new.unlink(missing_ok=True)
+            return model
+
+    async def watch(self, seconds: float) -> None:
+        """Look at the file every so often, until cancelled."""
+        while True:
+            await asyncio.sleep(seconds)
+            await self.refresh()
+
+    async def refresh(self) -> bool:
+        """Take over the file if it changed and is good; else keep what serves."""
+        signature = _signature(self.path)
+        if signature is None or signature == self._signature:
+            return False
+        self._signature = signature
+        loop = asyncio.get_running_loop()
+        try:
+            self.model = await loop.run_in_executor(
+                None, ServedModel.from_file, self.path, self.limits
+            )
+        except Exception as error:
+            # Another attempt only when the file changes again.
+            facts = {"error": type(error).__name__, "why": str(error)}
+            logger.error("model refused", extra={"facts": facts})
+            self._observe("refused")
+            return False
+        logger.warning("model reloaded", extra={"facts": dict(self.model.facts)})
+        self._observe("loaded")
+        return True
+
+
+def _signature(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

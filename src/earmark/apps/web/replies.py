@@ -22,19 +22,10 @@ _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 class Refusal(Exception):  # noqa: N818 - an answer, not an error
     """A request that is answered with an error status and a sentence.
 
-    Parameters
-    ----------
-    status : int
-        HTTP status.
-    error : str
-        A short name that programs can rely on.
-    detail : str
-        What was expected, what came, what to do; never the text of a document.
-    problems : list of dict, optional
-        Places in the request (``where``) and what is wrong there (``what``).
-    close : bool
-        Whether the connection ends with the reply.
-
+    ``error`` is a short name that programs can rely on; ``detail`` says what was
+    expected, what came and what to do, never the text of a document; ``problems`` are
+    places in the request (``where``) and what is wrong there (``what``). With
+    ``close`` the connection ends with the reply.
     """
 
     def __init__(

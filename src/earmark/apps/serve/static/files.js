@@ -42,6 +42,14 @@ async function textOf(file) {
 const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 export const writeCsv = (rows) => `${rows.map((row) => row.map((value) => quoted(String(value))).join(",")).join("\n")}\n`;
 
+/** A name for a new column that no column of the file has. */
+export function free(name, head) {
+  for (let n = 1; ; n += 1) {
+    const one = n === 1 ? name : `${name}_${n}`;
+    if (!head.includes(one)) return one;
+  }
+}
+
 export function listenForFiles({ model, ask, complain }) {
   let table = null;
   let name = "";
@@ -73,7 +81,7 @@ export function listenForFiles({ model, ask, complain }) {
 
   async function work() {
     const [head, ...rows] = table;
-    const done = [[...head, "label", "confidence"]];
+    const done = [[...head, free("label", head), free("confidence", head)]];
     const step = Math.min(model().limits.documents, 500);
     for (let start = 0; start < rows.length; start += step) {
       const part = rows.slice(start, start + step);
