@@ -11,6 +11,7 @@ smallest hashes of a similar pair agree with high probability, so little is miss
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -379,8 +380,20 @@ def group_copies(X: DocumentsLike, *, whole: bool = False) -> DuplicateGroups:
         return group_equal_rows(X)
     if len(texts) <= _MOST_COMPARED and not whole:
         return group_near_duplicates(texts)
-    seen: dict[str, int] = {}
-    keys = (" ".join(text.lower().split()) for text in texts)
+    # Only texts that begin and end with the same words need be compared in full.
+    ends = [_first_and_last_words(text) for text in texts]
+    shared = Counter(ends)
+    seen: dict[object, int] = {}
+    keys = (
+        " ".join(text.lower().split()) if shared[end] > 1 else row
+        for row, (text, end) in enumerate(zip(texts, ends, strict=True))
+    )
     return DuplicateGroups(
         np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)
     )
+
+
+def _first_and_last_words(text: str) -> str:
+    """Up to three words of either end in lower case: equal for texts that are equal."""
+    words = text.split(None, 3)[:3] + text.rsplit(None, 3)[-3:]
+    return " ".join(words).lower()

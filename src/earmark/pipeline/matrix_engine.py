@@ -76,10 +76,11 @@ __all__ = [
 
 
 _MANY_DOCUMENTS = 10_000
-# From so many documents on a scale for probabilities is worth having, and one left-out
-# quarter of them tells it.
+# From so many documents on a scale for probabilities is worth having, ...
 _LEAST_CALIBRATING = 30
+# ... and one left-out quarter tells it: of a model with probabilities, or of any.
 _QUARTER_CALIBRATES = 1000
+_QUARTER_CALIBRATES_ANY = 4000
 
 
 def is_unsure(estimator: Estimator) -> bool:
@@ -277,14 +278,15 @@ class MatrixEngine:
     ) -> TemperatureCalibrator:
         """One scale for the scores, from documents left out in three folds.
 
-        Of many documents a quarter is enough for a model that has probabilities
-        already, and one wrong answer is added, as in Laplace's rule: answers that
-        are all right do not mean certainty.
+        Of many documents a quarter is enough. For a model that has probabilities one
+        wrong answer is added, as in Laplace's rule: answers that are all right do not
+        mean certainty.
         """
         folds: Any = 3
         judged = np.arange(len(y))
         has_some = has_probabilities(model)
-        if has_some and len(y) > _QUARTER_CALIBRATES:
+        enough = _QUARTER_CALIBRATES if has_some else _QUARTER_CALIBRATES_ANY
+        if len(y) > enough:
             folds = [next(stratified_folds(y, 4, self.random_state, copies))]
             judged = folds[0][1]
         scores = cross_scores(

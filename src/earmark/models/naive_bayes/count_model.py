@@ -379,12 +379,16 @@ class MultinomialNaiveBayes(CountNaiveBayes):
         if is_spread_out(self.statistics_.tokens, self.alpha):
             self._weights = self._sparse_weights()
             return
-        smoothed = self.statistics_.dense_tokens() + self.alpha
-        total = smoothed.sum(axis=1)
+        tokens = sparse.csr_array(self.statistics_.tokens)
+        total = row_lengths(tokens) + self.alpha * tokens.shape[1]
         # A class without any token says nothing about terms, even for alpha = 0.
-        total[total == 0] = 1.0
-        log_phi = log_or_minus_inf(smoothed) - np.log(total)[:, None]  # NB4
-        self._weights = np.ascontiguousarray(log_phi.T)
+        log_total = np.log(np.where(total > 0, total, 1.0))
+        weights = np.empty(tokens.shape[::-1])
+        weights[:] = log_or_minus_inf(self.alpha) - log_total
+        own = row_numbers(tokens)
+        log_count = log_or_minus_inf(tokens.data + self.alpha)
+        weights[tokens.indices, own] = log_count - log_total[own]  # NB4
+        self._weights = weights
 
     def _sparse_weights(self) -> SparseWeights:
         """Log (n_cw + alpha) / total_c, apart for the terms that a class has (NB4)."""
