@@ -223,11 +223,11 @@ class ClassStatistics(AdditiveStatistics):
 
     def dense_tokens(self) -> FloatMatrix:
         """Token counts as a dense float64 matrix (n_classes, n_features)."""
-        return self.tokens.astype(np.float64).toarray()
+        return np.asarray(self.tokens.astype(np.float64).toarray())
 
     def dense_presence(self) -> FloatMatrix:
         """Documents with each term as a dense float64 matrix, as dense_tokens."""
-        return self.presence.astype(np.float64).toarray()
+        return np.asarray(self.presence.astype(np.float64).toarray())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ClassStatistics):
