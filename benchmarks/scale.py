@@ -271,15 +271,15 @@ def out_of_core(repeats: int = 1) -> dict[str, Any]:
 def _half(parts: list[Any]) -> float:
     """What a plain process does with its half: all but the last merge."""
     from earmark.distributed.counting import CountTask
-    from earmark.distributed.executor import merge_tree, merged
+    from earmark.distributed.executor import merge_tree
     from earmark.features import WordCounter
 
-    return _cpu(lambda: merge_tree(map(CountTask(WordCounter(), None), parts), merged))
+    return _cpu(lambda: merge_tree(map(CountTask(WordCounter(), None), parts)))
 
 
 def _with_dask(parts: list[Any]) -> tuple[float, float]:
     """Seconds on the clock and CPU seconds of client, scheduler and workers."""
-    from earmark.distributed.dask_executor import connected
+    from earmark.distributed.executor import connected
 
     with connected("local:2") as client:
         fit(TextClassifier("multinomial"), parts[:2], client=client)  # imports done

@@ -11,10 +11,9 @@ import pytest
 
 from earmark import TextClassifier
 from earmark.distributed import DaskExecutor, fit, predict
-from earmark.distributed.evaluating import report_of_parts
 from earmark.distributed.executor import merge_tree
 from earmark.distributed.fitting import as_parts
-from earmark.distributed.predicting import SentModel
+from earmark.distributed.predicting import SentModel, report_of_parts
 from earmark.exceptions import DataError
 from earmark.models import (
     HierarchicalBayes,
@@ -67,8 +66,8 @@ class FarAway:
         found = {int(k): sent(sent(task)(sent(items[k]))) for k in order}
         return [found[k] for k in range(len(items))]
 
-    def reduce(self, stage, task, items, merge):
-        return merge_tree(self.gather(stage, task, items), merge)
+    def reduce(self, stage, task, items):
+        return merge_tree(self.gather(stage, task, items))
 
     keep_merged = reduce
     keep = gather
@@ -152,10 +151,10 @@ class DeadlyExecutor(DaskExecutor):
         super().__init__(client)
         self.stage, self.mark = stage, mark
 
-    def _submitted(self, stage, task, items):
+    def keep(self, stage, task, items):
         if stage == self.stage:
             task = KillOnce(task, self.mark)
-        return super()._submitted(stage, task, items)
+        return super().keep(stage, task, items)
 
 
 @pytest.fixture

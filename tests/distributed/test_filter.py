@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from earmark import TextClassifier
-from earmark.distributed.filtering import filter_parts
+from earmark.distributed.predicting import filter_parts
 from earmark.exceptions import DataError
 from earmark.pipeline.text_filter import TextFilter
 

@@ -13,7 +13,7 @@ from earmark import TextClassifier
 from earmark.apps.cli.main import app
 from earmark.distributed import fit
 from earmark.distributed.counting import CountTask
-from earmark.distributed.store import Store
+from earmark.distributed.local import Store
 from earmark.exceptions import DataError, NotSupportedError
 from tests.distributed.conftest import Corpus
 

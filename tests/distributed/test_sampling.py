@@ -5,7 +5,7 @@ import pytest
 
 from earmark import TextClassifier
 from earmark.distributed import fit
-from earmark.distributed.executor import merge_tree, merged
+from earmark.distributed.executor import merge_tree
 from earmark.distributed.fitting import as_parts
 from earmark.distributed.sampling import DrawnDocuments, Sample, SampleTask
 from earmark.exceptions import NotSupportedError
@@ -41,7 +41,7 @@ def test_the_sample_is_the_smallest_lots_however_documents_are_divided(seed):
     samples = [Sample(room, pool=whole._at(np.sort(rows))) for rows in pieces]
     for sample in samples:
         sample.pool.n_seen = len(sample.pool)
-    pool = merge_tree([Sample(room), *samples], merged).pool.in_order()
+    pool = merge_tree([Sample(room), *samples]).pool.in_order()
     assert pool.place[:, 1].tolist() == expected
     assert pool.documents(["text"]) == [texts[i] for i in expected]
     assert pool.n_seen == n
@@ -55,7 +55,7 @@ def test_every_document_is_as_likely_as_any_other(tmp_path):
     times = np.zeros(400)
     for seed in range(200):
         task = SampleTask(None, 100 * 20_500, seed)
-        pool = merge_tree(map(task, parts), merged).sums.pool
+        pool = merge_tree(map(task, parts)).sums.pool
         times[80 * pool.place[:, 0] + pool.place[:, 1]] += 1
     share = times.mean() / 200
     assert 0.2 < share < 0.3

@@ -4,11 +4,11 @@
 process, on Dask or on Spark, by the same code and to the same result.
 """
 
-from earmark.distributed.dask_executor import DaskExecutor as DaskExecutor
+from earmark.distributed.executor import DaskExecutor as DaskExecutor
+from earmark.distributed.executor import SparkExecutor
 from earmark.distributed.fitting import fit, predict
 from earmark.distributed.local import LocalExecutor as LocalExecutor
 from earmark.distributed.local import Progress
 from earmark.distributed.predicting import PredictReport as PredictReport
-from earmark.distributed.spark_executor import SparkExecutor
 
 __all__ = ["Progress", "SparkExecutor", "fit", "predict"]

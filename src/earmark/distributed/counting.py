@@ -16,6 +16,7 @@ from earmark.features import HashedCounter
 from earmark.features.analysis import packed_by_class
 from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.kernels.text import Documents
+from earmark.parameters import parse_size
 from earmark.pipeline.count_engine import text_statistics
 from earmark.pipeline.inputs import RegionTexts, as_region_texts, take
 from earmark.statistics import TermCounts
@@ -156,9 +157,7 @@ class CountTask:
     def __call__(self, part: Part) -> PartCounts:
         """The counts of the whole part."""
         pieces = list(self.pieces(part))
-        counts: PartCounts = merge_tree(
-            pieces[-1:] if pieces[-1].bad else pieces, merged
-        )
+        counts: PartCounts = merge_tree(pieces[-1:] if pieces[-1].bad else pieces)
         return counts
 
     def pieces(self, part: Part, limit: int | None = None) -> Iterator[PartCounts]:
@@ -178,11 +177,11 @@ class CountTask:
         for texts, labels in labelled_batches(part, self.regions):
             waiting.append(self._counted(part, texts, labels))
             if limit is not None and sum(c.nbytes for c in waiting) > limit:
-                waiting = [merge_tree(waiting, merged)]
+                waiting = [merge_tree(waiting)]
                 if waiting[0].nbytes > limit // 2:
                     yield waiting.pop()
         if waiting:
-            yield merge_tree(waiting, merged)
+            yield merge_tree(waiting)
 
     def _counted(
         self, part: Part, texts: RegionTexts, labels: CodedLabels
@@ -229,6 +228,20 @@ class CountTask:
 
 # Document frequencies above this are not told apart when the cut is chosen.
 _CAP = 100_000
+_LEAST_MEMORY = 50_000_000
+
+
+def as_bytes(size: int | str) -> int:
+    """Bytes of "2GB", "500 MB", "1.5G" or a plain number."""
+    value = size if isinstance(size, int) else parse_size(size)
+    if value is None:
+        raise ValueError(f"memory must be a size such as '2GB', got {size!r}.")
+    if value < _LEAST_MEMORY:
+        raise ValueError(
+            f"memory must be at least 50 MB, got {size!r}; earmark itself takes more "
+            "than that."
+        )
+    return value
 
 
 def most_terms(memory: int, n_classes: int) -> int:
@@ -284,14 +297,14 @@ def _merged_shares(
             _cut(_share(pieces, number, n_shares, memory // 4), min_df)
             for number in range(n_shares)
         ]
-    return _cut(merge_tree(shares_here, merged), min_df)
+    return _cut(merge_tree(shares_here), min_df)
 
 
 def _share(
     pieces: Sequence[Callable[[], PartCounts]], number: int, n_shares: int, limit: int
 ) -> PartCounts:
     """The counts of one share of the terms; never much more than ``limit`` bytes."""
-    tree = MergeTree(merged)
+    tree = MergeTree()
     for load in pieces:
         tree.add(load().share_of(number, n_shares))
         crowded = sum(counts.nbytes for counts in tree.held()) > limit

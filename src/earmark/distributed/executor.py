@@ -1,14 +1,28 @@
-"""What a back end does: run a task on every part, and merge the results."""
+"""Where parts are worked on: what a back end does, and those for Dask and Spark.
+
+A back end knows nothing of models. It runs tasks (from a part, or from what an earlier
+task kept, to a result) and merges their results by ``merged``; all can be sent
+elsewhere. Results are merged in the order of the parts, two neighbours at a time, so
+that the same parts give the same bytes on every back end, sums of floating-point
+numbers included.
+"""
 
 from __future__ import annotations
 
 import copy
+import logging
 import os
-from collections.abc import Callable, Iterable, Sequence
+import pickle
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
+from earmark._optional import require
 from earmark.documents.parts import Part
+from earmark.exceptions import DataError
 
 # A directory, its files, or parts; and how texts are divided into regions.
 Dataset: TypeAlias = str | os.PathLike[str] | Sequence[Any]
@@ -17,28 +31,17 @@ Regions: TypeAlias = str | Sequence[str] | Callable[..., object] | None
 Item: TypeAlias = Any
 Result: TypeAlias = Any
 Task = Callable[[Item], Result]
-Merge = Callable[[Result, Result], Result]
 
 
 class Executor(Protocol):
-    """A place to run tasks: this process, a Dask cluster, Spark.
+    """A place to run tasks: this process, a Dask cluster, Spark."""
 
-    A back end knows nothing of models. It is given tasks (from a part, or from
-    what an earlier task kept, to statistics) and a function that merges two
-    results; both can be sent elsewhere. Results are merged in the order of the
-    parts, two neighbours at a time, so that the same parts give the same bytes
-    on every back end, sums of floating-point numbers included.
-    """
-
-    def reduce(
-        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
-    ) -> Result:
+    def reduce(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
         """The merged results of all items."""
 
-    def keep_merged(
-        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
-    ) -> Result:
-        """As ``reduce``, but the result stays where it is: an item for later calls."""
+    def keep_merged(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
+        """As ``reduce``, but the result stays where it is: an item of later calls."""
+        return self.reduce(stage, task, items)
 
     def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """The results of all items, in their order."""
@@ -47,15 +50,13 @@ class Executor(Protocol):
         """Run the task and leave the results where they are; items for later calls."""
 
 
+# -- merging ------------------------------------------------------------------------
+
+
 def merged(left: Result, right: Result) -> Result:
     """``left.merge(right)`` that leaves both as they are: it may be repeated."""
     mine = left.copy() if hasattr(left, "copy") else copy.copy(left)
     return mine.merge(right)
-
-
-def sendable(item: Item) -> Item:
-    """A part by its full path: a worker may have started in another folder."""
-    return replace(item, path=item.path.absolute()) if isinstance(item, Part) else item
 
 
 class MergeTree:
@@ -64,15 +65,14 @@ class MergeTree:
     At most log2(n) results are held at a time.
     """
 
-    def __init__(self, merge: Merge) -> None:
-        self.merge = merge
+    def __init__(self) -> None:
         self._waiting: list[tuple[int, Result]] = []
 
     def add(self, value: Result) -> None:
         """The next result."""
         size = 1
         while self._waiting and self._waiting[-1][0] == size:
-            value = self.merge(self._waiting.pop()[1], value)
+            value = merged(self._waiting.pop()[1], value)
             size *= 2
         self._waiting.append((size, value))
 
@@ -84,14 +84,14 @@ class MergeTree:
         """All results so far, merged; more can be added."""
         size, value = self._waiting.pop()
         while self._waiting:
-            value = self.merge(self._waiting.pop()[1], value)
+            value = merged(self._waiting.pop()[1], value)
         self._waiting.append((size, value))
         return value
 
 
-def merge_tree(results: Iterable[Result], merge: Merge) -> Result:
+def merge_tree(results: Iterable[Result]) -> Result:
     """All results merged in a tree, as they come."""
-    tree = MergeTree(merge)
+    tree = MergeTree()
     for result in results:
         tree.add(result)
     if not tree.held():
@@ -104,13 +104,227 @@ class MergedBlock:
     """Neighbouring items -> their results, merged as in the tree of all items."""
 
     task: Task
-    merge: Merge
 
     def __call__(self, items: Iterable[Item]) -> Result:
         """The result of the block."""
-        return merge_tree(map(self.task, items), self.merge)
+        return merge_tree(map(self.task, items))
 
 
-def blocks_of(items: Sequence[Item], size: int) -> list[list[Item]]:
+def _blocks_of(items: Sequence[Item], size: int) -> list[list[Item]]:
     """Neighbours in lists of ``size``, a power of two: each list is a whole subtree."""
     return [list(items[k : k + size]) for k in range(0, len(items), size)]
+
+
+def _sendable(item: Item) -> Item:
+    """A part by its full path: a worker may have started in another folder."""
+    return replace(item, path=item.path.absolute()) if isinstance(item, Part) else item
+
+
+# -- Dask ---------------------------------------------------------------------------
+
+# A cluster of our own on this machine: nobody looks at samples of what it does, its
+# event loops need not tick 50 times per second, and giving memory back to the system
+# after every array costs more than merging.
+_LEAN = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.nanny.pre-spawn-environ": {
+        name: 1 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    },
+}
+
+
+class DaskExecutor(Executor):
+    """Run the parts on the workers of a Dask cluster; results are merged there.
+
+    A task that a lost worker had done, or had kept, is done again elsewhere from
+    its part; so the workers must see the files under the same path.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def reduce(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
+        """Merge neighbours on the workers until one result is left."""
+        return self.keep_merged(stage, task, items).result()
+
+    def keep_merged(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
+        """The same, left on the worker that made the last merge."""
+        if isinstance(items[0], Part):
+            # Neighbours are merged where they were counted: less is shipped.
+            items = _blocks_of([_sendable(item) for item in items], self._block(items))
+            task = MergedBlock(task)
+        level = self.keep(stage, task, items)
+        while len(level) > 1:
+            pairs = [level[k : k + 2] for k in range(0, len(level), 2)]
+            level = [
+                self.client.submit(merged, *pair, pure=False) if pair[1:] else pair[0]
+                for pair in pairs
+            ]
+        return level[0]
+
+    def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
+        """Results in the order of the items."""
+        results: list[Result] = self.client.gather(self.keep(stage, task, items))
+        return results
+
+    def keep(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
+        """Results stay with the workers that made them."""
+        with warnings.catch_warnings():
+            # Parameters of a model are sent with the task, once for all items, so
+            # that they can be sent again if a worker is lost.
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            sent = self.client.submit(_itself, task, pure=False)
+            return [
+                self.client.submit(_run, sent, _sendable(item), pure=False)
+                for item in items
+            ]
+
+    def _block(self, items: Sequence[Item]) -> int:
+        """Parts in a task: a few, if every worker still gets several tasks."""
+        n_workers = max(1, sum(self.client.nthreads().values()))
+        return next((n for n in (4, 2) if len(items) >= 4 * n * n_workers), 1)
+
+
+def _itself(value: Result) -> Any:
+    return value
+
+
+def _run(task: Task, item: Item) -> Result:
+    return task(item)
+
+
+@contextmanager
+def connected(where: str) -> Iterator[Any]:
+    """A Dask client for "local", "local:N" or the address of a scheduler."""
+    distributed = require("distributed", f"work on {where}")
+    local = re.fullmatch(r"local(?::(\d+))?", where)
+    if local is None and "://" not in where:
+        raise DataError(
+            f"--dask must be local, local:N or the address of a scheduler such as "
+            f"tcp://host:8786, got {where!r}."
+        )
+    if local is None:
+        try:
+            client = distributed.Client(where, timeout="10s")
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"{where}: no Dask scheduler answers there ({error}); start one with: "
+                "dask scheduler"
+            ) from error
+        with client:
+            yield client
+        return
+    count = int(local[1]) if local[1] else None
+    if count == 0:
+        raise DataError("--dask local:N wants at least one process, got 0.")
+    dask = require("dask", f"work on {where}")
+    with (
+        dask.config.set(_LEAN),
+        distributed.LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+# -- Spark --------------------------------------------------------------------------
+
+_SCHEMA = "number long, payload binary"
+
+
+class SparkExecutor(Executor):
+    """Run the parts on a Spark cluster.
+
+    A thin door: the same tasks and merges as everywhere, pickled into a binary
+    column. Neighbouring parts are merged where they were counted, the blocks of
+    parts by the driver. What a task keeps is made again when it is needed, so
+    models of many passes read the parts many times; Dask keeps them.
+
+    Parameters
+    ----------
+    session : pyspark.sql.SparkSession
+        Its workers must have earmark installed and see the files under the same
+        path.
+    block : int, default=4
+        Parts in a task, a power of two.
+
+    Examples
+    --------
+    With ``session = SparkSession.builder.getOrCreate()``:
+
+    >>> model = fit(classifier, "parts/", client=SparkExecutor(session))
+    ... # doctest: +SKIP
+
+    """
+
+    def __init__(self, session: Any, block: int = 4) -> None:
+        if block < 1 or block & (block - 1):
+            raise ValueError(
+                f"SparkExecutor.block must be a power of two, got {block!r}."
+            )
+        self.session = session
+        self.block = block
+
+    def reduce(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
+        """Merge the parts of a block where they are, and the blocks here."""
+        return merge_tree(self._mapped(MergedBlock(task), items))
+
+    def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
+        """Results in the order of the items."""
+        blocks = self._mapped(_Listing(task), items)
+        return [result for block in blocks for result in block]
+
+    def keep(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
+        """A recipe for each item, followed whenever the result is needed."""
+        return [_Recipe(task, _sendable(item)) for item in items]
+
+    def _mapped(
+        self, work: Callable[[list[Item]], Result], items: Sequence[Item]
+    ) -> list[Result]:
+        """One result for each block of items, in order."""
+        cut = _blocks_of([_sendable(item) for item in items], self.block)
+        rows = [(k, pickle.dumps((work, block))) for k, block in enumerate(cut)]
+        frame = self.session.createDataFrame(rows, _SCHEMA).repartition(len(rows))
+        answers = frame.mapInArrow(_work_on, _SCHEMA).collect()
+        ordered = sorted((int(row["number"]), row["payload"]) for row in answers)
+        return [pickle.loads(payload) for _, payload in ordered]
+
+
+def _work_on(batches: Iterable[Result]) -> Iterator[Any]:
+    """What a Spark worker does with its blocks: Arrow batches in, Arrow batches out."""
+    arrow = require("pyarrow", "work on Spark")
+    for batch in batches:
+        payloads = []
+        for payload in batch.column(1).to_pylist():
+            work, items = pickle.loads(payload)
+            payloads.append(pickle.dumps(work([_made(item) for item in items])))
+        columns = [batch.column(0), arrow.array(payloads, arrow.binary())]
+        yield arrow.RecordBatch.from_arrays(columns, names=["number", "payload"])
+
+
+@dataclass
+class _Listing:
+    """Items -> their results."""
+
+    task: Task
+
+    def __call__(self, items: list[Item]) -> list[Result]:
+        return [self.task(item) for item in items]
+
+
+@dataclass
+class _Recipe:
+    """A result that is made where and when it is needed."""
+
+    task: Task
+    item: Item
+
+
+def _made(item: Item) -> Item:
+    return item.task(_made(item.item)) if isinstance(item, _Recipe) else item

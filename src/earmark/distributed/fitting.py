@@ -11,14 +11,18 @@ from typing import Any
 
 from sklearn.base import clone
 
-from earmark.distributed.dask_executor import DaskExecutor
-from earmark.distributed.executor import Dataset, Executor
-from earmark.distributed.job import Job, NothingToLearnError, as_bytes
-from earmark.distributed.local import LocalExecutor, Progress
+from earmark.distributed.counting import as_bytes
+from earmark.distributed.executor import DaskExecutor, Dataset, Executor
+from earmark.distributed.local import LocalExecutor, Progress, Store
 from earmark.distributed.predicting import PredictReport, SentModel, predict_parts
 from earmark.distributed.sampling import Sample
-from earmark.distributed.store import Store
-from earmark.distributed.trainers import check_trainable, names_in_parts, train
+from earmark.distributed.trainers import (
+    Job,
+    NothingToLearnError,
+    check_trainable,
+    names_in_parts,
+    train,
+)
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import NotSupportedError
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from earmark.distributed.executor import merged
-from earmark.distributed.models import class_counts
-from earmark.distributed.rows import PartedRows, PartRows
+from earmark.distributed.rows import PartedRows, PartRows, class_counts
 from earmark.exceptions import NotSupportedError
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.mixture import MixtureTotals, Tiling, mixture_start, mixture_step
@@ -97,12 +95,6 @@ def _step(problem: PartsProblem, params: NodeParams, rows: PartRows) -> MixtureT
     )
 
 
-def _added(left: MixtureTotals, right: MixtureTotals) -> MixtureTotals:
-    """The sum of two, which stay as they are."""
-    pairs = zip(vars(left).values(), vars(right).values(), strict=True)
-    return MixtureTotals(*(a + b for a, b in pairs))
-
-
 # -- the search, with documents elsewhere -------------------------------------------
 
 
@@ -159,7 +151,7 @@ class PartsProblem(MultinomialProblem):
     def _summed(self, stage: str, task: Any) -> MixtureTotals:
         assert self._data is not None
         executor, items = self._data.executor, self._data.items
-        totals: MixtureTotals = executor.reduce(stage, task, items, _added)
+        totals: MixtureTotals = executor.reduce(stage, task, items)
         return totals
 
     def class_rows(self, rows: PartRows) -> Matrix:
@@ -200,7 +192,7 @@ class PartsFit(Fit):
             )
             data = replace(data, items=remote_rows)
         sums: ClassStatistics = data.executor.reduce(
-            "columns", partial(class_counts, self.n_classes), data.items, merged
+            "columns", partial(class_counts, self.n_classes), data.items
         )
         presence, tokens = sums.presence.toarray(), sums.dense_tokens()
         documents = []

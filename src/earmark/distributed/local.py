@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
-from earmark.distributed.counting import CountTask, merge_bounded
-from earmark.distributed.executor import Executor, Item, Merge, Result, Task, merge_tree
-from earmark.distributed.store import Store
+from earmark import __version__
+from earmark.distributed.counting import CountTask, PartCounts, merge_bounded
+from earmark.distributed.executor import Executor, Item, Result, Task, merge_tree
+from earmark.distributed.rows import GatheredRows, PartRows
+from earmark.distributed.sampling import DrawnDocuments, Sample
 from earmark.documents.parts import Part
+from earmark.exceptions import DataError, ModelFormatError
+from earmark.persistence import load_model, save_model
+from earmark.pipeline.files import class_table
+from earmark.statistics.term_counts import TermCounts
+from earmark.whole_files import write_whole
 
 
 @dataclass(frozen=True)
@@ -46,22 +58,14 @@ class LocalExecutor(Executor):
     progress: Callable[[Progress], None] | None = None
     """Called with a ``Progress`` after every part."""
 
-    def reduce(
-        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
-    ) -> Result:
+    def reduce(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
         """Merge the results as they come; the store keeps those of each part."""
         if self.store is None or not isinstance(items[0], Part):
-            return merge_tree(map(task, map(_loaded, items)), merge)
+            return merge_tree(map(task, map(_loaded, items)))
         loaders = list(self._done(stage, task, items))
         if self.memory is not None and _grows(task):
             return merge_bounded(loaders, self.memory)
-        return merge_tree((load() for load in loaders), merge)
-
-    def keep_merged(
-        self, stage: str, task: Task, items: Sequence[Item], merge: Merge
-    ) -> Result:
-        """The same as ``reduce``: all is here."""
-        return self.reduce(stage, task, items, merge)
+        return merge_tree(load() for load in loaders)
 
     def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """All results in a list."""
@@ -80,19 +84,21 @@ class LocalExecutor(Executor):
     ) -> Iterator[Callable[[], Result]]:
         """How to load each part's pieces, after doing what is not done yet."""
         assert self.store is not None
-        clock = _Clock(stage, parts)
-        for part in parts:
+        sizes, started = [part.stamp[0] for part in parts], time.perf_counter()
+        n_documents = n_bytes = 0
+        for done, part in enumerate(parts, 1):
             loaders = self.store.load(stage, part.number)
             if loaders is None:
                 pieces = self._pieces(task, part)
-                n_documents = self.store.save(stage, part.number, pieces)
+                n_documents += self.store.save(stage, part.number, pieces)
+                n_bytes += sizes[done - 1]
                 loaders = self.store.load(stage, part.number)
                 assert loaders is not None
-                clock.did(part, n_documents)
-            else:
-                clock.skipped(part)
             if self.progress is not None:
-                self.progress(clock.told())
+                seconds = time.perf_counter() - started
+                left = seconds * sum(sizes[done:]) / n_bytes if n_bytes else 0.0
+                amount = (done, len(parts), n_documents, n_bytes / 1e6)
+                self.progress(Progress(stage, *amount, seconds, left))
             yield from loaders
 
     def _pieces(self, task: Any, part: Part) -> Iterable[Result]:
@@ -106,11 +112,11 @@ def _grows(task: Any) -> bool:
     return isinstance(task, CountTask) and task.grows
 
 
+@dataclass
 class _Kept:
     """A result in the store."""
 
-    def __init__(self, load: Callable[[], Result]) -> None:
-        self.load = load
+    load: Callable[[], Result]
 
 
 def _made(task: Task, item: Item) -> Result:
@@ -122,37 +128,124 @@ def _loaded(item: Item) -> Item:
     return item.load() if isinstance(item, _Kept) else item
 
 
-class _Clock:
-    """Parts, bytes and documents done, against the time taken."""
+# -- checkpoints --------------------------------------------------------------------
 
-    def __init__(self, stage: str, parts: Sequence[Part]) -> None:
-        self.stage, self.n_parts = stage, len(parts)
-        self.sizes = {part.number: part.stamp[0] for part in parts}
-        self.left = sum(self.sizes.values())
-        self.parts = self.documents = self.bytes = 0
-        self.started = time.perf_counter()
+_JOB = "job.json"
+# The passes whose result for a part does not depend on the other parts.
+_BY_ITSELF = ("counts-", "sample-")
 
-    def did(self, part: Part, documents: int) -> None:
-        """A part was read."""
-        self.skipped(part)
-        self.documents += documents
-        self.bytes += self.sizes[part.number]
 
-    def skipped(self, part: Part) -> None:
-        """A part was done already, before."""
-        self.parts += 1
-        self.left -= self.sizes[part.number]
+@cache
+def _table() -> Mapping[str, type]:
+    """What the results of a part may be made of; no file can name anything else."""
+    own = (DrawnDocuments, GatheredRows, PartCounts, PartRows, Sample, TermCounts)
+    return {**class_table(), **{cls.__name__: cls for cls in own}}
 
-    def told(self) -> Progress:
-        """The state now."""
-        seconds = time.perf_counter() - self.started
-        left = seconds * self.left / self.bytes if self.bytes else 0.0
-        return Progress(
-            self.stage,
-            self.parts,
-            self.n_parts,
-            self.documents,
-            self.bytes / 1e6,
-            seconds,
-            left,
+
+class Store:
+    """A folder with the results of the parts done, each written atomically.
+
+    None makes a temporary folder that is removed by ``close``. A folder that holds
+    results of the same ``job``, in words that differ if anything that matters differs,
+    is continued, also if parts have come behind those that it knows; a part that has
+    changed since is done again.
+    """
+
+    def __init__(
+        self, folder: str | Path | None, job: str, parts: Sequence[Part]
+    ) -> None:
+        self._temporary = folder is None
+        self.folder = Path(
+            tempfile.mkdtemp(prefix="earmark-") if folder is None else folder
         )
+        self._stamps = {part.number: list(part.stamp) for part in parts}
+        self._job = hashlib.sha256(f"{__version__}\n{job}".encode()).hexdigest()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._claim([part.name for part in parts])
+
+    def _claim(self, names: list[str]) -> None:
+        """Begin the job, or find that it is the one that was begun here."""
+        path = self.folder / _JOB
+        facts = {"job": self._job, "parts": names}
+        if not path.exists() or not any(self.folder.glob("*.done")):
+            others = [p.name for p in self.folder.iterdir() if not _is_ours(p.name)]
+            if others:
+                raise DataError(
+                    f"{self.folder}: expected an empty folder for the checkpoint, got "
+                    f"{others[0]!r} in it; name another folder."
+                )
+            write_whole(path, json.dumps(facts).encode())
+            return
+        known = json.loads(path.read_bytes())
+        if known == facts:
+            return
+        n_known = len(known["parts"])
+        if known["job"] != self._job or known["parts"] != names[:n_known]:
+            raise DataError(
+                f"{self.folder}: this checkpoint is of another job (other parts, "
+                "columns, options or version of earmark); go on with the same ones, "
+                "delete the folder to start again, or name another --out. Parts may be "
+                "added behind those that it has, by the order of their names."
+            )
+        for old in self.folder.iterdir():  # what rests on all parts does not hold
+            if old.name != _JOB and not old.name.startswith(_BY_ITSELF):
+                old.unlink()
+        write_whole(path, json.dumps(facts).encode())
+
+    def load(self, stage: str, part: int) -> list[Callable[[], Result]] | None:
+        """How to load the pieces of a finished part, or None if it is to be done."""
+        mark = self._mark(stage, part)
+        try:
+            done = json.loads(mark.read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None
+        if done["stamp"] != self._stamps.get(part):
+            return None
+        files = [self._file(stage, part, k) for k in range(done["pieces"])]
+        return (
+            [_loader(path) for path in files] if all(map(Path.exists, files)) else None
+        )
+
+    def save(self, stage: str, part: int, pieces: Iterable[Result]) -> int:
+        """Keep the result of a part; it counts as done only after the last byte.
+
+        Returns the number of documents in it.
+        """
+        n_pieces = n_documents = 0
+        for piece in pieces:
+            if getattr(piece, "bad", None):  # takes the place of those before
+                n_pieces = n_documents = 0
+            save_model(piece, self._file(stage, part, n_pieces), _table())
+            n_pieces += 1
+            n_documents += getattr(piece, "n_documents", 0)
+        done = {"pieces": n_pieces, "stamp": self._stamps.get(part)}
+        write_whole(self._mark(stage, part), json.dumps(done).encode())
+        return n_documents
+
+    def close(self, *, done: bool) -> None:
+        """Remove the folder if the job is done, or if nobody knows its name."""
+        if done or self._temporary:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _mark(self, stage: str, part: int) -> Path:
+        return self.folder / f"{stage}-{part:06d}.done"
+
+    def _file(self, stage: str, part: int, piece: int) -> Path:
+        return self.folder / f"{stage}-{part:06d}-{piece:03d}.part"
+
+
+def _is_ours(name: str) -> bool:
+    return name.endswith((".done", ".part", ".tmp")) or name == _JOB
+
+
+def _loader(path: Path) -> Callable[[], Result]:
+    def load() -> Result:
+        try:
+            return load_model(path, _table())
+        except ModelFormatError as error:
+            raise DataError(
+                f"{path}: the checkpoint is damaged ({error}); delete its folder to "
+                "start again."
+            ) from error
+
+    return load

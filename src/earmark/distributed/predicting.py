@@ -1,24 +1,32 @@
-"""Label a directory of documents, part by part, here or on a cluster."""
+"""What a model does with parts: label them, be judged on them, keep some of them."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from earmark._optional import require
-from earmark.distributed.executor import Executor
+from earmark.distributed.executor import Dataset, Executor
 from earmark.distributed.local import LocalExecutor
-from earmark.documents.parts import Part
-from earmark.exceptions import DataError
+from earmark.documents.parts import Part, list_parts
+from earmark.evaluation import Report
+from earmark.evaluation.labels import label_array
+from earmark.exceptions import DataError, NotSupportedError
 from earmark.persistence import read_manifest
 from earmark.pipeline import load
+from earmark.pipeline.text_filter import TextFilter
+from earmark.typing import FloatMatrix
 from earmark.whole_files import whole_file, write_whole
+
+_JOB = "_job.json"
+_ROWS = 4096
 
 
 @dataclass(eq=False)
@@ -52,9 +60,6 @@ class SentModel:
         return self.loaded
 
 
-_JOB = "_job.json"
-
-
 class ResultFolder:
     """Results of one job, a file for each part of the input.
 
@@ -71,13 +76,19 @@ class ResultFolder:
         command: str,
     ) -> None:
         self.folder = folder
-        inside = [p.name for p in parts if p.path.parent.resolve() == folder.resolve()]
-        if inside:
-            raise DataError(
-                f"{folder}: the results would lie among the data ({inside[0]}); name "
-                "another folder with --out."
-            )
-        _check_names(parts)
+        taken: dict[str, str] = {}
+        for part in parts:
+            if part.path.parent.resolve() == folder.resolve():
+                raise DataError(
+                    f"{folder}: the results would lie among the data ({part.name}); "
+                    "name another folder with --out."
+                )
+            other = taken.setdefault(_stem(part), part.name)
+            if other != part.name:
+                raise DataError(
+                    f"{part.name}: its results would have the same name as those of "
+                    f"{other}; rename one of them."
+                )
         if folder.exists() and not folder.is_dir():
             raise DataError(f"{folder}: expected a folder for the results, got a file.")
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,16 +124,7 @@ def _stem(part: Part) -> str:
     return Path(name).stem
 
 
-def _check_names(parts: Sequence[Part]) -> None:
-    """Two parts whose results would have one name are an error."""
-    taken: dict[str, str] = {}
-    for part in parts:
-        other = taken.setdefault(_stem(part), part.name)
-        if other != part.name:
-            raise DataError(
-                f"{part.name}: its results would have the same name as those of "
-                f"{other}; rename one of them."
-            )
+# -- labels --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -138,64 +140,50 @@ class PredictReport:
     """Part -> why it could not be read."""
 
 
-@dataclass(eq=False)
-class PredictTask:
-    """Part -> a Parquet file of its labels; the model is loaded where it runs."""
+def _labelled(
+    model: SentModel, targets: dict[int, str], skip_bad: bool, part: Part
+) -> tuple[int, int, str]:
+    """Write the labels of a part; documents, abstentions, and what is wrong with it."""
+    try:
+        return (
+            *_write_labels(model.classifier(), part, Path(targets[part.number])),
+            "",
+        )
+    except DataError as error:
+        if not skip_bad:
+            raise
+        return 0, 0, str(error)
 
-    model: SentModel
-    """What labels the documents."""
-    targets: dict[int, str]
-    """Part number -> file to write; a part that is not in it is done."""
-    skip_bad: bool
-    """Note a part that cannot be read, instead of raising."""
 
-    def __call__(self, part: Part) -> tuple[int, int, str]:
-        """Documents, abstentions, and what is wrong with the part."""
-        try:
-            documents, abstained = self._write(part, Path(self.targets[part.number]))
-        except DataError as error:
-            if not self.skip_bad:
-                raise
-            return 0, 0, str(error)
-        return documents, abstained, ""
-
-    def _write(self, part: Part, target: Path) -> tuple[int, int]:
-        arrow = require("pyarrow", "write labels as Parquet")
-        parquet = require("pyarrow.parquet", "write labels as Parquet")
-        classifier = self.model.classifier()
-        many = classifier.is_multi_label_
-        kind = arrow.list_(arrow.string()) if many else arrow.string()
-        fields = [("row", arrow.int64()), ("label", kind)]
-        fields.append(("confidence", arrow.float64()))
-        if classifier.novelty_ is not None:
-            fields.append(("novelty", arrow.float64()))
-        schema = arrow.schema(fields)
-        documents = abstained = 0
-        with (
-            whole_file(target) as temporary,
-            parquet.ParquetWriter(temporary, schema) as writer,
-        ):
-            for batch in part.batches():
-                decision = classifier.decide(batch.texts)
-                labels = decision.labels.tolist()
-                if many or classifier.classes_.dtype.kind != "U":
-                    labels = [_written(label, many) for label in labels]
-                rows = np.arange(batch.first_row, batch.first_row + len(batch))
-                columns = [rows, labels, decision.confidence]
-                if decision.novelty is not None:
-                    columns.append(decision.novelty)
-                writer.write_table(
-                    arrow.table(
-                        [
-                            arrow.array(c, t)
-                            for c, t in zip(columns, schema.types, strict=True)
-                        ],
-                        schema=schema,
-                    )
-                )
-                documents += len(batch)
-                abstained += int(np.sum(decision.abstained))
-        return documents, abstained
+def _write_labels(classifier: Any, part: Part, target: Path) -> tuple[int, int]:
+    arrow = require("pyarrow", "write labels as Parquet")
+    parquet = require("pyarrow.parquet", "write labels as Parquet")
+    many = classifier.is_multi_label_
+    kind = arrow.list_(arrow.string()) if many else arrow.string()
+    fields = {"row": arrow.int64(), "label": kind, "confidence": arrow.float64()}
+    if classifier.novelty_ is not None:
+        fields["novelty"] = arrow.float64()
+    schema = arrow.schema(list(fields.items()))
+    documents = abstained = 0
+    with (
+        whole_file(target) as temporary,
+        parquet.ParquetWriter(temporary, schema) as writer,
+    ):
+        for batch in part.batches():
+            decision = classifier.decide(batch.texts)
+            labels = decision.labels.tolist()
+            if many or classifier.classes_.dtype.kind != "U":
+                labels = [_written(label, many) for label in labels]
+            rows = np.arange(batch.first_row, batch.first_row + len(batch))
+            columns = [rows, labels, decision.confidence]
+            if decision.novelty is not None:
+                columns.append(decision.novelty)
+            pairs = zip(columns, schema.types, strict=True)
+            arrays = [arrow.array(column, kind) for column, kind in pairs]
+            writer.write_table(arrow.table(arrays, schema=schema))
+            documents += len(batch)
+            abstained += int(np.sum(decision.abstained))
+    return documents, abstained
 
 
 def _written(label: Any, many: bool) -> Any:
@@ -228,7 +216,7 @@ def predict_parts(
     targets = {part.number: folder.target(part, "parquet") for part in parts}
     todo = [part for part in parts if targets[part.number] is not None]
     written = {n: str(target) for n, target in targets.items() if target is not None}
-    task = PredictTask(model, written, skip_bad)
+    task = partial(_labelled, model, written, skip_bad)
     results: list[tuple[int, int, str]] = []
     if todo and executor is None:
         for part in todo:
@@ -245,3 +233,195 @@ def predict_parts(
         sum(row[1] for row in results),
         bad,
     )
+
+
+# -- accuracy ------------------------------------------------------------------------
+
+
+def _judged(model: SentModel, part: Part) -> tuple[list[str], list[Any], FloatMatrix]:
+    """True labels, answers and probabilities of the labelled documents of a part."""
+    classifier = model.classifier()
+    true: list[str] = []
+    answers: list[Any] = []
+    blocks = [np.zeros((0, len(classifier.classes_)))]
+    for batch in part.batches():
+        if batch.labels is None:
+            raise DataError(f"{part.name}: no label column; name it with --label.")
+        decision = classifier.decide(batch.texts)
+        is_labelled = batch.labels.codes >= 0
+        true += [label for label in batch.labels.values() if label is not None]
+        pairs = zip(decision.labels.tolist(), is_labelled.tolist(), strict=True)
+        answers += [label for label, there in pairs if there]
+        blocks.append(decision.scores[is_labelled])
+    return true, answers, np.concatenate(blocks)
+
+
+def report_of_parts(
+    model: SentModel, parts: Sequence[Part], executor: Executor, title: str
+) -> Report:
+    """The report of ``TextClassifier.report``, without texts as examples.
+
+    Brings n_classes numbers per document here.
+    """
+    classifier = model.classifier()
+    if classifier.is_multi_label_:
+        raise NotSupportedError(
+            "several labels per document are evaluated in memory only; leave out "
+            "--dask."
+        )
+    judgements = executor.gather("judged", partial(_judged, model), parts)
+    true = [label for labels, _, _ in judgements for label in labels]
+    if not true:
+        raise DataError(
+            "no labelled document in the parts; name the label with --label."
+        )
+    answers = label_array([label for _, labels, _ in judgements for label in labels])
+    return Report.from_predictions(
+        np.asarray(true),
+        answers,
+        proba=np.concatenate([block for _, _, block in judgements]),
+        classes=classifier.classes_,
+        threshold=classifier.threshold_ if classifier.thresholds_ else None,
+        top_terms=classifier.telling_terms(),
+        title=title,
+    )
+
+
+# -- filter --------------------------------------------------------------------------
+
+
+@dataclass
+class FilterReport:
+    """What went in and what came out, in documents and characters of text."""
+
+    parts: int = 0
+    skipped: int = 0
+    """Parts that an earlier run had done."""
+    documents: int = 0
+    kept: int = 0
+    characters: int = 0
+    kept_characters: int = 0
+    bad: dict[str, str] = field(default_factory=dict)
+    """Part -> why it could not be read."""
+
+
+def filter_parts(
+    chosen: TextFilter,
+    dataset: Dataset,
+    out: str | os.PathLike[str],
+    *,
+    text: str | None = None,
+    unit: Literal["document", "paragraph"] = "document",
+    fingerprint: str = "",
+    progress: Callable[[int], None] | None = None,
+    skip_bad: bool = False,
+    **how: Any,
+) -> FilterReport:
+    """Write the documents that stay, part by part, in constant memory.
+
+    Every part of the input becomes a part of the same name in ``out``, with all its
+    columns: Parquet stays Parquet, other formats become JSON lines. A part is
+    written atomically; one that is there already is not done again. With
+    ``skip_bad`` a part that cannot be read is left out, and the report says why.
+    """
+    parts = list_parts(dataset, text=text, label=False, keep="all", **how)
+    columns = parts[0].request.text
+    if columns is None or len(columns) != 1:
+        raise DataError("a filter reads one column of text; name it with --text.")
+    settings = {
+        "model": fingerprint,
+        "keep": sorted(map(str, chosen.labels)),
+        "min_confidence": chosen.min_confidence,
+        "unit": unit,
+        "text": list(columns),
+    }
+    folder = ResultFolder(Path(out), settings, parts, "earmark filter")
+    report = FilterReport()
+    for part in parts:
+        report.parts += 1
+        target = folder.target(part, part.format)
+        if target is None:
+            report.skipped += 1
+            continue
+        before = replace(report)
+        work = _Filter(chosen, columns[0], unit == "paragraph", report, progress)
+        try:
+            (work.parquet if part.format == "parquet" else work.lines)(part, target)
+        except DataError as error:
+            if not skip_bad:
+                raise
+            report = replace(before, bad={**before.bad, part.name: str(error)})
+    return report
+
+
+@dataclass
+class _Filter:
+    """Judges the documents of one part and counts them."""
+
+    chosen: TextFilter
+    column: str
+    by_paragraph: bool
+    report: FilterReport
+    progress: Callable[[int], None] | None
+
+    def stays(self, texts: list[str]) -> list[str]:
+        """What is left of each text; "" means that the document goes."""
+        if self.by_paragraph:
+            left = self.chosen.paragraphs(texts)
+            gone = [not text for text in left]
+        else:
+            gone = (~self.chosen.mask(texts)).tolist()
+            left = ["" if g else t for g, t in zip(gone, texts, strict=True)]
+        self.report.documents += len(texts)
+        self.report.kept += len(texts) - sum(gone)
+        self.report.characters += sum(map(len, texts))
+        self.report.kept_characters += sum(map(len, left))
+        if self.progress is not None:
+            self.progress(len(texts))
+        self.gone = np.asarray(gone)
+        return left
+
+    def parquet(self, part: Part, target: Path) -> None:
+        """One Parquet file to another, batch by batch."""
+        arrow = require("pyarrow", "filter Parquet files")
+        parquet = require("pyarrow.parquet", "filter Parquet files")
+        try:
+            with (
+                parquet.ParquetFile(part.path) as file,
+                whole_file(target) as temporary,
+                parquet.ParquetWriter(temporary, file.schema_arrow) as writer,
+            ):
+                place = file.schema_arrow.get_field_index(self.column)
+                kind = file.schema_arrow.field(place).type
+                for batch in file.iter_batches(_ROWS):
+                    texts = [t or "" for t in batch.column(place).to_pylist()]
+                    left = self.stays(texts)
+                    if self.by_paragraph:
+                        column = arrow.array(left, type=kind)
+                        batch = batch.set_column(
+                            place, batch.schema.field(place), column
+                        )
+                    some = batch.filter(arrow.array(~self.gone))
+                    if some.num_rows:
+                        writer.write_batch(some)
+        except (arrow.ArrowException, OSError) as error:
+            raise DataError(
+                f"{part.name}: the Parquet file cannot be read ({error}); it is cut "
+                "off or damaged: get it again, or move it away."
+            ) from error
+
+    def lines(self, part: Part, target: Path) -> None:
+        """Any text format to JSON lines."""
+        with whole_file(target) as temporary, temporary.open("w") as file:
+            for documents in part.documents():
+                left = self.stays(documents.joined())
+                columns = {self.column: left, **documents.columns}
+                for row in _rows(columns, ~self.gone):
+                    file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+
+
+def _rows(columns: dict[str, list[Any]], stays: Any) -> Iterator[dict[str, Any]]:
+    names = list(columns)
+    for keep, values in zip(stays, zip(*columns.values(), strict=True), strict=True):
+        if keep:
+            yield dict(zip(names, values, strict=True))

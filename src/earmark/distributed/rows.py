@@ -12,9 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from earmark.distributed.counting import labelled_batches
-from earmark.distributed.executor import Executor, Item, Regions, merged
+from earmark.distributed.executor import Executor, Item, Regions
 from earmark.documents.parts import Part
 from earmark.pipeline.inputs import take
+from earmark.statistics import ClassStatistics
 from earmark.typing import FloatVector, IntVector, Labels, SparseMatrix
 
 
@@ -90,6 +91,12 @@ class MatrixTask:
         return blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")
 
 
+def class_counts(n_classes: int, rows: PartRows) -> ClassStatistics:
+    """Tokens and documents of each term in each class of a part; exact."""
+    statistics = ClassStatistics(np.arange(n_classes), rows.X.shape[1])
+    return statistics.add(rows.X, rows.y) if len(rows.y) else statistics
+
+
 def _joined(numbers: list[IntVector]) -> IntVector:
     return np.concatenate([np.zeros(0, dtype=np.int64), *numbers])
 
@@ -130,7 +137,7 @@ class PartedRows:
             inside = (rows >= starts[k]) & (rows < starts[k + 1])
             chosen[number] = rows[inside] - starts[k]
         gathered: GatheredRows = self.executor.reduce(
-            "picked", partial(_picked, chosen), self.items, merged
+            "picked", partial(_picked, chosen), self.items
         )
         return gathered
 

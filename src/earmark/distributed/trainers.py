@@ -1,29 +1,30 @@
-"""Which passes each model makes over the parts."""
+"""Which passes each model makes over the parts, and what it asks of them: sums."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from earmark.distributed.counting import PartCounts
-from earmark.distributed.executor import merge_tree, merged
+from earmark.distributed.counting import CountTask, PartCounts, cut_to_fit
+from earmark.distributed.executor import Executor, Regions, merge_tree, merged
 from earmark.distributed.hierarchical import fit_hierarchical
-from earmark.distributed.job import Job
-from earmark.distributed.models import (
-    fit_additive,
-    fit_higher_order,
-    fit_hybrid,
-    fit_rocchio,
-    fit_semi_supervised,
-    fit_softmax,
+from earmark.distributed.rows import (
+    GatheredRows,
+    MatrixTask,
+    PartedRows,
+    PartRows,
+    class_counts,
 )
-from earmark.distributed.rows import MatrixTask, PartedRows
+from earmark.distributed.sampling import Sample, SampleTask, room_of
+from earmark.documents.parts import Part
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import HashedCounter, WordCounter
+from earmark.kernels.rows import canonical_rows, presence
 from earmark.models import (
     GaussianNaiveBayes,
     HierarchicalBayes,
@@ -33,15 +34,103 @@ from earmark.models import (
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
-from earmark.models.base import check_parameters
+from earmark.models.base import AdditiveClassifier, check_parameters
+from earmark.models.higher_order.estimates import block_paths, joined_paths
+from earmark.models.hybrid.regions import left_out
 from earmark.models.naive_bayes.count_model import CountNaiveBayes
 from earmark.models.registry import MODELS
+from earmark.models.semi_supervised.em import Parameters, PoolSums, expected_sums
+from earmark.models.softmax import Point, Slope
 from earmark.pipeline.count_engine import CountEngine, class_factors
 from earmark.pipeline.inputs import RegionTexts
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.text_features import RegionFeatures
-from earmark.statistics import TermCounts
-from earmark.typing import Estimator, IntVector, Labels
+from earmark.statistics import ClassStatistics, TermCounts
+from earmark.typing import Estimator, FloatMatrix, FloatVector, IntVector, Labels
+
+
+class NothingToLearnError(DataError):
+    """The counts of all parts are there, and hold no two classes."""
+
+
+@dataclass
+class Job:
+    """One fit: which parts, on what, and what was found."""
+
+    executor: Executor
+    parts: Sequence[Part]
+    regions: Regions
+    """As in ``TextClassifier``."""
+    skip_bad: bool = False
+    memory: int | None = None
+    """Bytes that the model may take."""
+    notes: list[str] = field(default_factory=list)
+    """What the user should know about the data."""
+    counts: PartCounts | None = None
+    classes: dict[str, int] = field(default_factory=dict)
+    """Label -> how many documents have it."""
+    documents: tuple[Any, list[str]] | None = None
+    """Texts and labels that were brought together, if the model asked for that."""
+    pool: Any = None
+    """Texts without a label that were."""
+
+    def count(
+        self, counter: Estimator, with_pool: bool = False, add: Any = None
+    ) -> PartCounts:
+        """The first pass; bad parts take no part in the later ones."""
+        task = CountTask(counter, self.regions, self.skip_bad, with_pool, add)
+        counts: PartCounts = self.executor.reduce("counts", task, self.parts)
+        if self.memory is not None and counts.min_df == 1 and counts.labelled:
+            counts = cut_to_fit(counts, self.memory)
+        classes: dict[str, int] = {}
+        if counts.labelled:
+            docs = next(iter(counts.labelled.values())).docs.tolist()
+            classes = dict(zip(counts.classes.tolist(), map(int, docs), strict=True))
+        self._settle(counts, classes)
+        if counts.min_df > 1:
+            self.notes.append(
+                f"terms of fewer than {counts.min_df} documents were left out to keep "
+                "within the memory given"
+            )
+        return counts
+
+    def sample(self, seed: int) -> Sample:
+        """Labelled documents, and some of the others, brought here in one pass."""
+        task = SampleTask(self.regions, room_of(self.memory), seed, self.skip_bad)
+        counts: PartCounts = self.executor.reduce("sample", task, self.parts)
+        drawn: Sample = counts.sums or Sample(task.room)
+        self._settle(counts, drawn.classes)
+        return drawn
+
+    def _settle(self, counts: PartCounts, classes: dict[str, int]) -> None:
+        """Take note of what the first pass met: bad parts, and at least two classes."""
+        self.counts = counts
+        bad = [self.parts[self._place(number)].name for number in counts.bad]
+        self.parts = [part for part in self.parts if part.number not in counts.bad]
+        if not classes:
+            why = f" ({len(bad)} could not be read)" if bad else ""
+            asked = self.parts[0].request.label if self.parts else None
+            column = f" in the column {asked!r}" if isinstance(asked, str) else ""
+            raise NothingToLearnError(
+                f"no labelled document{column} of the {len(bad) + len(self.parts)} "
+                f"parts{why}; name the column that holds the labels with label=."
+            )
+        if len(classes) < 2:
+            raise NothingToLearnError(
+                f"the parts hold one class only, {next(iter(classes))!s}; expected at "
+                "least 2: label some documents of another class."
+            )
+        self.classes = {str(name): size for name, size in sorted(classes.items())}
+        if bad:
+            listed = ", ".join(bad[:5]) + (", ..." if len(bad) > 5 else "")
+            what = "1 bad part was" if len(bad) == 1 else f"{len(bad)} bad parts were"
+            self.notes.append(f"{what} left out: {listed}")
+
+    def _place(self, number: int) -> int:
+        return next(i for i, p in enumerate(self.parts) if p.number == number)
+
+
+# -- features -----------------------------------------------------------------------
 
 
 def fit_features(features: RegionFeatures, counts: PartCounts) -> RegionFeatures:
@@ -60,7 +149,7 @@ def fit_features(features: RegionFeatures, counts: PartCounts) -> RegionFeatures
     several = len(tables) > 1
     shared = None
     if features.shared:
-        everything = merge_tree(tables, merged)
+        everything = merge_tree(tables)
         n_texts = n_documents * len(tables)
         shared = _learned(features.counter, everything, n_texts)[0]
     features.counters_, features.weightings_, features.widths_ = [], [], []
@@ -123,6 +212,197 @@ def _weighting(features: RegionFeatures, frequency: IntVector, n_documents: int)
         return None
     return clone(features.weighting).fit_frequencies(frequency, n_documents)
 
+
+# -- what each model asks of the parts ----------------------------------------------
+
+# As many as Rocchio tunes its temperature on.
+_ENOUGH_DOCUMENTS = 500
+
+
+def _sums(
+    model: AdditiveClassifier,
+    classes: Labels,
+    factor: FloatVector | None,
+    columns: dict[str, IntVector],
+    rows: PartRows,
+) -> Any:
+    """The statistics that the model declares, of one part, over all classes."""
+    weight = None if factor is None else factor[rows.y]
+    return model.accumulate(
+        rows.X, classes[rows.y], sample_weight=weight, classes=classes, **columns
+    )
+
+
+def fit_additive(
+    model: AdditiveClassifier, data: PartedRows, **columns: IntVector
+) -> None:
+    """Accumulate on every part, merge, finalise (CS1, CS2)."""
+    check_parameters(model)
+    task = partial(_sums, model, data.classes, data.class_weight, columns)
+    model.finalise(data.executor.reduce("sums", task, data.items))
+
+
+def fit_rocchio(model: RocchioClassifier, data: PartedRows) -> None:
+    """The sums, then the temperature on the same few documents as in memory."""
+    if model.rule != "nearest" and model.threshold == "auto":
+        raise NotSupportedError(
+            f"RocchioClassifier(rule={model.rule!r}) tunes its threshold on all "
+            "documents, which are not in one place; give a threshold."
+        )
+    fit_additive(model, data)
+    if model.temperature == "auto":
+        n_rows = sum(data.sizes.values())
+        step = max(1, -(-n_rows // _ENOUGH_DOCUMENTS))
+        some = data.picked(np.arange(0, n_rows, step))
+        weight = data.weights(some.y)
+        labels = data.classes[some.y]
+        model.tune(some.X, labels, weight)
+
+
+def _evidence(
+    model: HybridBayes, factor: FloatVector | None, rows: PartRows
+) -> list[FloatMatrix]:
+    """The hybrid's features (HY3): (n_rows, n_classes) for each region."""
+    if not len(rows.y):
+        return [np.zeros((0, len(model.classes_))) for _ in model.regions_]
+    weight = None if factor is None else factor[rows.y]
+    return model.weight_features(rows.X, rows.y, left_out(weight, len(rows.y)))
+
+
+def fit_hybrid(model: HybridBayes, data: PartedRows) -> None:
+    """Two passes and a small convex problem (HY3).
+
+    The first pass sums the generative part. The second, one for each ``alpha``,
+    brings n_regions x n_classes numbers per document here, where the few region
+    weights are fitted to them.
+    """
+    model.blocks_ = data.blocks
+    fit_additive(model, data, blocks=data.blocks)
+    own = data.labels()
+    own_weight = data.weights(own)
+    weight = np.ones(len(own)) if own_weight is None else own_weight
+
+    def features() -> list[FloatMatrix]:
+        task = partial(_evidence, model, data.class_weight)
+        parts = data.executor.gather("evidence", task, data.items)
+        return [np.concatenate(blocks) for blocks in zip(*parts, strict=True)]
+
+    model.choose_weights(own, weight, left_out(own_weight, len(own)), features)
+
+
+def _block(number: int | None, rows: PartRows) -> GatheredRows:
+    """The rows of one class (None: of all) as presences, a byte for each term."""
+    mine = rows.y == number if number is not None else rows.y >= 0
+    rows_of_terms = presence(canonical_rows(rows.X[mine])).astype(np.int8)
+    return GatheredRows(rows_of_terms, rows.y[mine])
+
+
+def _paths(order: int, block: GatheredRows) -> tuple[Any, Any]:
+    """Paths per term and in total (HO1) of the documents of a class; exact."""
+    return block_paths(canonical_rows(block.X.astype(np.int64)), order)
+
+
+def fit_higher_order(model: HigherOrderNaiveBayes, data: PartedRows) -> None:
+    """Path counts, exact for any division of the documents.
+
+    A path joins two documents of a class, so path counts of parts do not add: all
+    documents of a class are brought together, one byte for each of their terms, and
+    counted where they meet, one class after the other.
+    """
+    check_parameters(model)
+    if model.pure:
+        raise NotSupportedError(
+            "HigherOrderNaiveBayes(pure=True) needs all documents of all classes in "
+            "one place; fit in memory."
+        )
+    n_classes = len(data.classes)
+    statistics: ClassStatistics = data.executor.reduce(
+        "presence", partial(class_counts, n_classes), data.items
+    )
+    pairs = []
+    if model.order > 1:
+        for number in range(n_classes):
+            block = data.executor.keep_merged(
+                "block", partial(_block, number), data.items
+            )
+            pairs += data.executor.gather(
+                "paths", partial(_paths, model.order), [block]
+            )
+    model.classes_, model.n_features_in_ = data.classes, data.n_features
+    documents = data.docs.astype(np.int64)
+    paths = joined_paths(model.order, statistics.presence, documents, pairs)
+    if not model.keep_documents:
+        model.finalise(paths)
+        return
+    rows: GatheredRows = data.executor.reduce(
+        "documents", partial(_block, None), data.items
+    )
+    model.finalise(paths, canonical_rows(rows.X), rows.y)
+
+
+def _expected(
+    now: Parameters, before: Parameters | None, evidence: float | None, rows: PartRows
+) -> PoolSums:
+    """The E-step of a part: sums of its unlabelled documents (SS1)."""
+    return expected_sums(rows.pool, now, before, evidence)
+
+
+def fit_semi_supervised(model: SemiSupervisedNaiveBayes, data: PartedRows) -> None:
+    """The same loop as in memory; sums of the pool come from the parts."""
+    labelled: ClassStatistics = data.executor.reduce(
+        "labelled", partial(class_counts, len(data.classes)), data.items
+    )
+    docs = labelled.docs.astype(np.float64)
+    own = PoolSums(labelled.dense_tokens().T, docs, 0.0, int(docs.sum()))
+
+    def expect(now: Parameters, before: Parameters | None) -> PoolSums:
+        task = partial(_expected, now, before, model.evidence)
+        sums: PoolSums = data.executor.reduce("expected", task, data.items)
+        return sums
+
+    model.fit_sums(data.classes, own, expect)
+
+
+def _slope(
+    at: Point, along: Point | None, factor: FloatVector | None, rows: PartRows
+) -> Slope:
+    """Cross-entropy of a part and its gradient, or how that changes."""
+    weight = np.ones(len(rows.y)) if factor is None else factor[rows.y]
+    if along is None:
+        return at.slope(rows.X, rows.y, weight)
+    return at.curve(rows.X, weight, along)
+
+
+class PartSums:
+    """What the optimum is found by: one pass over the parts for each sum."""
+
+    def __init__(self, data: PartedRows) -> None:
+        self.data = data
+
+    def slope(self, at: Point) -> Slope:
+        """Loss and gradient of all documents."""
+        return self._summed(at, None)
+
+    def curve(self, at: Point, along: Point) -> Slope:
+        """Change of the gradient along a direction."""
+        return self._summed(at, along)
+
+    def _summed(self, at: Point, along: Point | None) -> Slope:
+        data = self.data
+        task = partial(_slope, at, along, data.class_weight)
+        slope: Slope = data.executor.reduce("slope", task, data.items)
+        return slope
+
+
+def fit_softmax(model: SoftmaxRegression, data: PartedRows) -> None:
+    """The exact optimum that ``solver="dual"`` approaches in memory."""
+    docs = data.docs.astype(np.float64)
+    factor = data.class_weight
+    total = float(docs.sum() if factor is None else docs @ factor)
+    model.fit_sums(data.classes, data.n_features, total, PartSums(data))
+
+
+# -- training -----------------------------------------------------------------------
 
 _TRAINERS: tuple[tuple[type, Callable[[Any, PartedRows], None]], ...] = (
     (RocchioClassifier, fit_rocchio),

@@ -156,11 +156,9 @@ class MixtureTotals:
         )
 
     def merge(self, other: MixtureTotals) -> Self:
-        """Add the totals of other documents."""
-        self.sums += other.sums
-        self.docs += other.docs
-        self.lengths += other.lengths
-        self.bound += other.bound
+        """Add the totals of other documents; the arrays stay as they are."""
+        for name, total in vars(other).items():
+            setattr(self, name, getattr(self, name) + total)
         return self
 
 

@@ -97,7 +97,7 @@ def _seconds(text: str | float) -> float:
 
 def _size(text: str | int) -> int:
     """``2GB`` in bytes."""
-    from earmark.distributed.job import as_bytes
+    from earmark.distributed.counting import as_bytes
 
     try:
         return as_bytes(text)

@@ -122,7 +122,7 @@ def predict_in_parts(
     """Label every part, here or on a cluster, and say what was done."""
     from earmark.apps.cli._console import counting
     from earmark.apps.cli._models import load_for
-    from earmark.distributed.dask_executor import DaskExecutor
+    from earmark.distributed.executor import DaskExecutor
     from earmark.distributed.fitting import as_parts, trained_columns
     from earmark.distributed.predicting import SentModel, predict_parts
 
@@ -152,10 +152,9 @@ def evaluate_in_parts(
 ) -> Any:
     """A ``Report`` of answers that were given on a cluster."""
     from earmark.apps.cli._models import load_for
-    from earmark.distributed.dask_executor import DaskExecutor
-    from earmark.distributed.evaluating import report_of_parts
+    from earmark.distributed.executor import DaskExecutor
     from earmark.distributed.fitting import as_parts, trained_columns
-    from earmark.distributed.predicting import SentModel
+    from earmark.distributed.predicting import SentModel, report_of_parts
 
     classifier, stored = load_for(model, max_error)
     columns = part_columns(text) or trained_columns(classifier, stored.text)
@@ -173,7 +172,7 @@ def _place(dask: str | None) -> Iterator[Any]:
     if dask is None:
         yield None
         return
-    from earmark.distributed.dask_executor import connected
+    from earmark.distributed.executor import connected
 
     with connected(dask) as client:
         yield client

@@ -16,7 +16,7 @@ from earmark.documents.document import Texts, concatenate, fingerprint
 from earmark.exceptions import EarmarkWarning
 
 if TYPE_CHECKING:
-    from earmark.distributed.job import Job
+    from earmark.distributed.trainers import Job
 
 
 def labelled_and_pool(

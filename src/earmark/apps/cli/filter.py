@@ -46,7 +46,7 @@ def run(
     """
     from earmark.apps.cli._console import confirm, counting, number
     from earmark.apps.cli._models import load_for
-    from earmark.distributed.filtering import filter_parts
+    from earmark.distributed.predicting import filter_parts
     from earmark.exceptions import DataError
     from earmark.pipeline.text_filter import TextFilter
 
