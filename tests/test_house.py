@@ -9,8 +9,8 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 220,
-    "lines": 51354,
+    "files": 213,
+    "lines": 51_145,
     "private imports": 0,
     "private attributes": 0,
     "Any": 825,
