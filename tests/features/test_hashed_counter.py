@@ -7,6 +7,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
+from earmark.features.word_counter import terms_by_column
 
 TEXTS = [
     "to be or not to be, that is the question",
@@ -58,3 +59,10 @@ def test_messages_name_parameters_and_data():
         HashedCounter(norm="max").fit()
     with pytest.raises(DataError, match="no documents"):
         HashedCounter().transform([])
+
+
+def test_columns_name_the_terms_they_hold():
+    names = terms_by_column(HashedCounter(), ["to be or not"])
+    assert sorted(names.values()) == ["be", "not", "or", "to"]
+    (shared,) = terms_by_column(HashedCounter(n_features=1), ["to be"]).values()
+    assert shared == "be | to"

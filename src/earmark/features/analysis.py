@@ -103,10 +103,7 @@ class AnalysisMixin:
 
 
 class Analysis:
-    """What a counter's parameters mean: how documents become texts, tokens or a scan.
-
-    The parameters are read at the moment of use.
-    """
+    """A counter's parameters, read at the moment of use: texts, tokens or a scan."""
 
     def __init__(self, counter: AnalysisMixin) -> None:
         self.counter = counter
@@ -123,11 +120,7 @@ class Analysis:
         return make_analyzer(analyzer, counter.ngram_range, preprocess, *words)
 
     def scan(self) -> Scan | None:
-        """The parameters for the compiled kernels; None where they cannot serve.
-
-        They cannot where there is no extension, or where a callable or an unusual
-        pattern takes documents apart.
-        """
+        """The parameters for the compiled kernels; None where they cannot serve."""
         if native() is None or not self.is_named():
             return None
         counter, analyzer = self.counter, self.counter.analyzer
@@ -285,25 +278,7 @@ class Analysis:
 def count_by_class(
     counter: WordCounter, documents: DocumentsLike, y_index: IntVector, n_classes: int
 ) -> tuple[list[str], SparseMatrix, SparseMatrix]:
-    """Tokens and documents of every term in every class (CS1), unpruned.
-
-    The counter says how documents become terms and need not be fitted; its pruning and
-    its vocabulary are not applied. Returns the terms, sorted, their occurrences and
-    the documents with each, int64 (n_classes, n_terms), exact.
-
-    Examples
-    --------
-    >>> from earmark.features import WordCounter
-    >>> terms, tokens, presence = count_by_class(
-    ...     WordCounter(), ["to be to", "be it"], np.array([0, 1]), 2
-    ... )
-    >>> terms
-    ['be', 'it', 'to']
-    >>> tokens.toarray()
-    array([[1, 0, 2],
-           [1, 1, 0]])
-
-    """
+    """Sorted terms; tokens and documents of each by class (CS1), exact and unpruned."""
     y_index = np.asarray(y_index, dtype=np.int64)
     terms, sums = Analysis(counter).source(documents).class_sums(y_index, n_classes)
     return terms, *_class_matrices(sums, n_classes, len(terms))
@@ -349,21 +324,7 @@ def known_terms(counter: WordCounter) -> KnownTerms:
 
 
 class KnownTerms:
-    """A counter's analysis over terms that are known beforehand, without checks.
-
-    What a fitted ``WordCounter`` does, for callers that keep the terms themselves, in
-    the order of the columns: nothing is made but the look-up table.
-
-    Examples
-    --------
-    >>> from earmark.features import WordCounter
-    >>> known = KnownTerms(WordCounter(), ["be", "to"])
-    >>> known.transform(["to be to"]).toarray()
-    array([[1, 2]])
-    >>> known.score(["to be to"], np.array([[1.0], [10.0]]), np.array([0.5]))
-    (array([[21.5]]), array([3]))
-
-    """
+    """A counter's analysis over terms known beforehand, in the order of the columns."""
 
     def __init__(self, counter: WordCounter, terms: list[str]) -> None:
         self.counter, self._table = counter, TermTable(terms)
@@ -385,14 +346,9 @@ class KnownTerms:
         idf: FloatVector | None = None,
         norm: str | None = None,
     ) -> tuple[FloatMatrix, IntVector]:
-        """Linear scores of raw documents, and how many of their tokens are known.
-
-        ``weights`` has a row for each term, (n_terms, n_outputs). A count becomes the
-        ``tf`` "raw", "binary" (1), "sublinear" (1 + ln) or "logarithm" (1 + log10), is
-        multiplied by the term's ``idf``, and divided by the document's ``norm`` "l1"
-        or "l2"; an empty document stays empty. The matrix is never made; its scores
-        are equal to rounding.
-        """
+        """Linear scores of raw documents, and how many of their tokens are known."""
+        # A count becomes the tf "raw", "binary", "sublinear" (1 + ln) or "logarithm"
+        # (1 + log10), times idf, divided by the document's norm "l1" or "l2".
         if self.counter.binary:
             tf = "binary"
         source = Analysis(self.counter).source(documents)

@@ -534,14 +534,7 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
 
 
 def terms_by_column(counter: HashedCounter, X: DocumentsLike) -> dict[int, str]:
-    """The terms of some documents by their column; " | " between several.
-
-    Examples
-    --------
-    >>> sorted(terms_by_column(HashedCounter(), ["to be or not"]).values())
-    ['be', 'not', 'or', 'to']
-
-    """
+    """The terms of some documents by their column; " | " between several."""
     analysis = Analysis(counter)
     rows = TokenLists(analysis.read(X), analysis.analyzer())
     terms = sorted({term for row in rows for term in row})

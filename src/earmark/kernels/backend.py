@@ -24,11 +24,7 @@ def _extension() -> ModuleType | None:
 
 
 def native() -> ModuleType | None:
-    """The compiled extension, or None when it is absent or EARMARK_NO_NATIVE is set.
-
-    None too, with a warning, when it was built before its sources changed: calls
-    would go wrong in strange ways.
-    """
+    """The compiled extension; None if absent, stale or off (EARMARK_NO_NATIVE)."""
     if os.environ.get("EARMARK_NO_NATIVE", "") not in ("", "0"):
         return None
     return None if _is_stale() else _extension()

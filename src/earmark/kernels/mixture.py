@@ -170,11 +170,7 @@ def mixture_step(
     *,
     hard: bool = False,
 ) -> MixtureTotals:
-    """E-step (HB3) under weights ``table`` and ``offset``, and the sums of HB4-HB5.
-
-    ``table`` is in tiles (n_tiles, n_terms, width), ``offset`` (n_tiles, 1, width);
-    both have the type of the rows' values.
-    """
+    """E-step (HB3) under ``table`` and ``offset``, in tiles; the sums of HB4-HB5."""
     out = MixtureTotals.zeros(tiling, table.shape[1], table.dtype)
     lib = native()
     if lib is not None:
@@ -208,11 +204,8 @@ def mixture_start(
     seeds: NDArray[np.uint64],
     tiling: Tiling,
 ) -> MixtureTotals:
-    """The sums of HB4-HB5 for random responsibilities, uniform on the simplex.
-
-    What a document gets depends on its mixture's seed and its own key only: the
-    order of the documents and their division into shards do not matter.
-    """
+    """The sums of HB4-HB5 for random responsibilities, uniform on the simplex."""
+    # A document's depend on its mixture's seed and its own key only, not on its place.
     out = MixtureTotals.zeros(tiling, rows.matrix.shape[1], rows.matrix.dtype)
     lib = native()
     if lib is not None:

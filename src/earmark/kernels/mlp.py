@@ -200,10 +200,7 @@ def backpropagate(
     weight: FloatVector,
     masks: list[FloatMatrix] | None = None,
 ) -> tuple[float, FloatMatrix, FloatVector]:
-    """Sum of losses; dE/da_1 of each row; gradient of the dense layers (NN1).
-
-    E is the mean loss of the rows. ``masks`` multiply the hidden units (dropout).
-    """
+    """Sum of losses; d(mean loss)/da_1 of each row; gradient of ``dense`` (NN1)."""
     layers = network.layers()
     z, slopes, outputs = X, [], []
     for depth, (weights, bias) in enumerate(layers[:-1]):
@@ -230,13 +227,9 @@ def backpropagate(
 
 
 def secants(network: Network, X: Matrix) -> tuple[list[FloatMatrix], FloatVector]:
-    """Each hidden unit's change of output for its change of input, layer by layer.
-
-    The change is from the empty document to each row of X: (f(a) - f(a_0)) / (a - a_0),
-    (n_samples, width) each. Also the scores of the empty document. Every layer moves
-    by exactly the layer before it times these slopes, so that a score can be taken
-    apart into its terms without a remainder.
-    """
+    """Slope (f(a) - f(a_0)) / (a - a_0) of each hidden unit; scores of no document."""
+    # a_0 is the input for the empty document. Every layer moves by exactly the layer
+    # before it times these slopes, so that a score is a sum over terms, no remainder.
     *hidden, (weights, bias) = network.layers()
     z, at_rest = X, np.zeros((1, X.shape[1]))
     slopes = []
@@ -338,11 +331,8 @@ class _PlainPass:
                 self.network.dense[start:stop] -= rate / math.sqrt(squares[start]) * g
 
     def catch_up(self, terms: IntVector, now: int, rate: float) -> None:
-        """Bring rows up to date that no batch has touched for some steps (Adam).
-
-        Their momentum went on moving them while it faded: a geometric series of ratio
-        _FADE_1 / sqrt(_FADE_2).
-        """
+        """Bring rows up to date that no batch has touched for some steps (Adam)."""
+        # Their momentum went on moving them while it faded: a geometric series.
         memory = self.memory
         steps = (now - memory.met[terms]).astype(np.float64)
         late = (steps > 0) & (memory.first_square[terms] > 0.0)

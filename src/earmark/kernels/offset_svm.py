@@ -47,10 +47,7 @@ def fit_offset_svm(
     max_iter: int = 1000,
     seed: int = 0,
 ) -> LinearFit:
-    """Fit on the rows offset + D_i; scale = 0 leaves the intercept out.
-
-    Stops when the projected gradients of one pass lie within ``tol``.
-    """
+    """Fit until the projected gradients lie within ``tol``; scale = 0 leaves b out."""
     constant = float((offset * offset).sum() + scale * scale)
     lib = native()
     if lib is None:

@@ -122,10 +122,7 @@ def squared_cooccurrence(
 
 
 def cooccurrence_moments(rows: PresenceRows, reach: Any, held: Any) -> Moments:
-    """Moments of the rows of C0, in the type of ``reach``; squares also weighted.
-
-    ``by_reach`` and ``by_held`` weight C0_kw^2 by reach_w and held_w.
-    """
+    """Moments of the rows of C0; squares also weighted by ``reach`` and ``held``."""
     lib = native()
     sums = Moments(*(np.zeros(rows.n_terms, dtype=reach.dtype) for _ in range(4)))
     if lib is not None:
@@ -170,10 +167,7 @@ def walk_sums(rows: PresenceRows, dtype: Any) -> WalkSums:
 
 
 def shared_ends(rows: PresenceRows, others: PresenceRows, dtype: Any) -> Any:
-    """Ordered chains i - k - j of C0 whose ends share a document -> (by i, by k).
-
-    A document of ``rows`` or of ``others``, which has the same columns.
-    """
+    """Chains i - k - j of C0 whose ends share a document of either -> (by i, by k)."""
     lib = native()
     ends, middles = (np.zeros(rows.n_terms, dtype=dtype) for _ in range(2))
     if lib is not None:

@@ -70,13 +70,9 @@ def _hot_terms(rows: SparseMatrix) -> IntVector:
 def top_similar(
     index: Postings, queries: SparseMatrix, k: int, exclude: IntVector | None = None
 ) -> tuple[FloatMatrix, IntVector]:
-    """Similarities and row numbers of the k most similar rows of each query.
-
-    ``queries`` is a CSR of any length; ``exclude`` names a row that each query may
-    not find, or -1. Best first, equal ones by row number; only similarities > 0
-    count, and 0 and -1 fill up where there are fewer. Exact: float64 sums over the
-    terms in order.
-    """
+    """Similarities and numbers of the k most similar rows of each query, exactly."""
+    # Best first, equal ones by row number; 0 and -1 fill up where fewer are similar.
+    # ``exclude`` names a row that each query may not find, or -1.
     n_queries = queries.shape[0]
     similarity = np.zeros((n_queries, k))
     docs = np.full((n_queries, k), -1, dtype=np.int64)

@@ -120,10 +120,7 @@ def squared_lengths(X: SparseMatrix) -> FloatVector:
 
 
 def row_norms(rows: SparseMatrix) -> FloatVector:
-    """Euclidean length of each row of a CSR; duplicate entries count as their sum.
-
-    Squares are summed exactly and rounded once: their order does not show.
-    """
+    """Length of each row, summed exactly and rounded once; duplicates add up."""
     lib = native()
     if lib is not None and _fits(rows):
         norms = lib.row_norms(*csr_arrays(rows), rows.shape[1])
@@ -137,10 +134,7 @@ def row_norms(rows: SparseMatrix) -> FloatVector:
 
 
 def times_dense(rows: Matrix, weights: FloatMatrix) -> FloatMatrix:
-    """``rows @ weights`` for the scores of a linear model, (n_samples, n_outputs).
-
-    Sums run in the order of a row's entries, as scipy's do.
-    """
+    """``rows @ weights``, (n_samples, n_outputs); sums in the order of the entries."""
     lib = native()
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     if lib is None or not sparse.issparse(rows) or not _fits(rows):
@@ -162,10 +156,7 @@ def _fits(rows: SparseMatrix) -> bool:
 
 
 def fixed_point_rows(rows: SparseMatrix, unit: bool = True) -> SparseMatrix:
-    """Rows of a canonical CSR in whole numbers of ``UNIT``, as int64.
-
-    Scaled to length 1 first unless ``unit`` is False; a row of zeros stays zero.
-    """
+    """Canonical rows, scaled to length 1 if ``unit``, in whole numbers of ``UNIT``."""
     steps = unit_rows(rows) if unit else rows.astype(np.float64)
     steps.data = np.rint(steps.data * (1.0 / UNIT)).astype(np.int64)
     return steps
@@ -178,12 +169,8 @@ def class_unit_sums(
     weight: Weights | None,
     unit: bool = True,
 ) -> SparseMatrix:
-    """Sum the fixed-point rows of each class -> CSR int64 (n_classes, n_features).
-
-    ``weight`` is None, int64 (the sum stays a multiple of each entry) or float64
-    (each product is rounded to the grid). Rows are of unit length unless ``unit`` is
-    False, which the plain code does.
-    """
+    """Sum the fixed-point rows of each class -> CSR int64 (n_classes, n_features)."""
+    # Whole weights keep the sum a multiple of each entry; real ones round each product.
     lib = native()
     if lib is None or not _fits(rows) or not unit:
         return _plain_unit_sums(canonical_rows(rows), y_index, n_classes, weight, unit)
@@ -220,11 +207,7 @@ def _plain_unit_sums(
 
 
 def pair_counts(rows: SparseMatrix) -> NDArray[np.float32]:
-    """Documents with both terms, (n_terms, n_terms), with a zero diagonal.
-
-    ``rows`` is a canonical CSR matrix; only where its entries are counts. The
-    result is dense, so choose the terms first. Exact up to 2**24 documents.
-    """
+    """Documents with both terms, dense, zero diagonal; exact up to 2**24 documents."""
     n_terms = rows.shape[1]
     counts = np.zeros((n_terms, n_terms), dtype=np.float32)
     lib = native()
@@ -251,10 +234,7 @@ def logsumexp_rows(scores: FloatMatrix) -> FloatVector:
 
 
 def log_normalize(scores: FloatMatrix) -> FloatMatrix:
-    """Subtract each row's log-sum-exp, so that the row's exponentials sum to 1 (NB5).
-
-    A row of -inf stays as it is.
-    """
+    """Subtract each row's log-sum-exp (NB5); a row of -inf stays as it is."""
     total = logsumexp_rows(scores)
     return scores - np.where(np.isneginf(total), 0.0, total)[:, None]
 

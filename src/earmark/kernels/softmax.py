@@ -232,10 +232,7 @@ def maximize_dual(
 
 
 class _Ascent:
-    """Weights, bias, log a_d; and after a pass: gap, entropy, sum_d c_d (t_d - a_d).
-
-    At first all a_d = t_d, so W = 0; or W of the probabilities that ``start`` gives.
-    """
+    """Weights, bias, log a_d; after a pass gap, entropy, pull sum_d c_d (t_d - a_d)."""
 
     def __init__(
         self,

@@ -67,11 +67,7 @@ Documents: TypeAlias = list[str] | ArrowText
 
 @dataclass(frozen=True)
 class Scan:
-    """How a document becomes terms; scikit-learn's word, char and char_wb analyzers.
-
-    ``min_length`` is the least number of characters of a word; stop words go
-    before n-grams of words are made.
-    """
+    """How a document becomes terms; stop words go before n-grams of words are made."""
 
     analyzer: str = "word"
     ngram_range: tuple[int, int] = (1, 1)
@@ -116,10 +112,7 @@ class NativeCounts:
         return vocabulary
 
     def matrix(self, columns: NDArray[np.int32], last: bool = True) -> CsrArrays:
-        """CSR arrays (indptr, indices, data); a negative column drops the term.
-
-        Rows ascend by term number, not by column. ``last`` frees the counts on the way.
-        """
+        """CSR arrays, by term number; a negative column drops the term; ``last`` frees."""
         n_entries = self._counted.n_entries
         if (columns < 0).any():
             n_entries = int(self.frequencies()[0][columns >= 0].sum())
@@ -214,10 +207,7 @@ class ScannedTexts:
         idf: FloatVector | None,
         norm: str | None,
     ) -> tuple[FloatMatrix, IntVector]:
-        """Linear scores, and how many tokens of each document were known.
-
-        score_dk = sum_w x_dw weights_wk / |x_d| + bias_k with x_dw = tf(count) idf_w.
-        """
+        """Linear scores, and how many tokens of each document were known."""
         scores = np.empty((len(self._texts), len(bias)), dtype=np.float64)
         n_tokens = np.empty(len(self._texts), dtype=np.int64)
         self._lib.score_texts(
@@ -538,11 +528,7 @@ _IN_CONTEXT = (0x0130, 0x03A3)
 
 
 def code_point_tables() -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    """Flags (WORD, SPACE, SPECIAL) and lower case of every code point.
-
-    A special code point, whose lower case is not one code point or depends on
-    its neighbours, stands for itself in the second table.
-    """
+    """Flags (WORD, SPACE, SPECIAL) and lower case, special ones as they are."""
     numbers = np.arange(_N_CODE_POINTS, dtype="<u4")
     every = _decoded(numbers)
     flags = np.zeros(_N_CODE_POINTS, dtype=np.uint8)

@@ -26,13 +26,7 @@ _SILENT = frozenset(
 
 
 def label_words(label: object) -> list[str]:
-    """The words of a label in lower case; none of a number or a code.
-
-    >>> label_words("rec.sport.hockey")
-    ['rec', 'sport', 'hockey']
-    >>> label_words("creditCard_debt2")
-    ['credit', 'card', 'debt']
-    """
+    """The words of a label in lower case; none of a number or a code."""
     if not isinstance(label, str):
         return []
     parts = [p for p in re.split(r"[\W_]+", label) if not _CODE.fullmatch(p)]
@@ -91,14 +85,9 @@ class ClassNames:
         knows: Callable[[list[str]], BoolVector],
         encoded: bool,
     ) -> dict[Hashable, list[str]]:
-        """Texts of the classes whose names say something, in the order of ``str``.
-
-        ``knows`` says which texts have a word that occurs in the documents. Of a
-        label's own words those are taken, and with an encoder also what looks like a
-        word and not like an abbreviation. Encoders know every description. Names of
-        one class, or of less than half of them, would only draw documents there: then
-        none speaks.
-        """
+        """Texts of the classes whose names say something, in the order of ``str``."""
+        # ``knows`` says which texts have a word of the documents. Names of one class,
+        # or of less than half, would only draw documents there: then none speaks.
         if self.class_names is None:
             return {}
         every = {*self.labels, *labels}

@@ -17,18 +17,7 @@ __all__ = ["as_list", "as_texts", "is_missing", "plain_values"]
 
 
 def as_texts(documents: Any) -> Documents:
-    """Documents as a list of ``str`` or, without a copy, as Arrow buffers.
-
-    Takes a list, tuple or other iterable of strings, a NumPy array, a pandas or
-    polars Series, a pyarrow Array or ChunkedArray. Anything in it that is not a
-    string raises DataError with the number of the row.
-
-    Examples
-    --------
-    >>> as_texts(("a b", "c"))
-    ['a b', 'c']
-
-    """
+    """Documents as a list of ``str``, checked, or as Arrow buffers without a copy."""
     if isinstance(documents, ArrowText):
         return documents
     arrow = _as_arrow(documents)

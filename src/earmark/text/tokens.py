@@ -20,16 +20,7 @@ _PLAIN_PATTERN = re.compile(r"(?:\(\?u\))?(?:\\b)?((?:\\w)*)\\w\+(?:\\b)?")
 
 
 def words_of_least_length(token_pattern: str) -> int | None:
-    r"""Least word length when the pattern means "runs of word characters", else None.
-
-    Examples
-    --------
-    >>> words_of_least_length(r"(?u)\b\w\w+\b"), words_of_least_length(r"\w+")
-    (2, 1)
-    >>> words_of_least_length(r"[a-z]+") is None
-    True
-
-    """
+    """Least word length if the pattern means "runs of word characters", else None."""
     match = _PLAIN_PATTERN.fullmatch(token_pattern)
     return None if match is None else len(match[1]) // 2 + 1
 
@@ -60,14 +51,7 @@ def make_preprocessor(
 
 
 def make_tokenizer(token_pattern: str) -> Callable[[str], list[str]]:
-    r"""All matches of the pattern; at most one group, which is then the token.
-
-    Examples
-    --------
-    >>> make_tokenizer(r"#(\w+)")("a #tag and #more")
-    ['tag', 'more']
-
-    """
+    """All matches of the pattern; at most one group, which is then the token."""
     pattern = re.compile(token_pattern)
     if pattern.groups > 1:
         raise ValueError(
@@ -84,15 +68,7 @@ def make_analyzer(
     tokenize: Callable[[str], Sequence[str]] | None = None,
     stop_words: frozenset[str] | None = None,
 ) -> Callable[[str], list[str]]:
-    """Preprocess, split into words or characters, drop stop words, make n-grams.
-
-    Examples
-    --------
-    >>> analyze = make_analyzer("word", (1, 2), str.lower, str.split)
-    >>> analyze("To be")
-    ['to', 'be', 'to be']
-
-    """
+    """Preprocess, split into words or characters, drop stop words, make n-grams."""
     min_n, max_n = ngram_range
     if unit == "char":
         return lambda text: char_ngrams(preprocess(text), min_n, max_n)
@@ -112,16 +88,7 @@ def make_analyzer(
 
 
 def stop_word_set(stop_words: str | Iterable[str] | None) -> frozenset[str] | None:
-    """The words to leave out, or None; ``"english"`` is scikit-learn's list of 318.
-
-    Examples
-    --------
-    >>> "whereupon" in stop_word_set("english")
-    True
-    >>> sorted(stop_word_set(["and", "or"]))
-    ['and', 'or']
-
-    """
+    """The words to leave out, or None; "english" is scikit-learn's list of 318."""
     if stop_words is None:
         return None
     if isinstance(stop_words, str):
@@ -157,19 +124,7 @@ _LEAST_VOCABULARY = 1000
 def unspaced_share(
     texts: Iterable[str], n_texts: int = 200, n_characters: int = 500
 ) -> float:
-    """Share of letters of scripts without spaces, in the first texts that have any.
-
-    Looks at the beginnings of at most ``n_texts`` texts; 0 when they hold too few
-    letters to tell.
-
-    Examples
-    --------
-    >>> unspaced_share(["word by word"] * 50)
-    0.0
-    >>> unspaced_share(["統計的自然言語処理の基礎"] * 50)
-    1.0
-
-    """
+    """Share of letters of scripts without spaces in the first texts; 0 for too few."""
     sample = [text[:n_characters] for text in islice(texts, n_texts)]
     if all(map(str.isascii, sample)):
         return 0.0
@@ -184,20 +139,8 @@ def unspaced_share(
 def mixes_languages(
     texts: Sequence[str], n_texts: int = 2000, n_characters: int = 500
 ) -> bool:
-    """Whether the texts are in several languages, or in Latin and other letters.
-
-    In one language nearly every text has one of the most frequent words; measured on
-    the beginnings of texts from all over the sequence. False when they are too few or
-    too short to tell.
-
-    Examples
-    --------
-    >>> mixes_languages(["the cat sat on the mat, which was red"] * 60)
-    False
-    >>> mixes_languages([" ".join(f"{n}w{k}" for k in range(9)) for n in range(199)])
-    True
-
-    """
+    """Whether the texts are in several languages, or in Latin and other letters."""
+    # In one language nearly every text has one of the most frequent words.
     step = max(1, len(texts) // n_texts)
     sample = [texts[row][:n_characters] for row in range(0, len(texts), step)]
     sets = [set(_WORD.findall(text.lower())) for text in sample]

@@ -76,12 +76,9 @@ class PairProblem:
 def fit_pair(
     base: Estimator, problem: PairProblem, features: SparseMatrix, labels: Labels
 ) -> Any:
-    """Train a copy of the base classifier on the transformed documents of two classes.
-
-    A linear support vector machine of LIBLINEAR's kind penalizes its intercept, so
-    for it the constant part matters: it is trained on the full transform, exactly,
-    in sparse form. Other classifiers get the sparse part.
-    """
+    """Train a copy of the base classifier on the documents of two classes."""
+    # LIBLINEAR's SVM penalizes its intercept, so for it the constant part matters: it
+    # is trained on the full transform, exactly, others on the sparse part.
     if type(base) is LinearSVC and base.penalty == "l2":
         return _fit_linear_svm(base, problem, features, labels)
     return clone(base).fit(features, labels)
@@ -205,10 +202,7 @@ class OneAgainstOne:
         return self._vote(margins)
 
     def _vote(self, margins: FloatMatrix) -> FloatMatrix:
-        """Votes for each class, ties broken by summed margins.
-
-        The summed margins are squashed into (-1/3, 1/3): they never outweigh a vote.
-        """
+        """Votes per class; ties by summed margins, squashed into (-1/3, 1/3)."""
         votes: FloatMatrix = np.zeros((len(margins), len(self.held)))
         sums = np.zeros_like(votes)
         for margin, (first, second) in zip(margins.T, self.pairs, strict=True):
@@ -252,10 +246,7 @@ def best_in_cross_validation(
     n_parts: int,
     seed: int,
 ) -> float:
-    """The smallest cost with the best accuracy on held-out parts.
-
-    Paths are counted afresh without the held-out documents.
-    """
+    """The smallest cost with the best accuracy in cross-validation, paths included."""
     smallest = int(np.bincount(y_index).min())
     if smallest < 2:
         raise DataError(

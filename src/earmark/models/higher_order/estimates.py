@@ -95,11 +95,7 @@ def block_paths(rows: SparseMatrix, order: int) -> tuple[Any, Any]:
 def joined_paths(
     order: int, held: SparseMatrix, documents: IntVector, pairs: list[tuple[Any, Any]]
 ) -> ClassPaths:
-    """The classes' paths together.
-
-    ``held`` has the documents with each term (n_classes, n_features), ``pairs`` each
-    class's paths per term and in total; none are needed at order 1.
-    """
+    """The classes together: ``pairs`` has each one's paths per term and in total."""
     n_classes = len(documents)
     if order == 1:
         counts, totals = held, documents

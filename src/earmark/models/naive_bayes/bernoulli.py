@@ -110,11 +110,9 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     def _own_likelihood_without(
         self, rows: SparseMatrix, held: FloatVector, docs: float, lost: float
     ) -> FloatVector:
-        """NB8 for documents of one class and one weight: that class loses ``lost``.
-
-        The absent-term sum changes for all terms, since the class has fewer
-        documents: it is made once and corrected for each document's own terms.
-        """
+        """NB8 for documents of one class and one weight: that class loses ``lost``."""
+        # All absent terms change, as the class has fewer documents: their sum is made
+        # once and corrected for each document's own terms.
         left = docs - lost
         # Terms with held > left are in every document, so in the one that leaves.
         missing = left - held

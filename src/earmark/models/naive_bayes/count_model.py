@@ -317,10 +317,7 @@ def log_likelihood_without(
     weight: FloatVector,
     *removed: Matrix,
 ) -> FloatMatrix:
-    """Log P(x|c) of each row with the row itself taken out of its class (NB8).
-
-    ``removed`` says what leaves with it where that is more than the row.
-    """
+    """Log P(x|c) of each row once it, or ``removed``, has left its own class (NB8)."""
     without: FloatMatrix = model._log_likelihood_without(rows, own, weight, *removed)
     return without
 
@@ -407,11 +404,7 @@ class MultinomialNaiveBayes(CountNaiveBayes):
         weight: FloatVector,
         removed: SparseMatrix | None = None,
     ) -> FloatMatrix:
-        """Log P(x|c) of each row once it has left its own class (NB8).
-
-        ``removed`` holds the counts that leave with it, the row's own by default;
-        it must cover the row's terms.
-        """
+        """Log P(x|c) once the row, or ``removed`` with its terms, has left (NB8)."""
         likelihood = weighted_sums(rows, self._weights)
         if removed is None:
             gone, gone_tokens = rows.data, row_lengths(rows)
@@ -518,10 +511,7 @@ class ComplementNaiveBayes(CountNaiveBayes):
         return self._settled(super()._joint_log_likelihood(X), self.class_log_prior_)
 
     def _settled(self, scores: FloatMatrix, log_prior: FloatMatrix) -> FloatMatrix:
-        """A class whose complement is impossible (alpha = 0) is certain (NB7).
-
-        Where several are, the prior decides among them.
-        """
+        """A class of impossible complement is certain (NB7); of several the prior says."""
         endless = np.isposinf(scores)
         rows = np.any(endless, axis=1, keepdims=True)
         if np.any(rows):

@@ -402,11 +402,7 @@ def _shares_of(votes: FloatMatrix) -> FloatMatrix:
 def learned_positions(
     rows: SparseMatrix, own: IntVector, learned: SparseMatrix, targets: IntVector
 ) -> IntVector:
-    """Where each of ``rows`` with class ``own`` stands among the learned documents.
-
-    Documents that occur several times are told apart by their turn. A document
-    that was not learned, or not that often, is a DataError.
-    """
+    """Where each row stands among the learned documents; equal ones by their turn."""
     places = defaultdict(list)
     for position, key in reversed(list(enumerate(_keys(learned, targets)))):
         places[key].append(position)

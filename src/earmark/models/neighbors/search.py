@@ -60,10 +60,7 @@ class SimilarSearch(Search):
 
 
 class ProductSearch(Search):
-    """The k largest products, whatever their sign: dot, or cosine of all documents.
-
-    A row of zeros is as near to one document as to any other: it finds none.
-    """
+    """The k largest products, whatever their sign; a row of zeros finds none."""
 
     def nearest(self, rows: SparseMatrix, k: int, exclude: IntVector) -> Neighbors:
         """The k documents of the largest product."""
@@ -78,12 +75,10 @@ class ProductSearch(Search):
 
 
 class DistanceSearch(Search):
-    """Euclidean distance d, similarity 1 / (1 + d): exact, vectors of any length.
+    """Euclidean distance d, similarity 1 / (1 + d): exact, vectors of any length."""
 
-    A k-d tree in few dimensions, products of vectors in many. Either names
-    candidates, whose distances are then computed from the differences, so that equal
-    distances come out equal.
-    """
+    # A k-d tree in few dimensions, products in many: either names candidates, whose
+    # distances are computed from the differences, so that equal ones come out equal.
 
     def __init__(self, vectors: SparseMatrix) -> None:
         super().__init__(vectors)
@@ -138,13 +133,10 @@ class DistanceSearch(Search):
 
 
 class SketchSearch(Search):
-    """Cosine by locality-sensitive sketches: approximate (Charikar 2002).
+    """Cosine by locality-sensitive sketches: approximate (Charikar 2002)."""
 
-    A document becomes the signs of its products with random vectors of +-1; two
-    sketches agree in a share 1 - angle / pi of the bits. The documents whose sketches
-    agree most are compared exactly. No similarity is wrong, but a neighbour may be
-    missed: ``recall`` measures how many are not.
-    """
+    # A sketch is the signs of products with random vectors of +-1; two agree in a share
+    # 1 - angle / pi of the bits. Those that agree most are compared exactly.
 
     def __init__(self, vectors: SparseMatrix, seed: int) -> None:
         super().__init__(vectors)
@@ -283,10 +275,7 @@ def vote_weights(similarity: FloatMatrix, index: IntVector, vote: str) -> FloatM
 def counted_votes(
     targets: IntVector, weight: FloatMatrix, n_classes: int
 ) -> FloatMatrix:
-    """Sum of the votes for each class, (n_samples, n_classes).
-
-    ``targets`` is the class of each neighbour, anything where there is none.
-    """
+    """Sum of the neighbours' votes for their ``targets``, (n_samples, n_classes)."""
     n_samples = len(targets)
     cell = np.arange(n_samples)[:, None] * n_classes + targets
     total = np.bincount(
@@ -296,11 +285,8 @@ def counted_votes(
 
 
 def chosen_classes(votes: FloatMatrix, nearest: IntVector, seed: int) -> IntVector:
-    """The class with most votes; equal ones by lot.
-
-    The lot is drawn from the seed and the nearest neighbour: a document gets the
-    same answer whatever stands beside it in X.
-    """
+    """The class with most votes; equal ones by lot."""
+    # Drawn from the seed and the nearest neighbour: what stands beside in X has no say.
     best = votes.argmax(axis=1)
     tied = votes == votes.max(axis=1, keepdims=True)
     rows = np.flatnonzero(tied.sum(axis=1) > 1)
@@ -314,10 +300,7 @@ def chosen_classes(votes: FloatMatrix, nearest: IntVector, seed: int) -> IntVect
 def best_k(
     targets: IntVector, weight: FloatMatrix, own: IntVector, shares: FloatVector
 ) -> int:
-    """The number of neighbours that labels most documents right; the smallest such.
-
-    One pass: the votes for k + 1 are those for k and one more.
-    """
+    """The smallest number of neighbours that labels most documents right."""
     n_samples, most = targets.shape
     every = np.arange(n_samples)
     votes = np.zeros((n_samples, len(shares)))
@@ -352,12 +335,9 @@ def neighbor_parts(
     weight: FloatMatrix,
     shares: FloatVector,
 ) -> list[ScoreParts]:
-    """Each neighbour's vote, spread over the terms that make it similar.
-
-    Its product with the document is a sum over shared terms; its vote is spread in
-    the same proportions, so that the parts add up exactly. A neighbour that shares no
-    term votes as a whole.
-    """
+    """Each neighbour's vote, spread over the terms that make it similar."""
+    # Spread as its product with the document is, so that the parts add up exactly; a
+    # neighbour that shares no term votes as a whole.
     parts = []
     for d in range(rows.shape[0]):
         begin, end = rows.indptr[d], rows.indptr[d + 1]

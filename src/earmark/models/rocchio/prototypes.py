@@ -76,10 +76,7 @@ def _sum_squares(statistics: UnitVectorSums) -> FloatVector:
 def prototypes(
     statistics: UnitVectorSums, rest_weight: float, of_unit_length: bool
 ) -> tuple[FloatMatrix, FloatVector]:
-    """All prototypes (n_features, n_classes) and their squared lengths.
-
-    With ``of_unit_length`` the prototypes are scaled, the lengths are from before.
-    """
+    """All prototypes (n_features, n_classes), and their squares before scaling."""
     docs = statistics.docs.astype(np.float64)
     near, far = mixing(docs, docs.sum(), rest_weight)
     if not np.any(far):
@@ -129,12 +126,7 @@ def without_own(
     weight: FloatVector,
     unit: bool = True,
 ) -> Measures:
-    """Measures of learned documents, each taken out of the statistics first.
-
-    ``rows`` is a canonical CSR of the documents, which are scaled to length 1 where
-    ``unit``. Costs a product with the sums for
-    the unit vectors and one for the fixed-point ones that were summed; no refit.
-    """
+    """Measures of learned documents, each taken out of the statistics first."""
     every = np.arange(len(own))
     docs = np.tile(docs, (len(own), 1))
     docs[every, own] -= weight
@@ -159,12 +151,8 @@ def without_own(
 
 
 def closeness(measures: Measures, metric: str) -> FloatMatrix:
-    """Score of each class, highest for the nearest prototype; -inf for no documents.
-
-    Euclidean: mu.v - |mu|^2 / 2, which orders classes as -|mu - v| does in
-    O(K terms of the document). Cosine: mu.v / |mu|, 0 for a prototype of length 0.
-    Dot: mu.v.
-    """
+    """Score of each class, highest for the nearest prototype; -inf for no documents."""
+    # Euclidean: mu.v - |mu|^2 / 2 orders classes as -|mu - v| does, by the terms alone.
     if metric == "euclidean":
         score = measures.products - 0.5 * measures.squares
     elif metric == "dot":
@@ -185,11 +173,7 @@ def distances(measures: Measures, metric: str) -> FloatMatrix:
 
 
 def rule_value(distance: FloatMatrix, rule: str) -> FloatVector:
-    """What the two-class rule compares with its threshold, higher for the class.
-
-    "offset": |mu_rest - v| - |mu - v| > offset. "radius": -|mu - v| > -radius.
-    The class is the second column.
-    """
+    """What a rule compares with its threshold, higher for the class (second column)."""
     if rule == "radius":
         return -distance[:, 1]
     with np.errstate(invalid="ignore"):
@@ -200,11 +184,9 @@ def rule_value(distance: FloatMatrix, rule: str) -> FloatVector:
 def best_threshold(
     value: FloatVector, is_member: BoolVector, weight: FloatVector, objective: str
 ) -> float:
-    """The threshold whose decisions ``value > threshold`` do best on these documents.
-
-    Thresholds lie half-way between neighbouring values; of equally good ones the
-    highest is taken, since false positives are what the plain rule suffers from.
-    """
+    """The threshold whose decisions ``value > threshold`` do best."""
+    # Half-way between neighbouring values; of equally good ones the highest, as false
+    # positives are what the plain rule suffers from.
     known = np.isfinite(value) & (weight > 0)
     if not (known & is_member).any() or not (known & ~is_member).any():
         raise DataError(
