@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from earmark.exceptions import DataError
 from earmark.models import RocchioClassifier
 from earmark.models.rocchio import classifier as tuning
-from earmark.models.rocchio.prototypes import best_threshold
+from earmark.models.rocchio.classifier import best_threshold
 
 # Table 14.1 of Manning, Raghavan and Schütze (2008): Chinese, Japan, Tokyo, Macao,
 # Beijing, Shanghai; d1-d3 are about China, d4 is not, d5 is the test document.

@@ -112,7 +112,7 @@ class NativeCounts:
         return vocabulary
 
     def matrix(self, columns: NDArray[np.int32], last: bool = True) -> CsrArrays:
-        """CSR arrays, by term number; a negative column drops the term; ``last`` frees."""
+        """CSR arrays by term number; a negative column drops a term; ``last`` frees."""
         n_entries = self._counted.n_entries
         if (columns < 0).any():
             n_entries = int(self.frequencies()[0][columns >= 0].sum())

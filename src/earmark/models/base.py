@@ -381,15 +381,24 @@ class AdditiveClassifier(ScoringClassifier):
     def _derive(self) -> None:
         """Set the parameters from ``statistics_``."""
 
-    @abstractmethod
-    def leave_one_out(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> FloatMatrix:
-        """Log posteriors of learned documents, each as if it had not been learned."""
-
     def _training_rows(self, X: Matrix) -> Matrix:
         """The rows that the statistics sum; validated X by default."""
         return X
+
+    def _log_posteriors_without(
+        self, X: Matrix, own: IntVector, weight: FloatVector
+    ) -> FloatMatrix:
+        """Log posteriors of training rows, each taken out of its own class (NB8)."""
+        raise NotImplementedError
+
+    def _tune(self, X: Matrix, labels: Labels, weight: FloatVector) -> Self:
+        """What is chosen on the training documents once they are learned: nothing."""
+        return self
+
+    def _changed(self) -> Self:
+        """Derive the parameters anew: other documents were learned."""
+        self._derive()
+        return self
 
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -397,7 +406,8 @@ class AdditiveClassifier(ScoringClassifier):
         """Learn X (n_samples, n_features) and y afresh."""
         self._check_parameters()
         X, labels = self._training_data(X, y)
-        return self.finalise(self._summed(X, labels, sample_weight, np.unique(labels)))
+        self.finalise(self._summed(X, labels, sample_weight, np.unique(labels)))
+        return self._tune(X, labels, real_weights(sample_weight, X.shape[0]))
 
     def partial_fit(
         self,
@@ -419,8 +429,7 @@ class AdditiveClassifier(ScoringClassifier):
         require_same_classes(classes, self.classes_)
         X, labels = self._training_data(X, y, reset=False)
         self.statistics_.add(self._training_rows(X), labels, sample_weight)
-        self._derive()
-        return self
+        return self._changed()
 
     def forget(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -429,8 +438,23 @@ class AdditiveClassifier(ScoringClassifier):
         check_is_fitted(self)
         X, labels = self._training_data(X, y, reset=False)
         self.statistics_.remove(self._training_rows(X), labels, sample_weight)
-        self._derive()
-        return self
+        return self._changed()
+
+    def leave_one_out(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> FloatMatrix:
+        """Log posteriors of learned documents, each as if it had not been learned.
+
+        Equal to a refit without the document (NB8); columns and what was tuned are held
+        fixed. X and y must have been learned, with these weights. Returns an array of
+        shape (n_samples, n_classes); -inf for a class that has no other document.
+        """
+        check_is_fitted(self)
+        X, labels = self._training_data(X, y, reset=False)
+        own = self._own_class(labels, X.shape[0])
+        weight = real_weights(sample_weight, X.shape[0])
+        self._require_learned(own, weight)
+        return self._log_posteriors_without(self._training_rows(X), own, weight)
 
     def accumulate(
         self,
@@ -455,8 +479,7 @@ class AdditiveClassifier(ScoringClassifier):
         self.statistics_ = statistics
         self.classes_ = statistics.classes
         self.n_features_in_ = statistics.n_features
-        self._derive()
-        return self
+        return self._changed()
 
     def _summed(
         self,
@@ -471,3 +494,11 @@ class AdditiveClassifier(ScoringClassifier):
     def _own_class(self, y: ArrayLike, n_samples: int) -> IntVector:
         """Row number in ``classes_`` of each label."""
         return label_positions(np.asarray(y), self.classes_, n_samples)
+
+    def _require_learned(self, own: IntVector, weight: FloatVector) -> None:
+        seen = np.bincount(own, weights=weight, minlength=len(self.classes_))
+        if np.any(seen > self.statistics_.docs + 1e-9):
+            raise DataError(
+                "leave-one-out wants documents that were learned: y holds more "
+                "documents of a class than the model has seen."
+            )

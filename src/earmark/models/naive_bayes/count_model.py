@@ -8,9 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
-from earmark.exceptions import DataError
 from earmark.kernels.rows import (
     canonical_rows,
     log_normalize,
@@ -28,7 +26,6 @@ from earmark.models.base import (
 )
 from earmark.parameters import require_in_range, with_parameters
 from earmark.statistics import ClassStatistics
-from earmark.statistics.class_statistics import real_weights
 from earmark.typing import (
     ArrayLike,
     Estimator,
@@ -177,27 +174,10 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
     def _empty_statistics(self, classes: Labels, n_features: int) -> ClassStatistics:
         return ClassStatistics(classes, n_features)
 
-    def leave_one_out(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    def _log_posteriors_without(
+        self, X: Matrix, own: IntVector, weight: FloatVector
     ) -> FloatMatrix:
-        """Log posteriors of training documents, each as if not trained on (NB8).
-
-        Columns are held fixed. X and y must have been learned,
-        with these weights. Returns an array of shape (n_samples, n_classes).
-        """
-        check_is_fitted(self)
-        X, labels = self._training_data(X, y, reset=False)
-        rows = canonical_rows(self._training_rows(X)).astype(np.float64)
-        own = self._own_class(labels, rows.shape[0])
-        weight = real_weights(sample_weight, rows.shape[0])
-        if np.any(
-            np.bincount(own, weights=weight)
-            > self.statistics_.docs[: own.max() + 1] + 1e-9
-        ):
-            raise DataError(
-                "leave_one_out wants documents that were learned: y holds more "
-                "documents of a class than the model has seen."
-            )
+        rows = canonical_rows(X).astype(np.float64)
         prior = self._log_prior_without(own, weight)
         joint = self._log_likelihood_without(rows, own, weight) + prior
         impossible = np.all(np.isneginf(joint), axis=1, keepdims=True)
@@ -511,7 +491,7 @@ class ComplementNaiveBayes(CountNaiveBayes):
         return self._settled(super()._joint_log_likelihood(X), self.class_log_prior_)
 
     def _settled(self, scores: FloatMatrix, log_prior: FloatMatrix) -> FloatMatrix:
-        """A class of impossible complement is certain (NB7); of several the prior says."""
+        """A class of impossible complement is certain (NB7); else the prior."""
         endless = np.isposinf(scores)
         rows = np.any(endless, axis=1, keepdims=True)
         if np.any(rows):

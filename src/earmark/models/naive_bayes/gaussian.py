@@ -6,14 +6,12 @@ from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from earmark.kernels.rows import dense_blocks, log_normalize
 from earmark.models.base import JointClassifier, ScoreParts
 from earmark.models.naive_bayes.count_model import ClassPrior
 from earmark.parameters import require_in_range, with_parameters
 from earmark.statistics import ClassMoments
-from earmark.statistics.class_statistics import real_weights
 from earmark.statistics.vector_sums import merge_moments
 from earmark.typing import (
     ArrayLike,
@@ -71,21 +69,6 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
     class_prior: ArrayLike | str | None = None
     var_smoothing: float = 1e-9
 
-    def leave_one_out(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> FloatMatrix:
-        """Log posteriors of training documents, each as if not trained on (NB8).
-
-        One point is removed from its class's mean and variance and from the
-        overall variance that ``var_smoothing`` refers to.
-        """
-        check_is_fitted(self)
-        X, labels = self._training_data(X, y, reset=False)
-        own = self._own_class(labels, X.shape[0])
-        weight = real_weights(sample_weight, X.shape[0])
-        prior = self._log_prior_without(own, weight)
-        return log_normalize(self._log_likelihood_without(X, own, weight) + prior)
-
     def _check_parameters(self) -> None:
         require_in_range(self, "var_smoothing", low=0.0)
 
@@ -123,10 +106,18 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
             for row in block
         ]
 
+    def _log_posteriors_without(
+        self, X: Matrix, own: IntVector, weight: FloatVector
+    ) -> FloatMatrix:
+        prior = self._log_prior_without(own, weight)
+        return log_normalize(self._log_likelihood_without(X, own, weight) + prior)
+
     def _log_likelihood_without(
         self, X: Matrix, own: IntVector, weight: FloatVector
     ) -> FloatMatrix:
         """Log P(x|c) of each row once it has left its own class (NB8)."""
+        # One point leaves its class's mean and variance, and the overall variance
+        # that ``var_smoothing`` refers to.
         blocks = [
             self._block_without(block, own[rows], weight[rows])
             for rows, block in dense_blocks(X)

@@ -1,8 +1,16 @@
-"""Rocchio classification: one prototype per class, the nearest wins (VS2)."""
+"""Rocchio classification: one prototype per class, the nearest wins (VS2).
+
+A prototype is the mean of a class's unit vectors minus a share of the mean of
+all others. With class sums S_c, their total S and n_c of N documents it is
+``near_c S_c + far_c S``, where near_c = 1/n_c + r/(N - n_c), far_c = -r/(N - n_c):
+every length and product follows from the products of sums.
+"""
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
@@ -12,9 +20,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
 from earmark.kernels.rows import (
+    UNIT,
     canonical_rows,
+    fixed_point_rows,
     log_normalize,
+    row_lengths,
     row_norms,
+    squared_lengths,
     times_dense,
     unit_rows,
 )
@@ -27,16 +39,6 @@ from earmark.models.base import (
     ScoreParts,
     linear_parts,
 )
-from earmark.models.rocchio.prototypes import (
-    Measures,
-    SumProducts,
-    best_threshold,
-    closeness,
-    distances,
-    prototypes,
-    rule_value,
-    without_own,
-)
 from earmark.parameters import require_in_range, require_one_of, with_parameters
 from earmark.statistics import UnitVectorSums
 from earmark.statistics.class_statistics import real_weights
@@ -45,43 +47,172 @@ from earmark.typing import (
     BoolVector,
     FloatMatrix,
     FloatVector,
+    IntVector,
     Labels,
     Matrix,
     MatrixLike,
     SparseMatrix,
 )
 
+# Typical of tf-idf text; serves while no documents are at hand to learn it from.
+_USUAL_TEMPERATURE = 0.02
+# The temperature is one number: more documents than this do not make it better.
+_ENOUGH_DOCUMENTS = 500
 
-def nearest_parts(
-    unit: SparseMatrix, weights: FloatMatrix, offset: FloatVector, shares: FloatVector
-) -> list[ScoreParts]:
-    """The plain rule: score = unit @ weights + offset; shares for an empty document."""
-    constants = {"length of the prototype": offset} if offset.any() else {}
-    said = linear_parts(unit, weights, constants)
-    return [
-        parts
-        if len(parts.columns)
-        else ScoreParts(
-            parts.columns,
-            parts.terms,
-            {"class share": shares},
-            "No known term: the class shares answer.",
+
+@dataclass(frozen=True)
+class Measures:
+    """What every rule looks at, (n_samples, n_classes) or broadcast to it."""
+
+    metric: str
+    products: FloatMatrix
+    """Inner product of the document with each prototype."""
+    squares: FloatMatrix
+    """Squared length of each prototype."""
+    docs: FloatMatrix
+    """Weight of documents behind each prototype; 0 where the class is empty."""
+    lengths: FloatMatrix
+    """Squared length of each document, (n_samples, 1)."""
+    empty: BoolVector
+    """Documents that say nothing, for which the class shares answer."""
+
+    def closeness(self) -> FloatMatrix:
+        """Class scores, highest for the nearest prototype; -inf for an empty class."""
+        score = self.products
+        if self.metric == "euclidean":
+            # Orders classes as -|mu - v| does, at the cost of the document's terms.
+            score = score - 0.5 * self.squares
+        elif self.metric == "cosine":
+            norm = np.broadcast_to(np.sqrt(self.squares), score.shape)
+            score = np.divide(score, norm, out=np.zeros_like(norm), where=norm > 0)
+        return np.where(self.docs > 0, score, -np.inf)
+
+    def distances(self) -> FloatMatrix:
+        """|mu - v|; with cosine, mu is scaled to unit length first."""
+        full = self.lengths + (0.0 if self.metric == "euclidean" else 1.0)
+        # |mu - v|^2 = |v|^2 - 2 (mu.v - |mu|^2 / 2).
+        return np.sqrt(np.maximum(full - 2.0 * self.closeness(), 0.0))
+
+    def rule_value(self, rule: str) -> FloatVector:
+        """What a rule compares with its threshold, higher for the class (column 1)."""
+        distance = self.distances()
+        if rule == "radius":
+            return -distance[:, 1]
+        with np.errstate(invalid="ignore"):
+            gap = distance[:, 0] - distance[:, 1]
+        return np.where(np.isnan(gap), 0.0, gap)
+
+
+def mixing(
+    docs: FloatMatrix, total: FloatMatrix, rest_weight: float
+) -> tuple[FloatMatrix, FloatMatrix]:
+    """near_c and far_c for class weights ``docs``; 0 where there is nothing to mean."""
+    rest = total - docs
+    gone = rest <= 1e-9 * np.maximum(total, 1.0)
+    far = np.divide(-rest_weight, rest, out=np.zeros_like(docs), where=~gone)
+    near = np.divide(1.0, docs, out=np.zeros_like(docs), where=docs > 0)
+    return near - far, far
+
+
+def _laid_out(statistics: UnitVectorSums, factor: FloatVector) -> FloatMatrix:
+    """factor_c S_c as a dense (n_features, n_classes)."""
+    sums = statistics.sums
+    dense = np.zeros((sums.shape[1], sums.shape[0]))
+    for c, (start, stop) in enumerate(pairwise(sums.indptr)):
+        dense[sums.indices[start:stop], c] = sums.data[start:stop] * (factor[c] * UNIT)
+    return dense
+
+
+def _sum_squares(statistics: UnitVectorSums) -> FloatVector:
+    """|S_c|^2."""
+    steps = statistics.sums.data * UNIT
+    parts = (steps[start:stop] for start, stop in pairwise(statistics.sums.indptr))
+    return np.array([part @ part for part in parts])
+
+
+def prototypes(
+    statistics: UnitVectorSums, rest_weight: float, of_unit_length: bool
+) -> tuple[FloatMatrix, FloatVector]:
+    """All prototypes (n_features, n_classes), and their squares before scaling."""
+    docs = statistics.docs.astype(np.float64)
+    near, far = mixing(docs, docs.sum(), rest_weight)
+    if not np.any(far):
+        squares = near**2 * _sum_squares(statistics)
+        weights = _laid_out(statistics, near * _scale(squares, of_unit_length))
+        return weights, squares
+    weights = _laid_out(statistics, np.ones_like(docs))
+    weights = weights * near + weights.sum(axis=1, keepdims=True) * far
+    squares = np.einsum("ij,ij->j", weights, weights)
+    return weights * _scale(squares, of_unit_length), squares
+
+
+def _scale(squares: FloatVector, of_unit_length: bool) -> FloatVector:
+    if not of_unit_length:
+        return np.ones_like(squares)
+    norm = np.sqrt(squares)
+    return np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
+
+
+@dataclass(frozen=True)
+class SumProducts:
+    """Products of documents with the class sums, and of the sums with each other."""
+
+    times: Callable[[SparseMatrix], FloatMatrix]
+    """rows -> rows @ S, (n_samples, n_classes)."""
+    squares: FloatVector
+    """|S_c|^2."""
+    with_total: FloatVector
+    """S_c . S; not looked at where ``rest_weight`` is 0."""
+
+    @classmethod
+    def of(cls, statistics: UnitVectorSums) -> SumProducts:
+        """From the sums themselves."""
+        sums = _laid_out(statistics, np.ones(len(statistics.classes)))
+        gram = sums.T @ sums
+        return cls(
+            lambda rows: times_dense(rows, sums), np.diag(gram), gram.sum(axis=1)
         )
-        for parts in said
-    ]
 
 
-def two_class_parts(
+def best_threshold(
+    value: FloatVector, is_member: BoolVector, weight: FloatVector, objective: str
+) -> float:
+    """The threshold whose decisions ``value > threshold`` do best."""
+    # Half-way between neighbouring values; of equally good ones the highest, as false
+    # positives are what the plain rule suffers from.
+    known = np.isfinite(value) & (weight > 0)
+    if not (known & is_member).any() or not (known & ~is_member).any():
+        raise DataError(
+            "tuning by leave-one-out needs at least two documents of each class; "
+            "give more documents, or a number as `threshold`."
+        )
+    order = np.argsort(-value[known], kind="stable")
+    value, is_member = value[known][order], is_member[known][order]
+    weight = weight[known][order]
+    hits = np.concatenate(([0.0], np.cumsum(weight * is_member)))
+    alarms = np.concatenate(([0.0], np.cumsum(weight * ~is_member)))
+    if objective == "f1":
+        quality = 2 * hits / (hits + alarms + hits[-1])
+    else:
+        quality = hits - alarms  # the accuracy, but for constants
+    # Cutting between equal values is not a threshold.
+    ends = np.concatenate(([True], value[1:] != value[:-1], [True]))
+    best = int(np.argmax(np.where(ends, quality, -np.inf)))
+    if best == 0:
+        return float(np.nextafter(value[0], np.inf))
+    if best == len(value):
+        return float(np.nextafter(value[-1], -np.inf))
+    return float(0.5 * (value[best - 1] + value[best]))
+
+
+def _two_class_parts(
     unit: SparseMatrix, slope: FloatVector, total: FloatVector, margin: FloatVector
 ) -> list[ScoreParts]:
-    """The two-class rules: a difference of distances by its squares.
-
-    |mu_0 - v| - |mu_1 - v| = 2 (s_1 - s_0) / (|mu_0 - v| + |mu_1 - v|) with the
-    linear scores s, and radius - |mu_1 - v| = (radius^2 - |mu_1 - v|^2) / (radius +
-    |mu_1 - v|) with |mu_1 - v|^2 linear in v too. ``slope`` is the linear weight
-    and ``total`` the denominator, each document's own; what is left of ``margin``
-    belongs to the rule.
-    """
+    """The two-class rules: a difference of distances by its squares."""
+    # |mu_0 - v| - |mu_1 - v| = 2 (s_1 - s_0) / (|mu_0 - v| + |mu_1 - v|) with the
+    # linear scores s; radius - |mu_1 - v| = (radius^2 - |mu_1 - v|^2) / (radius +
+    # |mu_1 - v|) with |mu_1 - v|^2 linear in v too. ``slope`` is the linear weight,
+    # ``total`` the denominator; what is left of ``margin`` belongs to the rule.
     both = np.stack([np.zeros_like(slope), slope], axis=1)
     parts = []
     for part, whole, value in zip(
@@ -91,12 +222,6 @@ def two_class_parts(
         rest = np.array([0.0, value]) - terms.sum(axis=0)
         parts.append(ScoreParts(part.columns, terms, {"distance rule": rest}))
     return parts
-
-
-# Typical of tf-idf text; serves while no documents are at hand to learn it from.
-_USUAL_TEMPERATURE = 0.02
-# The temperature is one number: more documents than this do not make it better.
-_ENOUGH_DOCUMENTS = 500
 
 
 @with_parameters()
@@ -179,49 +304,15 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
 
     # -- learning ------------------------------------------------------------
 
-    def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn X (n_samples, n_features) and y afresh, and tune on them."""
-        self._check_parameters()
-        X, labels = self._training_data(X, y)
-        self.finalise(self._summed(X, labels, sample_weight, np.unique(labels)))
-        return self._tune(X, labels, real_weights(sample_weight, X.shape[0]))
-
-    def partial_fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn more documents exactly; ``tune`` afterwards, on the documents learned.
-
-        Give all labels in ``classes`` at the first call if ``y`` does not hold
-        them all; a label that is not among them is an error and changes nothing.
-        """
-        super().partial_fit(X, y, classes, sample_weight)
+    def _changed(self) -> Self:
+        """Prototypes of other documents: not yet tuned."""
         self.tuned_ = {}
-        return self
-
-    def forget(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Unlearn documents, as if never seen; ``tune`` afterwards on those left."""
-        super().forget(X, y, sample_weight)
-        self.tuned_ = {}
-        return self
-
-    def finalise(self, statistics: UnitVectorSums) -> Self:
-        """Become the model that these statistics describe, not yet tuned."""
-        self.tuned_ = {}
-        super().finalise(statistics)
         if self.rule != "nearest" and len(self.classes_) != 2:
             raise ValueError(
                 f"rule={self.rule!r} decides between two classes, "
                 f"got {len(self.classes_)}; use rule='nearest'."
             )
-        return self
+        return super()._changed()
 
     def tune(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -245,21 +336,7 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
         """
         if self.metric == "dot":
             raise AttributeError("metric='dot' compares products, not distances.")
-        return distances(self._measures(self._validated(X))[0], self.metric)
-
-    def leave_one_out(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> FloatMatrix:
-        """Log posteriors of learned documents, each as if it had not been learned.
-
-        Equal to a refit without the document; columns, temperature and threshold
-        are held fixed. A class of one document is impossible (-inf) without it.
-        """
-        check_is_fitted(self)
-        X, labels = self._training_data(X, y, reset=False)
-        weight = real_weights(sample_weight, X.shape[0])
-        measures, empty = self._without_own(X, labels, weight)
-        return self._log_posteriors(self._decided(measures, empty))
+        return self._measures(self._validated(X)).distances()
 
     # -- what was learned ----------------------------------------------------
 
@@ -340,76 +417,79 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
             self.statistics_, self.rest_weight, self.metric == "cosine"
         )
 
-    def _measures(self, X: Matrix) -> tuple[Measures, BoolVector]:
-        """Products with the prototypes, and which documents are empty."""
+    def _measures(self, X: Matrix) -> Measures:
+        """Products with the prototypes."""
         rows = sparse.csr_array(X)
         norm = row_norms(rows)
         products = times_dense(rows, self._weights)
         if self.metric == "cosine":
             products *= np.sqrt(self._squares)
-        scaled = self._is_scaled()
-        if scaled:
+        lengths, empty = norm[:, None] ** 2, np.zeros(len(norm), dtype=bool)
+        if self._is_scaled():
             products /= np.where(norm > 0, norm, 1.0)[:, None]
-        lengths = np.ones((len(norm), 1)) if scaled else norm[:, None] ** 2
-        silent = norm == 0 if scaled else np.zeros(len(norm), dtype=bool)
-        return Measures(products, self._squares, self._docs(), lengths), silent
+            lengths, empty = np.ones((len(norm), 1)), norm == 0
+        docs = self._docs()
+        return Measures(self.metric, products, self._squares, docs, lengths, empty)
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
-        return self._decided(*self._measures(X))
+        return self._decided(self._measures(X))
 
-    def _decided(self, measures: Measures, empty: BoolVector) -> FloatMatrix:
+    def _decided(self, measures: Measures) -> FloatMatrix:
         """Class scores under the rule; two-class rules score (0, margin)."""
         if self.rule == "nearest":
-            scores = closeness(measures, self.metric)
-            if empty.any():
-                scores[empty] = self._shares(measures.docs, empty)
+            scores = measures.closeness()
+            if measures.empty.any():
+                shares = self._shares(measures.docs)
+                np.copyto(scores, shares, where=measures.empty[:, None])
             return scores
-        value = rule_value(distances(measures, self.metric), self.rule)
         sign = 1.0 if self.rule == "offset" else -1.0
-        margin = value - sign * self.threshold_
+        margin = measures.rule_value(self.rule) - sign * self.threshold_
         return np.stack([np.zeros_like(margin), margin], axis=1)
 
-    def _shares(self, docs: FloatMatrix, empty: BoolVector) -> FloatMatrix:
+    def _shares(self, docs: FloatMatrix) -> FloatMatrix:
         """Scores whose probabilities are the shares of the classes."""
-        shares = np.atleast_2d(docs) / np.maximum(
-            docs.sum(axis=-1, keepdims=True), 1e-300
-        )
+        shares = docs / np.maximum(docs.sum(axis=-1, keepdims=True), 1e-300)
         with np.errstate(divide="ignore"):
-            scores = self.temperature_ * np.log(shares)
-        return np.asarray(scores if len(scores) == 1 else scores[empty])
+            return np.asarray(self.temperature_ * np.log(shares))
 
     def linear_rule(self) -> LinearRule | None:
         """The plain rule's scores as a sum over the document's terms."""
         if self.rule != "nearest":
             return None
-        shares = self._shares(self._docs(), np.ones(1, dtype=bool))[0]
         return LinearRule(
             self._weights,
             self._offset(),
             unit=self._is_scaled(),
-            empty=shares if self._is_scaled() else None,
+            empty=self._shares(self._docs()) if self._is_scaled() else None,
             log_posteriors=self._log_posteriors,
         )
 
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""
         rows = canonical_rows(self._validated(X))
-        measures, _ = self._measures(rows)
         unit = unit_rows(rows) if self._is_scaled() else rows
         if self.rule == "nearest":
+            offset = self._offset()
+            lengths = {"length of the prototype": offset} if offset.any() else {}
+            parts = linear_parts(unit, self._weights, lengths)
             if not self._is_scaled():
-                lengths = {"length of the prototype": self._offset()}
-                return linear_parts(unit, self._weights, lengths)
-            shares = self._shares(self._docs(), np.ones(1, dtype=bool))[0]
-            return nearest_parts(unit, self._weights, self._offset(), shares)
-        distance = distances(measures, self.metric)
+                return parts
+            shares = {"class share": self._shares(self._docs())}
+            note = "No known term: the class shares answer."
+            return [
+                part
+                if len(part.columns)
+                else replace(part, constants=shares, note=note)
+                for part in parts
+            ]
+        distance = self._measures(rows).distances()
         slope = self._weights[:, 1]
         if self.rule == "offset":
             slope = slope - self._weights[:, 0]
             total = distance.sum(axis=1)
         else:
             total = distance[:, 1] + self.threshold_
-        return two_class_parts(unit, slope, total, self._class_scores(rows)[:, 1])
+        return _two_class_parts(unit, slope, total, self._class_scores(rows)[:, 1])
 
     def _log_posteriors(self, scores: FloatMatrix) -> FloatMatrix:
         logits = scores / self.temperature_
@@ -421,58 +501,63 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
 
     def _tune(self, X: Matrix, labels: Labels, weight: FloatVector) -> Self:
         self.tuned_ = {}
+        own = self._own_class(labels, X.shape[0])
         if self.rule != "nearest" and self.threshold == "auto":
-            self.tuned_["threshold"] = self._best_threshold(X, labels, weight)
+            self.tuned_["threshold"] = self._best_threshold(X, own, weight)
         if self.temperature == "auto":
             some = slice(None, None, max(1, -(-X.shape[0] // _ENOUGH_DOCUMENTS)))
-            measures, empty = self._without_own(
-                X[some], labels[some], np.minimum(weight[some], 1.0)
-            )
+            X, own, weight = X[some], own[some], weight[some]
+            measures = self._without_own(X, own, np.minimum(weight, 1.0))
             temperature = fitted_temperature(
-                self._decided(measures, empty),
-                self._own_class(labels[some], len(empty)),
-                np.where(empty, 0.0, weight[some]),
+                self._decided(measures), own, np.where(measures.empty, 0.0, weight)
             )
             if temperature is not None:
                 self.tuned_["temperature"] = temperature
         return self
 
-    def _best_threshold(self, X: Matrix, labels: Labels, weight: FloatVector) -> float:
-        measures, _ = self._without_own(X, labels, np.minimum(weight, 1.0))
-        value = rule_value(distances(measures, self.metric), self.rule)
-        is_member = labels == self.classes_[1]
+    def _best_threshold(self, X: Matrix, own: IntVector, weight: FloatVector) -> float:
+        measures = self._without_own(X, own, np.minimum(weight, 1.0))
         # A class of one document is left without a prototype: nothing to learn.
         alone = (measures.docs <= 0).any(axis=1)
-        best = best_threshold(
-            value, is_member, np.where(alone, 0.0, weight), self.tune_for
-        )
+        weight, value = np.where(alone, 0.0, weight), measures.rule_value(self.rule)
+        best = best_threshold(value, own == 1, weight, self.tune_for)
         return best if self.rule == "offset" else -best
 
-    def _without_own(
-        self, X: Matrix, labels: Labels, removed: FloatVector
-    ) -> tuple[Measures, BoolVector]:
-        """Measures with each document taken out, and which documents are empty."""
-        rows = canonical_rows(X)
-        own = self._own_class(labels, rows.shape[0])
-        seen = np.bincount(own, weights=removed, minlength=len(self.classes_))
-        if np.any(seen > self._docs() + 1e-9):
-            raise DataError(
-                "leave-one-out wants documents that were learned: y holds more "
-                "documents of a class than the model has seen."
-            )
-        measures = without_own(
-            self._docs(),
-            self.rest_weight,
-            self._sum_products(),
-            rows,
-            own,
-            removed,
-            unit=self.normalize,
-        )
+    def _log_posteriors_without(
+        self, X: Matrix, own: IntVector, weight: FloatVector
+    ) -> FloatMatrix:
+        return self._log_posteriors(self._decided(self._without_own(X, own, weight)))
+
+    def _without_own(self, X: Matrix, own: IntVector, weight: FloatVector) -> Measures:
+        """Measures of learned documents, each taken out of the statistics first."""
+        self._require_learned(own, weight)
+        rows, every, sums = canonical_rows(X), np.arange(len(own)), self._sum_products()
+        docs = np.tile(self._docs(), (len(own), 1))
+        docs[every, own] -= weight
+        docs[np.abs(docs) < 1e-9] = 0.0
+        near, far = mixing(docs, docs.sum(axis=1, keepdims=True), self.rest_weight)
+
+        def mixed(values: FloatMatrix) -> FloatMatrix:
+            return np.asarray(near * values + far * values.sum(axis=1, keepdims=True))
+
+        vectors = unit_rows(rows) if self.normalize else rows
+        learned = fixed_point_rows(rows, self.normalize).astype(np.float64) * UNIT
+        shared = row_lengths(vectors.multiply(learned))[:, None]
+        length = row_lengths(learned.multiply(learned))[:, None]
+        lost = far * weight[:, None]  # how much of the document each prototype loses
+        lost[every, own] += near[every, own] * weight
+        squares = near**2 * sums.squares + 2 * near * far * sums.with_total
+        squares += far**2 * sums.with_total.sum() + lost**2 * length
+        squares -= 2 * lost * mixed(sums.times(learned))
+        products = mixed(sums.times(vectors)) - lost * shared
+        lengths, empty = squared_lengths(vectors)[:, None], np.diff(rows.indptr) == 0
         if self.metric == "cosine" and not self.normalize:
-            measures = measures.scaled(row_norms(rows))
-        empty = np.diff(rows.indptr) == 0
-        return measures, empty if self._is_scaled() else np.zeros_like(empty)
+            norm = row_norms(rows)
+            products /= np.where(norm > 0, norm, 1.0)[:, None]
+            lengths = np.ones_like(lengths)
+        empty &= self._is_scaled()
+        squares = np.maximum(squares, 0.0)
+        return Measures(self.metric, products, squares, docs, lengths, empty)
 
     def _sum_products(self) -> SumProducts:
         """Products with the class sums; by way of the prototypes where they suffice."""
@@ -502,6 +587,5 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
 
     def _offset(self) -> FloatVector:
         """The score of a vector that is orthogonal to every prototype."""
-        zeros = np.zeros_like(self._squares)
-        none = Measures(zeros, self._squares, self._docs(), np.zeros((1, 1)))
-        return closeness(none, self.metric)
+        score = -0.5 * self._squares if self.metric == "euclidean" else 0.0
+        return np.where(self._docs() > 0, score, -np.inf)
