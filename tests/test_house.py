@@ -9,11 +9,11 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 213,
-    "lines": 51_145,
+    "files": 212,
+    "lines": 50_741,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 825,
+    "Any": 811,
     "hasattr/getattr": 43,
 }
 
