@@ -136,3 +136,9 @@ def test_accuracy_is_not_estimated_without_labels(corpus, unlabelled):
     X = corpus[0]
     with pytest.raises(DataError, match="no label at all"):
         unlabelled.measure_confidence(X, [None] * len(X))
+
+
+def test_two_classes_have_not_the_same_description(corpus):
+    same = {**NAMES, "ocean": "Sail  harbour"}
+    with pytest.raises(DataError, match="'sea' and 'ocean' have the same description"):
+        TextClassifier(class_names=same).fit(corpus[0])

@@ -184,7 +184,40 @@ def test_an_encoder_is_left_out_of_the_file_and_given_again(corpus, encoded, tmp
         earmark.load(path)
     again = earmark.load(path, encoder=topic_counts)
     assert_array_equal(again.predict_proba(X_test), encoded.predict_proba(X_test))
-    wide = earmark.load(path, encoder=lambda rows: np.ones((len(rows), 9)))
+
+
+def test_another_function_is_not_taken_for_the_encoder(corpus, encoded, tmp_path):
+    path = tmp_path / "m.earmark"
+    encoded.save(path, allow_callables=True)
+
+    def turned(rows):
+        return topic_counts(rows)[:, ::-1] + 1
+
+    def table(rows):
+        return np.array([{"rose": [1.0, 2.0, 3.0]}[row] for row in rows])
+
+    for other in (turned, table, lambda rows: np.ones((len(rows), 9))):
+        with pytest.raises(NotSupportedError, match=r"not the one .*3 numbers for"):
+            earmark.load(path, encoder=other)
+
+
+def test_a_table_of_texts_can_be_an_encoder(corpus, tmp_path):
+    """It does not know the probe sentences: its width is all that can be compared."""
+    X, y, pool, X_test, _ = corpus
+    everything = [*X, *pool, *X_test]
+    vectors = dict(zip(everything, topic_counts(everything), strict=True))
+    model = TextClassifier(
+        "semi-supervised",
+        encoder=lambda rows: [vectors[row] for row in rows],
+        class_names=None,
+    )
+    model.fit(X, y, unlabelled=pool)
+    model.save(tmp_path / "m.earmark", allow_callables=True)
+    again = earmark.load(tmp_path / "m.earmark", encoder=model.encoder)
+    assert_array_equal(again.predict_proba(X_test), model.predict_proba(X_test))
+    wide = earmark.load(
+        tmp_path / "m.earmark", encoder=lambda rows: np.ones((len(rows), 9))
+    )
     with pytest.raises(DataError, match=r"3 numbers for each text.*got 9"):
         wide.predict(X_test)
 

@@ -403,11 +403,7 @@ class AbstainingClassifier(WrappingClassifier):
         )
 
     def _evidence(
-        self,
-        model: Estimator,
-        X: DocumentsLike,
-        y: LabelsLike,
-        held_out: bool = False,
+        self, model: Estimator, X: DocumentsLike, y: LabelsLike, held_out: bool = False
     ) -> Evidence:
         if not self.any_of_:
             return self._one_of_evidence(model, self._scores(model, X), y, held_out)

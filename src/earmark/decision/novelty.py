@@ -20,13 +20,7 @@ from earmark.folds import check_equal_length, group_folds, group_split
 from earmark.kernels.postings import Postings, build_postings, top_similar
 from earmark.kernels.rows import row_norms, row_numbers, scale_rows, unit_rows
 from earmark.parameters import require_integer, with_parameters
-from earmark.typing import (
-    FloatMatrix,
-    FloatVector,
-    IntVector,
-    LabelsLike,
-    SparseMatrix,
-)
+from earmark.typing import FloatMatrix, FloatVector, IntVector, LabelsLike, SparseMatrix
 
 __all__ = ["USUAL_LEVEL", "NoveltyDetector", "smallest_p_value"]
 

@@ -173,11 +173,19 @@ def text_key(text: str) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def probe_vectors(encoder: Encoder) -> Vectors:
-    """What an encoder makes of the probe sentences."""
+def probe_vectors(encoder: Encoder) -> Vectors | None:
+    """What an encoder makes of the probe sentences; None if it knows other texts only.
+
+    A function may look its texts up in a table, which has no such sentences.
+    """
     if isinstance(encoder, str):
         return load_encoder(encoder).probes
-    return np.asarray(encoder(list(PROBES)), dtype=np.float32)
+    try:
+        vectors = np.asarray(encoder(list(PROBES)), dtype=np.float32)
+    except Exception:  # whatever a function of a user raises
+        return None
+    is_whole = vectors.ndim == 2 and len(vectors) == len(PROBES)
+    return vectors if is_whole and np.isfinite(vectors).all() else None
 
 
 def same_encoder(known: Vectors, probes: Vectors) -> bool:

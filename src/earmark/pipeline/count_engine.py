@@ -28,12 +28,7 @@ from earmark.statistics import ClassStatistics
 from earmark.statistics.class_statistics import label_positions, require_same_classes
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
 
-__all__ = [
-    "CountEngine",
-    "class_factors",
-    "kept_statistics",
-    "text_statistics",
-]
+__all__ = ["CountEngine", "class_factors", "kept_statistics", "text_statistics"]
 
 
 def text_statistics(

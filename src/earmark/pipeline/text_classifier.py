@@ -72,11 +72,7 @@ from earmark.pipeline.inputs import (
     warn_of_new_labels,
     with_regions,
 )
-from earmark.pipeline.matrix_engine import (
-    SemiEngine,
-    told_of_encoder,
-    told_of_names,
-)
+from earmark.pipeline.matrix_engine import SemiEngine, told_of_encoder, told_of_names
 from earmark.statistics.class_statistics import checked_weights
 from earmark.text.class_names import ClassNames
 from earmark.text.containers import as_list, is_missing
@@ -904,11 +900,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _adopt(
-        self,
-        engine: Any,
-        name: str,
-        reasons: list[str],
-        n_columns: int | None = None,
+        self, engine: Any, name: str, reasons: list[str], n_columns: int | None = None
     ) -> None:
         self.engine_ = engine
         self.n_columns_ = n_columns

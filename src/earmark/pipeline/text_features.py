@@ -299,7 +299,7 @@ class SemiFeatures(BaseEstimator):
     encoder: Encoder | None = field(default=None, kw_only=False)
     """A name, or a function from a list of texts to an array with a row for each."""
     probes_: Vectors | None = None
-    """What an encoder by name makes of the probe sentences; None for a function."""
+    """What the encoder makes of the probe sentences; None where it cannot be asked."""
     table_: Vectors | None = None
     """The vector of each word, (n_words, n_dimensions), if the encoder reads the
     vocabulary instead of the documents; a document is then the sum of its words'
@@ -347,9 +347,7 @@ class SemiFeatures(BaseEstimator):
     def _learn_encoder(self, encoder: Encoder, words: SparseMatrix) -> None:
         """What an encoder is known by; the vectors of the words if it reads those."""
         self.probes_ = self.table_ = self.table_weighting_ = None
-        if not isinstance(encoder, str):
-            return
-        if not parse_name(encoder).by_words:
+        if not isinstance(encoder, str) or not parse_name(encoder).by_words:
             self.probes_ = probe_vectors(encoder)
             return
         terms = [str(term) for term in self.words_.get_feature_names_out()]
@@ -414,12 +412,14 @@ class SemiFeatures(BaseEstimator):
     def use_encoder(self, encoder: Encoder) -> None:
         """Use an encoder again, if it is the model that the features were made by."""
         known = self.probes_
-        if known is not None and not same_encoder(known, probe_vectors(encoder)):
+        probes = None if known is None else probe_vectors(encoder)
+        if known is not None and (probes is None or not same_encoder(known, probes)):
+            name = f"{self.encoder!r}, " if isinstance(self.encoder, str) else ""
             raise NotSupportedError(
                 f"the encoder {encoder!r} is not the one that the model was trained "
-                f"with ({self.encoder!r}, {known.shape[1]} numbers for each text): its "
-                "vectors of the probe sentences differ. Install the weights that it "
-                "was trained with, give them to load(..., encoder=...), or train again."
+                f"with ({name}{known.shape[1]} numbers for each text): its vectors of "
+                "the probe sentences differ. Give load(..., encoder=...) the encoder "
+                "that it was trained with, with the same weights, or train again."
             )
         self.encoder = encoder
 

@@ -43,6 +43,7 @@ def require_class_names(class_names: object) -> None:
             "TextClassifier.class_names must be 'auto', None or a dict from labels to "
             f"texts, got {class_names!r:.80}."
         )
+    described: dict[frozenset[str], Hashable] = {}
     for label, texts in class_names.items():
         several = [texts] if isinstance(texts, str) else texts
         if (
@@ -54,6 +55,14 @@ def require_class_names(class_names: object) -> None:
                 f"TextClassifier.class_names: {label!r} must have a text or a list of "
                 f"texts, none of them blank, got {texts!r:.80}."
             )
+        words = frozenset(" ".join(text.lower().split()) for text in several)
+        if words in described:
+            raise DataError(
+                f"TextClassifier.class_names: {described[words]!r} and {label!r} have "
+                f"the same description, {texts!r:.80}, which cannot tell them apart; "
+                "describe each in words of its own."
+            )
+        described[words] = label
 
 
 @dataclass(frozen=True)
