@@ -3,7 +3,8 @@
 import numpy as np
 
 from earmark import TextClassifier
-from earmark.pipeline import choice, estimates
+from earmark.decision import evidence
+from earmark.pipeline import choice
 from earmark.pipeline.choice import Trial, best_trial, candidates
 from earmark.text.tokens import mixes_languages
 
@@ -131,7 +132,7 @@ def test_the_estimate_does_not_depend_on_how_many_are_judged_at_a_time(monkeypat
         for _ in range(2)
     )
     whole.measure_confidence(texts, labels, weight)
-    monkeypatch.setattr(estimates, "_MOST_SCORES", 6)
+    monkeypatch.setattr(evidence, "_MOST_SCORES", 6)
     parts.measure_confidence(texts, labels, weight)
     assert whole.evidence_.certainty.tobytes() == parts.evidence_.certainty.tobytes()
     assert whole.evidence_.correct.tobytes() == parts.evidence_.correct.tobytes()

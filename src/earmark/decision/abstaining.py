@@ -16,21 +16,11 @@ from earmark.decision.decision import (
     Scores,
     any_of_decision,
     has_probabilities,
-    log_probabilities,
     one_of_decision,
     read_scores,
     with_abstain_label,
 )
-from earmark.decision.evidence import (
-    Evidence,
-    Promise,
-    any_of_evidence,
-    calibration_rows,
-    one_of_evidence,
-    split_rows,
-    strata,
-    training_evidence,
-)
+from earmark.decision.evidence import Evidence, Judge, Promise, Training, split_rows
 from earmark.decision.guarantee import (
     Coverages,
     Threshold,
@@ -38,18 +28,13 @@ from earmark.decision.guarantee import (
     several_words,
     words_per_label,
 )
-from earmark.decision.learned_confidence import (
-    LearnedConfidence,
-    confidence_from_unseen,
-    unseen_log_proba,
-)
+from earmark.decision.learned_confidence import LearnedConfidence
 from earmark.decision.wrapping import (
     FitParams,
     WrappingClassifier,
     checked_labels,
     listed,
 )
-from earmark.evaluation.duplicates import group_copies
 from earmark.evaluation.labels import (
     as_labels,
     is_multi_label,
@@ -57,7 +42,7 @@ from earmark.evaluation.labels import (
     right_answers,
 )
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.folds import n_rows, stratified_folds, take
+from earmark.folds import take
 from earmark.parameters import (
     offers,
     require_in_range,
@@ -239,16 +224,18 @@ class AbstainingClassifier(WrappingClassifier):
         if calibration is not None:
             self._fit_base(X, y)
             self._learn_confidence(X, y)
-            rows = calibration_rows(X, calibration[0])
-            known = take(listed(calibration[1]), rows)
-            n_copies = n_rows(calibration[0]) - len(rows)
-            self._calibrate(take(calibration[0], rows), known, n_copies)
+            unseen, known = calibration
+            model, judge = self.estimator_, self._judge()
+            self._rest_on(judge.calibration(model, X, unseen, listed(known)))
         elif self.method == "split":
             rng = np.random.default_rng(seed_of(self.random_state))
-            train, rows = split_rows(X, strata(y), self.calibration_size, rng)
-            self._fit_base(take(X, train), take(listed(y), train), train)
-            self._learn_confidence(take(X, train), take(listed(y), train), train)
-            self._calibrate(take(X, rows), take(listed(y), rows))
+            train, rows = split_rows(X, y, self.calibration_size, rng)
+            training = take(X, train), take(listed(y), train), train
+            self._fit_base(*training)
+            self._learn_confidence(*training)
+            unseen = take(X, rows), take(listed(y), rows)
+            judge = self._judge()
+            self._rest_on(judge.evidence(self.estimator_, *unseen, held_out=True))
         else:
             self._estimate(X, y)
         return self
@@ -361,77 +348,44 @@ class AbstainingClassifier(WrappingClassifier):
             estimator = AnyOfClassifier(estimator)
         return estimator.fit(X, y, **self._fit_params.of(rows))
 
-    def _calibrate(self, X: DocumentsLike, y: LabelsLike, n_copies: int = 0) -> None:
-        """Guaranteed thresholds from documents that took no part in fitting (AB1)."""
-        evidence = self._evidence(self.estimator_, X, y, held_out=True)
-        evidence.n_copies = n_copies
-        self._rest_on(evidence)
+    def _judge(self) -> Judge:
+        return Judge(self.classes_, self.any_of_, self.per_class, self._ranked)
+
+    def _training(
+        self, X: DocumentsLike, y: LabelsLike, rows: IntVector | None, exact: bool
+    ) -> Training:
+        """Documents that the estimator was fitted on; ``rows`` of what fit got."""
+        labels = listed(y)
+
+        def fitted(train: IntVector) -> Estimator:
+            known = train if rows is None else rows[train]
+            return self._fitted(take(X, train), take(labels, train), known)
+
+        def left_out(some: IntVector) -> FloatMatrix:
+            known = take(X, some), take(labels, some)
+            return np.asarray(self.estimator_.leave_one_out(*known), dtype=np.float64)
+
+        seed, judged = seed_of(self.random_state), left_out if exact else None
+        return Training(X, labels, fitted, judged, n_folds=self.cv, seed=seed)
 
     def _estimate(self, X: DocumentsLike, y: LabelsLike) -> None:
         """Estimated thresholds: every document is fitted on, and scored without."""
         self._fit_base(X, y)
-        labels = listed(y)
         exact = self.method == "leave_one_out"
         if exact and (self.any_of_ or not offers(self.estimator_, "leave_one_out")):
             raise NotSupportedError(
                 f"{type(self.estimator_).__name__} has no leave_one_out; use "
                 "method='cross_validated' or 'split'."
             )
-
-        def left_out(rows: IntVector) -> Evidence:
-            known = take(labels, rows)
-            log_proba = np.asarray(self.estimator_.leave_one_out(take(X, rows), known))
-            scores = Scores.from_log_proba(log_proba)
-            return self._one_of_evidence(self.estimator_, scores, known)
-
-        def without(train: IntVector, test: IntVector) -> Evidence | None:
-            known = take(labels, train)
-            if not self.any_of_ and len(set(as_labels(known))) < 2:
-                return None
-            model = self._fitted(take(X, train), known, train)
-            return self._evidence(model, take(X, test), take(labels, test))
-
-        self._rest_on(
-            training_evidence(
-                group_copies(X),
-                strata(y),
-                without,
-                left_out if exact else None,
-                n_folds=self.cv,
-                seed=seed_of(self.random_state),
-            )
-        )
-
-    def _evidence(
-        self, model: Estimator, X: DocumentsLike, y: LabelsLike, held_out: bool = False
-    ) -> Evidence:
-        if not self.any_of_:
-            return self._one_of_evidence(model, self._scores(model, X), y, held_out)
-        margins = model.decision_function(X)
-        return any_of_evidence(
-            margins, model.classes_, y, self.classes_, held_out=held_out
-        )
-
-    def _one_of_evidence(
-        self, model: Estimator, scores: Scores, y: LabelsLike, held_out: bool = False
-    ) -> Evidence:
-        return one_of_evidence(
-            scores,
-            model.classes_,
-            y,
-            self.classes_,
-            per_class=self.per_class,
-            held_out=held_out,
-        )
+        self._rest_on(self._training(X, y, None, exact).evidence(self._judge()))
 
     def _rest_on(self, evidence: Evidence) -> None:
         assert self.max_error is not None
         promise = evidence.promise(self.max_error, self.confidence, self.min_coverage)
         self._promise(promise, evidence)
 
-    def _scores(self, model: Estimator, X: DocumentsLike) -> Scores:
+    def _ranked(self, scores: Scores, X: DocumentsLike) -> Scores:
         """Scores, their certainty learned if that helps."""
-        scores = read_scores(model, X)
         if self.learned_confidence_ is None:
             return scores
         return self.learned_confidence_.ranked(scores, self.class_sizes_, X)
@@ -447,34 +401,13 @@ class AbstainingClassifier(WrappingClassifier):
                 "learn_confidence needs probabilities; "
                 f"{type(self.estimator_).__name__} has no predict_proba."
             )
-        labels = listed(y)
-        seed = seed_of(self.random_state)
-        log_proba = self._unseen_log_proba(X, labels, rows)
-        self.learned_confidence_, self.class_sizes_ = confidence_from_unseen(
-            log_proba, self.classes_, X, labels, seed
-        )
-
-    def _unseen_log_proba(
-        self, X: DocumentsLike, labels: LabelsLike, rows: IntVector | None
-    ) -> FloatMatrix:
-        """Log-probabilities of training documents by a model without them."""
-        if offers(self.estimator_, "leave_one_out"):
-            return np.asarray(
-                self.estimator_.leave_one_out(X, labels), dtype=np.float64
-            )
-
-        def judged(train: IntVector, test: IntVector) -> tuple[Labels, FloatMatrix]:
-            known = train if rows is None else rows[train]
-            model = self._fitted(take(X, train), take(labels, train), known)
-            return model.classes_, log_probabilities(model, take(X, test))
-
-        copies = group_copies(X).group
-        seed = seed_of(self.random_state)
-        folds = stratified_folds(strata(labels), self.cv, seed, copies)
-        return unseen_log_proba(n_rows(X), self.classes_, folds, judged)
+        exact = offers(self.estimator_, "leave_one_out")
+        training = self._training(X, y, rows, exact)
+        learned, self.class_sizes_ = training.learned_confidence(self.classes_)
+        self.learned_confidence_ = learned
 
     def _decide_one_of(self, X: DocumentsLike) -> Decision:
-        scores = self._scores(self.estimator_, X)
+        scores = self._ranked(read_scores(self.estimator_, X), X)
         if self.cost is None:
             return one_of_decision(scores, self.classes_, self.thresholds_)
         if not scores.probabilistic:

@@ -8,20 +8,26 @@ sides: a document is no evidence about its own copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse, special
 
-from earmark.decision.decision import Scores
+from earmark.decision.decision import Scores, log_probabilities, read_scores
 from earmark.decision.guarantee import (
     Coverages,
     Threshold,
     estimated_threshold,
     guaranteed_threshold,
     guaranteed_thresholds,
+)
+from earmark.decision.learned_confidence import (
+    LearnedConfidence,
+    confidence_features,
+    document_lengths,
+    learn_confidence,
 )
 from earmark.evaluation.duplicates import (
     DuplicateGroups,
@@ -38,28 +44,24 @@ from earmark.evaluation.labels import (
     label_sets,
 )
 from earmark.exceptions import DataError
-from earmark.folds import n_rows, stratified_folds, stratified_split
+from earmark.folds import n_rows, stratified_folds, stratified_split, take
 from earmark.typing import (
     ArrayLike,
     BoolVector,
     DocumentsLike,
+    Estimator,
     FloatMatrix,
     FloatVector,
     IntVector,
+    Label,
     Labels,
     LabelsLike,
 )
 
-__all__ = [
-    "Evidence",
-    "Promise",
-    "any_of_evidence",
-    "calibration_rows",
-    "one_of_evidence",
-    "split_rows",
-    "strata",
-    "training_evidence",
-]
+__all__ = ["Evidence", "Judge", "Promise", "Training", "any_of_evidence", "split_rows"]
+
+# Documents times classes whose scores are held at a time.
+_MOST_SCORES = 10_000_000
 
 
 @dataclass(eq=False)
@@ -209,33 +211,6 @@ class Promise:
         return min(missing, default=None)
 
 
-def one_of_evidence(
-    scores: Scores,
-    classes: Labels,
-    y: LabelsLike,
-    all_classes: Labels,
-    *,
-    per_class: bool = False,
-    held_out: bool = False,
-) -> Evidence:
-    """The best label of each document; by predicted class if ``per_class``."""
-    names = as_labels(classes)
-    # Where no class was possible, no answer is right.
-    known = scores.matrix.max(axis=1) > -np.inf
-    right = (index_of(as_labels(y), names) == scores.choice) & known
-    group = None
-    if per_class:
-        group = index_of(names, as_labels(all_classes))[scores.choice]
-    return Evidence(
-        np.where(known, scores.certainty, -np.inf),
-        right,
-        held_out,
-        group,
-        len(all_classes) if per_class else 1,
-        scores.probabilistic,
-    )
-
-
 def any_of_evidence(
     margins: FloatMatrix,
     classes: Labels,
@@ -251,58 +226,177 @@ def any_of_evidence(
     """
     names = as_labels(classes)
     truth = label_matrix(label_sets(y, names), names)
-    place = index_of(names, as_labels(all_classes))
     return Evidence(
         np.abs(margins).ravel(),
         ((margins >= 0) == truth).ravel(),
         held_out,
-        np.tile(place, len(margins)),
+        np.tile(index_of(names, as_labels(all_classes)), len(margins)),
         len(all_classes),
         about_labels=True,
     )
 
 
-def training_evidence(
-    groups: DuplicateGroups,
-    labels: Labels,
-    without: Callable[[IntVector, IntVector], Evidence | None],
-    left_out: Callable[[IntVector], Evidence] | None = None,
-    *,
-    leaves_groups_out: bool = False,
-    n_folds: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5,
-    seed: int = 0,
-) -> Evidence:
-    """An estimate from the training documents, each judged without itself.
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Holds the answers of a model against labels, for any classifier of any X."""
 
-    Copies of each other are one of the ``groups``, which is judged once, by its first
-    document, by a model that has seen none of its members. ``labels`` are spread over
-    the folds. ``without(train, held)`` fits on some rows and judges others; where it
-    gives None, nothing can be fitted, and the answers count as wrong. Where there is
-    ``left_out(rows)``, exact leave-one-out, it serves documents without copies, or all
-    if it leaves copies out together (``leaves_groups_out``); folds serve the others.
-    """
-    first = groups.first
-    judged = np.zeros(len(groups.group), dtype=bool)
-    judged[first] = True
-    parts: list[Evidence] = []
-    if left_out is not None:
-        size = np.bincount(groups.group)[groups.group[first]]
-        alone = first if leaves_groups_out else first[size == 1]
-        if len(alone):
-            parts.append(left_out(alone))
-        judged[alone] = False
-    if judged.any():
-        for train, fold in stratified_folds(labels, n_folds, seed, groups.group):
-            test = fold[judged[fold]]
-            if len(test):
-                evidence = without(train, test)
-                if evidence is None:
-                    wrong = np.zeros(len(test), dtype=bool)
-                    evidence = Evidence(np.full(len(test), -np.inf), wrong)
-                parts.append(evidence)
-    evidence = _joined(parts)
-    evidence.n_copies = len(groups.group) - groups.n_groups
-    return evidence
+    classes: Labels
+    """All of them, also those that a model of a fold lacks."""
+    multi_label: bool = False
+    """Whether each label is decided on by itself, by its ``decision_function``."""
+    per_class: bool = False
+    """Whether each predicted class has a threshold of its own."""
+    ranked: Callable[[Scores, DocumentsLike], Scores] | None = None
+    """Gives the scores of documents the certainty by which they are ranked."""
+
+    def evidence(
+        self, model: Estimator, X: DocumentsLike, y: LabelsLike, held_out: bool = False
+    ) -> Evidence:
+        """The answers of a model to documents that it has not seen."""
+        if not self.multi_label:
+            return self.of_best(read_scores(model, X), model.classes_, X, y, held_out)
+        answers = model.decision_function(X), model.classes_
+        return any_of_evidence(*answers, y, self.classes, held_out=held_out)
+
+    def of_best(
+        self,
+        scores: Scores,
+        classes: Labels,
+        X: DocumentsLike,
+        y: LabelsLike,
+        held_out: bool = False,
+    ) -> Evidence:
+        """The best label of each document; ``classes`` are the columns of the scores.
+
+        Where no class was possible, no answer is right.
+        """
+        scores = scores if self.ranked is None else self.ranked(scores, X)
+        names = as_labels(classes)
+        known = scores.matrix.max(axis=1) > -np.inf
+        group = index_of(names, as_labels(self.classes))[scores.choice]
+        return Evidence(
+            np.where(known, scores.certainty, -np.inf),
+            (index_of(as_labels(y), names) == scores.choice) & known,
+            held_out,
+            group if self.per_class else None,
+            len(self.classes) if self.per_class else 1,
+            scores.probabilistic,
+        )
+
+    def calibration(
+        self,
+        model: Estimator,
+        training: DocumentsLike,
+        X: DocumentsLike,
+        y: LabelsLike,
+        novelty: Callable[[DocumentsLike], FloatVector] | None = None,
+    ) -> Evidence:
+        """Evidence from documents that took no part in fitting; copies count once.
+
+        ``novelty`` gives the p-values of documents.
+        """
+        rows = calibration_rows(training, X)
+        judged = take(X, rows)
+        evidence = self.evidence(model, judged, take(y, rows), held_out=True)
+        evidence.n_copies = n_rows(X) - len(rows)
+        if novelty is not None:
+            evidence.novelty = np.repeat(novelty(judged), len(evidence) // len(rows))
+        return evidence
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Training documents, and how models come about that have not seen some of them."""
+
+    X: DocumentsLike
+    y: LabelsLike
+    fitted: Callable[[IntVector], Estimator]
+    """The model that learned from these rows only."""
+    left_out: Callable[[IntVector], FloatMatrix] | None = None
+    """Log probabilities of these rows by exact leave-one-out, if there is such a way;
+    -inf: not judged."""
+    leaves_groups_out: bool = False
+    """Whether ``left_out`` leaves copies of a document out with it."""
+    n_folds: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5
+    seed: int = 0
+
+    def evidence(self, judge: Judge) -> Evidence:
+        """An estimate: copies of each other are judged once, by their first document.
+
+        No model has seen a member of the group that it judges. Exact leave-one-out
+        serves documents without copies, or all if it leaves copies out together;
+        folds serve the others.
+        """
+        groups = group_copies(self.X)
+        first = groups.first
+        judged = np.zeros(len(groups.group), dtype=bool)
+        judged[first] = True
+        parts: list[Evidence] = []
+        if self.left_out is not None:
+            size = np.bincount(groups.group)[groups.group[first]]
+            alone = first if self.leaves_groups_out else first[size == 1]
+            if len(alone):
+                parts.append(self._one_by_one(judge, alone))
+            judged[alone] = False
+        if judged.any():
+            for train, fold in self._folds(groups):
+                test = fold[judged[fold]]
+                if len(test):
+                    parts.append(self._in_fold(judge, train, test))
+        evidence = _joined(parts)
+        evidence.n_copies = len(groups.group) - groups.n_groups
+        return evidence
+
+    def learned_confidence(
+        self, classes: Labels
+    ) -> tuple[LearnedConfidence | None, IntVector]:
+        """What ranks answers better than log-odds, if it does; the sizes of classes."""
+        names = as_labels(classes)
+        truth = index_of(as_labels(self.y), names)
+        sizes = np.bincount(truth, minlength=len(names))
+        log_proba = self._log_proba(names)
+        known = np.flatnonzero(log_proba.max(axis=1) > -np.inf)
+        scores = Scores.from_log_proba(log_proba[known])
+        lengths = document_lengths(take(self.X, known))
+        features = confidence_features(scores, sizes, lengths)
+        right = scores.choice == truth[known]
+        return learn_confidence(features, scores.certainty, right, self.seed), sizes
+
+    def _log_proba(self, names: Sequence[Label]) -> FloatMatrix:
+        """Of each document by a model without it; -inf where it was not judged."""
+        n_documents = n_rows(self.X)
+        if self.left_out is not None:
+            return self.left_out(np.arange(n_documents))
+        log_proba = np.full((n_documents, len(names)), -np.inf)
+        for train, test in self._folds(group_copies(self.X)):
+            model = self.fitted(train)
+            columns = index_of(as_labels(model.classes_), names)
+            seen = log_probabilities(model, take(self.X, test))
+            log_proba[np.ix_(test, columns)] = seen
+        return log_proba
+
+    def _folds(self, groups: DuplicateGroups) -> Iterator[tuple[IntVector, IntVector]]:
+        return stratified_folds(_strata(self.y), self.n_folds, self.seed, groups.group)
+
+    def _one_by_one(self, judge: Judge, rows: IntVector) -> Evidence:
+        """So many at a time as memory allows."""
+        assert self.left_out is not None
+        step = max(1, _MOST_SCORES // len(judge.classes))
+        blocks = np.split(rows, range(step, len(rows), step))
+        log_proba = np.concatenate([self.left_out(some) for some in blocks])
+        if self.leaves_groups_out:
+            known = log_proba.max(axis=1) > -np.inf
+            rows, log_proba = rows[known], log_proba[known]
+        scores, y = Scores.from_log_proba(log_proba), take(self.y, rows)
+        return judge.of_best(scores, judge.classes, take(self.X, rows), y)
+
+    def _in_fold(self, judge: Judge, train: IntVector, test: IntVector) -> Evidence:
+        if not judge.multi_label and len(set(as_labels(take(self.y, train)))) < 2:
+            # Nothing can be fitted: the answers count as wrong.
+            wrong = np.zeros(len(test), dtype=bool)
+            return Evidence(np.full(len(test), -np.inf), wrong)
+        model = self.fitted(train)
+        return judge.evidence(model, take(self.X, test), take(self.y, test))
 
 
 def _joined(parts: Sequence[Evidence]) -> Evidence:
@@ -319,7 +413,7 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
     )
 
 
-def strata(y: LabelsLike) -> Labels:
+def _strata(y: LabelsLike) -> Labels:
     """What is spread over folds: the label, or the first of several."""
     if is_multi_label(y):
         keys = [str(sorted(map(str, s or ()))[:1]) for s in label_sets(y)]
@@ -329,7 +423,7 @@ def strata(y: LabelsLike) -> Labels:
 
 
 def split_rows(
-    X: DocumentsLike, labels: Labels, share: float, rng: np.random.Generator
+    X: DocumentsLike, y: LabelsLike, share: float, rng: np.random.Generator
 ) -> tuple[IntVector, IntVector]:
     """Training and calibration rows; near-duplicates stay on one side.
 
@@ -337,7 +431,7 @@ def split_rows(
     calibration documents are independent of the fitted ones and of each other.
     """
     groups = group_copies(X)
-    train, calibration = stratified_split(labels, share, rng, groups.group)
+    train, calibration = stratified_split(_strata(y), share, rng, groups.group)
     calibration = np.intersect1d(calibration, groups.first)
     if not len(calibration):
         raise DataError(

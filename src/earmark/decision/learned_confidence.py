@@ -10,7 +10,6 @@ as it stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,26 +17,21 @@ from scipy import sparse, special
 
 from earmark.decision.decision import Scores
 from earmark.evaluation.duplicates import texts_of
-from earmark.evaluation.labels import as_labels, index_of
-from earmark.folds import stratified_folds, take
+from earmark.folds import stratified_folds
 from earmark.typing import (
     BoolVector,
     DocumentsLike,
     FloatMatrix,
     FloatVector,
     IntVector,
-    Labels,
-    LabelsLike,
 )
 
 __all__ = [
     "LearnedConfidence",
     "confidence_features",
-    "confidence_from_unseen",
     "document_lengths",
     "learn_confidence",
     "mean_risk",
-    "unseen_log_proba",
 ]
 
 _FEWEST = 10  # right and wrong answers in the evidence, each
@@ -120,50 +114,6 @@ def document_lengths(X: DocumentsLike) -> FloatVector:
     return np.asarray(abs(rows).sum(axis=1), dtype=np.float64).ravel()
 
 
-def unseen_log_proba(
-    n_documents: int,
-    classes: Labels,
-    folds: Iterable[tuple[IntVector, IntVector]],
-    judged: Callable[[IntVector, IntVector], tuple[Labels, FloatMatrix]],
-) -> FloatMatrix:
-    """Log-probabilities of training documents by a model without them.
-
-    ``judged(train, held)`` fits on some rows and gives the classes and
-    log-probabilities for others. Rows that no fold holds get -inf.
-    """
-    names = as_labels(classes)
-    log_proba = np.full((n_documents, len(names)), -np.inf)
-    for train, test in folds:
-        known, seen = judged(train, test)
-        log_proba[np.ix_(test, index_of(as_labels(known), names))] = seen
-    return log_proba
-
-
-def confidence_from_unseen(
-    log_proba: FloatMatrix,
-    classes: Labels,
-    X: DocumentsLike,
-    y: LabelsLike,
-    seed: int = 0,
-) -> tuple[LearnedConfidence | None, IntVector]:
-    """What training documents teach, each judged unseen, and the sizes of the classes.
-
-    Rows of -inf were not judged.
-    """
-    names = as_labels(classes)
-    truth = index_of(as_labels(y), names)
-    sizes = np.bincount(truth, minlength=len(names))
-    known = np.flatnonzero(log_proba.max(axis=1) > -np.inf)
-    scores = Scores.from_log_proba(log_proba[known])
-    learned = learn_confidence(
-        confidence_features(scores, sizes, document_lengths(take(X, known))),
-        scores.certainty,
-        scores.choice == truth[known],
-        seed=seed,
-    )
-    return learned, sizes
-
-
 def mean_risk(certainty: FloatVector, correct: BoolVector) -> float:
     """Mean error of the k most certain answers over all k; ties in mean order.
 
@@ -182,12 +132,7 @@ def mean_risk(certainty: FloatVector, correct: BoolVector) -> float:
 
 
 def learn_confidence(
-    features: FloatMatrix,
-    certainty: FloatVector,
-    correct: BoolVector,
-    *,
-    n_folds: int = 5,
-    seed: int = 0,
+    features: FloatMatrix, certainty: FloatVector, correct: BoolVector, seed: int = 0
 ) -> LearnedConfidence | None:
     """A learned confidence where it was measured to help, else None.
 
@@ -200,7 +145,7 @@ def learn_confidence(
     if min(right.sum(), (~right).sum()) < _FEWEST:
         return None
     learned = np.empty(len(right))
-    for train, test in stratified_folds(right, n_folds, seed):
+    for train, test in stratified_folds(right, 5, seed):
         model = _fitted(features[train], right[train])
         learned[test] = model.log_odds(features[test])
     risk, plain = mean_risk(learned, right), mean_risk(certainty, right)

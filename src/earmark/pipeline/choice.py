@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -32,6 +32,7 @@ from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.inputs import RegionTexts, Target, n_distinct, n_documents, take
 from earmark.pipeline.matrix_engine import (
     AnyOfEngine,
+    Engine,
     MatrixEngine,
     SemiEngine,
     cross_scores,
@@ -45,7 +46,6 @@ from earmark.typing import BoolVector, Labels, SparseMatrix
 __all__ = [
     "Choice",
     "Data",
-    "Engine",
     "Trials",
     "best_trial",
     "build_engine",
@@ -55,8 +55,6 @@ __all__ = [
     "unused_pool",
     "with_pool",
 ]
-
-Engine: TypeAlias = CountEngine | MatrixEngine
 
 
 def build_engine(

@@ -14,19 +14,20 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from earmark.decision.decision import Decision, Scores, class_log_odds, one_of_decision
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.decision.decision import class_log_odds
+from earmark.exceptions import DataError
 from earmark.features import WordCounter
 from earmark.features.analysis import KnownTerms, count_by_class
 from earmark.features.word_counter import prunes, term_mask
 from earmark.kernels.rows import log_normalize
 from earmark.kernels.text import Documents
-from earmark.models.base import ScoreParts, check_parameters
+from earmark.models.base import check_parameters
 from earmark.parameters import with_parameters
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
+from earmark.pipeline.matrix_engine import Engine
 from earmark.statistics import ClassStatistics
 from earmark.statistics.class_statistics import label_positions, require_same_classes
-from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
+from earmark.typing import FloatMatrix, FloatVector, Labels, SparseMatrix
 
 __all__ = ["CountEngine", "class_factors", "kept_statistics", "text_statistics"]
 
@@ -104,7 +105,7 @@ _MOST_WAITING = 256
 
 
 @with_parameters()
-class CountEngine:
+class CountEngine(Engine):
     """A count model over raw text, exact to update."""
 
     estimator: Any = field(kw_only=False)
@@ -115,8 +116,6 @@ class CountEngine:
     class_weight: Any = None
     """None, "balanced" or a dict: factor on each class's statistics."""
 
-    multi_label = False
-    leaves_one_out = True
     _transient = ("_waiting", "model_", "scorers_", "terms_")
     # Made from the statistics and the batches that wait, when they are asked for.
     _from_waiting = ("statistics_", "model_", "terms_")
@@ -275,11 +274,11 @@ class CountEngine:
                 scores += scorer.score(column, block, none, tf=tf)[0]
         return scores
 
-    def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
+    def predict_log_proba(self, texts: RegionTexts) -> FloatMatrix:
         """Log posteriors, (n_documents, n_classes)."""
         return log_normalize(self.scores(texts))
 
-    def decision_scores(self, texts: RegionTexts) -> FloatMatrix:
+    def decision_function(self, texts: RegionTexts) -> FloatMatrix:
         """Log-odds of each class: joint likelihoods would grow with the text."""
         scores = self.scores(texts)
         return class_log_odds(scores) if len(self.classes_) > 2 else scores
@@ -287,29 +286,6 @@ class CountEngine:
     def refusals(self) -> dict[str, str]:
         """None: these models can do it all."""
         return {}
-
-    def decide(self, texts: RegionTexts) -> Decision:
-        """The likeliest label of each document."""
-        scores = Scores.from_log_proba(self.log_probabilities(texts))
-        return one_of_decision(scores, self.classes_)
-
-    def parts(self, texts: RegionTexts) -> list[ScoreParts]:
-        """The scores of each document, taken apart."""
-        parts: list[ScoreParts] = self.model_.score_parts(self.matrix(texts))
-        return parts
-
-    def paths(self, texts: RegionTexts, top: int) -> list[list[Any]]:
-        """Refused: these models count documents, not paths."""
-        raise NotSupportedError(
-            f"{type(self.estimator).__name__} has no paths to show; "
-            "model='higher-order' has."
-        )
-
-    def left_out_right(self, y: Labels) -> None:
-        """None: no document is held out in fitting."""
-
-    def keep_rows(self, rows: IntVector) -> None:
-        """Nothing to remember: these models do not name training documents."""
 
     def leave_one_out(
         self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
@@ -322,11 +298,6 @@ class CountEngine:
     def region_names(self) -> list[str]:
         """The regions that the model knows."""
         return list(self.regions_)
-
-    def term_weights(self) -> FloatMatrix | None:
-        """Weight of each term for each class (n_terms, n_classes)."""
-        weights: FloatMatrix | None = self.model_.term_weights()
-        return weights
 
     def describe(self, column: int) -> tuple[str, str | None]:
         """Term and region of a column; the region is None when there is only one."""
@@ -354,7 +325,7 @@ class CountEngine:
 
     def __getstate__(self) -> dict[str, Any]:
         self._settle()
-        return {k: v for k, v in vars(self).items() if k not in self._transient}
+        return super().__getstate__()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

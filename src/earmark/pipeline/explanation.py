@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from earmark.models.base import ScoreParts
-from earmark.pipeline.choice import Engine
 from earmark.pipeline.inputs import RegionTexts
-from earmark.pipeline.matrix_engine import MatrixEngine
+from earmark.pipeline.matrix_engine import Engine, MatrixEngine
 from earmark.pipeline.text_features import RegionFeatures
 
 __all__ = [
@@ -175,7 +174,7 @@ def explain_documents(
     engine: Engine, texts: RegionTexts, top: int, paths: int
 ) -> list[Explanation]:
     """The evidence behind the likeliest label of each document."""
-    proba = np.exp(engine.log_probabilities(texts))
+    proba = np.exp(engine.predict_log_proba(texts))
     described: dict[int, tuple[str, str | None]] = {}
     if isinstance(engine, MatrixEngine) and isinstance(engine.features, RegionFeatures):
         described |= engine.features.hashed_terms(texts)

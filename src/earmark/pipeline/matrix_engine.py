@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field, replace
 from inspect import signature
 from types import MappingProxyType
@@ -44,7 +45,7 @@ from earmark.models.descent import DescentClassifier
 from earmark.models.semi_supervised import SemiSupervisedClassifier
 from earmark.models.semi_supervised.features import encoder_by_words
 from earmark.parameters import offers, with_parameters
-from earmark.pipeline.inputs import RegionTexts, n_documents
+from earmark.pipeline.inputs import RegionTexts, n_documents, take
 from earmark.pipeline.text_features import (
     FusedScorer,
     RegionFeatures,
@@ -56,6 +57,7 @@ from earmark.typing import (
     BoolVector,
     Estimator,
     FloatMatrix,
+    FloatVector,
     IntVector,
     Labels,
     MatrixLike,
@@ -64,6 +66,7 @@ from earmark.typing import (
 
 __all__ = [
     "AnyOfEngine",
+    "Engine",
     "MatrixEngine",
     "SemiEngine",
     "class_scores",
@@ -158,42 +161,25 @@ def score_parts(model: Any, X: SparseMatrix) -> list[ScoreParts]:
     return linear_parts(X, form.weights, {"bias": form.offset})
 
 
-@with_parameters()
-class MatrixEngine:
-    """Features, and an estimator on the matrix they make."""
+class Engine(ABC):
+    """Texts by region to a fitted model: as a classifier, whose X are such texts."""
 
-    features: RegionFeatures = field(kw_only=False)
+    estimator: Any
     """Unfitted."""
-    estimator: Any = field(kw_only=False)
-    """Unfitted; a ``fit`` that takes ``blocks`` is told the region of each column."""
-    class_weight: Any = None
-    """Turned into sample weights; None where the estimator has its own."""
-    random_state: int | None = None
-    """Seed of the folds that calibrate an estimator without probabilities."""
-
+    model_: Any
+    """Fitted."""
+    classes_: Labels
     multi_label = False
-    _transient: tuple[str, ...] = ("_fused",)
-    # The model and its scorer, which the model's weights are copied into.
-    _fused: tuple[Any, FusedScorer | None] | None = None
+    _transient: tuple[str, ...] = ()
     # Rows of the training documents in what the user gave; None: all, in order.
     rows_: IntVector | None = None
 
     @property
-    def counter(self) -> Any:
-        """How text becomes terms, unfitted."""
-        return self.features.counter
+    @abstractmethod
+    def region_names(self) -> list[str]:
+        """The regions that the model knows."""
 
-    @property
-    def uses_pool(self) -> bool:
-        """Whether the estimator is set to learn from unlabelled documents."""
-        takes = has_fit_parameter(self.estimator, "unlabelled")
-        return takes and getattr(self.estimator, "unlabelled_weight", 1.0) > 0.0
-
-    @property
-    def leaves_one_out(self) -> bool:
-        """Whether the fitted model has an exact leave-one-out."""
-        return offers(self.estimator, "leave_one_out")
-
+    @abstractmethod
     def fit(
         self,
         texts: RegionTexts,
@@ -208,6 +194,137 @@ class MatrixEngine:
         Texts of ``pool`` go to an estimator that asks for them (``uses_pool``), and
         ``validation`` to one whose ``fit`` takes it.
         """
+
+    @abstractmethod
+    def matrix(self, texts: RegionTexts) -> SparseMatrix:
+        """The feature matrix of some texts."""
+
+    @abstractmethod
+    def scores(self, texts: RegionTexts) -> FloatMatrix:
+        """The model's own class scores, (n_documents, n_classes)."""
+
+    @abstractmethod
+    def predict_log_proba(self, texts: RegionTexts) -> FloatMatrix:
+        """Log class probabilities, calibrated where the model has none."""
+
+    @abstractmethod
+    def decision_function(self, texts: RegionTexts) -> FloatMatrix:
+        """Scores of the size of log-odds; as they are where they are margins."""
+
+    @abstractmethod
+    def leave_one_out(
+        self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
+    ) -> FloatMatrix:
+        """Log posteriors of training documents, each as if not trained on."""
+
+    @abstractmethod
+    def describe(self, column: int) -> tuple[str, str | None]:
+        """Term and region of a column; the region is None when there is only one."""
+
+    @abstractmethod
+    def refusals(self) -> dict[str, str]:
+        """Methods that this model has not got, and what to do instead."""
+
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether the fitted model has an exact leave-one-out."""
+        return offers(self.estimator, "leave_one_out")
+
+    def left_out(
+        self, texts: RegionTexts, y: Labels, weight: FloatVector | None
+    ) -> Callable[[IntVector], FloatMatrix] | None:
+        """What judges training documents, by row, without refitting; None: nothing."""
+        if not self.leaves_one_out:
+            return None
+
+        def judged(rows: IntVector) -> FloatMatrix:
+            known = None if weight is None else weight[rows]
+            return self.leave_one_out(take(texts, rows), y[rows], known)
+
+        return judged
+
+    def left_out_right(self, y: Labels) -> BoolVector | None:
+        """Whether documents held out in fitting were answered rightly; None: none."""
+        return None
+
+    def decide(self, texts: RegionTexts) -> Decision:
+        """The likeliest label of each document."""
+        scores = Scores.from_log_proba(self.predict_log_proba(texts))
+        return one_of_decision(scores, self.classes_)
+
+    def parts(self, texts: RegionTexts) -> list[ScoreParts]:
+        """The scores of each document, taken apart."""
+        return score_parts(self.model_, self.matrix(texts))
+
+    def term_weights(self) -> FloatMatrix | None:
+        """Weight of each term for each class (n_terms, n_classes), if there is one."""
+        if isinstance(self.model_, ExplainsScores):
+            return self.model_.term_weights()
+        rule = linear_rule(self.model_)
+        return None if rule is None else rule.weights
+
+    def paths(self, texts: RegionTexts, top: int) -> list[list[Any]]:
+        """The strongest paths from each document's terms into its label's documents."""
+        if not offers(self.model_, "strongest_paths"):
+            raise NotSupportedError(
+                f"{type(self.model_).__name__} has no paths to show; "
+                "model='higher-order' has."
+            )
+        paths: list[list[Any]] = self.model_.strongest_paths(self.matrix(texts), top)
+        if self.rows_ is None:
+            return paths
+        return [[self._renumbered(path) for path in some] for some in paths]
+
+    def _renumbered(self, path: Any) -> Any:
+        assert self.rows_ is not None
+        return path._replace(documents=tuple(self.rows_[list(path.documents)].tolist()))
+
+    def keep_rows(self, rows: IntVector) -> None:
+        """Remember which rows of what the user gave the training documents were.
+
+        Only a model that names training documents needs it.
+        """
+        in_order = np.array_equal(rows, np.arange(len(rows)))
+        if getattr(self.model_, "documents_", None) is not None and not in_order:
+            self.rows_ = rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in self._transient}
+
+
+@with_parameters()
+class MatrixEngine(Engine):
+    """Features, and an estimator on the matrix they make."""
+
+    features: RegionFeatures = field(kw_only=False)
+    """Unfitted."""
+    estimator: Any = field(kw_only=False)
+    """Unfitted; a ``fit`` that takes ``blocks`` is told the region of each column."""
+    class_weight: Any = None
+    """Turned into sample weights; None where the estimator has its own."""
+    random_state: int | None = None
+    """Seed of the folds that calibrate an estimator without probabilities."""
+
+    _transient: tuple[str, ...] = ("_fused",)
+    # The model and its scorer, which the model's weights are copied into.
+    _fused: tuple[Any, FusedScorer | None] | None = None
+
+    @property
+    def uses_pool(self) -> bool:
+        """Whether the estimator is set to learn from unlabelled documents."""
+        takes = has_fit_parameter(self.estimator, "unlabelled")
+        return takes and getattr(self.estimator, "unlabelled_weight", 1.0) > 0.0
+
+    def fit(
+        self,
+        texts: RegionTexts,
+        y: Labels,
+        sample_weight: Any | None = None,
+        pool: RegionTexts | None = None,
+        validation: Any | None = None,
+        counted: tuple[RegionFeatures, SparseMatrix] | None = None,
+    ) -> Self:
+        """Learn afresh from the texts, and from what else the estimator takes."""
         if counted is None:
             X = self._fitted_features(texts, pool)
         else:
@@ -339,12 +456,12 @@ class MatrixEngine:
             return scorer.scores(texts)
         return class_scores(self.model_, self.matrix(texts))
 
-    def decision_scores(self, texts: RegionTexts) -> FloatMatrix:
+    def decision_function(self, texts: RegionTexts) -> FloatMatrix:
         """Scores of the size of log-odds; as they are where they are margins."""
         joint = isinstance(self.model_, LogitClassifier)
         is_margin = isinstance(self.model_, RankingClassifier)
         if joint and len(self.classes_) > 2 and not is_margin:
-            return class_log_odds(self.log_probabilities(texts))
+            return class_log_odds(self.predict_log_proba(texts))
         return self.scores(texts)
 
     def _scorer(self) -> FusedScorer | None:
@@ -355,7 +472,7 @@ class MatrixEngine:
             self._fused = (self.model_, scorer)
         return self._fused[1]
 
-    def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
+    def predict_log_proba(self, texts: RegionTexts) -> FloatMatrix:
         """Log class probabilities, calibrated where the model has none."""
         if self.calibrator_ is not None:
             return self.calibrator_.transform(self.scores(texts))
@@ -363,44 +480,6 @@ class MatrixEngine:
         if scorer is not None and scorer.rule.log_posteriors is not None:
             return scorer.rule.log_posteriors(scorer.scores(texts))
         return log_probabilities(self.model_, self.matrix(texts))
-
-    def decide(self, texts: RegionTexts) -> Decision:
-        """The likeliest label of each document."""
-        scores = Scores.from_log_proba(self.log_probabilities(texts))
-        return one_of_decision(scores, self.classes_)
-
-    def parts(self, texts: RegionTexts) -> list[ScoreParts]:
-        """The scores of each document, taken apart."""
-        return score_parts(self.model_, self.matrix(texts))
-
-    def paths(self, texts: RegionTexts, top: int) -> list[list[Any]]:
-        """The strongest paths from each document's terms into its label's documents."""
-        if not offers(self.model_, "strongest_paths"):
-            raise NotSupportedError(
-                f"{type(self.model_).__name__} has no paths to show; "
-                "model='higher-order' has."
-            )
-        found: list[list[Any]] = self.model_.strongest_paths(self.matrix(texts), top)
-        if self.rows_ is None:
-            return found
-        return [[self._renumbered(path) for path in paths] for paths in found]
-
-    def keep_rows(self, rows: IntVector) -> None:
-        """Remember which rows of what the user gave the training documents were.
-
-        Only a model that names training documents needs it.
-        """
-        in_order = np.array_equal(rows, np.arange(len(rows)))
-        if getattr(self.model_, "documents_", None) is not None and not in_order:
-            self.rows_ = rows
-
-    def _renumbered(self, path: Any) -> Any:
-        assert self.rows_ is not None
-        return path._replace(documents=tuple(self.rows_[list(path.documents)].tolist()))
-
-    def left_out_right(self, y: Labels) -> BoolVector | None:
-        """Whether documents held out in fitting were answered rightly; None: none."""
-        return None
 
     def leave_one_out(
         self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
@@ -414,19 +493,9 @@ class MatrixEngine:
         """The regions that the model knows."""
         return list(self.features.regions_)
 
-    def term_weights(self) -> FloatMatrix | None:
-        """Weight of each term for each class (n_terms, n_classes), if there is one."""
-        if isinstance(self.model_, ExplainsScores):
-            return self.model_.term_weights()
-        rule = linear_rule(self.model_)
-        return None if rule is None else rule.weights
-
     def describe(self, column: int) -> tuple[str, str | None]:
         """Term and region of a column."""
         return self.features.describe(column)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in self._transient}
 
 
 class AnyOfEngine(MatrixEngine):
@@ -453,7 +522,7 @@ class AnyOfEngine(MatrixEngine):
         """Score of each label over its threshold: yes if at least 0."""
         return self.model_.decision_function(self.matrix(texts))
 
-    def log_probabilities(self, texts: RegionTexts) -> FloatMatrix:
+    def predict_log_proba(self, texts: RegionTexts) -> FloatMatrix:
         """Log probability of each label by itself; rows do not sum to 1."""
         proba = self.model_.predict_proba(self.matrix(texts))
         return np.asarray(np.log(np.maximum(proba, 1e-300)))
@@ -571,6 +640,17 @@ class SemiEngine(MatrixEngine):
             encoder_by_words(self.model_, part, words[[i]], table)
             for i, part in enumerate(parts)
         ]
+
+    def left_out(
+        self, texts: RegionTexts, y: Labels, weight: FloatVector | None
+    ) -> Callable[[IntVector], FloatMatrix] | None:
+        """What fitting judged with documents and their copies held out."""
+        if self.model_.left_out_ is None:
+            return None
+        rows, seen = self.model_.left_out_
+        log_proba = np.full((len(y), len(self.classes_)), -np.inf)
+        log_proba[rows] = seen
+        return log_proba.__getitem__
 
     def left_out_right(self, y: Labels) -> BoolVector | None:
         """Whether each of those was answered rightly."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, Self
@@ -19,7 +19,7 @@ from earmark.decision.decision import (
     one_of_decision,
     with_abstain_label,
 )
-from earmark.decision.evidence import Evidence, Promise
+from earmark.decision.evidence import Evidence, Judge, Promise, Training
 from earmark.decision.guarantee import (
     Coverages,
     Threshold,
@@ -27,10 +27,7 @@ from earmark.decision.guarantee import (
     several_words,
     words_per_label,
 )
-from earmark.decision.learned_confidence import (
-    LearnedConfidence,
-    confidence_from_unseen,
-)
+from earmark.decision.learned_confidence import LearnedConfidence
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
 from earmark.decision.wrapping import offered_if
 from earmark.encoders.by_name import Encoder, require_encoder
@@ -43,20 +40,8 @@ from earmark.exceptions import (
 )
 from earmark.models.registry import BuildOptions
 from earmark.parameters import offers, require_in_range, seed_of, with_parameters
-from earmark.pipeline.choice import (
-    Data,
-    Engine,
-    build_engine,
-    choose,
-    model_name,
-    with_pool,
-)
+from earmark.pipeline.choice import Data, build_engine, choose, model_name, with_pool
 from earmark.pipeline.count_engine import CountEngine
-from earmark.pipeline.estimates import (
-    calibration_evidence,
-    left_out_evidence,
-    unseen_scores,
-)
 from earmark.pipeline.explanation import Explanation, explain_documents, in_region
 from earmark.pipeline.inputs import (
     SINGLE,
@@ -72,7 +57,12 @@ from earmark.pipeline.inputs import (
     warn_of_new_labels,
     with_regions,
 )
-from earmark.pipeline.matrix_engine import SemiEngine, told_of_encoder, told_of_names
+from earmark.pipeline.matrix_engine import (
+    Engine,
+    SemiEngine,
+    told_of_encoder,
+    told_of_names,
+)
 from earmark.statistics.class_statistics import checked_weights
 from earmark.text.class_names import ClassNames
 from earmark.text.containers import as_list, is_missing
@@ -313,21 +303,20 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self._adopt(engine, choice.name, told, target.n_columns)
         if self.max_novelty is not None:
             self._learn_ordinary(labelled, target.labels, pool)
+        training = labelled, target.labels, weight, pool
         if self.learn_confidence and not self.is_multi_label_ and len(target.labels):
-            self._learn_confidence(labelled, target, weight, pool)
+            learned = self._training(*training).learned_confidence(self.classes_)
+            self.learned_confidence_, self.class_sizes_ = learned
         if calibration is not None:
             pair = self._pair(calibration, "calibration", texts)
             assert pair is not None
             require_same_kind(pair[1], target, "calibration")
             warn_of_new_labels(pair[1], self.classes_, "calibration", required=True)
             novelty = None if self.novelty_ is None else self._novelty
-            self._rest_on(
-                calibration_evidence(
-                    self.engine_, labelled, *pair, self._ranked, novelty
-                )
-            )
+            judge = self._judge()
+            self._rest_on(judge.calibration(engine, labelled, *pair, novelty))
         elif self.max_error is not None:
-            self._measure(labelled, target, weight, pool)
+            self._rest_on(self._training(*training).evidence(self._judge()))
         return self
 
     def _target(self, y: LabelsLike, n: int, names: ClassNames) -> Target:
@@ -370,7 +359,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         texts, target = self._fitted_pair(X, y)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         pool = self._pool(texts, target, unlabelled)
-        self._measure(take(texts, target.labelled), target, weight, pool)
+        known = take(texts, target.labelled), target.labels, weight, pool
+        self._rest_on(self._training(*known).evidence(self._judge()))
         return self
 
     def measure_novelty(
@@ -403,40 +393,30 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         assert self.novelty_ is not None
         return self.novelty_.p_values(joined(texts))
 
-    def _measure(
-        self,
-        texts: RegionTexts,
-        target: Target,
-        weight: FloatVector | None,
-        pool: RegionTexts,
-    ) -> None:
-        known = texts, target.labels, weight, pool
-        make = self._another()
-        self._rest_on(left_out_evidence(self.engine_, make, *known, self._ranked))
-
-    def _learn_confidence(
-        self,
-        texts: RegionTexts,
-        target: Target,
-        weight: FloatVector | None,
-        pool: RegionTexts,
-    ) -> None:
-        known = texts, target.labels, weight, pool
-        log_proba = unseen_scores(self.engine_, self._another(), *known)
-        self.learned_confidence_, self.class_sizes_ = confidence_from_unseen(
-            log_proba, self.classes_, texts, target.labels
-        )
-
-    def _another(self) -> Callable[[], Engine]:
-        """What makes an unfitted engine like the one of this classifier."""
+    def _training(
+        self, texts: RegionTexts, y: Labels, weight: Any, pool: RegionTexts
+    ) -> Training:
+        """The labelled documents; a model that learns from a pool is judged with it."""
         name = self.model_name_ if isinstance(self.model, str) else self.model
         features = self.features
         if features is None:  # what was counted may be a choice of ours
-            counter = self.engine_.counter
-            names = ("analyzer", "ngram_range")
-            features = {name: counter.get_params()[name] for name in names}
+            engine: Any = self.engine_
+            is_count = isinstance(engine, CountEngine)
+            counted = (engine if is_count else engine.features).counter.get_params()
+            features = {key: counted[key] for key in ("analyzer", "ngram_range")}
         options = self._options(self.classes_.tolist())
-        return lambda: build_engine(name, features, options, self.is_multi_label_)
+
+        def fitted(rows: IntVector) -> Engine:
+            known = None if weight is None else weight[rows]
+            engine = build_engine(name, features, options, self.is_multi_label_)
+            return engine.fit(take(texts, rows), y[rows], known, pool)
+
+        left_out = self.engine_.left_out(texts, y, weight)
+        together = isinstance(self.engine_, SemiEngine)
+        return Training(texts, y, fitted, left_out, leaves_groups_out=together)
+
+    def _judge(self) -> Judge:
+        return Judge(self.classes_, self.is_multi_label_, ranked=self._ranked)
 
     def _ranked(self, scores: Scores, texts: RegionTexts) -> Scores:
         """Scores with the learned certainty, if there is one."""
@@ -516,7 +496,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: Any) -> FloatMatrix:
         """Log probability of each class, (n_documents, n_classes)."""
         check_is_fitted(self)
-        return self.engine_.log_probabilities(self._texts(X))
+        return self.engine_.predict_log_proba(self._texts(X))
 
     def decision_function(self, X: Any) -> FloatMatrix:
         """Score of each class: log-odds, or margins where there are only those.
@@ -524,7 +504,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         For two classes one score per document, that of ``classes_[1]``.
         """
         check_is_fitted(self)
-        scores = self.engine_.decision_scores(self._texts(X))
+        scores = self.engine_.decision_function(self._texts(X))
         two = scores.shape[1] == 2 and not self.is_multi_label_
         return scores[:, 1] - scores[:, 0] if two else scores
 
@@ -814,7 +794,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self._check_promise()
         decision = self.engine_.decide(texts)
         if self.learned_confidence_ is not None:
-            scores = Scores.from_log_proba(self.engine_.log_probabilities(texts))
+            scores = Scores.from_log_proba(self.engine_.predict_log_proba(texts))
             decision = one_of_decision(self._ranked(scores, texts), self.classes_)
         if self.novelty_ is not None:
             novelty = self._novelty(texts)
