@@ -17,7 +17,7 @@ from earmark.decision.decision import has_probabilities
 from earmark.evaluation.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.features import TfidfWeighting, WordCounter
-from earmark.folds import rows_by_lot
+from earmark.folds import rows_by_lot, stratified_folds
 from earmark.models.naive_bayes.count_model import CountNaiveBayes
 from earmark.models.registry import MODELS, BuildOptions, get_spec, wanted_features
 from earmark.models.semi_supervised import (
@@ -34,6 +34,7 @@ from earmark.pipeline.matrix_engine import (
     AnyOfEngine,
     Engine,
     MatrixEngine,
+    More,
     SemiEngine,
     cross_scores,
     is_unsure,
@@ -261,7 +262,7 @@ def _pool_in_time(data: Data) -> tuple[bool, list[str]]:
         return True, []
     started = time.thread_time()
     engine = data.build(_SEMI)
-    engine.fit(take(data.texts, rows), y, None, take(data.pool, pool_rows))
+    engine.fit(take(data.texts, rows), y, More(pool=take(data.pool, pool_rows)))
     spent = time.thread_time() - started
     seconds = spent * (n_labelled + n_pool) / (len(rows) + len(pool_rows))
     if seconds <= limit:
@@ -304,7 +305,7 @@ def _with_pool(trials: Trials, data: Data) -> Choice:
     """Many labels tell whether the pool helps: both ways are tried."""
     engine = data.build(_SEMI)
     assert isinstance(engine, SemiEngine)
-    engine.fit(data.texts, data.target.labels, data.weight, data.pool)
+    engine.fit(data.texts, data.target.labels, More(data.weight, data.pool))
     right = engine.left_out_right(data.target.labels)
     alone = [f"without them, {line}" for line in trials.words]
     reasons = [*_used(data.n_pool), *alone]
@@ -379,20 +380,13 @@ class Trials:
             features, X = self._rows(MODELS[name].features, texts)
             estimator = MODELS[name].build(self.data.options)
             takes = has_fit_parameter(estimator, "blocks")
-            more = {"blocks": features.blocks_} if takes else {}
+            more: dict[str, Any] = {"blocks": features.blocks_} if takes else {}
             spent = time.thread_time() - started
             if not self._in_time(name, self._seconds(estimator, X, y, more), spent):
                 continue
             before = time.thread_time()
-            scores = cross_scores(
-                estimator,
-                X,
-                y,
-                n_folds=self.n_folds,
-                random_state=0,
-                copies=copies.group,
-                **more,
-            )
+            folds = stratified_folds(y, self.n_folds, 0, copies.group)
+            scores = cross_scores(estimator, X, y, folds, **more)
             one_fit = (time.thread_time() - before) / (self.n_folds - 1)
             is_all = self._is_whole and self.n_documents is None
             if is_all or self._in_time(name, self._final(estimator, one_fit)):

@@ -24,10 +24,10 @@ from earmark.kernels.text import Documents
 from earmark.models.base import check_parameters
 from earmark.parameters import with_parameters
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
-from earmark.pipeline.matrix_engine import Engine
+from earmark.pipeline.matrix_engine import ALONE, Engine, More
 from earmark.statistics import ClassStatistics
 from earmark.statistics.class_statistics import label_positions, require_same_classes
-from earmark.typing import FloatMatrix, FloatVector, Labels, SparseMatrix
+from earmark.typing import FloatMatrix, FloatVector, Labels, SparseMatrix, WeightsLike
 
 __all__ = ["CountEngine", "class_factors", "kept_statistics", "text_statistics"]
 
@@ -37,7 +37,7 @@ def text_statistics(
     texts: Documents,
     y: Labels,
     classes: Labels,
-    weight: Any | None,
+    weight: WeightsLike,
 ) -> ClassStatistics:
     """Class statistics of raw texts, keyed by term and unpruned (CS1).
 
@@ -122,20 +122,12 @@ class CountEngine(Engine):
 
     # -- learning ------------------------------------------------------------
 
-    def fit(
-        self,
-        texts: RegionTexts,
-        y: Labels,
-        sample_weight: Any | None = None,
-        pool: RegionTexts | None = None,
-        validation: Any | None = None,
-        counted: Any | None = None,
-    ) -> Self:
+    def fit(self, texts: RegionTexts, y: Labels, more: More = ALONE) -> Self:
         """Learn afresh from the texts; the rest has no part in it."""
         check_parameters(self.estimator)
         self.regions_ = list(texts)
         classes = np.unique(y)
-        self.statistics_ = self._counted(texts, y, sample_weight, classes)
+        self.statistics_ = self._counted(texts, y, more.weight, classes)
         return self.finalise()
 
     def partial_fit(self, texts: RegionTexts, y: Labels, classes: Any | None) -> Self:
@@ -208,7 +200,7 @@ class CountEngine(Engine):
             raise
 
     def _counted(
-        self, texts: RegionTexts, y: Labels, weight: Any | None, classes: Labels
+        self, texts: RegionTexts, y: Labels, weight: WeightsLike, classes: Labels
     ) -> list[ClassStatistics]:
         """Statistics of each region; an unknown label is an error (CS1)."""
         return [
@@ -288,7 +280,7 @@ class CountEngine(Engine):
         return {}
 
     def leave_one_out(
-        self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
+        self, texts: RegionTexts, y: Labels, sample_weight: WeightsLike = None
     ) -> FloatMatrix:
         """Log posteriors of training documents, each as if not trained on (NB8)."""
         weight = self._factor_weights(y, sample_weight)
@@ -308,7 +300,7 @@ class CountEngine(Engine):
             column -= len(terms)
         raise IndexError(f"no column {column}")
 
-    def _factor_weights(self, y: Labels, sample_weight: Any | None) -> Any | None:
+    def _factor_weights(self, y: Labels, sample_weight: WeightsLike) -> Any | None:
         docs = self.statistics_[0].docs.astype(np.float64)
         factor = class_factors(self.class_weight, self.classes_, docs)
         if factor is None:

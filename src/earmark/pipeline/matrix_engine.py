@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import field, replace
 from inspect import signature
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -62,12 +62,14 @@ from earmark.typing import (
     Labels,
     MatrixLike,
     SparseMatrix,
+    WeightsLike,
 )
 
 __all__ = [
     "AnyOfEngine",
     "Engine",
     "MatrixEngine",
+    "More",
     "SemiEngine",
     "class_scores",
     "cross_scores",
@@ -111,31 +113,24 @@ def class_scores(estimator: Estimator, X: MatrixLike) -> FloatMatrix:
 
 
 def cross_scores(
-    estimator: Any,
+    estimator: Estimator,
     X: SparseMatrix,
     y: Labels,
-    *,
-    n_folds: int = 3,
-    random_state: int | None = None,
-    sample_weight: Any | None = None,
-    copies: IntVector | None = None,
+    folds: Iterable[tuple[IntVector, IntVector]],
+    weight: FloatVector | None = None,
     **more: Any,
 ) -> FloatMatrix:
-    """Class scores of each row by a model fitted without it and its ``copies``.
+    """Class scores of the rows of each fold, by a model fitted on the others.
 
     Columns are the sorted labels of y; a class that a fold's training part lacks
     scores as low as the lowest class there. ``more`` goes to ``fit`` as it is.
     """
     classes = np.unique(y)
     scores = np.zeros((X.shape[0], len(classes)))
-    for train, held in stratified_folds(y, n_folds, random_state, copies):
+    for train, held in folds:
         if len(np.unique(y[train])) < 2:
             continue
-        given = (
-            {}
-            if sample_weight is None
-            else {"sample_weight": np.asarray(sample_weight)[train]}
-        )
+        given = _weights(None if weight is None else weight[train])
         with warnings.catch_warnings():
             # What a fold lacks is no news about the documents.
             warnings.simplefilter("ignore", EarmarkWarning)
@@ -146,6 +141,10 @@ def cross_scores(
         scores[held] = np.broadcast_to(lowest, (len(held), len(classes)))
         scores[np.ix_(held, columns)] = answer
     return scores
+
+
+def _weights(weight: FloatVector | None) -> dict[str, Any]:
+    return {} if weight is None else {"sample_weight": weight}
 
 
 def score_parts(model: Any, X: SparseMatrix) -> list[ScoreParts]:
@@ -159,6 +158,19 @@ def score_parts(model: Any, X: SparseMatrix) -> list[ScoreParts]:
             "explained term by term."
         )
     return linear_parts(X, form.weights, {"bias": form.offset})
+
+
+class More(NamedTuple):
+    """What there may be to learn from beside texts and labels."""
+
+    weight: FloatVector | None = None
+    pool: RegionTexts | None = None
+    validation: tuple[RegionTexts, Labels] | None = None
+    counted: tuple[RegionFeatures, SparseMatrix] | None = None
+    """Features and rows of the labelled texts, where they are known already."""
+
+
+ALONE = More()
 
 
 class Engine(ABC):
@@ -180,20 +192,8 @@ class Engine(ABC):
         """The regions that the model knows."""
 
     @abstractmethod
-    def fit(
-        self,
-        texts: RegionTexts,
-        y: Labels,
-        sample_weight: Any | None = None,
-        pool: RegionTexts | None = None,
-        validation: Any | None = None,
-        counted: tuple[RegionFeatures, SparseMatrix] | None = None,
-    ) -> Self:
-        """Learn afresh; ``counted`` are the features and rows of ``texts``, if known.
-
-        Texts of ``pool`` go to an estimator that asks for them (``uses_pool``), and
-        ``validation`` to one whose ``fit`` takes it.
-        """
+    def fit(self, texts: RegionTexts, y: Labels, more: More = ALONE) -> Self:
+        """Learn afresh from the texts, and from what more the estimator takes."""
 
     @abstractmethod
     def matrix(self, texts: RegionTexts) -> SparseMatrix:
@@ -213,7 +213,7 @@ class Engine(ABC):
 
     @abstractmethod
     def leave_one_out(
-        self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
+        self, texts: RegionTexts, y: Labels, sample_weight: WeightsLike = None
     ) -> FloatMatrix:
         """Log posteriors of training documents, each as if not trained on."""
 
@@ -315,41 +315,32 @@ class MatrixEngine(Engine):
         takes = has_fit_parameter(self.estimator, "unlabelled")
         return takes and getattr(self.estimator, "unlabelled_weight", 1.0) > 0.0
 
-    def fit(
-        self,
-        texts: RegionTexts,
-        y: Labels,
-        sample_weight: Any | None = None,
-        pool: RegionTexts | None = None,
-        validation: Any | None = None,
-        counted: tuple[RegionFeatures, SparseMatrix] | None = None,
-    ) -> Self:
-        """Learn afresh from the texts, and from what else the estimator takes."""
-        if counted is None:
+    def fit(self, texts: RegionTexts, y: Labels, more: More = ALONE) -> Self:
+        """A pool goes to an estimator that asks for it, see ``uses_pool``."""
+        pool = more.pool
+        if more.counted is None:
             X = self._fitted_features(texts, pool)
         else:
-            self.features, X = counted
+            self.features, X = more.counted
         if X.shape[1] == 0:
             raise DataError(
                 "no term is left to learn from: the documents are empty or hold only "
                 "stop words."
             )
         model = self._new_model(len(y))
-        sample_weight = self._weighted(y, sample_weight)
+        weight = self._weighted(y, more.weight)
         takes = signature(model.fit).parameters
         passes_on = any(p.kind is p.VAR_KEYWORD for p in takes.values())
-        if sample_weight is not None and not (passes_on or "sample_weight" in takes):
+        if weight is not None and not (passes_on or "sample_weight" in takes):
             raise NotSupportedError(
                 f"{type(model).__name__} cannot weight documents or classes; leave out "
                 "class_weight and sample_weight, or take another model."
             )
-        given: dict[str, Any] = (
-            {} if sample_weight is None else {"sample_weight": sample_weight}
-        )
+        given = _weights(weight)
         if "blocks" in takes:
             given["blocks"] = self.features.blocks_
-        if validation is not None and "validation" in takes:
-            held_out, labels = validation
+        if more.validation is not None and "validation" in takes:
+            held_out, labels = more.validation
             given["validation"] = (self.features.transform(held_out), labels)
         if self.uses_pool and pool is not None and n_documents(pool):
             given["unlabelled"] = self.features.transform(pool)
@@ -360,7 +351,7 @@ class MatrixEngine(Engine):
         unsure = is_unsure(self.model_) and len(y) >= _LEAST_CALIBRATING
         if unsure or not has_probabilities(self.model_):
             copies = group_copies(texts, whole=True).group
-            self.calibrator_ = self._calibrated(model, X, y, sample_weight, copies)
+            self.calibrator_ = self._calibrated(X, y, weight, copies)
         return self
 
     def _new_model(self, n_documents: int) -> Any:
@@ -379,44 +370,28 @@ class MatrixEngine(Engine):
         }
         return self.features.fit_transform(both)[: n_documents(texts)]
 
-    def _weighted(self, y: Labels, sample_weight: Any | None) -> Any | None:
+    def _weighted(self, y: Labels, weight: WeightsLike) -> FloatVector | None:
+        given = None if weight is None else np.asarray(weight)
         if self.class_weight is None:
-            return sample_weight
-        factor: Any = compute_sample_weight(self.class_weight, y)
-        return factor if sample_weight is None else factor * np.asarray(sample_weight)
+            return given
+        factor: FloatVector = compute_sample_weight(self.class_weight, y)
+        return factor if given is None else factor * given
 
     def _calibrated(
-        self,
-        model: Any,
-        X: SparseMatrix,
-        y: Labels,
-        sample_weight: Any | None,
-        copies: IntVector,
+        self, X: SparseMatrix, y: Labels, weight: FloatVector | None, copies: IntVector
     ) -> TemperatureCalibrator:
-        """One scale for the scores, from documents left out in three folds.
-
-        Of many documents a quarter is enough. For a model that has probabilities one
-        wrong answer is added, as in Laplace's rule: answers that are all right do not
-        mean certainty.
-        """
-        folds: Any = 3
-        judged = np.arange(len(y))
-        has_some = has_probabilities(model)
-        enough = _QUARTER_CALIBRATES if has_some else _QUARTER_CALIBRATES_ANY
-        if len(y) > enough:
-            folds = [next(stratified_folds(y, 4, self.random_state, copies))]
+        """One scale for the scores, from documents left out in three folds."""
+        model, seed = self.model_, self.random_state
+        has_some, judged = has_probabilities(model), np.arange(len(y))
+        folds: Any = stratified_folds(y, 3, seed, copies)
+        if len(y) > (_QUARTER_CALIBRATES if has_some else _QUARTER_CALIBRATES_ANY):
+            folds = [next(stratified_folds(y, 4, seed, copies))]
             judged = folds[0][1]
-        scores = cross_scores(
-            model,
-            X,
-            y,
-            n_folds=folds,
-            random_state=self.random_state,
-            sample_weight=sample_weight,
-            copies=copies,
-        )[judged]
+        scores = cross_scores(model, X, y, folds, weight)[judged]
         y_index = np.searchsorted(self.classes_, y)[judged]
         if has_some:
+            # One wrong answer is added, as in Laplace's rule: answers that are all
+            # right do not mean certainty.
             best, second = np.argsort(-scores, axis=1)[:, :2].T
             lead = np.take_along_axis(scores, best[:, None], 1)[:, 0]
             lead = lead - np.take_along_axis(scores, second[:, None], 1)[:, 0]
@@ -482,7 +457,7 @@ class MatrixEngine(Engine):
         return log_probabilities(self.model_, self.matrix(texts))
 
     def leave_one_out(
-        self, texts: RegionTexts, y: Labels, sample_weight: Any | None = None
+        self, texts: RegionTexts, y: Labels, sample_weight: WeightsLike = None
     ) -> FloatMatrix:
         """Log posteriors of training documents, each as if not trained on."""
         given = () if sample_weight is None else (sample_weight,)
@@ -581,17 +556,9 @@ class SemiEngine(MatrixEngine):
     # Texts of the classes whose names were used.
     telling_: Mapping[Hashable, list[str]] = MappingProxyType({})
 
-    def fit(
-        self,
-        texts: RegionTexts,
-        y: Labels,
-        sample_weight: Any | None = None,
-        pool: RegionTexts | None = None,
-        validation: Any | None = None,
-        counted: Any | None = None,
-    ) -> Self:
-        """Learn afresh from labelled texts and a pool; ``validation`` has no part."""
-        pool = {name: [] for name in texts} if pool is None else pool
+    def fit(self, texts: RegionTexts, y: Labels, more: More = ALONE) -> Self:
+        """Learn afresh from labelled texts and a pool; the rest has no part in it."""
+        pool = {name: [] for name in texts} if more.pool is None else more.pool
         X = self.features.fit_transform(texts, pool)
         if not np.any(self.features.kinds_ == 0):
             raise DataError(
@@ -601,7 +568,7 @@ class SemiEngine(MatrixEngine):
         labels = np.full(X.shape[0], None, dtype=object)
         labels[: n_documents(texts)] = y
         model: SemiSupervisedClassifier = clone(self.estimator)
-        weight = self._weighted(y, sample_weight)
+        weight = self._weighted(y, more.weight)
         if weight is not None:  # the pool is weighted by the model
             weight = np.concatenate([weight, np.ones(X.shape[0] - len(y))])
         self.model_ = model.fit(

@@ -59,6 +59,7 @@ from earmark.pipeline.inputs import (
 )
 from earmark.pipeline.matrix_engine import (
     Engine,
+    More,
     SemiEngine,
     told_of_encoder,
     told_of_names,
@@ -289,7 +290,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         told = list(choice.reasons)
         if not choice.is_fitted:
             held_out = self._pair(validation, "validation", texts)
-            engine.fit(labelled, target.labels, weight, pool, held_out, choice.counted)
+            more = More(weight, pool, held_out, choice.counted)
+            engine.fit(labelled, target.labels, more)
             right = engine.left_out_right(target.labels)
             told += [] if right is None else [with_pool(right)]
         if len(target.unlabelled):
@@ -409,7 +411,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         def fitted(rows: IntVector) -> Engine:
             known = None if weight is None else weight[rows]
             engine = build_engine(name, features, options, self.is_multi_label_)
-            return engine.fit(take(texts, rows), y[rows], known, pool)
+            return engine.fit(take(texts, rows), y[rows], More(known, pool))
 
         left_out = self.engine_.left_out(texts, y, weight)
         together = isinstance(self.engine_, SemiEngine)
