@@ -9,11 +9,11 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 212,
-    "lines": 50_741,
+    "files": 211,
+    "lines": 50_514,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 811,
+    "Any": 794,
     "hasattr/getattr": 43,
 }
 
