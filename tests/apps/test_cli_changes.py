@@ -11,7 +11,7 @@ import pytest
 
 import earmark
 from earmark import TextClassifier
-from earmark.apps.cli import _parts
+from earmark.apps.cli import _data
 from earmark.documents import read_documents
 from earmark.documents.document import fingerprint
 from earmark.persistence import read_manifest
@@ -249,8 +249,8 @@ def test_a_budget_is_kept_with_the_model(first, tmp_path):
 
 def test_large_data_is_read_in_parts_and_that_is_said(first, tmp_path, monkeypatch):
     whole = trained(first, tmp_path / "w.earmark", "--model", "multinomial")
-    monkeypatch.setattr(_parts, "_machine_memory", lambda: 800_000_000)
-    monkeypatch.setitem(_parts._BYTES_PER_BYTE, "", 10**6)
+    monkeypatch.setattr(_data, "_machine_memory", lambda: 800_000_000)
+    monkeypatch.setitem(_data._BYTES_PER_BYTE, "", 10**6)
     out = tmp_path / "p.earmark"
     options = ("--label", "kind", "-o", out)
     code, stdout, stderr = run("train", first, *options, "--model", "multinomial")

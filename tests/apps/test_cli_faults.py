@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -266,3 +267,102 @@ def test_regions_can_be_explained_apart(tmp_path):
     assert "subject: lunch" in found.stdout
     assert "body: lunch" not in found.stdout
     assert "stands in for each of subject, body" in run("explain", model, "a").stderr
+
+
+def test_a_slip_in_the_names_of_classes_is_asked_about(data, tmp_path):
+    pool = written(tmp_path / "pool.csv", [(text, "") for text, _ in ROWS[:6]])
+    rows = [("animel", "cats and dogs"), ("vehicle", "cars and trucks")]
+    names = written(tmp_path / "names.csv", rows, ("label", "description"))
+    more = ("--unlabelled", pool, "--class-names", names, "--out", tmp_path / "m")
+    with pytest.warns(EarmarkWarning, match="did you mean 'animal'"):
+        run("train", data, "--label", "kind", *more)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "said"),
+    [
+        (("name", "description"), ("a", "cats"), "a column 'label', the columns are"),
+        (("label", "words"), ("a", "cats"), "a column 'description', the columns are"),
+        (("label", "description"), ("", "cats"), "fill it in or remove the row."),
+        (("label", "description"), ("a", "cats"), "expected at least two classes"),
+    ],
+)
+def test_faults_of_the_names_of_classes_are_said_in_their_words(
+    tmp_path, header, row, said
+):
+    names = written(tmp_path / "names.csv", [row], header)
+    pool = written(tmp_path / "pool.csv", [("a cat",), ("a car",)], ("text",))
+    done = run("train", pool, "--class-names", names, "--out", tmp_path / "m")
+    message = in_flags(str(done.exception))
+    assert said in message
+    assert "--class-names" in message
+    assert not re.search(r"asked for|--text|\by\b|allow_unlabelled", message)
+
+
+def test_stdin_asks_for_its_format(data, tmp_path):
+    run("train", data, "--label", "kind", "-o", tmp_path / "m.earmark")
+    done = run("predict", tmp_path / "m.earmark", "-")
+    assert "give --format csv, or tsv or jsonl" in in_flags(str(done.exception))
+    assert "None" not in str(done.exception)
+
+
+@pytest.mark.parametrize("label", ["NA", "null", "n/a"])
+def test_every_label_that_looks_like_none_is_asked_about(tmp_path, label):
+    path = written(tmp_path / "d.csv", [*ROWS, ("x y", "None"), ("y z", label)])
+    with pytest.warns(EarmarkWarning) as seen:
+        run("train", path, "--label", "kind", "-o", tmp_path / "m")
+    said = "\n".join(str(one.message) for one in seen)
+    assert "the label 'None' is taken as a class" in said
+    assert f"the label {label!r} is taken as a class" in said
+
+
+def test_a_name_that_stands_twice_in_the_header_is_to_be_changed(tmp_path):
+    path = written(tmp_path / "d.csv", [("a", "b", "c")], ("text", "text", "kind"))
+    message = str(run("train", path, "--label", "kind").exception)
+    assert "rename them so that each name stands once" in message
+    assert "text=" not in message
+
+
+def test_an_export_needs_a_project_and_begins_none(data, tmp_path):
+    done = run("label", data, "--export", tmp_path / "out.csv")
+    assert "there is no such project" in str(done.exception)
+    assert not (tmp_path / "data.csv.labels").exists()
+
+
+def test_labels_are_merged_for_the_label_page_too(tmp_path):
+    rows = [("a dog", "Animal "), ("a car", "vehicle"), *[("a cat", "animal")] * 2]
+    path = written(tmp_path / "d.csv", rows)
+    out = tmp_path / "out.csv"
+    done = run("label", path, "--label", "kind", "--merge-labels", "--export", out)
+    assert done.exit_code == 0, done.exception
+    with out.open() as file:
+        assert {row["label"] for row in csv.DictReader(file)} == {"animal", "vehicle"}
+
+
+def test_evaluate_says_that_a_model_was_updated_with_the_data(data, tmp_path):
+    model = tmp_path / "m.earmark"
+    rows = [("a cat purrs", "animal"), ("a bus", "vehicle"), ("nothing", "")]
+    new = written(tmp_path / "new.csv", rows)
+    other = written(tmp_path / "other.csv", rows[:1])
+    learned = ("--label", "kind", "--model", "multinomial", "-o", model)
+    assert run("train", data, *learned).exit_code == 0
+    assert "was trained on" not in run("evaluate", model, new).stderr
+    assert run("update", model, new).exit_code == 0
+    assert "was trained on" in run("evaluate", model, new).stderr
+    assert "was trained on" not in run("evaluate", model, other).stderr
+
+
+def test_the_column_that_training_guessed_comes_first(tmp_path):
+    header = ("body", "kind")
+    path = written(tmp_path / "d.csv", ROWS, header)
+    model, out = tmp_path / "m.earmark", tmp_path / "labels.jsonl"
+    assert run("train", path, "--label", "kind", "-o", model).exit_code == 0
+    rows = [("the truck", "the cat", "a"), ("the dog", "the car", "b")]
+    new = written(tmp_path / "new.csv", rows, ("text", "body", "content"))
+    done = run("predict", model, new, "--with-text", "--out", out)
+    assert done.exit_code == 0, done.exception
+    texts = [json.loads(line)["text"] for line in out.read_text().splitlines()]
+    assert texts == ["the cat", "the car"]
+    # Without that column the guess is free.
+    plain = written(tmp_path / "plain.csv", [("a cat",)], ("text",))
+    assert run("predict", model, plain, "--out", out).exit_code == 0

@@ -52,7 +52,7 @@ def test_some_parts_are_run_and_the_others_kept(tmp_path):
     stored = json.loads((RESULTS / "networks.json").read_text())
     stored["result"]["descent"]["eta"] = stored["result"]["worked_example"]["eta"] = 7
     (tmp_path / "networks.json").write_text(json.dumps(stored))
-    command = ["networks", "--part", "worked_example", "--out", str(tmp_path)]
+    command = ["networks", "--part", "Worked_Example", "--out", str(tmp_path)]
     done = CliRunner().invoke(app, ["reproduce", *command], catch_exceptions=False)
     assert done.exit_code == 0
     found = json.loads((tmp_path / "networks.json").read_text())["result"]

@@ -12,7 +12,7 @@ from earmark.documents import Documents
 from earmark.documents.document import fingerprint, shifted_fingerprint
 from earmark.typing import JsonObject
 
-__all__ = ["recorded"]
+__all__ = ["has_learned", "recorded"]
 
 # A service that learns all day keeps the last so many; what was forgotten stays.
 _MOST_UPDATES = 1000
@@ -62,6 +62,24 @@ def _record(documents: Documents) -> JsonObject:
     ``earmark check`` prints: whoever has the documents can tell that it was these.
     """
     salt = secrets.token_hex(16)
-    digest = sha256(f"{salt}{fingerprint(documents)}".encode()).hexdigest()
+    digest = _salted(salt, fingerprint(documents))
     moment = datetime.now(UTC).isoformat(timespec="seconds")
     return {"time": moment, "documents": len(documents), "salt": salt, "hash": digest}
+
+
+def _salted(salt: str, known: str) -> str:
+    return sha256(f"{salt}{known}".encode()).hexdigest()
+
+
+def has_learned(metadata: Mapping[str, object], *batches: Documents) -> bool:
+    """Whether a model was trained on or updated by one of these sets of documents."""
+    known = metadata.get("training_data")
+    trained = known.get("fingerprint") if isinstance(known, dict) else None
+    updates = metadata.get("updates")
+    for mark in map(fingerprint, batches):
+        if mark == trained:
+            return True
+        for one in updates if isinstance(updates, list) else ():
+            if _salted(one["salt"], mark) == one["hash"]:
+                return True
+    return False

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from earmark.documents._places import described, fault
-from earmark.documents.columns import Plan, Request
+from earmark.documents.columns import Plan, Request, described, fault
 from earmark.documents.document import Documents, Texts
 from earmark.exceptions import DataError
 

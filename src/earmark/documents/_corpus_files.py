@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from earmark.documents._catalogue import CORPORA, SHA256, Corpus
-from earmark.documents._places import listed, near
+from earmark.documents.columns import listed, near
 from earmark.exceptions import DataError
 from earmark.whole_files import cache_folder, write_whole
 

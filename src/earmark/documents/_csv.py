@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from itertools import chain, islice
 
 from earmark.documents._cells import Table
-from earmark.documents._places import fault
 from earmark.documents._streams import ReadOptions, TextSource
-from earmark.documents.columns import Request
+from earmark.documents.columns import Request, fault
 from earmark.exceptions import DataError
 
 # Rows between two looks at the size of the batch.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from earmark.documents._places import fault
 from earmark.documents._streams import ReadOptions, decode, unreadable
-from earmark.documents.columns import Request
+from earmark.documents.columns import Request, fault
 from earmark.documents.document import Documents
 from earmark.documents.mail import is_maildir, mail_record
 

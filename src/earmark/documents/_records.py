@@ -12,9 +12,8 @@ from zipfile import BadZipFile
 
 from earmark._optional import require
 from earmark.documents._cells import Table
-from earmark.documents._places import described, fault, listed, near
 from earmark.documents._streams import ReadOptions, TextSource
-from earmark.documents.columns import Plan, Request
+from earmark.documents.columns import Plan, Request, described, fault, listed, near
 from earmark.documents.mail import mail_record, mails_of_box
 from earmark.exceptions import DataError
 

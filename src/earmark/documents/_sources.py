@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from earmark.documents._folder import label_folders, visible
-from earmark.documents._places import fault, listed, near
 from earmark.documents._streams import STDIN, Format, ReadOptions, open_bytes
+from earmark.documents.columns import fault, listed, near
 from earmark.documents.mail import is_maildir
 from earmark.exceptions import DataError, EarmarkWarning
 
@@ -54,11 +54,11 @@ def find_sources(
     """The files to read, or None for a folder of text files."""
     if os.fspath(path) == STDIN:
         if options.format is None or options.format in _WHOLE:
-            raise fault(
-                "stdin",
-                f"expected the format of the data, got {options.format!r}; give "
-                "format=: csv, tsv or jsonl.",
-            )
+            came = "it has no name that tells"
+            if options.format is not None:
+                came = f"{options.format} cannot be read from a stream"
+            what = f"expected the format of the data, {came}; give format='csv', or tsv"
+            raise fault("stdin", f"{what} or jsonl.")
         return [Source(None, options.format)]
     where = Path(path)
     if where.is_dir():

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from earmark._optional import require
-from earmark.documents._places import fault
+from earmark.documents.columns import fault
 from earmark.exceptions import DataError
 from earmark.parameters import require_integer, require_one_of
 

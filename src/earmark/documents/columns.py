@@ -1,27 +1,33 @@
-"""Which columns hold the text, the label and the rest: asked for, or guessed."""
+"""Which columns hold the text, the label and the rest: asked for, or guessed.
+
+And messages about data: where, what was expected, what came, what to do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from earmark.documents._places import fault, listed, near
+from earmark.exceptions import DataError
 from earmark.parameters import require_one_of
 
-__all__ = ["LABEL_NAMES", "TEXT_NAMES", "Plan", "Request"]
+__all__ = ["LABEL_NAMES", "Plan", "Request", "UsualColumn", "listed", "near"]
 
 # The first name wins outright; of the others exactly one must be there.
-TEXT_NAMES = (
-    "text",
-    "body",
-    "content",
-    "message",
-    "review",
-    "sentence",
-    "document",
-)
+_TEXT_NAMES = ["text", "body", "content", "message", "review", "sentence", "document"]
 LABEL_NAMES = ("label", "labels", "class", "category", "target", "topic")
+_LISTED_MOST = 20
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 60
+
+
+class UsualColumn(str):
+    """A text column to take if a file has it; otherwise the column is guessed."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -98,12 +104,13 @@ class Request:
             _require_column(self.id, "id", names, source)
         label = self._label(names, source, sparse=sparse)
         taken = {label, self.id}
+        usual = isinstance(self.text, UsualColumn)
         regions: tuple[str, ...] | None = None
         if isinstance(self.regions, Mapping):
             regions, texts = tuple(self.regions), tuple(self.regions.values())
         elif self.regions and not isinstance(self.regions, bool):
             regions = texts = tuple(self.regions)
-        elif self.text is not None:
+        elif self.text is not None and (not usual or names.count(self.text) == 1):
             texts = (self.text,) if isinstance(self.text, str) else tuple(self.text)
             regions = texts if self.regions else None
         else:
@@ -201,11 +208,11 @@ def _guess(
     best = by_lower.get(candidates[0], [])
     likely = best or [n for c in candidates[1:] for n in by_lower.get(c, [])]
     if len(likely) > 1:
-        raise fault(
-            source,
-            f"more than one column may be the {flag}: {listed(likely)}; "
-            f"name one with {flag}=.",
-        )
+        advice = f"name one with {flag}="
+        if len(set(likely)) < len(likely):
+            advice = "rename them so that each name stands once"
+        what = f"more than one column may be the {flag}: {listed(likely)}; {advice}."
+        raise fault(source, what)
     return likely[0] if likely else None
 
 
@@ -214,19 +221,70 @@ def _guess_text(
 ) -> str:
     """The text column by its name, or because no other column holds strings."""
     free = [name for name in strings if name not in taken]
-    name = _guess(free, TEXT_NAMES, "text", source)
+    name = _guess(free, _TEXT_NAMES, "text", source)
     if name is not None:
         return name
     if len(free) == 1:
         return free[0]
     what = "several columns hold strings" if free else "no column holds strings"
-    named = [name for name in names if name.strip().lower() == TEXT_NAMES[0]]
+    named = [name for name in names if name.strip().lower() == _TEXT_NAMES[0]]
     if named and not free:
         what = f"column {named[0]!r} holds no strings"
     hint = _delimiter_hint(names[0]) if len(names) == 1 else ""
     raise fault(
         source,
-        f"expected a column named {listed(TEXT_NAMES)} or one string column; "
+        f"expected a column named {listed(_TEXT_NAMES)} or one string column; "
         f"{what} and the columns are {listed(names)}; "
         f"name the text with text=.{hint}",
     )
+
+
+def fault(
+    source: str,
+    what: str,
+    *,
+    row: int | None = None,
+    line: int | None = None,
+    column: str | None = None,
+) -> DataError:
+    """A DataError that begins with the place; rows and lines count from 1."""
+    place = source
+    if row is not None:
+        place += f", row {row}" + (f" (line {line})" if line is not None else "")
+    elif line is not None:
+        place += f", line {line}"
+    if column is not None:
+        place += f", column {column!r}"
+    return DataError(f"{place}: {what}")
+
+
+def described(value: object) -> str:
+    """What came, in words that fit JSON, CSV and Parquet alike."""
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return f"the number {value!r}"
+    if isinstance(value, str):
+        return f"the string {_short.repr(value)}"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return "an object"
+    return f"{type(value).__name__} {_short.repr(value)}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in quotes, separated by commas; a long list is cut."""
+    known = list(names)
+    text = ", ".join(repr(name) for name in known[:_LISTED_MOST])
+    rest = len(known) - _LISTED_MOST
+    return f"{text} and {rest} more" if rest > 0 else text
+
+
+def near(name: str, names: Iterable[str]) -> list[str]:
+    """Names that look like a slip of ``name``: same letters, or one typing error."""
+    known = list(names)
+    same = [other for other in known if other.strip().lower() == name.strip().lower()]
+    return same or difflib.get_close_matches(name, known, n=3)

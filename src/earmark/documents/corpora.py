@@ -17,7 +17,7 @@ from earmark.documents._corpus_files import (
     find_corpus,
     find_file,
 )
-from earmark.documents._places import listed
+from earmark.documents.columns import listed
 from earmark.documents.document import Documents, Texts
 from earmark.exceptions import DataError
 from earmark.progress import tracked

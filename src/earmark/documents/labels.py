@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from earmark.documents._places import listed
+from earmark.documents.columns import listed
 from earmark.documents.document import Documents
 from earmark.exceptions import EarmarkWarning
 from earmark.typing import LabelsLike

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.documents._cells import Table, as_label, to_documents
-from earmark.documents._places import fault
 from earmark.documents._records import ParquetBatch, parquet_batches
 from earmark.documents._sources import Source, find_sources
 from earmark.documents._streams import Format, ReadOptions
-from earmark.documents.columns import Plan, Request
+from earmark.documents.columns import Plan, Request, fault
 from earmark.documents.document import Documents
 from earmark.documents.readers import source_tables
 from earmark.exceptions import DataError

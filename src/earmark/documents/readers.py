@@ -13,7 +13,6 @@ from typing import Literal
 from earmark.documents._cells import IdRegister, Table, to_documents
 from earmark.documents._csv import csv_tables
 from earmark.documents._folder import folder_documents
-from earmark.documents._places import fault
 from earmark.documents._records import (
     excel_tables,
     fasttext_tables,
@@ -23,7 +22,7 @@ from earmark.documents._records import (
 )
 from earmark.documents._sources import Source, find_sources
 from earmark.documents._streams import Format, ReadOptions, open_bytes, open_text
-from earmark.documents.columns import Request
+from earmark.documents.columns import Request, fault
 from earmark.documents.document import Documents, concatenate
 from earmark.documents.labels import merged_labels, warn_about_labels
 

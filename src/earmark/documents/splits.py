@@ -15,12 +15,7 @@ from earmark.documents.document import Documents
 from earmark.exceptions import DataError
 from earmark.typing import IntVector
 
-__all__ = [
-    "labelled_per_class",
-    "nested_subsets",
-    "official",
-    "stratified_split",
-]
+__all__ = ["labelled_per_class", "nested_subsets", "official", "stratified_split"]
 
 
 def official(documents: Documents) -> tuple[IntVector, IntVector]:

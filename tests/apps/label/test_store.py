@@ -74,7 +74,7 @@ def test_labels_keep_their_order(store):
 
 
 def test_other_documents_are_refused(tmp_path, store):
-    with pytest.raises(DataError, match="begun with documents 'abc'"):
+    with pytest.raises(DataError, match="begun with other documents"):
         Store(tmp_path, {**FACTS, "documents": "xyz"})
 
 

@@ -302,6 +302,9 @@ def test_the_command_invites_and_revokes(tmp_path):
         command = ["label", str(tmp_path / "d.csv"), *more]
         return CliRunner().invoke(cli.app, command)
 
+    assert "no such file" in str(run("--invite", "ann").exception)
+    assert not (tmp_path / "d.csv.labels").exists()
+    (tmp_path / "d.csv").write_text("text\ncat one\ncar two\n")
     invited = run("--invite", "ann lee")
     assert invited.exit_code == 0, invited.output
     token = invited.output.split()[-1]
@@ -310,6 +313,5 @@ def test_the_command_invites_and_revokes(tmp_path):
     assert "void" in run("--revoke", "ann lee").output
     assert store.person_of(token) is None
     store.close()
-    (tmp_path / "d.csv").write_text("text\ncat one\ncar two\n")
     refused = run("--host", "0.0.0.0", "--port", "0")
     assert "invite somebody first" in str(refused.exception)

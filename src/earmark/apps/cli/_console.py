@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -52,6 +53,21 @@ def confirm(text: object) -> None:
         say(text, hang="  ")
 
 
+def show(
+    as_json: bool, facts: object, words: object, *, is_result: bool = False
+) -> None:
+    """Print facts as JSON for machines, or words for people.
+
+    With --quiet, words that are no result are left out.
+    """
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False, default=str))
+    elif is_result:
+        say(words)
+    else:
+        confirm(words)
+
+
 def note(text: str) -> None:
     """Say something beside the result on stderr, unless --quiet is given."""
     if not _quiet:
@@ -70,15 +86,10 @@ def wrapped(line: str, hang: str, width: int | None) -> str:
     """A line wrapped between words; a word longer than the width is not broken."""
     if width is None or len(line) <= width:
         return line
-    return textwrap.fill(
-        line,
-        width,
-        subsequent_indent=hang,
-        replace_whitespace=False,
-        drop_whitespace=True,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    wrapper = textwrap.TextWrapper(width, subsequent_indent=hang)
+    wrapper.replace_whitespace = False
+    wrapper.break_long_words = wrapper.break_on_hyphens = False
+    return wrapper.fill(line)
 
 
 def columns(err: bool = False) -> int | None:
@@ -108,11 +119,8 @@ def status(message: str) -> Iterator[None]:
 
         def show(loops: list[progress.Loop]) -> None:
             if loops and loops[-1].name == "text":
-                loop = loops[-1]
-                bar.update(
-                    task,
-                    description=f"{message}, {loop.done:,} of {loop.total:,} encoded",
-                )
+                encoded = f"{loops[-1].done:,} of {loops[-1].total:,} encoded"
+                bar.update(task, description=f"{message}, {encoded}")
             elif loops:
                 done = max(progress.share(loops), bar.tasks[task].completed)
                 bar.update(task, description=message, total=1.0, completed=done)
@@ -159,27 +167,20 @@ def _bar(facts: Callable[[Any], list[str]], with_bar: bool = False) -> Progress 
     """A line of progress on stderr; None where nobody would see it."""
     if _quiet or not sys.stderr.isatty():
         return None
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        SpinnerColumn,
-        Task,
-        TextColumn,
-    )
     from rich.text import Text
 
-    class Facts(ProgressColumn):
+    class Facts(rich.ProgressColumn):
         """How far, how long, how long still."""
 
-        def render(self, task: Task) -> Text:
+        def render(self, task: rich.Task) -> Text:
             return Text(", ".join(facts(task)), no_wrap=True)
 
-    shown = [SpinnerColumn(), TextColumn("{task.description}"), Facts()]
+    shown = [rich.SpinnerColumn(), rich.TextColumn("{task.description}"), Facts()]
     if with_bar:
-        shown.insert(2, BarColumn(bar_width=16))
-    return Progress(*shown, console=Console(stderr=True), transient=True)
+        shown.insert(2, rich.BarColumn(bar_width=16))
+    return rich.Progress(*shown, console=Console(stderr=True), transient=True)
 
 
 def _share(task: Any) -> list[str]:

@@ -11,8 +11,6 @@ from earmark.encoders import load_encoder
 from earmark.pipeline.inputs import joined
 from earmark.typing import FloatMatrix
 
-__all__ = ["EncoderVectors"]
-
 
 class EncoderVectors(TransformerMixin, BaseEstimator):
     """Unit vectors of texts; every process loads the encoder for itself."""

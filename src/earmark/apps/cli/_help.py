@@ -8,8 +8,11 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
@@ -18,26 +21,26 @@ from earmark.apps.cli._console import be_quiet, columns, styled
 from earmark.apps.cli._options import SHARED
 
 _INDENT = 26
-# Panels in the order in which they are shown.
+# Panels and their options in the order in which they are shown.
 _PANELS = {
-    "Data": """--label --labels --text --unlabelled --multi-label --merge-labels
-        --encoding --format --no-quotes --email --test --data --url --unit --classes
-        --class-names --guidelines""",
+    "Data": """--labels --label --text --unlabelled --test --classes --class-names
+        --guidelines --data --url --unit --multi-label --email --encoding --format
+        --no-quotes --merge-labels""",
     "Model": """--model --models --class-weight --stem --analyzer --ngrams --substitute
-        --encoder --seed --jobs --repeats --test-size --sizes --budget --from-names""",
-    "Deciding": """--max-error --calibration --min-coverage --min-confidence --novelty
-        --check-share --overlap --answer-all --learn-confidence""",
-    "Large data": "--memory --dask --by-part --skip-bad --keep-parts --hashed",
-    "Output": """--out --report --json --quiet --no-estimate --explain --top --top-k
-        --id --keep --with-text --chart --export --words --paths --date
-        --project --intended-use --license --contact --hub""",
-    "Server": """--host --port --allow-host --token-file --invite --revoke --open
+        --encoder --budget --sizes --repeats --test-size --from-names --seed --jobs""",
+    "Deciding": """--max-error --calibration --min-coverage --learn-confidence
+        --min-confidence --novelty --check-share --overlap --answer-all""",
+    "Large data": "--memory --by-part --dask --skip-bad --keep-parts --hashed",
+    "Output": """--out --project --report --id --keep --with-text --top-k --explain
+        --top --paths --intended-use --date --license --contact --hub --words --chart
+        --export --no-estimate --json --quiet""",
+    "Server": """--host --port --token-file --allow-host --invite --revoke --open
         --max-body --max-text --max-batch --max-concurrency --timeout --reload --canary
         --learn --feedback""",
     "Options": "",
 }
-PANELS = {name: frozenset(options.split()) for name, options in _PANELS.items()}
-_FLAGS = frozenset().union(*PANELS.values()) | {"--no-quotes"}
+PANELS = {name: options.split() for name, options in _PANELS.items()}
+_FLAGS = [flag for options in PANELS.values() for flag in options]
 _QUIET = ("--quiet", "Print only results, warnings and errors.")
 
 
@@ -61,6 +64,46 @@ _SET = re.compile(
 _NAMED = re.compile(r"(?<![\w.'\"/-])([a-z]+(?:_[a-z]+)+)\b(?!['\"/.]\w)")
 
 
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameters that are dataclasses become their fields.
+
+    The fields are options of the command line; the command gets them as one object.
+    """
+    groups: dict[str, Any] = {}
+    options = []
+    hints = get_type_hints(command, include_extras=True)
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind = hints[name]
+        every = [parameter.replace(annotation=kind)]
+        if is_dataclass(kind):
+            groups[name], inner = kind, get_type_hints(kind, include_extras=True)
+            every = [
+                parameter.replace(
+                    name=f.name, default=f.default, annotation=inner[f.name]
+                )
+                for f in fields(kind)
+            ]
+        options += [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in every]
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        for name, kind in groups.items():
+            values[name] = kind(**{f.name: values.pop(f.name) for f in fields(kind)})
+        command(**values)
+
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    vars(run)["__signature__"] = inspect.Signature(options)
+    return run
+
+
+def _place(option: Any) -> int:
+    """Arguments as they come, then options in the order of the panels."""
+    if option.param_type_name == "argument":
+        return -1
+    places = [_FLAGS.index(flag) for flag in option.opts if flag in _FLAGS]
+    return places[0] if places else len(_FLAGS)
+
+
 class Command(TyperCommand):
     """A command that explains itself in panels, and knows --quiet.
 
@@ -82,6 +125,7 @@ class Command(TyperCommand):
             if words is not None and not option.help:
                 option.opts, option.metavar, option.help = words
         assert not said, f"{self.name}: no such option: {', '.join(said)}"
+        self.params.sort(key=_place)
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
@@ -207,7 +251,7 @@ def panel(option: Any) -> str:
     """What an option is about."""
     if option.param_type_name == "argument":
         return "Data"
-    about = (name for name, options in PANELS.items() if options & {*option.opts})
+    about = (name for name, flags in PANELS.items() if {*flags} & {*option.opts})
     return next(about, "Options")
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import codecs
 import os
 import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from earmark.apps.cli._console import status
 from earmark.exceptions import DataError, EarmarkWarning, MissingDependencyError
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
+    from earmark.documents.document import Texts
 
-DATA_HELP = (
+_DATA = (
     "Documents: .csv .tsv .jsonl .json .parquet .xlsx (text also .gz .zst), an mbox or "
     "Maildir, a folder with one sub-folder per label, a directory of Parquet, JSONL or "
     "csv parts, or - for stdin."
@@ -144,12 +147,17 @@ SHARED = """
     sentence-transformers:NAME-OR-PATH or minilm. words:NAME encodes only the
     vocabulary.
 """
-Data = Annotated[
-    str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)
+Data = Annotated[str, typer.Argument(metavar="DATA", help=_DATA, show_default=False)]
+_FILE = "A model file (*.earmark)."
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help=_FILE)]
+AnyModel = Annotated[Path | None, typer.Argument(metavar="[MODEL]", help=_FILE)]
+Models = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="MODEL...", help="Model files (*.earmark).", show_default=False
+    ),
 ]
-Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model file (*.earmark).")
-]
+Port = Annotated[int, typer.Option(min=0, max=65535)]
 Encoding = Annotated[str | None, typer.Option(callback=_encoding)]
 MaxError = Annotated[Any, typer.Option(parser=_share_or_never)]
 Novelty = Annotated[Any, typer.Option(parser=_share_or_never)]
@@ -161,40 +169,158 @@ Analyzer = Literal["word", "char", "char_wb"] | None
 Ngrams = Annotated[Any, typer.Option(parser=_ngram_range)]
 Budget = Annotated[Any, typer.Option(parser=_seconds)]
 Memory = Annotated[Any, typer.Option(parser=_size)]
+Repeats = Annotated[int, typer.Option(min=2)]
 Encoder = Annotated[str | None, typer.Option(callback=_encoder)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
-def reading(encoding: str | None, kind: str | None, no_quotes: bool) -> dict[str, Any]:
-    """How files are read, as ``read_documents`` and ``list_parts`` take it."""
-    quote = None if no_quotes else '"'
-    return {"encoding": encoding, "format": kind, "quote": quote}
+@dataclass(frozen=True)
+class Files:
+    """Which column holds the text, and how files are read."""
+
+    text: str | None = None
+    encoding: Encoding = None
+    format: Format = None
+    no_quotes: bool = False
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How files are read, as ``read_documents`` and ``list_parts`` take it."""
+        quote = None if self.no_quotes else '"'
+        return {"encoding": self.encoding, "format": self.format, "quote": quote}
+
+    @property
+    def columns(self) -> str | list[str] | None:
+        """The column with the text, or several columns."""
+        return self.text and column_names(self.text)
 
 
-def share_list(text: str | None) -> list[float] | None:
+@dataclass(frozen=True)
+class Labelled(Files):
+    """Files whose labels may be in a column."""
+
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Merged(Labelled):
+    """Labels that are perhaps spelled in several ways."""
+
+    merge_labels: bool = False
+
+    def read(self, path: str, like: Documents | None = None, **more: Any) -> Documents:
+        """Documents with and without labels; spelled as in others, if merged."""
+        from earmark.documents import read_documents
+        from earmark.documents.labels import merge_with
+
+        settings = {**self.how, **column_arguments(self.columns), "label": self.label}
+        settings |= {"null_text": "empty", "allow_unlabelled": True}
+        settings |= {"merge_labels": self.merge_labels, **more}
+        documents = read_documents(path, **settings)
+        if like is None or not self.merge_labels:
+            return documents
+        return merge_with(documents, like.labels or ())
+
+    def read_pool(self, path: str) -> Documents:
+        """Documents without labels; --format is that of DATA, not theirs."""
+        return self.read(path, format=None, label=False)
+
+    def read_with_pool(
+        self, data: str, unlabelled: str | None
+    ) -> tuple[Documents, Texts | None]:
+        """Labelled documents, and the texts of those without a label, or None."""
+        from earmark.apps.cli._data import ask_about_labels, labelled_only
+        from earmark.documents.document import concatenate
+
+        with status(f"reading {data}"):
+            documents, rest = labelled_only(self.read(data))
+            pool = [rest] if len(rest) else []
+            if unlabelled is not None:
+                pool.append(self.read_pool(unlabelled))
+        ask_about_labels(documents, self.label)
+        plain = [replace(one, labels=None, ids=None, columns={}) for one in pool]
+        return documents, concatenate(plain, "").texts if plain else None
+
+
+@dataclass(frozen=True)
+class Training(Merged):
+    """Labels of which a document may have several."""
+
+    multi_label: bool = False
+
+    def read(self, path: str, like: Documents | None = None, **more: Any) -> Documents:
+        """The same, with one label per document or several."""
+        return super().read(path, like, multi_label=self.multi_label, **more)
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """What is counted, and how long, from which seed and on how many cores."""
+
+    analyzer: Analyzer = None
+    ngrams: Ngrams = None
+    budget: Budget = None
+    seed: int = 0
+    jobs: Annotated[int, typer.Option(min=1)] = 1
+
+    @property
+    def features(self) -> dict[str, Any]:
+        """The analyzer and its n-grams, if they are set."""
+        usual = (1, 4) if self.analyzer in ("char", "char_wb") else None
+        known = {"analyzer": self.analyzer, "ngram_range": self.ngrams or usual}
+        return {name: value for name, value in known.items() if value is not None}
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Of every ``TextClassifier`` that is fitted to compare."""
+        features, seed = self.features or None, self.seed
+        return {"features": features, "budget": self.budget, "random_state": seed}
+
+
+@dataclass(frozen=True)
+class Large:
+    """Data that is read in parts, here or on a cluster."""
+
+    memory: Memory = None
+    dask: str | None = None
+    skip_bad: bool = False
+    keep_parts: bool = False
+
+
+def column_names(text: str) -> str | list[str]:
+    """One column, or several between commas."""
+    names = comma_list(text)
+    if not names:
+        raise typer.BadParameter("name at least one column.", param_hint="--text")
+    return names[0] if len(names) == 1 else names
+
+
+def column_arguments(columns: str | list[str] | None) -> dict[str, Any]:
+    """The argument ``text`` or ``regions`` of ``read_documents``."""
+    if columns is None:
+        return {}
+    return {"text" if isinstance(columns, str) else "regions": columns}
+
+
+def comma_list(text: str | None) -> list[str]:
+    """What stands between commas, without blanks around it."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def shares(text: str | None, flag: str) -> list[float] | None:
     """Shares in [0, 1] between commas."""
     if text is None:
         return None
     try:
-        shares = [float(part) for part in text.split(",")]
+        numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        shares = []
-    if not shares or not all(0 <= share <= 1 for share in shares):
+        numbers = []
+    if not numbers or not all(0 <= share <= 1 for share in numbers):
         raise typer.BadParameter(
             f"expected shares between 0 and 1, such as 0.1,0.3; got {text}.",
-            param_hint="--min-coverage",
+            param_hint=flag,
         )
-    return shares
-
-
-def column_list(text: str | None) -> dict[str, Any]:
-    """The arguments ``text`` and ``regions`` of ``read_documents``."""
-    if text is None:
-        return {}
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise typer.BadParameter("name at least one column.", param_hint="--text")
-    return {"text": names[0]} if len(names) == 1 else {"regions": names}
+    return numbers
 
 
 def refuse_with_parts(given: dict[str, Any]) -> None:
@@ -205,46 +331,6 @@ def refuse_with_parts(given: dict[str, Any]) -> None:
                 f"{name} does not go with data in parts (--memory, --dask, --by-part, "
                 "--skip-bad)."
             )
-
-
-def text_options(
-    stem: str | None,
-    substitute: str | None,
-    hashed: int | None = None,
-    ngrams: tuple[int, int] | None = None,
-    analyzer: str | None = None,
-) -> Any:
-    """``TextClassifier.features`` for the options about words; None if none is set."""
-    found: dict[str, Any] = {}
-    if analyzer is not None:
-        found["analyzer"] = analyzer
-        if analyzer != "word" and ngrams is None:
-            ngrams = (1, 4)
-    if ngrams is not None:
-        found["ngram_range"] = ngrams
-    if stem:
-        found["stemmer"] = stem
-    if substitute:
-        found["substitutions"] = [s.strip() for s in substitute.split(",") if s.strip()]
-    preparation = {
-        key: found[key] for key in ("stemmer", "substitutions") if key in found
-    }
-    if preparation:
-        from earmark.text.preparation import TextPreparation
-
-        try:
-            TextPreparation(**preparation)("")
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
-    if hashed is None:
-        return found or None
-    if found:
-        raise typer.BadParameter(
-            "--hashed does not go with --stem, --substitute, --analyzer or --ngrams."
-        )
-    from earmark.features import HashedCounter
-
-    return HashedCounter(n_features=2**hashed, alternate_sign=False, norm=None)
 
 
 def require_models(*names: str) -> None:
@@ -283,20 +369,11 @@ def require_output(out: Path, *inputs: Path | str, streams: bool = False) -> Non
         raise typer.BadParameter(f"no permission to write into {folder.resolve()}.")
 
 
-def labelled_only(documents: Documents) -> tuple[Documents, Documents]:
-    """The documents that have a label, and those that have none."""
-    rows = labelled_rows(documents)
-    if len(rows) == len(documents):
-        return documents, documents.take([])
-    rest = sorted(set(range(len(documents))) - set(rows))
-    return documents.take(rows), documents.take(rest)
-
-
-def listed(names: str) -> list[str]:
+def class_list(names: str) -> list[str]:
     """Labels separated by commas."""
     from earmark.documents.labels import similar_labels
 
-    labels = [name.strip() for name in names.split(",") if name.strip()]
+    labels = comma_list(names)
     if len(set(labels)) < 2:
         raise typer.BadParameter(
             f"--classes needs two labels at least, such as a,b; got {names!r}"
@@ -309,38 +386,3 @@ def listed(names: str) -> list[str]:
             stacklevel=2,
         )
     return list(dict.fromkeys(labels))
-
-
-def names_of(file: str) -> dict[str, list[str]]:
-    """Descriptions by label, from a table of two columns."""
-    from earmark.documents import read_documents
-
-    table = read_documents(file, text="description", label="label", null_text="empty")
-    texts: dict[str, list[str]] = {}
-    for row, label, text in zip(
-        table.rows, table.labels or (), list(table.texts), strict=True
-    ):
-        if not text.strip():
-            raise DataError(
-                f"{file}, row {row}, column 'description': expected what the class "
-                f"{label!r} is about, got nothing; write a few words that its "
-                "documents use."
-            )
-        texts.setdefault(str(label), []).append(text)
-    return texts
-
-
-def labelled_rows(documents: Any) -> list[int]:
-    """Positions of the documents that have a label; an error if none has."""
-    from earmark.documents.columns import LABEL_NAMES
-
-    labels = documents.labels
-    if labels is None:
-        raise DataError(
-            f"{documents.source}: no column is named "
-            f"{', '.join(LABEL_NAMES)}; name it with --label COL."
-        )
-    rows = [i for i, label in enumerate(labels) if label is not None]
-    if not rows:
-        raise DataError(f"{documents.source}: no row has a label; label some rows.")
-    return rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -10,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.apps.cli._console import say, show, status
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
     from earmark.evaluation import Finding, SuspectedLabelErrors
     from earmark.typing import IntVector, JsonObject
-
-__all__ = ["run"]
-
 
 # Labels with or without so few documents are not judged: chance would speak.
 _FEWEST = 3
@@ -32,17 +29,11 @@ class Suspects(NamedTuple):
     lines: list[JsonObject]
 
 
-def run(
+def check(
     data: options.Data,
-    label: str | None = None,
-    text: str | None = None,
+    files: options.Training,
     test: str | None = None,
     top: Annotated[int, typer.Option(min=0)] = 10,
-    multi_label: bool = False,
-    encoding: options.Encoding = None,
-    format: options.Format = None,  # noqa: A002
-    no_quotes: bool = False,
-    merge_labels: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Find common problems in labelled documents.
@@ -58,57 +49,27 @@ def run(
     --test DATA2  Test data, to check for leaks.
     --top  Suspected labels to show.
     """
-    from earmark.apps.cli._console import status
-    from earmark.apps.cli._training_data import ask_about_labels
-    from earmark.documents import read_documents
+    from earmark.apps.cli._data import ask_about_labels
     from earmark.documents.document import fingerprint
-    from earmark.documents.labels import merge_with
     from earmark.evaluation import check_documents, group_near_duplicates
 
-    def read(path: str) -> Documents:
-        return read_documents(
-            path,
-            label=label,
-            null_text="empty",
-            allow_unlabelled=True,
-            multi_label=multi_label,
-            merge_labels=merge_labels,
-            **options.reading(encoding, format, no_quotes),
-            **options.column_list(text),
-        )
-
     with status(f"reading {data}"):
-        documents = read(data)
-        other = None if test is None else read(test)
-        if other is not None and merge_labels:
-            other = merge_with(other, documents.labels or ())
+        documents = files.read(data)
+        other = None if test is None else files.read(test, documents)
     # Labels that are no classes, such as ids, cannot be judged.
-    top = top if multi_label or ask_about_labels(documents, label) else 0
+    top = top if ask_about_labels(documents, files.label) else 0
     with status(f"checking {len(documents):,} documents"):
-        copies = group_near_duplicates(documents.joined())
-        findings = check_documents(
-            documents.joined(),
-            documents.labels,
-            test=None if other is None else (other.joined(), other.labels),
-            near_duplicates=copies,
-        )
+        texts, labels = documents.joined(), documents.labels
+        copies = group_near_duplicates(texts)
+        against = None if other is None else (other.joined(), other.labels)
+        findings = check_documents(texts, labels, test=against, near_duplicates=copies)
         suspects = _suspects(documents, copies.group, top)
-    if as_json:
-        typer.echo(
-            json.dumps(
-                {
-                    "fingerprint": fingerprint(documents),
-                    "findings": [
-                        {**one.to_dict(), "rows": [row + 1 for row in one.rows]}
-                        for one in findings
-                    ],
-                    **_as_json(suspects),
-                },
-                default=str,
-            )
-        )
+    if not as_json:
+        _print(documents, findings, suspects)
         return
-    _print(documents, findings, suspects)
+    found = [{**f.to_dict(), "rows": [row + 1 for row in f.rows]} for f in findings]
+    facts = {"fingerprint": fingerprint(documents), "findings": found}
+    show(True, {**facts, **_as_json(suspects)}, None)
 
 
 def _suspects(documents: Documents, copies: IntVector, top: int) -> Suspects | None:
@@ -230,7 +191,6 @@ def _as_json(suspects: Suspects | None) -> JsonObject:
 def _print(
     documents: Documents, findings: list[Finding], suspects: Suspects | None
 ) -> None:
-    from earmark.apps.cli._console import say
     from earmark.documents.document import fingerprint
     from earmark.documents.labels import each_label
 

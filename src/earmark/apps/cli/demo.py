@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from earmark.apps.cli._console import confirm, say, status
+
 if TYPE_CHECKING:
     from earmark.decision import Decision
     from earmark.documents import Documents
     from earmark.evaluation import AccuracyCoverage
     from earmark.pipeline import TextClassifier
 
-__all__ = ["run"]
-
-
 _LABELS_PER_CLASS = 20
 # What people would take otherwise, on the same labels.
 _PEERS = {"Complement NB": "complement", "tf-idf + linear SVM": "svm"}
 
 
-def run(
+def demo(
     out: Path = Path("earmark-report"),
     labels: Annotated[int, typer.Option(min=2)] = _LABELS_PER_CLASS,
     data: Path | None = None,
@@ -42,7 +41,6 @@ def run(
     --data DIR  Write train.csv and test.csv (180 messages to a shop's support) into
         DIR, and stop.
     """
-    from earmark.apps.cli._console import say, status
     from earmark.documents import docstring_corpus, labelled_per_class, stratified_split
 
     if data is not None:
@@ -88,7 +86,6 @@ def run(
 
 
 def _write_data(folder: Path) -> None:
-    from earmark.apps.cli._console import confirm
     from earmark.documents.support import write_support_corpus
 
     train, test = write_support_corpus(folder)

@@ -1,8 +1,7 @@
-"""``earmark info``: what this installation and a model file hold."""
+"""``earmark info``, ``card``, ``cache``, ``fetch``: what files hold."""
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Iterator
 from importlib import metadata
@@ -13,12 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.apps.cli._console import confirm, note, say_facts, show, status
 
 if TYPE_CHECKING:
     from earmark.typing import JsonObject
-
-__all__ = ["run"]
-
 
 _EXTRAS = {
     "io": "pyarrow",
@@ -34,11 +31,8 @@ _EXTRAS = {
 }
 
 
-def run(
-    model: Annotated[
-        Path | None,
-        typer.Argument(metavar="[MODEL]", help="A model file (*.earmark)."),
-    ] = None,
+def info(
+    model: options.AnyModel = None,
     models: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -50,18 +44,14 @@ def run(
 
     --models  List the names for --model.
     """
-    from earmark.apps.cli._console import say_facts
-
     if models:
         facts: JsonObject = _models()
-    elif model is None:
-        facts = _installation()
     else:
-        facts = _model_file(model)
+        facts = _installation() if model is None else _model_file(model)
     if as_json:
-        typer.echo(json.dumps(facts, ensure_ascii=False, default=str))
-        return
-    say_facts((name, words) for name, words in _lines(facts) if words)
+        show(True, facts, None)
+    else:
+        say_facts((name, words) for name, words in _lines(facts) if words)
 
 
 def _lines(facts: JsonObject) -> Iterator[tuple[str, str]]:
@@ -125,11 +115,10 @@ def _installation() -> JsonObject:
 
 
 def _model_file(path: Path) -> JsonObject:
-    from earmark.exceptions import DataError
+    from earmark.apps.cli._data import require_model
     from earmark.persistence import read_manifest
 
-    if not path.exists():
-        raise DataError(f"{path}: no such model file.")
+    require_model(path)
     manifest = read_manifest(path)
     return {
         "file": str(path),
@@ -141,3 +130,132 @@ def _model_file(path: Path) -> JsonObject:
         "functions": list(manifest.callables) or ["none"],
         "parameters": manifest.parameters,
     }
+
+
+def card(
+    model: options.Model,
+    out: Path | None = None,
+    intended_use: str | None = None,
+    date: str | None = None,
+    licence: Annotated[str | None, typer.Option("--license")] = None,
+    contact: str | None = None,
+    hub: bool = False,
+    test: str | None = None,
+    words: Annotated[int, typer.Option(min=0)] = 8,
+) -> None:
+    """Write a model card: what the model is, its accuracy, what it is not for.
+
+    Markdown, or one HTML page if FILE ends in .html. Everything in it is read from
+    the model file: the labels, the fingerprint of the training data, the evaluation.
+
+      earmark card model.earmark
+      earmark card model.earmark --out card.html --intended-use "Routing of tickets."
+      earmark card model.earmark --out README.md --hub --license cc-by-4.0
+
+    -o, --out FILE  Write it there, not to stdout.
+    --intended-use TEXT  What the model is meant for, in words.
+    --date DAY  Date of the model.
+    --license ID  Licence, e.g. cc-by-4.0.
+    --contact WHO  Whom to ask about the model.
+    --hub  Begin with the front matter that hubs read.
+    --test DATA  Add the accuracy on these documents.
+    --words  Most indicative words per label.
+    """
+    from earmark.apps.card import CardFacts, front_matter, to_html, to_markdown
+    from earmark.apps.cli._data import load_model, require_model
+    from earmark.whole_files import write_whole
+
+    require_model(model)
+    if out is not None:
+        options.require_output(out, model)
+    facts = CardFacts.from_file(model, words)
+    said = {"date": date, "licence": licence, "contact": contact}
+    about = {name: value for name, value in said.items() if value is not None}
+    if test is not None:
+        stored = load_model(model)
+        documents = stored.read(test, options.Labelled())
+        report = stored.classifier.report(documents.texts, documents.labels)
+        facts = facts.tested(report, test)
+    if out is not None and out.suffix.lower() in (".html", ".htm"):
+        text = to_html(facts, intended_use, about)
+    else:
+        front = front_matter(facts, licence) if hub else None
+        text = to_markdown(facts, intended_use, about, front)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write_whole(out, text)
+    note(f"wrote {out}")
+
+
+def cache(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Only encoders with this in the name."),
+    ] = None,
+    clear: bool = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show or clear the vectors that encoders have computed.
+
+    They are kept in the folder EARMARK_CACHE (or the platform's for caches), at most
+    4 GB per encoder; EARMARK_ENCODER_CACHE sets another size, or off.
+
+      earmark cache
+      earmark cache --clear
+      earmark cache --clear model2vec
+
+    --clear  Forget the vectors listed.
+    """
+    from earmark.encoders.cache import cache_entries, clear_cache
+
+    entries = [e for e in cache_entries() if name is None or name in e.name]
+    if clear:
+        clear_cache(entries)
+    if as_json or not entries:
+        facts = [entry._asdict() for entry in entries]
+        show(as_json, facts, "no vectors are cached", is_result=True)
+        return
+    said = "cleared, " if clear else ""
+    say_facts(
+        (e.name, f"{said}{e.n_texts:,} texts, {e.n_bytes / 1e6:,.1f} MB, {e.path}")
+        for e in entries
+    )
+
+
+def fetch(
+    what: Annotated[
+        str, typer.Argument(metavar="NAME", help="Of a corpus, or of an encoder.")
+    ],
+    url: str | None = None,
+) -> None:
+    """Download a benchmark corpus, or the weights of an encoder.
+
+    Weights come through the encoder's own package, into its own cache. The corpora have
+    no single public home: give the address of a mirror with --url or EARMARK_DATA_URL.
+    Files already in the folder EARMARK_DATA need no fetching; checksums are verified.
+    This is the only command that uses the network.
+
+      earmark fetch model2vec:minishlab/potion-base-8M
+      earmark fetch r8 --url https://example.org/corpora
+
+    --url URL  Folder that holds the files.
+    """
+    from earmark.documents import corpus_names, fetch_corpus
+
+    if ":" in what or what == "minilm":
+        from earmark.encoders import fetch_encoder
+
+        with status(f"fetching {what}"):
+            fetched = fetch_encoder(what)
+        confirm(f"{fetched} is on this machine now")
+        return
+    if what not in corpus_names():
+        raise typer.BadParameter(
+            f"{what!r} is not one of {', '.join(corpus_names())}, and no encoder "
+            "(model2vec:NAME, ...)"
+        )
+    with status(f"fetching {what}"):
+        paths = fetch_corpus(what, url=url)
+    for path in paths:
+        typer.echo(str(path))

@@ -9,20 +9,19 @@ import typer
 
 from earmark.apps.cli import _options as options
 from earmark.apps.cli._console import confirm, status
+from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
     from earmark.apps.label.session import Session
 
-__all__ = ["run"]
+_KINDS = ("csv", "jsonl", "parquet", "earmark", "html")
 
 
-def run(
+def label(
     data: options.Data,
+    files: options.Training,
     labels: str | None = None,
     project: Path | None = None,
-    text: str | None = None,
-    label: str | None = None,
-    multi_label: bool = False,
     model: str = "blend",
     from_names: bool = False,
     max_error: Annotated[float, typer.Option(min=0.0001, max=0.9999)] = 0.05,
@@ -34,11 +33,9 @@ def run(
     seed: int = 0,
     host: str = "127.0.0.1",
     allow_host: list[str] | None = None,
-    port: Annotated[int, typer.Option(min=0, max=65535)] = 8001,
+    port: options.Port = 8001,
     export: Path | None = None,
     open_browser: Annotated[bool, typer.Option("--open")] = False,
-    encoding: options.Encoding = None,
-    no_quotes: bool = False,
 ) -> None:
     """Label documents in the browser, by keyboard, while a model learns.
 
@@ -81,39 +78,41 @@ def run(
     --open  Open the page in the browser.
     """
     from earmark._optional import require
-    from earmark.apps.cli._models import load_for
-    from earmark.documents import read_documents
+    from earmark.apps.cli._data import load_model
+    from earmark.documents import iter_documents
 
     for package in ("starlette", "pydantic", "uvicorn"):
         require(package, "label in the browser")
     from earmark.apps.label.project import claim, open_project
 
     folder = project or Path(f"{data.rstrip('/')}.labels")
-    if invite is not None or revoke is not None:
-        _set_people(folder, invite, revoke)
-        return
     if data == "-":
         raise typer.BadParameter("name a file: answers go on with it another time.")
+    if invite is not None or revoke is not None:
+        # A slip in the name of the file must not begin another project.
+        iter_documents(data, label=False, **files.how)
+        _set_people(folder, invite, revoke)
+        return
     if export is not None:
         options.require_output(export, data)
+        if export.suffix[1:] not in _KINDS:
+            kinds = ", ".join(_KINDS)
+            raise typer.BadParameter(f"--export must end in one of {kinds}")
+        if files.label is None and not folder.is_dir():
+            raise DataError(
+                f"{folder}: there is no such project, so there is nothing to export; "
+                f"begin one with: earmark label {data}"
+            )
     with status(f"reading {data}"):
-        documents = read_documents(
-            data,
-            label=label or False,
-            multi_label=multi_label,
-            allow_unlabelled=True,
-            null_text="empty",
-            **options.reading(encoding, None, no_quotes),
-            **options.column_list(text),
-        )
+        documents = files.read(data, label=files.label or False)
     held = claim(folder) if export is None else None
-    started = load_for(Path(model))[0] if model.endswith(".earmark") else None
+    started = load_model(Path(model)).classifier if model.endswith(".earmark") else None
     with status("opening the project"):
         session = open_project(
             documents,
             folder,
             labels=_labels(labels or ""),
-            any_of=multi_label,
+            any_of=files.multi_label,
             model=model if started is None else "blend",
             start="names" if from_names and started is None else started,
             check_share=check_share,
@@ -124,14 +123,11 @@ def run(
     if guidelines is not None:
         text = guidelines.read_text(encoding="utf-8")
         session.store.set_fact("guidelines", text)
-    if export is not None:
-        try:
-            _export(session, export)
-        finally:
-            session.close()
-        return
     try:
-        _serve(session, host, port, allow_host or [], open_browser)
+        if export is not None:
+            _export(session, export)
+        else:
+            _serve(session, host, port, allow_host or [], open_browser)
     finally:
         if held is not None:
             held.close()
@@ -143,7 +139,7 @@ def _labels(given: str) -> list[str] | list[dict[str, str]]:
 
     if given.endswith((".csv", ".tsv")):
         return read_labels(Path(given))
-    return [name.strip() for name in given.split(",") if name.strip()]
+    return options.comma_list(given)
 
 
 def _serve(
@@ -153,7 +149,6 @@ def _serve(
     from earmark.apps.label.app import make_app
     from earmark.apps.web.guard import logs_to_stderr
     from earmark.apps.web.run import LOOPBACK, is_loopback, listen, run_app
-    from earmark.exceptions import DataError
 
     with_tokens = bool(allowed) or not is_loopback(host)
     if with_tokens and not any(p["invited"] for p in session.store.people()):
@@ -185,7 +180,6 @@ def _serve(
 def _set_people(folder: Path, invite: str | None, revoke: str | None) -> None:
     """Make a token for a person, or make one void; also while a server runs."""
     from earmark.apps.label.store import Store
-    from earmark.exceptions import DataError
 
     store = Store(folder, {})
     try:
@@ -205,15 +199,13 @@ def _set_people(folder: Path, invite: str | None, revoke: str | None) -> None:
 def _export(session: Session, out: Path) -> None:
     from earmark.apps.label.export import export
     from earmark.apps.web.replies import Refusal
-    from earmark.exceptions import DataError
     from earmark.whole_files import write_whole
 
-    kinds = {"csv", "jsonl", "parquet", "earmark", "html"}
-    if out.suffix[1:] not in kinds:
-        raise typer.BadParameter(f"--export must end in one of {', '.join(kinds)}")
     try:
         data = export(session, out.name)
     except Refusal as refusal:
         raise DataError(refusal.detail) from None
+    finally:
+        session.close()
     write_whole(out, data)
     confirm(f"wrote {out} ({len(data):,} bytes)")

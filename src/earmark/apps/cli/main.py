@@ -1,4 +1,4 @@
-"""The ``earmark`` command: one sub-command per file in this folder.
+"""The ``earmark`` command and its sub-commands.
 
 Nothing heavy is imported here, so that ``--help`` stays quick: every command
 imports what it needs when it runs.
@@ -16,29 +16,19 @@ import typer
 
 from earmark import __version__
 from earmark.apps.cli import (
-    cache,
-    card,
     check,
-    compare,
     demo,
     evaluate,
-    explain,
-    fetch,
-    filter,  # noqa: A004
     info,
     label,
-    learning_curve,
     predict,
     reproduce,
     serve,
     train,
-    update,
 )
 from earmark.apps.cli._console import say, styled
-from earmark.apps.cli._help import Command, Group, in_flags
+from earmark.apps.cli._help import Command, Group, in_flags, with_groups
 from earmark.exceptions import EarmarkError
-
-__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="earmark",
@@ -78,27 +68,27 @@ def _root(
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo.run,
-    "train": train.run,
-    "predict": predict.run,
-    "evaluate": evaluate.run,
-    "compare": compare.run,
-    "check": check.run,
-    "learning-curve": learning_curve.run,
-    "update": update.update,
-    "forget": update.forget,
-    "explain": explain.run,
-    "info": info.run,
-    "label": label.run,
-    "serve": serve.run,
-    "card": card.run,
-    "fetch": fetch.run,
-    "cache": cache.run,
-    "filter": filter.run,
-    "reproduce": reproduce.run,
+    "demo": demo.demo,
+    "train": train.train,
+    "predict": predict.predict,
+    "evaluate": evaluate.evaluate,
+    "compare": evaluate.compare,
+    "check": check.check,
+    "learning-curve": evaluate.learning_curve,
+    "update": train.update,
+    "forget": train.forget,
+    "explain": predict.explain,
+    "info": info.info,
+    "label": label.label,
+    "serve": serve.serve,
+    "card": info.card,
+    "fetch": info.fetch,
+    "cache": info.cache,
+    "filter": predict.filter_documents,
+    "reproduce": reproduce.reproduce,
 }
 for _name, _run in _COMMANDS.items():
-    app.command(name=_name, help=_run.__doc__, cls=Command)(_run)
+    app.command(name=_name, help=_run.__doc__, cls=Command)(with_groups(_run))
 
 
 def _say_warnings_once() -> None:

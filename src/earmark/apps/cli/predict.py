@@ -1,19 +1,21 @@
-"""``earmark predict``: label documents, in a stream of constant memory."""
+"""``earmark predict``, ``filter``, ``explain``: what a model says of documents."""
 
 from __future__ import annotations
 
 import csv
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
 from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import confirm, note, number
+from earmark.apps.cli._console import counting, note, number, show
+from earmark.exceptions import DataError
 from earmark.whole_files import whole_file
 
 if TYPE_CHECKING:
@@ -21,28 +23,35 @@ if TYPE_CHECKING:
     from earmark.documents import Documents
     from earmark.pipeline import TextClassifier
 
-__all__ = ["run"]
+
+@dataclass(frozen=True)
+class Rows:
+    """What is written of each document, and where."""
+
+    out: str = "-"
+    id_column: Annotated[str | None, typer.Option("--id")] = None
+    keep: str | None = None
+    with_text: bool = False
+    top_k: Annotated[int, typer.Option(min=0)] = 0
+    explain: bool = False
+    as_json: Annotated[bool, typer.Option("--json")] = False
+
+    @property
+    def are_lines(self) -> bool:
+        """Whether they are JSON lines, not csv."""
+        return self.as_json or self.out.lower().endswith((".jsonl", ".ndjson"))
 
 
-def run(
+def predict(
     model: options.Model,
     data: options.Data,
-    out: str = "-",
-    text: str | None = None,
-    id_column: Annotated[str | None, typer.Option("--id")] = None,
-    keep: str | None = None,
-    with_text: bool = False,
-    top_k: Annotated[int, typer.Option(min=0)] = 0,
+    files: options.Files,
+    rows: Rows,
     max_error: options.MaxError = None,
     novelty: options.Novelty = None,
-    explain: bool = False,
     by_part: bool = False,
     skip_bad: bool = False,
     dask: str | None = None,
-    encoding: options.Encoding = None,
-    format: options.Format = None,  # noqa: A002
-    no_quotes: bool = False,
-    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Predict the labels of documents, in constant memory.
 
@@ -70,54 +79,48 @@ def run(
         parts that are there already are not done again.
     --json  Write JSON lines instead of csv.
     """
-    how = options.reading(encoding, format, no_quotes)
-    if by_part or dask is not None or skip_bad:
-        from earmark.apps.cli._parts import predict_in_parts
+    from earmark.apps.cli._data import load_model, predict_in_parts
 
-        options.refuse_with_parts(
-            {
-                "--explain": explain,
-                "--id": id_column,
-                "--keep": keep,
-                "--with-text": with_text,
-                "--top-k": top_k,
-            }
-        )
-        folder = f"{data.rstrip('/')}.labels" if out == "-" else out
-        told = predict_in_parts(
-            model, data, folder, text, max_error, novelty, dask, skip_bad, how
-        )
-        if as_json:
-            typer.echo(json.dumps(told))
-        else:
-            confirm(told_of_labels(told))
+    in_parts = by_part or dask is not None or skip_bad
+    if in_parts:
+        whole = {"--explain": rows.explain, "--id": rows.id_column, "--keep": rows.keep}
+        more = {"--with-text": rows.with_text, "--top-k": rows.top_k}
+        options.refuse_with_parts({**whole, **more})
+    elif rows.out != "-":
+        _require_kind(rows.out, rows.as_json)
+        options.require_output(Path(rows.out), data, model, streams=True)
+    stored = load_model(model, max_error, novelty)
+    if in_parts:
+        from earmark.distributed.predicting import SentModel
+
+        sent = SentModel(model, max_error, stored.classifier, novelty)
+        folder = f"{data.rstrip('/')}.labels" if rows.out == "-" else rows.out
+        facts = predict_in_parts(stored, data, files, sent, folder, dask, skip_bad)
+        show(rows.as_json, facts, _words_about_parts(facts))
         return
-    from earmark.apps.cli._console import counting
-    from earmark.apps.cli._models import load_for, read_batches
+    copied = options.comma_list(rows.keep)
+    batches = stored.batches(data, files, id=rows.id_column, keep=copied)
+    _label_all(stored.classifier, batches, rows)
 
-    if out != "-":
-        _require_kind(out, as_json)
-        options.require_output(Path(out), data, model, streams=True)
-    classifier, stored = load_for(model, max_error, novelty)
-    copied = [name.strip() for name in (keep or "").split(",") if name.strip()]
-    batches = read_batches(
-        classifier, stored, data, text, id=id_column, keep=copied, **how
-    )
-    lines = as_json or out.lower().endswith((".jsonl", ".ndjson"))
+
+def _label_all(
+    classifier: TextClassifier, batches: Iterator[Documents], rows: Rows
+) -> None:
+    """Write a row per document, and say what is to be said of all of them."""
     n_documents = n_open = n_foreign = n_unknown = 0
-    among_rows = out == "-" and sys.stdout.isatty()
-    with _output(out) as file, counting("labelled", hidden=among_rows) as advance:
-        writer = _JsonLines(file) if lines else _Csv(file)
+    hidden = rows.out == "-" and sys.stdout.isatty()
+    with _output(rows.out) as file, counting("labelled", hidden=hidden) as advance:
+        write = _json_lines(file) if rows.are_lines else _csv_rows(file)
         for batch in batches:
             decision = classifier.decide(batch.texts)
-            n_foreign += int(decision.foreign.sum())
-            open_ = [label is None for label in decision.labels]
-            n_open += sum(open_) - int(decision.foreign.sum())
+            foreign = int(decision.foreign.sum())
+            n_foreign += foreign
+            n_open += sum(label is None for label in decision.labels) - foreign
             n_unknown += _without_known_words(classifier, batch, decision)
-            rows = _records(classifier, batch, decision, explain)
-            copies = _copies(batch, id_column, with_text)
-            best = _likeliest(decision, top_k, lines)
-            writer.write(a | b | c for a, b, c in zip(copies, rows, best, strict=True))
+            copies = _copies(batch, rows.id_column, rows.with_text)
+            answers = _records(classifier, batch, decision, rows.explain)
+            best = _likeliest(decision, rows.top_k, rows.are_lines)
+            write(a | b | c for a, b, c in zip(copies, answers, best, strict=True))
             advance(len(batch))
             n_documents += len(batch)
     if n_unknown:
@@ -168,18 +171,20 @@ def _require_kind(out: str, as_json: bool) -> None:
         raise typer.BadParameter(f"{out}: labels are written as {shown}.")
 
 
-def told_of_labels(facts: dict[str, Any]) -> str:
+def _words_about_parts(facts: dict[str, Any]) -> str:
     """One line for people, and one for each bad part."""
-    again = f" ({facts['skipped']} were done before)" if facts["skipped"] else ""
-    return "\n".join(
-        [
-            f"labelled {number(facts['documents'], 'document')}, "
-            f"{facts['abstained']:,} without an answer, from "
-            f"{number(facts['parts'] - len(facts['bad']), 'part')}{again} in "
-            f"{facts['out']}",
-            *(f"left out: {why}" for why in facts["bad"].values()),
-        ]
+    labelled = (
+        f"labelled {number(facts['documents'], 'document')}, {facts['abstained']:,} "
+        f"without an answer, from {number(facts['parts'] - len(facts['bad']), 'part')}"
     )
+    return f"{labelled}{_again(facts)}"
+
+
+def _again(facts: dict[str, Any]) -> str:
+    """How many parts were done before, where they are, and which could not be read."""
+    before = f" ({facts['skipped']} were done before)" if facts["skipped"] else ""
+    bad = (f"left out: {why}" for why in facts["bad"].values())
+    return "\n".join([f"{before} in {facts['out']}", *bad])
 
 
 def _records(
@@ -231,26 +236,32 @@ def _likeliest(decision: Any, top_k: int, lines: bool) -> Iterator[dict[str, Any
             }
 
 
-class _Csv:
-    def __init__(self, file: TextIO) -> None:
-        self._writer = csv.writer(file, lineterminator="\n")
-        self._header: list[str] | None = None
+_Write = Callable[[Iterable[dict[str, Any]]], None]
 
-    def write(self, records: Iterator[dict[str, Any]]) -> None:
+
+def _csv_rows(file: TextIO) -> _Write:
+    """Write records as rows, the first one with its names above it."""
+    writer = csv.writer(file, lineterminator="\n")
+    header: list[str] = []
+
+    def write(records: Iterable[dict[str, Any]]) -> None:
         for record in records:
-            if self._header is None:
-                self._header = list(record)
-                self._writer.writerow(self._header)
-            self._writer.writerow([_cell(value) for value in record.values()])
+            if not header:
+                header.extend(record)
+                writer.writerow(header)
+            writer.writerow([_cell(value) for value in record.values()])
+
+    return write
 
 
-class _JsonLines:
-    def __init__(self, file: TextIO) -> None:
-        self._file = file
+def _json_lines(file: TextIO) -> _Write:
+    """Write records as JSON lines."""
 
-    def write(self, records: Iterator[dict[str, Any]]) -> None:
+    def write(records: Iterable[dict[str, Any]]) -> None:
         for record in records:
-            self._file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+    return write
 
 
 def _cell(value: Any) -> Any:
@@ -277,3 +288,127 @@ def _output(out: str) -> Iterator[TextIO]:
         place.open("w", encoding="utf-8", newline="") as file,
     ):
         yield file
+
+
+def filter_documents(
+    model: options.Model,
+    data: options.Data,
+    files: options.Files,
+    keep: Annotated[str, typer.Option()],
+    out: Annotated[Path, typer.Option()],
+    min_confidence: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.0,
+    unit: Literal["document", "paragraph"] = "document",
+    max_error: options.MaxError = None,
+    skip_bad: bool = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Keep the documents, or paragraphs, that the model gives a wanted label.
+
+    Every part of DATA becomes a part of the same name in the folder --out, with all
+    its columns: Parquet stays Parquet, the others become JSON lines. Memory stays
+    constant. If it is stopped, the same command goes on.
+
+      earmark filter model.earmark crawl/ --keep good --min-confidence 0.9 --out clean/
+      earmark filter model.earmark crawl/ --keep good --unit paragraph --out clean/
+
+    --keep LABEL[,LABEL...]  Labels to keep.
+    -o, --out DIR  Folder for what is kept.
+    --min-confidence  Minimum probability of the label.
+    --unit  Judge documents, or paragraphs between empty lines.
+    --text COL  Column with the text.
+    """
+    from earmark.apps.cli._data import load_model
+    from earmark.distributed.predicting import filter_parts
+    from earmark.pipeline.text_filter import TextFilter
+
+    stored = load_model(model, max_error)
+    text = stored.texts(files)
+    if isinstance(text, list) or stored.classifier.region_names_ is not None:
+        raise DataError(
+            f"{model}: it was trained on several columns; a filter needs a model of "
+            "one text column."
+        )
+    chosen = TextFilter(stored.classifier, options.comma_list(keep), min_confidence)
+    error = "" if max_error is None else f" {max_error}"
+    with counting("judged") as advance:
+        report = filter_parts(
+            chosen,
+            data,
+            out,
+            text=text,
+            unit=unit,
+            fingerprint=f"{stored.fingerprint}{error}",
+            progress=advance,
+            skip_bad=skip_bad,
+            **files.how,
+        )
+    facts = {**asdict(report), "out": str(out)}
+    share = report.kept_characters / max(1, report.characters)
+    kept = (
+        f"kept {report.kept:,} of {number(report.documents, 'document')}, {share:.1%} "
+        f"of the text, from {number(report.parts, 'part')}"
+    )
+    show(as_json, facts, f"{kept}{_again(facts)}")
+
+
+def explain(
+    model: options.Model,
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT",
+            help="The document, or - for stdin. For a model with several columns: a "
+            "JSON object.",
+        ),
+    ],
+    top: Annotated[int, typer.Option(min=1)] = 10,
+    paths: Annotated[int, typer.Option(min=0)] = 0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show the words behind a prediction; their contributions add up to its score.
+
+      earmark explain model.earmark "cheap pills, only today"
+      cat mail.txt | earmark explain model.earmark -
+      earmark explain mails.earmark '{"subject": "lunch?", "body": "at noon"}'
+
+    --top  Number of words to show.
+    --paths  Paths of words and training documents to show.
+    """
+    from earmark.apps.cli._data import load_model
+
+    classifier = load_model(model).classifier
+    document = sys.stdin.read() if text == "-" else text
+    names = None if classifier.regions == "email" else classifier.region_names_
+    texts = [document] if names is None else _by_region(document, names)
+    (explanation,) = classifier.explain(texts, top=top, paths=paths)
+    if classifier.thresholds_ and classifier.decide(texts).labels[0] is None:
+        note(
+            f"note: with --max-error {classifier.max_error:g} this document gets no "
+            "answer; shown is the label that is likeliest."
+        )
+    if as_json:
+        typer.echo(json.dumps(explanation.to_dict(), ensure_ascii=False))
+        return
+    typer.echo(str(explanation))
+    if any(term.labelled is not None for term in explanation.terms):
+        note(
+            "supervised: learned from labels and class names; unlabelled: from text "
+            "without labels."
+        )
+    if explanation.constants:
+        note("In parentheses: evidence that belongs to no single word.")
+
+
+def _by_region(document: str, names: list[str]) -> dict[str, list[str]]:
+    """The regions of a JSON object, or the whole text in every region's place."""
+    try:
+        given = json.loads(document)
+    except ValueError:
+        given = None
+    if isinstance(given, dict) and given and set(given) <= set(names):
+        return {name: [str(given.get(name) or "")] for name in names}
+    note(
+        f"note: the text stands in for each of {', '.join(names)}; give a JSON object "
+        "of them to tell them apart."
+    )
+    return {name: [document] for name in names}

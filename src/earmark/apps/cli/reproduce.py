@@ -18,12 +18,10 @@ from earmark.apps.cli import _options as options
 if TYPE_CHECKING:
     from earmark.typing import JsonObject
 
-__all__ = ["run"]
-
 _PACKAGE = "reproductions"
 
 
-def run(
+def reproduce(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Name of a reproduction, or all.")
     ],
@@ -134,10 +132,12 @@ def _run(
             f"{file} holds the result of a full run, which a quick one must not "
             "replace; give another folder with --out."
         )
-    unknown = set(parts or ()) - set(reproduction.PARTS)
-    if unknown:
-        names = ", ".join(reproduction.PARTS)
-        raise typer.BadParameter(f"{sorted(unknown)[0]!r} is not one of {names}")
+    known = {part.lower(): part for part in reproduction.PARTS}
+    for part in parts or ():
+        if part.lower() not in known:
+            names = ", ".join(reproduction.PARTS)
+            raise typer.BadParameter(f"{part!r} is not one of {names}")
+    parts = [known[part.lower()] for part in parts] if parts else None
     started = time.perf_counter()
 
     def progress(message: str) -> None:

@@ -10,15 +10,11 @@ import typer
 
 from earmark.apps.cli import _options as options
 
-__all__ = ["run"]
 
-
-def run(
-    models: Annotated[
-        list[Path], typer.Argument(metavar="MODEL...", help="Model files (*.earmark).")
-    ],
+def serve(
+    models: options.Models,
     host: str = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
+    port: options.Port = 8000,
     token_file: Path | None = None,
     allow_host: list[str] | None = None,
     max_body: Annotated[int, typer.Option(min=1)] = 8 * 2**20,
@@ -65,7 +61,7 @@ def run(
     --quiet  Log only warnings and errors.
     """
     from earmark._optional import require
-    from earmark.exceptions import DataError
+    from earmark.apps.cli._data import require_model
 
     for package in ("starlette", "pydantic", "uvicorn", "prometheus_client"):
         require(package, "serve over HTTP")
@@ -74,10 +70,7 @@ def run(
     from earmark.apps.web.run import is_loopback, listen, run_app, spare_imports
 
     for model in models:
-        if not model.exists():
-            raise DataError(
-                f"{model}: no such model file; make one with: earmark train DATA"
-            )
+        require_model(model)
     if feedback is not None:
         options.require_output(feedback, *models)
     token = read_token(token_file)
@@ -104,12 +97,11 @@ def run(
         typer.echo(
             f"warning: anybody who reaches {host} can ask; see --token-file", err=True
         )
+    names = ", ".join(map(str, models))
     run_app(
         app,
         bound,
-        started=lambda url: typer.echo(
-            f"serving {', '.join(map(str, models))} at {url}"
-        ),
+        started=lambda url: typer.echo(f"serving {names} at {url}"),
         drain=timeout,
     )
 

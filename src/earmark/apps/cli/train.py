@@ -1,60 +1,102 @@
-"""``earmark train``: documents in, a model file out."""
+"""``earmark train``, ``update``, ``forget``: make and change a model file."""
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from earmark.apps.cli import _data as reading
 from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import confirm, note, number, status
-from earmark.exceptions import DataError
+from earmark.apps.cli._console import note, number, show, status
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.whole_files import changed_by_one
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
     from earmark.pipeline import TextClassifier
 
-__all__ = ["run"]
+
+@dataclass(frozen=True)
+class Deciding:
+    """When a classifier answers."""
+
+    max_error: options.MaxError = None
+    calibration: str | None = None
+    min_coverage: str | None = None
+    learn_confidence: bool = False
+    novelty: options.Novelty = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """As ``TextClassifier`` takes them."""
+        if self.min_coverage is not None and self.calibration is None:
+            raise typer.BadParameter(
+                "it says where the test on documents kept apart starts, and there are "
+                "none: add --calibration DATA.",
+                param_hint="--min-coverage",
+            )
+        return {
+            "max_error": options.error_rate(self.max_error),
+            "min_coverage": options.shares(self.min_coverage, "--min-coverage"),
+            "learn_confidence": self.learn_confidence,
+            "max_novelty": options.error_rate(self.novelty),
+        }
 
 
-def run(
+@dataclass(frozen=True)
+class Wording(options.Fitting):
+    """What becomes of a text before its words are counted."""
+
+    email: bool = False
+    stem: str | None = None
+    substitute: str | None = None
+    hashed: Annotated[int | None, typer.Option(min=10, max=30)] = None
+    encoder: options.Encoder = None
+
+    @property
+    def features(self) -> Any:
+        """``TextClassifier.features``; None if no option is set."""
+        prepared: dict[str, Any] = {"stemmer": self.stem} if self.stem else {}
+        if self.substitute:
+            prepared["substitutions"] = options.comma_list(self.substitute)
+        if prepared:
+            from earmark.text.preparation import TextPreparation
+
+            try:
+                TextPreparation(**prepared)("")
+            except ValueError as error:
+                raise typer.BadParameter(str(error)) from None
+        features = super().features | prepared
+        if self.hashed is None:
+            return features or None
+        if features:
+            raise typer.BadParameter(
+                "does not go with --stem, --substitute, --analyzer or --ngrams.",
+                param_hint="--hashed",
+            )
+        from earmark.features import HashedCounter
+
+        return HashedCounter(2**self.hashed, alternate_sign=False, norm=None)
+
+
+def train(
     data: options.Data,
-    label: str | None = None,
-    text: str | None = None,
+    files: options.Training,
+    deciding: Deciding,
+    wording: Wording,
+    large: options.Large,
     unlabelled: str | None = None,
     classes: str | None = None,
     class_names: str | None = None,
     model: str = "auto",
-    multi_label: bool = False,
     out: Path = Path("model.earmark"),
-    max_error: options.MaxError = None,
-    calibration: str | None = None,
-    min_coverage: str | None = None,
-    learn_confidence: bool = False,
-    novelty: options.Novelty = None,
-    budget: options.Budget = None,
     class_weight: Literal["balanced"] | None = None,
-    email: bool = False,
-    stem: str | None = None,
-    analyzer: options.Analyzer = None,
-    ngrams: options.Ngrams = None,
-    substitute: str | None = None,
-    encoder: options.Encoder = None,
-    seed: int = 0,
-    jobs: Annotated[int, typer.Option(min=1)] = 1,
-    memory: options.Memory = None,
-    skip_bad: bool = False,
-    keep_parts: bool = False,
-    hashed: Annotated[int | None, typer.Option(min=10, max=30)] = None,
-    dask: str | None = None,
-    encoding: options.Encoding = None,
-    format: options.Format = None,  # noqa: A002
-    no_quotes: bool = False,
-    merge_labels: bool = False,
     no_estimate: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -91,152 +133,142 @@ def run(
     --hashed BITS  Hash words into 2^BITS columns.
     --no-estimate  Do not estimate the accuracy: faster.
     """
-    from earmark.apps.cli._training_data import ask_about_labels, training_data
     from earmark.pipeline import TextClassifier
 
     options.require_models(model)
-    if min_coverage is not None and calibration is None:
-        raise typer.BadParameter(
-            "it says where the test on documents kept apart starts, and there are "
-            "none: add --calibration DATA.",
-            param_hint="--min-coverage",
-        )
-    given = [name for name in (data, unlabelled, calibration) if name is not None]
-    options.require_output(out, *given)
+    inputs = (data, unlabelled, deciding.calibration)
+    options.require_output(out, *(name for name in inputs if name is not None))
     started = time.perf_counter()
-    described = None if class_names is None else options.names_of(class_names)
+    described = None if class_names is None else reading.class_descriptions(class_names)
     classifier = TextClassifier(
         model,
-        regions="email" if email else None,
+        **wording.parameters,
+        **deciding.parameters,
+        regions="email" if wording.email else None,
         class_names="auto" if described is None else described,
-        features=options.text_options(stem, substitute, hashed, ngrams, analyzer),
-        encoder=encoder,
-        multi_label=multi_label or "auto",
-        max_error=options.error_rate(max_error),
-        min_coverage=options.share_list(min_coverage),
-        learn_confidence=learn_confidence,
-        max_novelty=options.error_rate(novelty),
-        budget=budget,
+        encoder=wording.encoder,
+        multi_label=files.multi_label or "auto",
         class_weight=class_weight,
-        random_state=seed,
-        n_jobs=jobs,
-        verbose=int(multi_label),  # label by label; shown on a terminal
+        n_jobs=wording.jobs,
+        verbose=int(files.multi_label),  # label by label; shown on a terminal
     )
-    how = options.reading(encoding, format, no_quotes)
-    alone = (multi_label, merge_labels, calibration, classes, class_names, novelty)
-    if not any((*alone, memory, options.error_rate(max_error), format)):
-        memory = _memory(data, model)
-    if memory is not None or dask is not None or skip_bad or keep_parts:
-        from earmark.apps.cli._parts import train_in_parts
-
-        whole: dict[str, object] = {
-            "--calibration": calibration,
-            "--classes": classes,
-        }
-        whole |= {"--class-names": class_names, "--encoder": encoder}
-        if model not in ("auto", "semi-supervised"):
-            whole["--max-error"] = options.error_rate(max_error)
-            whole["--novelty"] = options.error_rate(novelty)
-        options.refuse_with_parts(whole)
-        if keep_parts and dask is not None:
-            raise typer.BadParameter(
-                "workers keep nothing: leave out --dask.", param_hint="--keep-parts"
-            )
-        where = (data, unlabelled, text, label, out)
-        facts = train_in_parts(
-            classifier, *where, memory, dask, skip_bad, keep_parts, how
-        )
-        if as_json:
-            typer.echo(json.dumps(facts))
-        else:
-            confirm(_told_of_parts(facts))
+    whole = {"--calibration": deciding.calibration, "--classes": classes}
+    whole |= {"--class-names": class_names}
+    large = _as_large(data, model, files, deciding, large, whole)
+    if large != options.Large():
+        _require_parts(large, classifier, whole)
+        facts = reading.train_in_parts(classifier, data, unlabelled, files, large, out)
+        show(as_json, facts, _words_about_parts(facts))
         return
-    how |= {"null_text": "empty", **options.column_list(text)}
-    labels = {
-        "label": label,
-        "multi_label": multi_label,
-        "allow_unlabelled": True,
-        "merge_labels": merge_labels,
-    }
-    documents, pool, held_out = _read(data, unlabelled, calibration, how, labels)
-    wanted = None if classes is None else options.listed(classes)
-    if wanted is not None and described is not None:
-        _require_same(wanted, described, documents)
-    if wanted is None and class_names is None:
-        options.labelled_rows(documents)
-    if not multi_label:
-        ask_about_labels(documents, label, wanted)
+    documents, pool, held_out = _read(data, unlabelled, deciding.calibration, files)
+    wanted = None if classes is None else options.class_list(classes)
+    _ask_about_classes(documents, wanted, described)
+    reading.ask_about_labels(documents, files.label, wanted)
     _learn(classifier, documents, pool, held_out, wanted, estimate=not no_estimate)
-    metadata = {
-        "columns": {"text": text, "label": label, **_guessed(text, documents)},
-        "training_data": training_data(data, documents, pool),
-    }
-    classifier.save(out, metadata=metadata)
-    seconds = time.perf_counter() - started
-    if as_json:
-        typer.echo(json.dumps(_facts(classifier, documents, out, seconds)))
-    else:
-        confirm(_sentences(classifier, documents, out, seconds))
+    guess = {} if files.text else {"guessed": ", ".join(documents.text_columns)}
+    columns = {"text": files.text, "label": files.label, **guess}
+    known = reading.training_data(data, documents, pool)
+    classifier.save(out, metadata={"columns": columns, "training_data": known})
+    facts = reading.fitted_facts(
+        classifier,
+        len(documents),
+        known["labelled"],
+        out,
+        time.perf_counter() - started,
+    )
+    show(as_json, facts, _words(facts, documents))
 
 
-def _guessed(text: str | None, documents: Documents) -> dict[str, str]:
-    """The text column that nobody named, for `earmark info`."""
-    columns = documents.text_columns if text is None else ()
-    return {"guessed": ", ".join(columns)} if columns else {}
-
-
-def _require_same(
-    classes: list[str], described: dict[str, list[str]], documents: Documents
-) -> None:
-    """Refuse descriptions of classes that nobody asked for."""
-    from earmark.documents.labels import each_label
-
-    more = sorted({*described} - {*classes} - {*each_label(documents.labels or ())})
-    if more:
-        raise typer.BadParameter(
-            f"--class-names also describes {', '.join(more)}; add to --classes, or "
-            "leave --classes out to learn every class described."
-        )
-
-
-def _memory(data: str, model: str) -> int | None:
-    """A limit for large data that can be read in parts, and that is said."""
-    from earmark.apps.cli._parts import memory_for_large
+def _as_large(
+    data: str,
+    model: str,
+    files: options.Training,
+    deciding: Deciding,
+    large: options.Large,
+    whole: dict[str, str | None],
+) -> options.Large:
+    """A limit of memory for large data that can be read in parts, and that is said."""
     from earmark.models.registry import MODELS
 
-    if data == "-" or not (model == "auto" or MODELS[model].in_parts):
-        return None
-    memory = memory_for_large(data)
+    together = (large.memory, files.multi_label, files.merge_labels, files.format)
+    decided = (deciding.novelty, options.error_rate(deciding.max_error))
+    can = data != "-" and (model == "auto" or MODELS[model].in_parts)
+    if not can or any((*together, *decided, *whole.values())):
+        return large
+    memory = reading.memory_for_large(data)
     if memory is not None:
         note(
             f"{data} is large: read in parts, within {_size(memory)} of memory and "
             "without an estimate of the accuracy; --memory sets another limit"
         )
-    return memory
+    return replace(large, memory=memory)
+
+
+def _require_parts(
+    large: options.Large, classifier: TextClassifier, whole: dict[str, str | None]
+) -> None:
+    """Refuse options that do not go together with data in parts."""
+    refused: dict[str, object] = {**whole, "--encoder": classifier.encoder}
+    if classifier.model not in ("auto", "semi-supervised"):
+        refused["--max-error"] = classifier.max_error
+        refused["--novelty"] = classifier.max_novelty
+    options.refuse_with_parts(refused)
+    if large.keep_parts and large.dask is not None:
+        raise typer.BadParameter(
+            "workers keep nothing: leave out --dask.", param_hint="--keep-parts"
+        )
+
+
+def _ask_about_classes(
+    documents: Documents,
+    wanted: list[str] | None,
+    described: dict[str, list[str]] | None,
+) -> None:
+    """Refuse descriptions of classes that nobody asked for; ask about misspelled ones.
+
+    Without classes and descriptions the documents must have labels.
+    """
+    from earmark.documents.columns import listed, near
+    from earmark.documents.labels import each_label
+
+    if described is None:
+        if wanted is None:
+            reading.labelled_rows(documents)
+        return
+    labels = {*map(str, each_label(documents.labels or ()))}
+    if len(labels | {*described}) < 2:
+        raise DataError(
+            f"{documents.source}: expected at least two classes, got "
+            f"{listed(described)} by --class-names and no label; describe another "
+            "class, or name the column of the labels with --label."
+        )
+    more = sorted({*described} - {*(wanted or described)} - labels)
+    if more:
+        raise typer.BadParameter(
+            f"--class-names also describes {', '.join(more)}; add to --classes, or "
+            "leave --classes out to learn every class described."
+        )
+    for name in sorted({*described} - labels):
+        slips = near(name, sorted(labels - {*described}))
+        if slips:
+            reading.warn(
+                f"--class-names describes {name!r}, which no document has as its "
+                f"label: did you mean {listed(slips)}? It is learned as another class."
+            )
 
 
 def _read(
-    data: str,
-    unlabelled: str | None,
-    calibration: str | None,
-    how: dict[str, Any],
-    labels: dict[str, Any],
+    data: str, unlabelled: str | None, calibration: str | None, files: options.Training
 ) -> tuple[Documents, Any, Documents | None]:
     """The documents, more texts without labels, and documents to calibrate with."""
-    from earmark.documents import read_documents
-    from earmark.documents.labels import merge_with
-
     pool = held_out = None
     with status(f"reading {data}"):
-        documents = read_documents(data, **labels, **how)
-        how = {**how, "format": None}  # --format is that of DATA
+        documents = files.read(data)
         if unlabelled is not None:
-            pool = read_documents(unlabelled, label=False, **how).texts
+            pool = files.read_pool(unlabelled).texts
         if calibration is not None:
-            held_out = read_documents(calibration, **labels, **how)
-            options.labelled_rows(held_out)
-            if labels["merge_labels"]:
-                held_out = merge_with(held_out, documents.labels or ())
+            held_out = files.read(calibration, documents, format=None)
+            reading.labelled_rows(held_out)
     return documents, pool, held_out
 
 
@@ -251,27 +283,23 @@ def _learn(
 ) -> None:
     """Fit, and estimate the accuracy if nothing else tells."""
     said = status(f"training on {number(len(documents), 'document')}")
+    texts, labels = documents.texts, documents.labels
     with nullcontext() if classifier.verbose else said:
         try:
+            calibration = held_out and (held_out.texts, held_out.labels)
             classifier.fit(
-                documents.texts,
-                documents.labels,
-                classes=classes,
-                unlabelled=pool,
-                calibration=held_out and (held_out.texts, held_out.labels),
+                texts, labels, classes=classes, unlabelled=pool, calibration=calibration
             )
         except DataError as error:
             source = documents.source
             if held_out is not None and str(error).startswith("calibration"):
                 source = held_out.source
             raise DataError(f"{source}: {error}") from error
-    known = any(label is not None for label in documents.labels or ())
+    known = any(label is not None for label in labels or ())
     wanted = estimate and known and not classifier.is_multi_label_
     if classifier.evidence_ is None and wanted:
         with status("estimating the accuracy"):
-            classifier.measure_confidence(
-                documents.texts, documents.labels, unlabelled=pool
-            )
+            classifier.measure_confidence(texts, labels, unlabelled=pool)
     evidence = classifier.evidence_
     if evidence is not None and evidence.n_copies:
         note(f"warning: {_copies(evidence.n_copies, evidence.held_out)}")
@@ -292,13 +320,12 @@ def _copies(count: int, held_out: bool) -> str:
     )
 
 
-def _told_of_parts(facts: dict[str, Any]) -> str:
+def _words_about_parts(facts: dict[str, Any]) -> str:
     return "\n".join(
         [
-            f"learned {number(len(facts['classes']), 'class', 'classes')} from "
-            f"{number(facts['labelled'], 'labelled document')} in "
-            f"{number(facts['parts'], 'part')} in {facts['seconds']:.1f} s "
-            f"({facts['documents_per_second']:,.0f} documents/s)",
+            f"{_learned(facts)} in {number(facts['parts'], 'part')} in "
+            f"{facts['seconds']:.1f} s ({facts['documents_per_second']:,.0f} "
+            "documents/s)",
             *(f"left out: {name}" for name in facts["bad_parts"]),
             facts["summary"],
             f"saved {facts['file']} ({_size(facts['bytes'])})",
@@ -306,41 +333,145 @@ def _told_of_parts(facts: dict[str, Any]) -> str:
     )
 
 
+def _words(facts: dict[str, Any], documents: Documents) -> str:
+    todo = f"try: earmark predict {facts['file']} NEW-DATA"
+    if not facts["labelled"]:
+        todo = f"to find out how accurate it is: earmark label {documents.source}"
+    saved = f"saved {facts['file']} ({_size(facts['bytes'])}); {todo}"
+    learned = f"{_learned(facts)} in {facts['seconds']:.1f} s"
+    return "\n".join([learned, facts["summary"], saved])
+
+
+def _learned(facts: dict[str, Any]) -> str:
+    source = number(facts["documents"], "document")
+    if facts["labelled"]:
+        source = number(facts["labelled"], "labelled document")
+    return f"learned {number(len(facts['classes']), 'class', 'classes')} from {source}"
+
+
 def _size(n_bytes: int) -> str:
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} kB"
 
 
-def _facts(
-    classifier: TextClassifier, documents: Documents, out: Path, seconds: float
+def _command(method: str, about: str) -> Callable[..., None]:
+    """The command that changes a model by a method of TextClassifier."""
+
+    def run(
+        model: options.Model,
+        data: options.Data,
+        files: options.Merged,
+        out: Path | None = None,
+        answer_all: bool = False,
+        as_json: options.AsJson = False,
+    ) -> None:
+        replaced = out is None and model.is_file()
+        with changed_by_one(model) if replaced else nullcontext():
+            facts = _change(method, model, data, files, out or model, answer_all)
+        done = "added to" if method == "partial_fit" else "forgotten by"
+        amount = number(facts["documents"], "document")
+        show(as_json, facts, f"{amount} {done} {facts['file']}, exactly")
+
+    run.__doc__ = f"{about}\n{_OPTIONS}"
+    return run
+
+
+_OPTIONS = """
+-o, --out FILE  Write here, not over MODEL.
+--answer-all  Answer every document from now on; needed for a model that abstains,
+    because what it knew about that does not hold after a change.
+"""
+update = _command(
+    "partial_fit",
+    """Add labelled documents to a saved model, exactly.
+
+For multinomial, bernoulli and complement: the model is then the one that training
+on all documents at once gives. Rows without a label are left out. MODEL is replaced
+as a whole, or left alone if something is wrong.
+
+  earmark update model.earmark new.csv
+  earmark update model.earmark new.csv --out newer.earmark
+""",
+)
+forget = _command(
+    "forget",
+    """Take documents out of a saved model, exactly.
+
+For multinomial, bernoulli and complement: the model is then the one that training
+without them gives. DATA holds the documents with their labels, as they were
+learned. The file keeps a record of time, number and a salted hash, and no text;
+`earmark info MODEL` shows it.
+
+  earmark forget model.earmark leave.csv
+""",
+)
+
+
+def _change(
+    method: str,
+    model: Path,
+    data: str,
+    files: options.Merged,
+    target: Path,
+    answer_all: bool,
 ) -> dict[str, Any]:
-    return {
-        "model": classifier.model_name_,
-        "classes": classifier.classes_.tolist(),
-        "documents": len(documents),
-        "labelled": sum(label is not None for label in documents.labels or ()),
-        "summary": classifier.summary(),
-        "file": str(out),
-        "bytes": out.stat().st_size,
-        "seconds": round(seconds, 3),
-    }
+    """Learn or forget the documents of ``data``, save, and say what was done."""
+    from earmark.apps.changes import recorded
+
+    added = method == "partial_fit"
+    options.require_output(target, data)
+    stored = reading.load_model(model)
+    classifier = stored.classifier
+    refusal = classifier.engine_.refusals().get(method)
+    if refusal is not None:
+        raise NotSupportedError(f"{model}: {refusal}")
+    _stop_abstaining(classifier, model, answer_all)
+    with status(f"reading {data}"):
+        documents, labels = _known_labels(stored, data, files)
+    with status(f"{'adding' if added else 'forgetting'} {len(documents):,} documents"):
+        try:
+            learn = classifier.partial_fit if added else classifier.forget
+            learn(documents.texts, labels)
+        except DataError as error:
+            raise DataError(f"{documents.source}: {error}") from error
+    metadata, record = recorded(stored.metadata, documents, added=added)
+    classifier.save(target, metadata=metadata)
+    facts = {"model": classifier.model_name_, "documents": len(documents)}
+    return {**facts, "file": str(target), "record": record}
 
 
-def _sentences(
-    classifier: TextClassifier, documents: Documents, out: Path, seconds: float
-) -> str:
-    n_labelled = sum(label is not None for label in documents.labels or ())
-    shown = _size(out.stat().st_size)
-    source = number(len(documents), "document")
-    if n_labelled:
-        source = number(n_labelled, "labelled document")
-    todo = f"try: earmark predict {out} NEW-DATA"
-    if not n_labelled:
-        todo = f"to find out how accurate it is: earmark label {documents.source}"
-    return "\n".join(
-        [
-            f"learned {number(len(classifier.classes_), 'class', 'classes')} from "
-            f"{source} in {seconds:.1f} s",
-            classifier.summary(),
-            f"saved {out} ({shown}); {todo}",
-        ]
-    )
+def _known_labels(
+    stored: reading.Stored, data: str, files: options.Merged
+) -> tuple[Documents, list[Any]]:
+    """The labelled documents, and their labels as the model has them."""
+    from earmark.documents.labels import merge_with
+
+    known = stored.classifier.classes_.tolist()
+    documents = stored.read(data, files, merge_labels=files.merge_labels)
+    if files.merge_labels:
+        documents = merge_with(documents, known)
+    documents, rest = reading.labelled_only(documents)
+    if len(rest):
+        note(f"left out {number(len(rest), 'document')} without a label")
+    # Labels of a file are texts; those of a model may be numbers.
+    by_name = {str(label): label for label in known}
+    labels: list[str] = documents.labels or []
+    new = sorted({*labels} - {*by_name})
+    if new:
+        raise DataError(
+            f"{documents.source}: the model has not learned the label(s) "
+            f"{', '.join(new[:5])}; it knows {', '.join([*by_name][:5])}. For new "
+            "labels train again on all documents."
+        )
+    return documents, [by_name[label] for label in labels]
+
+
+def _stop_abstaining(classifier: TextClassifier, model: Path, answer_all: bool) -> None:
+    """The evidence behind abstaining is that of the old model: out of date."""
+    abstains = classifier.max_error is not None or classifier.max_novelty is not None
+    if abstains and not answer_all:
+        raise NotSupportedError(
+            f"{model}: the model abstains, and what it knows about its errors does not "
+            "hold after a change; add --answer-all to have every document answered, "
+            "or train again on all documents."
+        )
+    classifier.set_params(max_error=None, max_novelty=None)

@@ -194,9 +194,12 @@ class Store:
             if stored is None:
                 self.set_fact(name, value)
             elif stored != value:
+                begun = f"{name} {stored!r}, now it is {value!r}"
+                if name == "documents":  # digests: of no use to people
+                    begun = "other documents: texts were added, taken out or changed"
                 raise DataError(
-                    f"{self.path}: this project was begun with {name} {stored!r}, now "
-                    f"it is {value!r}; choose another folder with --project."
+                    f"{self.path}: this project was begun with {begun}; choose another "
+                    "folder with --project."
                 )
 
     def fact(self, name: str) -> Any:
