@@ -9,12 +9,12 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 211,
-    "lines": 50_514,
+    "files": 197,
+    "lines": 50_088,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 794,
-    "hasattr/getattr": 43,
+    "Any": 790,
+    "hasattr/getattr": 41,
 }
 
 

@@ -8,17 +8,16 @@ from earmark._optional import names_at_first_use
 # Functions that have the name of their module; the others come at first use.
 from earmark.evaluation.bias_variance import BiasVariance, bias_variance
 from earmark.evaluation.learning_curve import LearningCurve, learning_curve
-from earmark.evaluation.reliability import Reliability, reliability
 
 if TYPE_CHECKING:
-    from earmark.evaluation.agreement import (
-        cohen_kappa,
-        fleiss_kappa,
-        krippendorff_alpha,
-    )
     from earmark.evaluation.comparison import Comparison, compare_classifiers
     from earmark.evaluation.confusion import ConfusionMatrix, multi_label_scores
-    from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
+    from earmark.evaluation.coverage import (
+        AccuracyCoverage,
+        Reliability,
+        accuracy_coverage,
+        reliability,
+    )
     from earmark.evaluation.data_checks import check_documents
     from earmark.evaluation.displays import (
         AccuracyCoverageDisplay,
@@ -35,8 +34,11 @@ if TYPE_CHECKING:
     from earmark.evaluation.report import Report
     from earmark.evaluation.significance import (
         bootstrap_interval,
+        cohen_kappa,
         corrected_resampled_t,
+        fleiss_kappa,
         holm,
+        krippendorff_alpha,
         mcnemar_exact,
         wilcoxon_signed_rank,
         wilson_interval,
@@ -80,13 +82,12 @@ __all__ = [
 __getattr__ = names_at_first_use(
     __name__,
     {
-        "agreement": "Agreement cohen_kappa fleiss_kappa krippendorff_alpha",
         "comparison": "Comparison compare_classifiers",
         "confusion": (
             "Averages ClassScores ConfusedPair ConfusionMatrix multi_label_scores "
             "MultiLabelScores"
         ),
-        "coverage": "AccuracyCoverage accuracy_coverage",
+        "coverage": "AccuracyCoverage Reliability accuracy_coverage reliability",
         "data_checks": "Finding check_documents",
         "displays": (
             "AccuracyCoverageDisplay BiasVarianceDisplay ConfusionDisplay "
@@ -100,8 +101,9 @@ __getattr__ = names_at_first_use(
         "learning_curve": "PowerLaw",
         "report": "Report SideBySide",
         "significance": (
-            "PairedTest bootstrap_interval corrected_resampled_t holm mcnemar_exact "
-            "wilcoxon_signed_rank wilson_interval"
+            "Agreement PairedTest bootstrap_interval cohen_kappa corrected_resampled_t "
+            "fleiss_kappa holm krippendorff_alpha mcnemar_exact wilcoxon_signed_rank "
+            "wilson_interval"
         ),
     },
 )

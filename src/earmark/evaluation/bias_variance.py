@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from earmark.evaluation.fresh import fresh
 from earmark.evaluation.labels import (
     as_labels,
     as_probabilities,
@@ -32,7 +31,7 @@ from earmark.evaluation.labels import (
     class_list,
     index_of,
 )
-from earmark.evaluation.result import Result
+from earmark.evaluation.result import Result, fresh
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length, n_rows, nested_order, take
 from earmark.parameters import offers

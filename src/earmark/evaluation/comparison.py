@@ -14,8 +14,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from earmark.evaluation.confusion import ConfusionMatrix, multi_label_scores
-from earmark.evaluation.coverage import accuracy_coverage
-from earmark.evaluation.fresh import fitted_with, fresh
+from earmark.evaluation.coverage import accuracy_coverage, reliability
 from earmark.evaluation.labels import (
     as_labels,
     check_true_labels,
@@ -25,11 +24,9 @@ from earmark.evaluation.labels import (
     label_column,
     right_answers,
 )
-from earmark.evaluation.reliability import reliability
 from earmark.evaluation.report.text import html_block, text_table
-from earmark.evaluation.result import Result
+from earmark.evaluation.result import Result, fitted_with, fresh
 from earmark.evaluation.significance import (
-    PairedTest,
     bootstrap_splits,
     corrected_resampled_t,
     holm,
@@ -59,7 +56,6 @@ class Trial:
     """One classifier on one split."""
 
     name: str
-    repeat: int
     correct: BoolVector
     macro_f1: float
     coverage: float | None
@@ -171,7 +167,8 @@ class Comparison(Result):
         header += ["extra MB"] if memory else []
         rows = []
         for c in self.classifiers:
-            row = [c.name, f"{c.accuracy:.3f}", _interval_words(c)]
+            interval = "–" if c.low == c.high else f"{c.low:.3f}–{c.high:.3f}"
+            row = [c.name, f"{c.accuracy:.3f}", interval]
             row += [f"{c.macro_f1:.3f}", _or_dash(c.coverage), _or_dash(c.log_loss)]
             row += [f"{c.fit_seconds:.2f}", f"{c.predict_seconds:.2f}"]
             row += [_or_dash(c.extra_mb, 0)] if memory else []
@@ -206,47 +203,39 @@ class Comparison(Result):
         return plain | {"classifiers": rows, "pairs": pairs, "summary": self.sentences}
 
 
-def summarize(
-    trials: Sequence[Trial],
-    *,
-    n_train: int,
-    fixed_test: bool,
-    target_accuracy: float,
-    level: float,
-    random_state: int,
-) -> Comparison:
-    """Means, intervals and paired tests of the trials."""
+def _summarized(
+    trials: Sequence[Trial], n_train: int, fixed_test: bool, level: float, seed: int
+) -> tuple[tuple[ComparedClassifier, ...], tuple[ComparedPair, ...]]:
+    """Means and intervals, the best first, and paired tests of the trials."""
     by_name: dict[str, list[Trial]] = {}
     for trial in trials:
         by_name.setdefault(trial.name, []).append(trial)
-    rows = [_row(group, level, random_state) for group in by_name.values()]
+    rows = [_row(group, level, seed) for group in by_name.values()]
     rows.sort(key=lambda row: (-row.accuracy, row.name))
-    names = [row.name for row in rows]
-    couples = [(a, b) for n, a in enumerate(names) for b in names[n + 1 :]]
-    n_test = len(trials[0].correct)
-    tests = [
-        _paired(by_name[a], by_name[b], n_train, n_test, fixed_test) for a, b in couples
-    ]
-    adjusted = holm([test.p_value for test in tests])
+    couples = list(itertools.combinations(rows, 2))
+    tests = []
+    for a, b in couples:
+        if fixed_test:
+            pair = by_name[a.name][0].correct, by_name[b.name][0].correct
+            tests.append(mcnemar_exact(*pair))
+        else:
+            sizes = {"n_train": n_train, "n_test": len(trials[0].correct)}
+            tests.append(corrected_resampled_t(a.scores, b.scores, **sizes))
+    adjusted = holm([test.p_value for test in tests]).tolist()
     pairs = tuple(
-        ComparedPair(a, b, test.difference, test.p_value, float(p), bool(p < 1 - level))
+        ComparedPair(a.name, b.name, test.difference, test.p_value, p, p < 1 - level)
         for (a, b), test, p in zip(couples, tests, adjusted, strict=True)
     )
-    return Comparison(
-        classifiers=tuple(rows),
-        pairs=pairs,
-        test="McNemar's exact" if fixed_test else "corrected resampled t",
-        n_train=n_train,
-        n_test=n_test,
-        n_repeats=len(by_name[names[0]]),
-        target_accuracy=target_accuracy,
-        level=level,
-    )
+    return tuple(rows), pairs
 
 
 def _row(group: list[Trial], level: float, seed: int) -> ComparedClassifier:
     scores = tuple(float(trial.correct.mean()) for trial in group)
-    low, high = _interval(group, level, seed)
+    # Bootstrap over splits, then over the documents of each split drawn.
+    sizes = [len(trial.correct) for trial in group]
+    means = bootstrap_splits(scores, sizes, _RESAMPLES, seed).mean(axis=1)
+    low, high = percentile_interval(means, level)
+    memory = [trial.extra_mb for trial in group if trial.extra_mb is not None]
     return ComparedClassifier(
         name=group[0].name,
         accuracy=float(np.mean(scores)),
@@ -257,35 +246,8 @@ def _row(group: list[Trial], level: float, seed: int) -> ComparedClassifier:
         log_loss=_mean([trial.log_loss for trial in group]),
         fit_seconds=float(np.mean([trial.fit_seconds for trial in group])),
         predict_seconds=float(np.mean([trial.predict_seconds for trial in group])),
-        extra_mb=max(
-            (trial.extra_mb for trial in group if trial.extra_mb is not None),
-            default=None,
-        ),
+        extra_mb=max(memory, default=None),
         scores=scores,
-    )
-
-
-def _interval(group: list[Trial], level: float, seed: int) -> tuple[float, float]:
-    """Bootstrap over splits, then over the documents of each split drawn."""
-    means = bootstrap_splits(
-        [trial.correct.mean() for trial in group],
-        [len(trial.correct) for trial in group],
-        _RESAMPLES,
-        seed,
-    ).mean(axis=1)
-    return percentile_interval(means, level)
-
-
-def _paired(
-    a: list[Trial], b: list[Trial], n_train: int, n_test: int, fixed_test: bool
-) -> PairedTest:
-    if fixed_test:
-        return mcnemar_exact(a[0].correct, b[0].correct)
-    return corrected_resampled_t(
-        [trial.correct.mean() for trial in a],
-        [trial.correct.mean() for trial in b],
-        n_train=n_train,
-        n_test=n_test,
     )
 
 
@@ -298,12 +260,8 @@ def _or_dash(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def _interval_words(row: ComparedClassifier) -> str:
-    return "–" if row.low == row.high else f"{row.low:.3f}–{row.high:.3f}"
-
-
-class _Unmeasured(contextlib.AbstractContextManager[None]):
-    """Memory nobody asked about."""
+class MemoryMeter(contextlib.AbstractContextManager["MemoryMeter"]):
+    """Measures nothing; one that does sets ``extra_mb``."""
 
     extra_mb: float | None = None
 
@@ -312,7 +270,6 @@ class _Unmeasured(contextlib.AbstractContextManager[None]):
 
 
 Progress = Callable[[int, int, str], None]
-MemoryMeter = Callable[[], _Unmeasured]
 
 
 def compare_classifiers(
@@ -326,7 +283,7 @@ def compare_classifiers(
     test_size: float = 0.3,
     target_accuracy: float = 0.95,
     level: float = 0.95,
-    measure_memory: MemoryMeter | None = None,
+    measure_memory: Callable[[], MemoryMeter] | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
     progress: Progress | None = None,
@@ -398,7 +355,7 @@ def compare_classifiers(
     results = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_trial)(
             estimators[name], name, repeat, train, held_out, unlabelled,
-            target_accuracy, measure_memory, random_state + repeat,
+            target_accuracy, measure_memory or MemoryMeter, random_state + repeat,
         )
         for repeat, (train, held_out) in enumerate(splits)
         for name in estimators
@@ -408,13 +365,18 @@ def compare_classifiers(
         trials.append(trial)
         if progress is not None:
             progress(len(trials), total, trial.name)
-    return summarize(
-        trials,
-        n_train=len(labels) - (0 if test is not None else len(trials[0].correct)),
-        fixed_test=test is not None,
+    n_test, fixed = len(trials[0].correct), test is not None
+    n_train = len(labels) - (0 if fixed else n_test)
+    rows, pairs = _summarized(trials, n_train, fixed, level, random_state)
+    return Comparison(
+        classifiers=rows,
+        pairs=pairs,
+        test="McNemar's exact" if fixed else "corrected resampled t",
+        n_train=n_train,
+        n_test=n_test,
+        n_repeats=1 if fixed else n_repeats,
         target_accuracy=target_accuracy,
         level=level,
-        random_state=random_state,
     )
 
 
@@ -475,13 +437,13 @@ def _trial(
     held_out: tuple[DocumentsLike, list[Label]],
     unlabelled: DocumentsLike,
     target_accuracy: float,
-    measure_memory: MemoryMeter | None,
+    memory_meter: Callable[[], MemoryMeter],
     seed: int,
 ) -> Trial:
     """Fit one classifier on one training set and judge it on the test part."""
     X_test, truth = held_out
     several = isinstance(truth[0], frozenset)
-    memory = _Unmeasured() if measure_memory is None else measure_memory()
+    memory = memory_meter()
     try:
         with memory:
             start = time.process_time()
@@ -490,8 +452,9 @@ def _trial(
             outputs = model.predict(X_test)
             predicted = time.process_time()
         answers = label_column(outputs) if several else as_labels(outputs)
-        nothing = (None, None)
-        sure, log_loss = nothing if several else _confidence(model, X_test, truth)
+        sure, log_loss = None, None
+        if not several:
+            sure, log_loss = _confidence(model, X_test, truth)
     except Exception as error:
         error.add_note(f"while comparing classifiers: {name!r}, repeat {repeat + 1}")
         raise
@@ -499,17 +462,13 @@ def _trial(
     if sure is not None:
         curve = accuracy_coverage(truth, answers, sure)
         coverage = curve.coverage_at(target_accuracy)
+    scored = multi_label_scores if several else ConfusionMatrix.from_predictions
     return Trial(
-        name=name,
-        repeat=repeat,
-        correct=right_answers(truth, answers),
-        macro_f1=(
-            multi_label_scores(truth, answers)
-            if several
-            else ConfusionMatrix.from_predictions(truth, answers)
-        ).macro.f1,
-        coverage=coverage,
-        log_loss=log_loss,
+        name,
+        right_answers(truth, answers),
+        scored(truth, answers).macro.f1,
+        coverage,
+        log_loss,
         fit_seconds=fitted - start,
         predict_seconds=predicted - fitted,
         extra_mb=memory.extra_mb,

@@ -1,17 +1,37 @@
-"""Accuracy against coverage: the accuracy of the most confident answers."""
+"""What confidence is worth: the accuracy of the surest answers, and reliability (AB2).
+
+Reliability asks whether "90 % sure" comes true nine times out of ten.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from earmark.evaluation.labels import as_labels, check_true_labels, right_answers
+from earmark.evaluation.labels import (
+    as_labels,
+    as_probabilities,
+    check_true_labels,
+    confidence_and_choice,
+    index_of,
+    is_multi_label,
+    label_matrix,
+    label_sets,
+    right_answers,
+)
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
-from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject
+from earmark.typing import (
+    ArrayLike,
+    BoolVector,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    JsonObject,
+    Label,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +109,12 @@ class AccuracyCoverage(Result):
 
     def to_dict(self, max_points: int = 200) -> JsonObject:
         """Plain values for JSON; long curves are thinned to ``max_points``."""
-        keep = _thinned(len(self.coverage), max_points)
+        n_points = len(self.coverage)
+        keep = np.arange(n_points)
+        if n_points > max_points:  # evenly spread, first and last included
+            keep = np.unique(
+                np.linspace(0, n_points - 1, max_points).round().astype(int)
+            )
         return {
             "coverage": self.coverage[keep].tolist(),
             "accuracy": self.accuracy[keep].tolist(),
@@ -147,11 +172,20 @@ def accuracy_coverage(
     check_true_labels(truth)
     has_answer = np.fromiter((a is not None for a in answers), bool, n_documents)
     correct = right_answers(truth, answers)
-    _check_confidence(scores, has_answer)
+    if scores.ndim != 1:
+        raise DataError(
+            "confidence must hold one number per document, got an array of shape "
+            f"{scores.shape}; take the largest probability of each row."
+        )
+    bad = np.flatnonzero(np.isnan(scores) & has_answer)
+    if len(bad):
+        raise DataError(
+            f"confidence must be a number, got NaN in row {bad[0]} and "
+            f"{len(bad) - 1} more rows."
+        )
     if not has_answer.any():
         empty = np.empty(0)
-        nobody = np.empty(0, np.int64)
-        return AccuracyCoverage(empty, empty, empty, nobody, n_documents)
+        return AccuracyCoverage(empty, empty, empty, empty.astype(int), n_documents)
     scores, correct = scores[has_answer], correct[has_answer]
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
@@ -167,22 +201,149 @@ def accuracy_coverage(
     )
 
 
-def _check_confidence(scores: FloatVector, has_answer: np.ndarray[Any, Any]) -> None:
-    if scores.ndim != 1:
-        raise DataError(
-            "confidence must hold one number per document, got an array of shape "
-            f"{scores.shape}; take the largest probability of each row."
-        )
-    bad = np.flatnonzero(np.isnan(scores) & has_answer)
-    if len(bad):
-        raise DataError(
-            f"confidence must be a number, got NaN in row {bad[0]} and "
-            f"{len(bad) - 1} more rows."
-        )
+@dataclass(frozen=True, eq=False)
+class Reliability(Result):
+    """Calibration figures and the bins of a reliability diagram.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (n_bins + 1,)
+        Borders of the bins of confidence.
+    confidence, accuracy : ndarray of shape (n_bins,)
+        Mean confidence and share of right answers in each bin; NaN when empty.
+    count : ndarray of shape (n_bins,)
+        Answers in each bin.
+    ece : float
+        Expected calibration error: mean over answers of |accuracy - confidence|
+        of their bin.
+    brier : float
+        Mean squared distance between the probabilities and the one-hot truth,
+        summed over classes: 0 is perfect, 2 is certain and wrong. For several
+        labels per document: the mean of (p - y)² over label decisions.
+    log_loss : float
+        Mean of -ln P(true class), P cut at the machine epsilon.
+    bias : float
+        Mean confidence minus accuracy: above 0 it is too sure of itself.
+    n_answers : int
+        What was counted: documents, or label decisions.
+
+    """
+
+    edges: FloatVector
+    confidence: FloatVector
+    accuracy: FloatVector
+    count: IntVector
+    ece: float
+    brier: float
+    log_loss: float
+    bias: float
+    n_answers: int
+
+    def to_dict(self) -> JsonObject:
+        """Plain values for JSON; empty bins hold None."""
+        bins = {"confidence": self.confidence, "accuracy": self.accuracy}
+        return super().to_dict() | {
+            name: [None if np.isnan(v) else v for v in values.tolist()]
+            for name, values in bins.items()
+        }
 
 
-def _thinned(n_points: int, at_most: int) -> IntVector:
-    """Evenly spread point numbers, first and last included."""
-    if n_points <= at_most:
-        return np.arange(n_points)
-    return np.unique(np.linspace(0, n_points - 1, at_most).round().astype(np.int64))
+def reliability(
+    y_true: ArrayLike,
+    proba: ArrayLike,
+    classes: ArrayLike,
+    *,
+    n_bins: int = 15,
+    strategy: str = "uniform",
+) -> Reliability:
+    """Reliability bins, expected calibration error, Brier score and log loss (AB2).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,)
+        The true labels, or a list of label lists. A label that is not among
+        ``classes`` was given probability 0.
+    proba : array-like of shape (n_documents, n_classes)
+        Probabilities, columns in the order of ``classes``.
+    classes : array-like of shape (n_classes,)
+        The labels of the columns.
+    n_bins : int, default=15
+        Number of bins.
+    strategy : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, or of equal number of answers.
+
+    Returns
+    -------
+    Reliability
+        Bins and figures; the bins look at the most probable class of each
+        document, or at every label decision when documents carry several labels.
+
+    Examples
+    --------
+    >>> found = reliability("ab", [[0.8, 0.2], [0.4, 0.6]], ["a", "b"])
+    >>> round(found.ece, 3), round(found.log_loss, 3)
+    (0.3, 0.367)
+
+    """
+    if n_bins < 1:
+        raise ValueError(f"n_bins must be >= 1, got {n_bins!r}.")
+    if strategy not in ("uniform", "quantile"):
+        raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}.")
+    labels = as_labels(classes)
+    several = is_multi_label(y_true)
+    matrix = as_probabilities(proba, len(labels), one_of=not several)
+    judged = _per_decision if several else _per_document
+    right, sure, brier, log_loss = judged(y_true, matrix, labels)
+    edges = np.linspace(0, 1, n_bins + 1)
+    if strategy == "quantile":
+        edges = np.unique(np.r_[0.0, np.quantile(sure, edges[1:-1]), 1.0])
+    place = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, len(edges) - 2)
+    count = np.bincount(place, minlength=len(edges) - 1)
+    total = np.maximum(count, 1)
+    mean_sure = np.bincount(place, sure, len(count)) / total
+    mean_right = np.bincount(place, right, len(count)) / total
+    gap = np.abs(mean_sure - mean_right)
+    n_answers = len(sure)
+    return Reliability(
+        edges=edges,
+        confidence=np.where(count > 0, mean_sure, np.nan),
+        accuracy=np.where(count > 0, mean_right, np.nan),
+        count=count.astype(np.int64),
+        ece=float(count @ gap / n_answers),
+        brier=brier,
+        log_loss=max(0.0, log_loss),  # rounding may go below
+        bias=float(sure.mean() - right.mean()),
+        n_answers=n_answers,
+    )
+
+
+def _per_document(
+    y_true: ArrayLike, proba: FloatMatrix, classes: list[Label]
+) -> tuple[BoolVector, FloatVector, float, float]:
+    truth = as_labels(y_true)
+    check_true_labels(truth)
+    n_documents = check_equal_length(y_true=truth, proba=proba)
+    index = index_of(truth, classes)
+    sure, choice = confidence_and_choice(proba)
+    known = index >= 0
+    p_true = np.zeros(n_documents)
+    p_true[known] = proba[np.flatnonzero(known), index[known]]
+    # sum_c (p_c - 1[c = y])² = sum_c p_c² - 2 p_y + 1, without the one-hot matrix
+    brier = float(np.mean(np.einsum("ij,ij->i", proba, proba) - 2 * p_true + 1))
+    return choice == index, sure, brier, _mean_log_loss(p_true)
+
+
+def _per_decision(
+    y_true: ArrayLike, proba: FloatMatrix, classes: list[Label]
+) -> tuple[BoolVector, FloatVector, float, float]:
+    sets = label_sets(y_true, classes)
+    check_true_labels(sets)
+    check_equal_length(y_true=sets, proba=proba)
+    p_event, event = proba.ravel(), label_matrix(sets, classes).ravel()
+    p_true = np.where(event, p_event, 1 - p_event)
+    brier = float(np.mean((p_event - event) ** 2))
+    return event, p_event, brier, _mean_log_loss(p_true)
+
+
+def _mean_log_loss(p_true: FloatVector) -> float:
+    return float(-np.mean(np.log(np.clip(p_true, np.finfo(np.float64).eps, 1))))

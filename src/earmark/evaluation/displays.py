@@ -13,9 +13,13 @@ from sklearn.base import clone
 from earmark._optional import require
 from earmark.evaluation.bias_variance import BiasVariance, bias_variance
 from earmark.evaluation.confusion import ConfusionMatrix
-from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
+from earmark.evaluation.coverage import (
+    AccuracyCoverage,
+    Reliability,
+    accuracy_coverage,
+    reliability,
+)
 from earmark.evaluation.learning_curve import LearningCurve, learning_curve
-from earmark.evaluation.reliability import Reliability, reliability
 from earmark.figure_style import COLORS, MUTED, series, settings
 from earmark.typing import ArrayLike, Axes, DocumentsLike, Estimator, Label
 

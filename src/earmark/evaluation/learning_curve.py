@@ -10,7 +10,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from earmark.evaluation.fresh import fitted_with, fresh
 from earmark.evaluation.labels import (
     as_labels,
     check_true_labels,
@@ -19,7 +18,7 @@ from earmark.evaluation.labels import (
     right_answers,
 )
 from earmark.evaluation.report.text import text_table
-from earmark.evaluation.result import Result
+from earmark.evaluation.result import Result, fitted_with, fresh
 from earmark.evaluation.significance import percentile_interval
 from earmark.exceptions import DataError
 from earmark.folds import (

@@ -1,4 +1,4 @@
-"""A result of measuring: people print it, programs store it."""
+"""What evaluations share: results to print and store, copies of estimators to fit."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
-from earmark.typing import JsonObject
+from earmark.parameters import offers
+from earmark.typing import DocumentsLike, Estimator, JsonObject, LabelsLike
 
 
 class Result:
@@ -25,3 +28,27 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def fresh(estimator: Estimator, seed: int) -> Estimator:
+    """An unfitted copy whose unset random states are set from ``seed``."""
+    copy = clone(estimator, safe=False)
+    if not offers(copy, "get_params"):
+        return copy
+    parameters = copy.get_params(deep=True)
+    unset = {
+        name: seed
+        for name, value in parameters.items()
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    }
+    if unset:
+        copy.set_params(**unset)
+    return copy
+
+
+def fitted_with(
+    estimator: Estimator, X: DocumentsLike, y: LabelsLike, unlabelled: DocumentsLike
+) -> Estimator:
+    """The estimator fitted, with unlabelled documents if there are any it can use."""
+    takes = unlabelled is not None and has_fit_parameter(estimator, "unlabelled")
+    return estimator.fit(X, y, **({"unlabelled": unlabelled} if takes else {}))

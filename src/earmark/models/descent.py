@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -150,9 +150,16 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
             )
         first = "classes_" not in vars(self)
         X, labels = self._training_data(X, y, reset=first)
-        if classes is not None or first:
+        if classes is not None and not first:
+            require_same_classes(np.unique(np.asarray(classes)), self.classes_)
+        elif first:
             known = np.unique(labels if classes is None else np.asarray(classes))
-            self._agree_on(known, first)
+            if len(known) < 2:
+                raise ValueError(
+                    f"{type(self).__name__} needs at least 2 classes, got "
+                    f"{known.tolist()!r}; give all in `classes` at the first call."
+                )
+            self.classes_ = known
         y_index = label_positions(labels, self.classes_, X.shape[0])
         data = self._training_set(X, labels, y_index, sample_weight)
         if first:
@@ -164,26 +171,15 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
         self._record(self._pass(data, order, (0.0, 0.0)) / len(order))
         return self
 
-    def _agree_on(self, known: Labels, first: bool) -> None:
-        if not first:
-            require_same_classes(known, self.classes_)
-        elif len(known) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, got "
-                f"{known.tolist()!r}; give all in `classes` at the first call."
-            )
-        self.classes_ = known
-
     def _descend(
         self, data: TrainingSet, held_out: tuple[SparseMatrix, IntVector] | None
     ) -> None:
         """Pass after pass, until the last or until the held-out part gets no better."""
         self.trace_, self.n_iter_ = {"loss": []}, 0
         best, kept, wait = (-math.inf, -math.inf), None, 0
-        orders = self._orders(data.visits)
         n_passes = self._n_passes(len(data.visits))
         with FitProgress(self, n_passes, "pass", verbose=self.verbose) as progress:
-            for order, part in orders:
+            for order, part in self._orders(data.visits):
                 self._record(self._pass(data, order, part) / len(order))
                 progress.task_done()
                 if held_out is None:
@@ -218,12 +214,11 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
         self.n_iter_ += 1
         finite = all(np.isfinite(array[..., :1]).all() for array in self._arrays())
         if not finite or not loss <= _RUNAWAY * math.log(len(self.classes_)):
-            message = (
+            raise DivergenceError(
                 f"{type(self).__name__} diverged in pass {self.n_iter_}: the mean loss "
                 f"is {loss:.3g} with step size eta = {self.step_size_:.3g}; give a "
                 "smaller eta, or scale X (unit rows are usual for text)."
             )
-            raise DivergenceError(message)
         self.trace_["loss"].append(loss)
 
     def _quality(self, X: SparseMatrix, y_index: IntVector) -> tuple[float, float]:
@@ -255,10 +250,8 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
         total = float(visits.weight[visits.rows].sum())
         if not len(visits):
             raise DataError("sample_weight must not be zero for every document.")
-        scaled = visits.weight * (len(visits) / total)
-        return TrainingSet(
-            X, y_index, Visits(visits.rows, scaled, visits.prints), total
-        )
+        visits = replace(visits, weight=visits.weight * (len(visits) / total))
+        return TrainingSet(X, y_index, visits, total)
 
     def _hold_out(
         self, data: TrainingSet, validation: tuple[MatrixLike, ArrayLike] | None
@@ -276,16 +269,14 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
             )
         kept, held = data.visits.split(self._seed(), self.validation_fraction)
         held_out = (data.X[held.rows], data.y_index[held.rows])
-        return TrainingSet(data.X, data.y_index, kept, data.total_weight), held_out
+        return replace(data, visits=kept), held_out
 
     def _seed(self) -> int:
         return seed_of(self.random_state)
 
     def _check_descent(self) -> None:
         """The parameters that every descent has."""
-        if self.eta is not None:
-            require_in_range(self, "eta", low=0.0, open_low=True)
-        if self.max_iter is not None:
-            require_integer(self, "max_iter", low=1)
+        require_in_range(self, "eta", low=0.0, open_low=True, or_none=True)
+        require_integer(self, "max_iter", low=1, or_none=True)
         require_integer(self, "patience", low=1)
         require_in_range(self, "validation_fraction", open_low=True, low=0.0, high=0.5)

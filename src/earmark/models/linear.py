@@ -158,9 +158,8 @@ class MarginClassifier(RankingClassifier):
         rows = self._rows(X)
         weight = document_weights(sample_weight, labels, self.class_weight)
         visits = distinct_documents(rows, y_index, weight)
-        self._fit_problems(
-            rows[visits.rows], y_index[visits.rows], visits.weight[visits.rows]
-        )
+        some = visits.rows
+        self._fit_problems(rows[some], y_index[some], visits.weight[some])
         return self
 
     @abstractmethod
@@ -179,26 +178,21 @@ class MarginClassifier(RankingClassifier):
 
     def _problems(self) -> Iterable[int]:
         """Numbers of the classes that have a machine."""
-        n_classes = len(self.classes_)
-        return [1] if n_classes == 2 else range(n_classes)
+        return [1] if len(self.classes_) == 2 else range(len(self.classes_))
 
     def _fit_svm(
         self,
         rows: SparseMatrix,
         is_class: BoolVector,
         cost: FloatVector,
-        tol: float,
-        max_iter: int,
+        tol: float = 1e-3,
+        max_iter: int = 5000,
     ) -> LinearFit:
         """A support vector machine with squared hinge loss, class against rest."""
+        sign, none = np.where(is_class, 1.0, -1.0), np.zeros(rows.shape[1])
+        seed = seed_of(self.random_state)
         return fit_offset_svm(
-            rows,
-            np.zeros(rows.shape[1]),
-            np.where(is_class, 1.0, -1.0),
-            cost,
-            tol=tol,
-            max_iter=max_iter,
-            seed=seed_of(self.random_state),
+            rows, none, sign, cost, tol=tol, max_iter=max_iter, seed=seed
         )
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
@@ -297,10 +291,8 @@ class NBSVM(MarginClassifier):
     tol: float = 0.1
 
     def _check_parameters(self) -> None:
-        require_in_range(self, "C", low=0.0, open_low=True)
-        require_in_range(self, "alpha", low=0.0, open_low=True)
+        require_in_range(self, "C", "alpha", "tol", low=0.0, open_low=True)
         require_in_range(self, "beta", low=0.0, high=1.0)
-        require_in_range(self, "tol", low=0.0, open_low=True)
         require_integer(self, "max_iter", low=1)
         require_one_of(self, "loss", ("squared_hinge", "log"))
         require_one_of(self, "rows", ("unit", "indicators", "given"))
@@ -310,8 +302,8 @@ class NBSVM(MarginClassifier):
         rows = canonical_rows(X)
         if self.rows == "given":
             return rows
-        held = presence(rows, np.float64)
-        return unit_rows(held) if self.rows == "unit" else held
+        indicators = presence(rows, np.float64)
+        return unit_rows(indicators) if self.rows == "unit" else indicators
 
     def _fit_problems(
         self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector
@@ -320,7 +312,9 @@ class NBSVM(MarginClassifier):
         sums = class_sums(held, y_index, len(self.classes_)).toarray()
         fitted = []
         for c in self._problems():
-            ratio = _log_ratio(sums[c], sums.sum(axis=0) - sums[c], self.alpha)
+            # Log of (p/|p|_1) / (q/|q|_1), p and q the smoothed counts of both sides.
+            p, q = sums[c] + self.alpha, sums.sum(axis=0) - sums[c] + self.alpha
+            ratio = np.log(p / p.sum()) - np.log(q / q.sum())
             data = rows.data * ratio[rows.indices]
             scaled = type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
             fitted.append((ratio, *self._fit_problem(scaled, y_index == c, weight)))
@@ -369,26 +363,14 @@ class NBSVM(MarginClassifier):
 
     def linear_rule(self) -> LinearRule:
         """The scores as a sum over the document's terms."""
-        return LinearRule.from_coef(
-            self.weights_,
-            self.intercept_,
-            binary=self.rows != "given",
-            unit=self.rows == "unit",
-        )
+        binary, unit = self.rows != "given", self.rows == "unit"
+        coef, intercept = self.weights_, self.intercept_
+        return LinearRule.from_coef(coef, intercept, binary=binary, unit=unit)
 
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The scores of each document, taken apart (AB3)."""
         rule, rows = self.linear_rule(), self._rows(self._validated(X))
         return linear_parts(rows, rule.weights, {"bias": rule.offset})
-
-
-def _log_ratio(inside: FloatVector, outside: FloatVector, alpha: float) -> FloatVector:
-    """Log of (p/|p|_1) / (q/|q|_1), p and q the smoothed counts of the two sides."""
-    p, q = inside + alpha, outside + alpha
-    return np.asarray(np.log(p / p.sum()) - np.log(q / q.sum()))
-
-
-_TOL, _MAX_PASSES = 1e-3, 5000
 
 
 @with_parameters()
@@ -441,17 +423,14 @@ class BlendedSVM(MarginClassifier):
     share: float = 0.5
 
     def _check_parameters(self) -> None:
-        require_in_range(self, "C", low=0.0, open_low=True)
-        require_in_range(self, "ratio_C", low=0.0, open_low=True)
+        require_in_range(self, "C", "ratio_C", low=0.0, open_low=True)
         require_in_range(self, "share", low=0.0, high=1.0)
 
     def _fit_problems(
         self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector
     ) -> None:
-        fitted = [
-            self._fit_svm(rows, y_index == c, self.C * weight, _TOL, _MAX_PASSES)
-            for c in self._problems()
-        ]
+        cost, problems = self.C * weight, self._problems()
+        fitted = [self._fit_svm(rows, y_index == c, cost) for c in problems]
         self.weights_ = np.stack([fit.weights for fit in fitted])
         self.intercept_ = np.array([fit.intercept for fit in fitted])
         nbsvm = NBSVM(C=self.ratio_C, random_state=self.random_state)

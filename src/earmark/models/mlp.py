@@ -198,8 +198,7 @@ class MultilayerPerceptron(DescentClassifier):
         require_one_of(self, "solver", _SOLVERS)
         self._check_descent()
         require_in_range(self, "dropout", low=0.0, high=0.99)
-        if self.batch_size is not None:
-            require_integer(self, "batch_size", low=1)
+        require_integer(self, "batch_size", low=1, or_none=True)
         widths = list(self.hidden) if isinstance(self.hidden, Sequence) else []
         if not widths or any(not isinstance(w, int) or w < 1 for w in widths):
             raise ValueError(
@@ -243,15 +242,8 @@ class MultilayerPerceptron(DescentClassifier):
             _DENSE_RATE * self._length,
             self.fit_intercept,
         )
-        loss = mlp.learn(
-            data.X,
-            data.y_index,
-            data.visits.weight,
-            order,
-            network,
-            self._memory,
-            training,
-        )
+        documents = data.X, data.y_index, data.visits.weight, order
+        loss = mlp.learn(*documents, network, self._memory, training)
         mlp.settle(network, self._memory, training)
         return loss
 

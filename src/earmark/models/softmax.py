@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, Self
 
@@ -189,17 +189,15 @@ class SoftmaxRegression(DescentClassifier):
     def _check_parameters(self) -> None:
         require_one_of(self, "solver", _SOLVERS)
         self._check_descent()
-        if self.C is not None:
-            require_in_range(self, "C", low=0.0, open_low=True)
+        require_in_range(self, "C", low=0.0, open_low=True, or_none=True)
         require_in_range(self, "tol", low=0.0, open_low=True)
         require_integer(self, "batch_size", low=1)
-        if self.n_batches is not None:
-            require_integer(self, "n_batches", low=1)
-            if self.solver != "plain":
-                raise ValueError(
-                    "SoftmaxRegression.n_batches is for solver='plain', got solver="
-                    f"{self.solver!r}; use max_iter."
-                )
+        require_integer(self, "n_batches", low=1, or_none=True)
+        if self.n_batches is not None and self.solver != "plain":
+            raise ValueError(
+                "SoftmaxRegression.n_batches is for solver='plain', got solver="
+                f"{self.solver!r}; use max_iter."
+            )
         if self.solver == "dual" and (self.early_stopping or self._c() == math.inf):
             raise ValueError(
                 "SoftmaxRegression.solver='dual' wants a finite C and no "
@@ -231,18 +229,24 @@ class SoftmaxRegression(DescentClassifier):
         if self.solver != "dual":
             super()._fit_data(data, held_out)
             return
+        # Back to weights that sum to the total.
+        weight = data.visits.weight * (data.total_weight / len(data.visits))
+        visits = replace(data.visits, weight=weight)
+        start = None
+        if self._continues(data.X.shape[1]):
+            proba = np.exp(log_normalize(self._class_scores(data.X)))
+            start = DualStart(proba, self._offset)
         result = maximize_dual(
             data.X,
             data.y_index,
-            # Back to weights that sum to the total.
-            _reweighted(data.visits, data.total_weight / len(data.visits)),
+            visits,
             len(self.classes_),
             C=self._c(),
             seed=self._seed(),
             max_passes=_DUAL_PASSES if self.max_iter is None else self.max_iter,
             tol=self.tol,
             fit_bias=self.fit_intercept,
-            start=self._dual_start(data.X),
+            start=start,
         )
         self._weights, self._offset = result.weights, result.bias
         self._squares = np.zeros(0)
@@ -303,11 +307,6 @@ class SoftmaxRegression(DescentClassifier):
         n_classes = len(self.classes_) if "classes_" in vars(self) else 0
         return value / 2 if n_classes == 2 else value
 
-    def _dual_start(self, X: SparseMatrix) -> DualStart | None:
-        if not self._continues(X.shape[1]):
-            return None
-        return DualStart(np.exp(log_normalize(self._class_scores(X))), self._offset)
-
     def _continues(self, n_features: int) -> bool:
         """Whether there are weights of an earlier fit to start from."""
         if not self.warm_start or "_weights" not in vars(self):
@@ -347,14 +346,8 @@ class SoftmaxRegression(DescentClassifier):
             bias_rate,
             1.0 / (self._c() * self._weight_seen),
         )
-        n_features = len(self._weights)
-        state = Descent(
-            self._weights,
-            self._offset,
-            self._squares,
-            np.zeros(n_features),
-            np.zeros(1),
-        )
+        rest = np.zeros(len(self._weights)), np.zeros(1)
+        state = Descent(self._weights, self._offset, self._squares, *rest)
         loss = descend(data.X, data.y_index, data.visits.weight, order, state, steps)
         settle(state, steps)
         return loss
@@ -515,7 +508,3 @@ class _Objective:
                 break
             point, gradient = point - step, flatter
         return point, gradient, int(near.nit)
-
-
-def _reweighted(visits: Visits, factor: float) -> Visits:
-    return Visits(visits.rows, visits.weight * factor, visits.prints)

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from earmark.apps.label.session import Session
 from earmark.apps.web.replies import finite
-from earmark.evaluation.agreement import (
+from earmark.evaluation.significance import (
     Agreement,
     cohen_kappa,
     fleiss_kappa,

@@ -20,8 +20,7 @@ from earmark.typing import ArrayLike, JsonObject
 
 if TYPE_CHECKING:
     from earmark.evaluation.confusion import ConfusionMatrix
-    from earmark.evaluation.coverage import AccuracyCoverage
-    from earmark.evaluation.reliability import Reliability
+    from earmark.evaluation.coverage import AccuracyCoverage, Reliability
     from earmark.evaluation.report.report import Report
 
 __all__ = ["cut", "marked_pieces", "render"]

@@ -15,7 +15,12 @@ from earmark.evaluation.confusion import (
     MultiLabelScores,
     multi_label_scores,
 )
-from earmark.evaluation.coverage import AccuracyCoverage, accuracy_coverage
+from earmark.evaluation.coverage import (
+    AccuracyCoverage,
+    Reliability,
+    accuracy_coverage,
+    reliability,
+)
 from earmark.evaluation.label_errors import SuspectedLabelError
 from earmark.evaluation.labels import (
     as_labels,
@@ -24,7 +29,6 @@ from earmark.evaluation.labels import (
     index_of,
     is_multi_label,
 )
-from earmark.evaluation.reliability import Reliability, reliability
 from earmark.evaluation.report.page import cut, render, render_page
 from earmark.evaluation.report.text import (
     ForeignDocuments,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         ConfusionMatrix,
         MultiLabelScores,
     )
-    from earmark.evaluation.reliability import Reliability
+    from earmark.evaluation.coverage import Reliability
     from earmark.evaluation.report.report import Report
 
 __all__ = [

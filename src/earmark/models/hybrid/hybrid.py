@@ -27,7 +27,6 @@ from earmark.models.hybrid.regions import (
     fit_some,
     joined_parts,
     left_out,
-    length_factor,
     region_scores,
     summed_rows,
 )
@@ -48,90 +47,6 @@ from earmark.typing import (
     MatrixLike,
     WeightsLike,
 )
-
-
-def smoothing_values(alpha: ArrayLike) -> tuple[float, ...]:
-    """The values of alpha to try, in the order given."""
-    values = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
-    if values.ndim != 1 or not len(values) or not (values > 0).all():
-        raise ValueError(
-            f"HybridBayes.alpha must be > 0, or several such values, got {alpha!r}."
-        )
-    return tuple(values.tolist())
-
-
-def empty_statistics(
-    classes: Labels,
-    n_features: int,
-    blocks: IntVector | None,
-    event_model: str | Sequence[str],
-    shared: bool,
-) -> RegionStatistics:
-    """Statistics of no document, on the regions that the parameters describe."""
-    columns = _columns(blocks, n_features)
-    kinds = _event_models(event_model, len(columns))
-    widths = sorted({len(c) for c in columns})
-    if shared and (len(widths) != 1 or set(kinds) != {"multinomial"}):
-        raise DataError(
-            "HybridBayes.vocabulary='shared' needs multinomial regions whose "
-            f"columns are the same terms; got widths {widths} and event models {kinds}."
-        )
-    return RegionStatistics(classes, columns, kinds, shared)
-
-
-def _columns(blocks: IntVector | None, n_features: int) -> list[IntVector]:
-    """The columns of each region, in the order of the region numbers."""
-    if blocks is None:
-        return [np.arange(n_features)]
-    region = np.asarray(blocks)
-    if region.shape != (n_features,):
-        raise DataError(
-            f"HybridBayes.fit: blocks must give a region for each of the {n_features} "
-            f"columns of X, got shape {region.shape}."
-        )
-    return [np.flatnonzero(region == number) for number in np.unique(region)]
-
-
-def _event_models(event_model: str | Sequence[str], n_regions: int) -> list[str]:
-    one = isinstance(event_model, str)
-    kinds = [str(event_model)] * n_regions if one else list(event_model)
-    if len(kinds) != n_regions or any(kind not in EVENT_MODELS for kind in kinds):
-        raise ValueError(
-            f"HybridBayes.event_model must be one of {tuple(EVENT_MODELS)}, or one "
-            f"for each of the {n_regions} regions, got {event_model!r}."
-        )
-    return kinds
-
-
-def region_table(
-    names: Sequence[str],
-    weight: FloatVector,
-    length: FloatVector,
-    normalize: bool,
-    units: Sequence[str],
-) -> str:
-    """One line per region, and a sentence that compares a word of each."""
-    # A word of a region of length n adds θ/n of its evidence.
-    each = weight
-    if normalize:
-        each = np.divide(weight, length, out=np.zeros(len(weight)), where=length > 0)
-    width = max(len("region"), *(len(name) for name in names))
-    lines = [f"{'region':<{width}}  {'weight':>9}  {'length':>9}  {'per word':>9}"]
-    lines += [
-        "{:<{w}}  {:9.3f}  {:9.1f}  {:9.4f}".format(*row, w=width)
-        for row in zip(names, weight, length, each, strict=True)
-    ]
-    top, low = int(each.argmax()), int(each.argmin())
-    if top != low and each[low] > 0:
-        lines.append(
-            f"a {units[top]} in {names[top]} counts {each[top] / each[low]:.1f} times "
-            f"as much as one in {names[low]}"
-        )
-    lines += [
-        f"{names[r]} says nothing that helps (weight {weight[r]:.3f})"
-        for r in np.flatnonzero(each <= 0).tolist()
-    ]
-    return "\n".join(lines)
 
 
 @with_parameters(l2="l2_regularization")
@@ -323,16 +238,35 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         numbers = list(range(len(self.regions_)))
         if self.blocks_ is not None:
             numbers = np.unique(self.blocks_).tolist()
-        return region_table(
-            [names[r] if names else f"region {r}" for r in numbers],
-            self.region_weight_,
-            np.array([region.mean_length() for region in self.regions_]),
-            self.normalize,
-            [
-                "number" if region.event_model == "gaussian" else "word"
-                for region in self.regions_
-            ],
-        )
+        labels = [names[r] if names else f"region {r}" for r in numbers]
+        weight, length = self.region_weight_, self._mean_lengths()
+        # A word of a region of length n adds θ/n of its evidence.
+        each = weight
+        if self.normalize:
+            each = np.divide(
+                weight, length, out=np.zeros(len(weight)), where=length > 0
+            )
+        width = max(len("region"), *(len(name) for name in labels))
+        lines = [f"{'region':<{width}}  {'weight':>9}  {'length':>9}  {'per word':>9}"]
+        lines += [
+            "{:<{w}}  {:9.3f}  {:9.1f}  {:9.4f}".format(*row, w=width)
+            for row in zip(labels, weight, length, each, strict=True)
+        ]
+        top, low = int(each.argmax()), int(each.argmin())
+        if top != low and each[low] > 0:
+            is_word = self.regions_[top].event_model != "gaussian"
+            lines.append(
+                f"a {'word' if is_word else 'number'} in {labels[top]} counts "
+                f"{each[top] / each[low]:.1f} times as much as one in {labels[low]}"
+            )
+        lines += [
+            f"{labels[r]} says nothing that helps (weight {weight[r]:.3f})"
+            for r in np.flatnonzero(each <= 0).tolist()
+        ]
+        return "\n".join(lines)
+
+    def _mean_lengths(self) -> FloatVector:
+        return np.array([region.mean_length() for region in self.regions_])
 
     def _validated(self, X: MatrixLike) -> Matrix:
         check_is_fitted(self, "region_weight_")
@@ -351,7 +285,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         found: list[list[ScoreParts]] = []
         for region, theta in zip(self.regions_, self.region_weight_, strict=True):
             rows = region.rows(X)
-            factor = theta * length_factor(region, rows, self.normalize)
+            factor = theta * region.factor(rows, self.normalize)
             found.append(region.parts(rows, factor))
         bias = self._bias
         return [joined_parts(parts, bias) for parts in zip(*found, strict=True)]
@@ -367,20 +301,48 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         require_one_of(self, "vocabulary", ("per_region", "shared"))
         require_one_of(self, "fit_features", ("leave_one_out", "plug_in"))
         require_in_range(self, "l2_regularization", low=0.0)
-        smoothing_values(self.alpha)
+        self._alphas()
+
+    def _alphas(self) -> list[float]:
+        """The values of alpha to try, in the order given."""
+        values = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
+        if values.ndim != 1 or not len(values) or not (values > 0).all():
+            raise ValueError(
+                "HybridBayes.alpha must be > 0, or several such values, got "
+                f"{self.alpha!r}."
+            )
+        return list(values.tolist())
 
     def _empty_statistics(self, classes: Labels, n_features: int) -> RegionStatistics:
-        shared = self.vocabulary == "shared"
-        return empty_statistics(
-            classes, n_features, self.blocks_, self.event_model, shared
-        )
+        columns, blocks = [np.arange(n_features)], self.blocks_
+        if blocks is not None:
+            if blocks.shape != (n_features,):
+                raise DataError(
+                    "HybridBayes.fit: blocks must give a region for each of the "
+                    f"{n_features} columns of X, got shape {blocks.shape}."
+                )
+            columns = [np.flatnonzero(blocks == number) for number in np.unique(blocks)]
+        n_regions, kinds = len(columns), self.event_model
+        kinds = [kinds] * n_regions if isinstance(kinds, str) else list(kinds)
+        if len(kinds) != n_regions or not EVENT_MODELS.keys() >= set(kinds):
+            raise ValueError(
+                f"HybridBayes.event_model must be one of {tuple(EVENT_MODELS)}, or one "
+                f"for each of the {n_regions} regions, got {self.event_model!r}."
+            )
+        shared, widths = self.vocabulary == "shared", sorted({len(c) for c in columns})
+        if shared and (len(widths) != 1 or set(kinds) != {"multinomial"}):
+            raise DataError(
+                "HybridBayes.vocabulary='shared' needs multinomial regions of the same "
+                f"terms; got widths {widths} and event models {kinds}."
+            )
+        return RegionStatistics(classes, columns, kinds, shared)
 
     def _set_blocks(self, blocks: ArrayLike | None) -> None:
         self.blocks_ = None if blocks is None else np.asarray(blocks)
 
     def _derive(self) -> None:
         if "alpha_" not in vars(self):
-            self.alpha_ = smoothing_values(self.alpha)[0]
+            self.alpha_ = self._alphas()[0]
         sums = self.statistics_
         parts = sums.parts * (len(sums.columns) if sums.shared else 1)
         self.regions_ = [
@@ -402,7 +364,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         if sparse.issparse(X):
             X = canonical_rows(X)  # sorted once, not for every region and alpha
         known = np.unique(labels if classes is None else np.asarray(classes))
-        self.alpha_ = smoothing_values(self.alpha)[0]
+        self.alpha_ = self._alphas()[0]
         self.finalise(self._summed(X, labels, sample_weight, known))
         self._fit_weights(X, labels, sample_weight)
         return self
@@ -413,8 +375,8 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         own = self._own_class(labels, X.shape[0])
         weight = document_weights(sample_weight, labels)
         lost = left_out(sample_weight, X.shape[0])
-        # Cut into regions once, not for every alpha.
-        features = partial(self._features, self._parts(X), own, lost)
+        parts = self._parts(X)  # cut into regions once, not for every alpha
+        features = partial(self._features, parts, own, lost)
         self.choose_weights(own, weight, lost, features)
 
     def weight_features(
@@ -452,7 +414,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         # A class's only document cannot tell how the class is recognised.
         useful = (weight > 0) & (self._has_company(own, lost) | (not held_out))
         tried = {}
-        for alpha in smoothing_values(self.alpha):
+        for alpha in self._alphas():
             for region in self.regions_:
                 region.smooth(alpha)
             tried[alpha] = self._weights(features(), own, weight, useful)
@@ -473,8 +435,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         # With fewer than two classes it is naive Bayes (footnote 4 of the paper).
         if len(np.unique(own[useful])) > 1:
             return fit_some(features, own, weight, useful, self.l2_regularization)
-        lengths = np.array([region.mean_length() for region in self.regions_])
-        theta = lengths if self.normalize else np.ones(len(lengths))
+        theta = self._mean_lengths() if self.normalize else np.ones(len(self.regions_))
         bias = np.log(np.maximum(self.statistics_.docs.astype(np.float64), 1.0))
         return theta, bias - bias.mean(), float("nan")
 

@@ -72,11 +72,11 @@ class RegionStatistics(AdditiveStatistics):
         self.event_models = list(event_models)
         self.shared = shared
         self.sizes = ClassStatistics(classes, 0)
-        self.parts: list[Any] = []
-        for kind, mine in zip(self.event_models, self.columns, strict=True):
-            moments = kind == "gaussian"
-            empty = ClassMoments if moments else ClassStatistics
-            self.parts.append(empty(classes, len(mine)))
+        kinds = [
+            ClassMoments if k == "gaussian" else ClassStatistics for k in event_models
+        ]
+        pairs = zip(kinds, self.columns, strict=True)
+        self.parts: list[Any] = [empty(classes, len(mine)) for empty, mine in pairs]
         self.parts = self.parts[:1] if shared else self.parts
 
     @property
@@ -102,17 +102,19 @@ class RegionStatistics(AdditiveStatistics):
         ]
         return [summed_rows(rows)] if self.shared else rows
 
+    def _regions(self) -> object:
+        return self.event_models, self.shared, [c.tolist() for c in self.columns]
+
     def merge(self, other: RegionStatistics) -> Self:
         """Add another shard's statistics over the same regions."""
-        if not self._same_regions(other):
+        if self._regions() != other._regions():
             raise DataError(
                 "statistics of different regions cannot be merged: got event models "
                 f"{self.event_models} and {other.event_models} on "
                 f"{self.n_features} and {other.n_features} columns."
             )
-        merged = [
-            a.copy().merge(b) for a, b in zip(self.parts, other.parts, strict=True)
-        ]
+        pairs = zip(self.parts, other.parts, strict=True)
+        merged = [mine.copy().merge(theirs) for mine, theirs in pairs]
         self.sizes.merge(other.sizes)
         self.parts = merged
         return self
@@ -140,16 +142,6 @@ class RegionStatistics(AdditiveStatistics):
         self.parts = [mine.copy()._combine(theirs, sign) for mine, theirs in pairs]
         self.sizes = sizes
         return self
-
-    def _same_regions(self, other: RegionStatistics) -> bool:
-        return (
-            self.event_models == other.event_models
-            and self.shared == other.shared
-            and all(
-                np.array_equal(a, b)
-                for a, b in zip(self.columns, other.columns, strict=False)
-            )
-        )
 
 
 # A class of few documents has next to no variance once one of them is left out:
@@ -194,6 +186,14 @@ class GenerativeRegion:
         if self.event_model == "multinomial":
             return row_lengths(rows)
         return np.where(has_content(rows), float(len(self.columns)), 0.0)
+
+    def factor(self, rows: Matrix, normalize: bool) -> FloatVector:
+        """1/n_r, or 1; 0 where a document lacks the region (HY1)."""
+        lengths = self.lengths(rows)
+        if not normalize:
+            return (lengths > 0).astype(np.float64)
+        zero = np.zeros(len(lengths))
+        return np.divide(1.0, lengths, out=zero, where=lengths > 0)
 
     def mean_length(self) -> float:
         """Mean n_r of the learned documents that have the region."""
@@ -267,20 +267,9 @@ def evidence(
     values = []
     for region, rows in zip(regions, parts, strict=True):
         likelihood = region.log_likelihood_without if without else region.log_likelihood
-        factor = length_factor(region, rows, normalize)
+        factor = region.factor(rows, normalize)
         values.append(factor[:, None] * likelihood(rows, *without))
     return values
-
-
-def length_factor(
-    region: GenerativeRegion, rows: Matrix, normalize: bool
-) -> FloatVector:
-    """1/n_r; 0 where a document lacks the region, which then says nothing (HY1)."""
-    lengths = region.lengths(rows)
-    held = lengths > 0
-    if not normalize:
-        return held.astype(np.float64)
-    return np.divide(1.0, lengths, out=np.zeros(len(lengths)), where=held)
 
 
 def left_out(sample_weight: ArrayLike | None, n_samples: int) -> FloatVector:
