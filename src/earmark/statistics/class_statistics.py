@@ -72,6 +72,57 @@ class AdditiveStatistics(ABC):
         """An independent copy."""
         return copy.deepcopy(self)
 
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(_same(part, vars(other)[name]) for name, part in vars(self).items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _with(self, **parts: Any) -> Self:
+        """Another one that differs in some attributes."""
+        other = copy.copy(self)
+        vars(other).update(parts)
+        return other
+
+    def _among(self, classes: Labels, *names: str) -> Self:
+        """With a row for each of more classes in the arrays of these names."""
+        known: Labels = vars(self)["classes"]
+        if np.array_equal(classes, known):
+            return self._with()
+        index = {label: i for i, label in enumerate(classes.tolist())}
+        try:
+            rows = np.asarray([index[label] for label in known.tolist()], int)
+        except KeyError as error:
+            raise DataError(f"the class {error.args[0]!r} was never added") from None
+        moved = {name: _moved(vars(self)[name], rows, len(classes)) for name in names}
+        return self._with(classes=classes, **moved)
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Whether two attributes are equal: arrays, sparse matrices, lists of either."""
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    if sparse.issparse(left):
+        names = ("shape", "indptr", "indices", "data")
+        return all(np.array_equal(getattr(left, n), getattr(right, n)) for n in names)
+    return bool(np.array_equal(left, right))
+
+
+def _moved(sums: Any, rows: IntVector, n_rows: int) -> Any:
+    """The same columns, each row at its place among more rows."""
+    if sparse.issparse(sums):
+        entries, shape = sums.tocoo(), (n_rows, sums.shape[1])
+        return sparse.csr_array((entries.data, (rows[entries.row], entries.col)), shape)
+    moved = np.zeros((n_rows, *sums.shape[1:]), dtype=sums.dtype)
+    moved[rows] = sums
+    return moved
+
+
+def union(left: Labels, right: Labels) -> Labels:
+    """The classes of both, sorted if they differ."""
+    return left if np.array_equal(left, right) else np.union1d(left, right)
+
 
 def whole(values: Any) -> Any:
     """Values that are whole numbers, as int64."""
@@ -229,26 +280,10 @@ class ClassStatistics(AdditiveStatistics):
         """Documents with each term as a dense float64 matrix, as dense_tokens."""
         return np.asarray(self.presence.astype(np.float64).toarray())
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ClassStatistics):
-            return NotImplemented
-        if (self.terms is None) != (other.terms is None):
-            return False
-        return (
-            np.array_equal(self.classes, other.classes)
-            and (self.terms is None or np.array_equal(self.terms, other.terms))
-            and self.tokens.shape == other.tokens.shape
-            and np.array_equal(self.docs, other.docs)
-            and _same_entries(self.tokens, other.tokens)
-            and _same_entries(self.presence, other.presence)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def copy(self) -> ClassStatistics:
-        """An independent copy."""
-        sums = (self.docs.copy(), self.tokens.copy(), self.presence.copy())
-        return ClassStatistics._of(self.classes.copy(), *sums, self.terms)
+    def copy(self) -> Self:
+        """An independent copy; the terms are not changed and need none."""
+        names = ("classes", "docs", "tokens", "presence")
+        return self._with(**{name: vars(self)[name].copy() for name in names})
 
     # -- learning and forgetting --------------------------------------------
 
@@ -257,15 +292,23 @@ class ClassStatistics(AdditiveStatistics):
 
         A few documents cost a search for each of their terms, not a look at all.
         """
-        self._refuse_other_keys(other)
-        classes = _union(self.classes, other.classes)
+        if (self.terms is None) != (other.terms is None):
+            raise DataError(
+                "statistics keyed by term and statistics keyed by column cannot be "
+                "merged; give terms to both or to neither."
+            )
+        if self.terms is None and self.n_features != other.n_features:
+            raise DataError(
+                f"statistics of {self.n_features} and {other.n_features} columns "
+                "cannot be merged by position; give terms to both."
+            )
+        classes = union(self.classes, other.classes)
         terms, mine, theirs = self.terms, None, None
         if terms is not None and not _same_terms(terms, other.terms):
             terms, mine, theirs = _merged_places(terms, other.terms)
         left = self._placed(classes, terms, mine)
         left._combine(other._placed(classes, terms, theirs), +1)
-        self.classes, self.terms = left.classes, left.terms
-        self._set(left.docs, left.tokens, left.presence)
+        vars(self).update(vars(left))
         return self
 
     def subtract(self, other: ClassStatistics) -> Self:
@@ -284,9 +327,8 @@ class ClassStatistics(AdditiveStatistics):
             if not left.all():
                 place = np.cumsum(left) - 1
                 self.terms = self.terms[left]
-                shape = (len(self.classes), len(self.terms))
-                sums = (self.tokens, self.presence)
-                self._set(self.docs, *(_renumbered(m, place, shape) for m in sums))
+                self.tokens = _renumbered(self.tokens, place, len(self.terms))
+                self.presence = _renumbered(self.presence, place, len(self.terms))
         return self
 
     # -- columns and rows ----------------------------------------------------
@@ -306,48 +348,29 @@ class ClassStatistics(AdditiveStatistics):
         self, classes: Labels, terms: Terms | None, places: IntVector | None
     ) -> ClassStatistics:
         """These sums among other classes and terms; ``places`` of columns ascend."""
-        n_features = self.n_features if terms is None else len(terms)
-        docs, tokens, presence = self.docs.copy(), self.tokens, self.presence
-        if places is not None:
-            shape = (len(self.classes), n_features)
-            tokens = _renumbered(tokens, places, shape)
-            presence = _renumbered(presence, places, shape)
-        if not np.array_equal(classes, self.classes):
-            rows = _positions(self.classes, classes)
-            docs = np.zeros(len(classes), dtype=self.docs.dtype)
-            docs[rows] = self.docs
-            tokens = _moved(tokens, rows, len(classes))
-            presence = _moved(presence, rows, len(classes))
-        return ClassStatistics._of(classes, docs, tokens, presence, terms)
+        tokens, presence = self.tokens, self.presence
+        if places is not None and terms is not None:
+            tokens = _renumbered(tokens, places, len(terms))
+            presence = _renumbered(presence, places, len(terms))
+        placed = self._with(terms=terms, tokens=tokens, presence=presence)
+        return placed._among(classes, "docs", "tokens", "presence")
 
     def scaled(self, factor: FloatVector) -> ClassStatistics:
         """Each class's sums times its factor, as ``class_weight`` asks for."""
         tokens, presence = (scale_rows(m, factor) for m in (self.tokens, self.presence))
-        docs = self.docs * factor
-        return ClassStatistics._of(self.classes, docs, tokens, presence, self.terms)
+        return self._with(docs=self.docs * factor, tokens=tokens, presence=presence)
 
     def select(self, columns: IntVector) -> ClassStatistics:
         """The statistics of some columns only, as for a pruned vocabulary."""
         terms = None if self.terms is None else self.terms[columns]
-        sums = (self.tokens[:, columns], self.presence[:, columns])
-        return ClassStatistics._of(self.classes, self.docs, *sums, terms)
+        tokens, presence = self.tokens[:, columns], self.presence[:, columns]
+        return self._with(
+            terms=terms,
+            tokens=canonical_rows(tokens),
+            presence=canonical_rows(presence),
+        )
 
     # -- private -------------------------------------------------------------
-
-    @classmethod
-    def _of(
-        cls,
-        classes: Labels,
-        docs: Sums,
-        tokens: SparseMatrix,
-        presence: SparseMatrix,
-        terms: Terms | None,
-    ) -> Self:
-        """From parts that are known to be right."""
-        statistics = cls.__new__(cls)
-        statistics.classes, statistics.terms = classes, terms
-        statistics._set(docs, tokens, presence)
-        return statistics
 
     @classmethod
     def from_sums(
@@ -359,13 +382,12 @@ class ClassStatistics(AdditiveStatistics):
         terms: Terms | None = None,
     ) -> ClassStatistics:
         """Wrap sums made elsewhere, such as by a fused pass over raw text."""
-        names = None if terms is None else _as_terms(terms)
-        return cls._of(np.asarray(classes), np.asarray(docs), tokens, presence, names)
-
-    def _set(self, docs: Sums, tokens: SparseMatrix, presence: SparseMatrix) -> None:
-        self.docs = docs
-        self.tokens = canonical_rows(tokens)
-        self.presence = canonical_rows(presence)
+        return cls(classes)._with(
+            docs=np.asarray(docs),
+            tokens=canonical_rows(tokens),
+            presence=canonical_rows(presence),
+            terms=None if terms is None else _as_terms(terms),
+        )
 
     def _counted(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
@@ -389,7 +411,7 @@ class ClassStatistics(AdditiveStatistics):
         if weight is None or weight.dtype.kind != "f":
             docs = whole(docs)
         tokens, having = (class_sums(m, y_index, n_classes) for m in (rows, present))
-        return self._of(self.classes, docs, tokens, having, self.terms)
+        return self._with(docs=docs, tokens=tokens, presence=having)
 
     def _refuse_overflow(
         self, rows: SparseMatrix, y_index: IntVector, weight: Sums | None
@@ -424,20 +446,8 @@ class ClassStatistics(AdditiveStatistics):
                     f"{lowest:g}; nothing was changed. Forget only documents that "
                     "were learned, with the same label and weight."
                 )
-        self._set(docs, tokens, presence)
+        self.docs, self.tokens, self.presence = docs, tokens, presence
         return self
-
-    def _refuse_other_keys(self, other: ClassStatistics) -> None:
-        if (self.terms is None) != (other.terms is None):
-            raise DataError(
-                "statistics keyed by term and statistics keyed by column cannot be "
-                "merged; give terms to both or to neither."
-            )
-        if self.terms is None and self.n_features != other.n_features:
-            raise DataError(
-                f"statistics of {self.n_features} and {other.n_features} columns "
-                "cannot be merged by position; give terms to both."
-            )
 
 
 def _refuse_large(sums: SparseMatrix, terms: Terms | None) -> None:
@@ -504,40 +514,9 @@ def _merged_places(
     return union, at + shift, theirs
 
 
-def _renumbered(
-    matrix: SparseMatrix, places: IntVector, shape: tuple[int, int]
-) -> SparseMatrix:
+def _renumbered(matrix: SparseMatrix, places: IntVector, width: int) -> SparseMatrix:
     """The same entries in other columns; ``places`` ascend, so rows stay sorted."""
-    indices = places[matrix.indices]
-    moved = sparse.csr_array((matrix.data, indices, matrix.indptr), shape=shape)
+    parts, shape = (matrix.data, places[matrix.indices], matrix.indptr), matrix.shape
+    moved = sparse.csr_array(parts, shape=(shape[0], width))
     moved.has_canonical_format = True
     return moved
-
-
-def _union(left: Labels, right: Labels) -> Labels:
-    return left if np.array_equal(left, right) else np.union1d(left, right)
-
-
-def _positions(classes: Labels, among: Labels) -> IntVector:
-    """Where each class stands in ``among``."""
-    index = {label: i for i, label in enumerate(among.tolist())}
-    try:
-        positions = [index[label] for label in classes.tolist()]
-    except KeyError as error:
-        raise DataError(f"the class {error.args[0]!r} was never added") from None
-    return np.asarray(positions, dtype=np.int64)
-
-
-def _moved(matrix: SparseMatrix, rows: IntVector, n_rows: int) -> SparseMatrix:
-    """The same columns, each row at its place among more rows."""
-    entries = matrix.tocoo()
-    shape = (n_rows, matrix.shape[1])
-    return sparse.csr_array((entries.data, (rows[entries.row], entries.col)), shape)
-
-
-def _same_entries(left: SparseMatrix, right: SparseMatrix) -> bool:
-    return (
-        np.array_equal(left.indptr, right.indptr)
-        and np.array_equal(left.indices, right.indices)
-        and np.array_equal(left.data, right.data)
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from earmark.kernels.term_merge import (
     merge_terms,
     unpack_terms,
 )
-from earmark.statistics.class_statistics import ClassStatistics
+from earmark.statistics.class_statistics import ClassStatistics, union
 from earmark.typing import ArrayLike, BoolVector, IntVector, Labels, SparseMatrix
 
 
@@ -92,9 +92,7 @@ class TermCounts:
 
     def copy(self) -> TermCounts:
         """Another one of the same arrays, which merging leaves alone."""
-        return TermCounts(
-            self.classes, self.docs, self.data, self.offsets, self.tokens, self.presence
-        )
+        return replace(self)
 
     def merge(self, other: TermCounts) -> Self:
         """Add the counts of other documents; terms and classes may differ."""
@@ -119,14 +117,12 @@ class TermCounts:
     def select(self, keep: BoolVector) -> TermCounts:
         """The counts of some terms only."""
         lengths = np.diff(self.offsets)
-        offsets = np.concatenate(([0], np.cumsum(lengths[keep]))).astype(np.int64)
-        return TermCounts(
-            self.classes,
-            self.docs,
-            self.data[np.repeat(keep, lengths)],
-            offsets,
-            self.tokens[:, keep],
-            self.presence[:, keep],
+        return replace(
+            self,
+            data=self.data[np.repeat(keep, lengths)],
+            offsets=_ends(lengths[keep]),
+            tokens=self.tokens[:, keep],
+            presence=self.presence[:, keep],
         )
 
     def share_of(self, number: int, n_shares: int) -> TermCounts:
@@ -145,9 +141,8 @@ class TermCounts:
 
     def statistics(self) -> ClassStatistics:
         """The same sums as class statistics keyed by term."""
-        return ClassStatistics.from_sums(
-            self.classes, self.docs, self.tokens, self.presence, self.terms()
-        )
+        sums = (self.docs, self.tokens, self.presence)
+        return ClassStatistics.from_sums(self.classes, *sums, self.terms())
 
     def __getstate__(self) -> dict[str, Any]:
         """Narrow arrays: small numbers where it can be, the structure once."""
@@ -207,17 +202,11 @@ def _places(steps: NDArray[Any], starts: IntVector) -> NDArray[np.int32]:
 
 def _same_kind_union(left: Labels, right: Labels) -> Labels:
     """All labels, sorted; texts and numbers do not mix."""
-    if np.array_equal(left, right):
-        return left
-    if (
-        len(left)
-        and len(right)
-        and (left.dtype.kind in "UO") != (right.dtype.kind in "UO")
-    ):
+    if not len(left) or not len(right):
+        return left if len(left) else right
+    if (left.dtype.kind in "UO") != (right.dtype.kind in "UO"):
         raise DataError(
             f"labels must be of one type, got {left[0]!r} in one part and "
             f"{right[0]!r} in another."
         )
-    if not len(left) or not len(right):
-        return left if len(left) else right
-    return np.union1d(left, right)
+    return union(left, right)

@@ -21,13 +21,10 @@ from earmark.kernels.rows import (
 from earmark.statistics.class_statistics import (
     AdditiveStatistics,
     Sums,
-    _moved,
-    _positions,
-    _same_entries,
-    _union,
     checked_weights,
     label_positions,
     real_weights,
+    union,
     whole,
 )
 from earmark.typing import (
@@ -103,20 +100,6 @@ class UnitVectorSums(AdditiveStatistics):
         """Number of columns."""
         return int(self.sums.shape[1])
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UnitVectorSums):
-            return NotImplemented
-        return (
-            self.unit == other.unit
-            and np.array_equal(self.classes, other.classes)
-            and self.sums.shape == other.sums.shape
-            and np.array_equal(self.docs, other.docs)
-            and np.array_equal(self.signed, other.signed)
-            and _same_entries(self.sums, other.sums)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
     def merge(self, other: UnitVectorSums) -> Self:
         """Add another shard's sums over the same columns; its classes may differ."""
         if self.n_features != other.n_features:
@@ -124,28 +107,10 @@ class UnitVectorSums(AdditiveStatistics):
                 f"sums over {self.n_features} and {other.n_features} columns cannot be "
                 "merged; both shards must use the same vocabulary."
             )
-        classes = _union(self.classes, other.classes)
-        left = self._aligned(classes)._combine(other._aligned(classes), +1)
-        self.classes = classes
-        self._set(left.docs, left.signed, left.sums)
+        classes, names = union(self.classes, other.classes), ("docs", "signed", "sums")
+        left = self._among(classes, *names)._combine(other._among(classes, *names), +1)
+        vars(self).update(vars(left))
         return self
-
-    # -- private -------------------------------------------------------------
-
-    def _set(self, docs: Sums, signed: Sums, sums: SparseMatrix) -> None:
-        self.docs, self.signed, self.sums = docs, signed, sums
-
-    def _aligned(self, classes: Labels) -> UnitVectorSums:
-        rows = _positions(self.classes, classes)
-        wide = UnitVectorSums(classes, self.n_features, unit=self.unit)
-        docs, signed = (
-            np.zeros(len(classes), dtype=part.dtype)
-            for part in (self.docs, self.signed)
-        )
-        docs[rows], signed[rows] = self.docs, self.signed
-        sums = canonical_rows(_moved(self.sums, rows, len(classes)))
-        wide._set(docs, signed, sums)
-        return wide
 
     def _counted(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
@@ -167,10 +132,8 @@ class UnitVectorSums(AdditiveStatistics):
         signed = self._weighed(
             y_index[has_negative], None if weight is None else weight[has_negative]
         )
-        batch = UnitVectorSums(self.classes, self.n_features, unit=self.unit)
         sums = class_unit_sums(rows, y_index, len(self.classes), weight, self.unit)
-        batch._set(docs, signed, sums)
-        return batch
+        return self._with(docs=docs, signed=signed, sums=sums)
 
     def _weighed(self, y_index: IntVector, weight: Sums | None) -> Sums:
         total = np.bincount(y_index, weights=weight, minlength=len(self.classes))
@@ -204,7 +167,7 @@ class UnitVectorSums(AdditiveStatistics):
         if sign < 0:
             docs, signed = _without_dust(docs), _without_dust(signed)
             self._refuse_unknown(docs, signed, sums)
-        self._set(docs, signed, sums)
+        self.docs, self.signed, self.sums = docs, signed, sums
         return self
 
     @staticmethod
@@ -240,19 +203,13 @@ def merge_moments(
     other_mean: FloatMatrix,
     other_squares: FloatMatrix,
 ) -> tuple[FloatMatrix, FloatMatrix, FloatMatrix]:
-    """Chan's formula for the moments of two sets together (CS2).
-
-    A negative ``other_weight`` with negated ``other_squares`` takes the second
-    set away again.
-    """
+    """Chan's formula for the moments of two sets together (CS2)."""
+    # A negative other_weight with negated other_squares takes the second set away.
     total = weight + other_weight
     share = np.divide(other_weight, total, out=np.zeros_like(total), where=total != 0)
     delta = other_mean - mean
-    return (
-        total,
-        mean + delta * share,
-        squares + other_squares + delta**2 * weight * share,
-    )
+    spread = squares + other_squares + delta**2 * weight * share
+    return total, mean + delta * share, spread
 
 
 class ClassMoments(AdditiveStatistics):
@@ -318,32 +275,20 @@ class ClassMoments(AdditiveStatistics):
         """Add another shard's moments over the same classes and features."""
         if not np.array_equal(self.classes, other.classes):
             raise DataError("moments of different classes cannot be merged.")
-        total, self.mean, self.squares = merge_moments(
-            self.docs[:, None],
-            self.mean,
-            self.squares,
-            other.docs[:, None],
-            other.mean,
-            other.squares,
-        )
+        total, self.mean, self.squares = merge_moments(*self._parts(), *other._parts())
         self.docs = total[:, 0]
         return self
 
     def overall(self) -> tuple[float, FloatVector, FloatVector]:
         """Weight, mean and centred sum of squares over all classes."""
-        weight, mean = np.zeros((1, 1)), np.zeros((1, self.n_features))
-        squares = mean.copy()
-        for c in range(len(self.classes)):
-            row = slice(c, c + 1)
-            weight, mean, squares = merge_moments(
-                weight,
-                mean,
-                squares,
-                self.docs[row, None],
-                self.mean[row],
-                self.squares[row],
-            )
-        return float(weight[0, 0]), mean[0], squares[0]
+        none = np.zeros(self.n_features)
+        weight, mean, squares = np.zeros(1), none, none
+        for row in zip(*self._parts(), strict=True):
+            weight, mean, squares = merge_moments(weight, mean, squares, *row)
+        return float(weight[0]), mean, squares
+
+    def _parts(self) -> tuple[FloatMatrix, FloatMatrix, FloatMatrix]:
+        return self.docs[:, None], self.mean, self.squares
 
     def _measured(
         self, rows: FloatMatrix, y: Labels, weight: FloatVector
