@@ -85,7 +85,7 @@ class AdditiveStatistics(ABC):
         vars(other).update(parts)
         return other
 
-    def _among(self, classes: Labels, *names: str) -> Self:
+    def among(self, classes: Labels, *names: str) -> Self:
         """With a row for each of more classes in the arrays of these names."""
         known: Labels = vars(self)["classes"]
         if np.array_equal(classes, known):
@@ -353,7 +353,7 @@ class ClassStatistics(AdditiveStatistics):
             tokens = _renumbered(tokens, places, len(terms))
             presence = _renumbered(presence, places, len(terms))
         placed = self._with(terms=terms, tokens=tokens, presence=presence)
-        return placed._among(classes, "docs", "tokens", "presence")
+        return placed.among(classes, "docs", "tokens", "presence")
 
     def scaled(self, factor: FloatVector) -> ClassStatistics:
         """Each class's sums times its factor, as ``class_weight`` asks for."""

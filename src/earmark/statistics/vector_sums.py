@@ -108,7 +108,7 @@ class UnitVectorSums(AdditiveStatistics):
                 "merged; both shards must use the same vocabulary."
             )
         classes, names = union(self.classes, other.classes), ("docs", "signed", "sums")
-        left = self._among(classes, *names)._combine(other._among(classes, *names), +1)
+        left = self.among(classes, *names)._combine(other.among(classes, *names), +1)
         vars(self).update(vars(left))
         return self
 
