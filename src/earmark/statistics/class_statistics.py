@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -85,18 +85,24 @@ class AdditiveStatistics(ABC):
         vars(other).update(parts)
         return other
 
-    def among(self, classes: Labels, *names: str) -> Self:
-        """With a row for each of more classes in the arrays of these names."""
-        known: Labels = vars(self)["classes"]
-        if np.array_equal(classes, known):
-            return self._with()
+
+_Additive = TypeVar("_Additive", bound=AdditiveStatistics)
+
+
+def among(statistics: _Additive, classes: Labels, *names: str) -> _Additive:
+    """A copy with a row for each of more classes in the arrays of these names."""
+    wider, parts = copy.copy(statistics), vars(statistics)
+    if not np.array_equal(classes, parts["classes"]):
         index = {label: i for i, label in enumerate(classes.tolist())}
         try:
-            rows = np.asarray([index[label] for label in known.tolist()], int)
+            rows = np.asarray(
+                [index[label] for label in parts["classes"].tolist()], int
+            )
         except KeyError as error:
             raise DataError(f"the class {error.args[0]!r} was never added") from None
-        moved = {name: _moved(vars(self)[name], rows, len(classes)) for name in names}
-        return self._with(classes=classes, **moved)
+        moved = {name: _moved(parts[name], rows, len(classes)) for name in names}
+        vars(wider).update(moved, classes=classes)
+    return wider
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -353,7 +359,7 @@ class ClassStatistics(AdditiveStatistics):
             tokens = _renumbered(tokens, places, len(terms))
             presence = _renumbered(presence, places, len(terms))
         placed = self._with(terms=terms, tokens=tokens, presence=presence)
-        return placed.among(classes, "docs", "tokens", "presence")
+        return among(placed, classes, "docs", "tokens", "presence")
 
     def scaled(self, factor: FloatVector) -> ClassStatistics:
         """Each class's sums times its factor, as ``class_weight`` asks for."""

@@ -21,6 +21,7 @@ from earmark.kernels.rows import (
 from earmark.statistics.class_statistics import (
     AdditiveStatistics,
     Sums,
+    among,
     checked_weights,
     label_positions,
     real_weights,
@@ -108,7 +109,7 @@ class UnitVectorSums(AdditiveStatistics):
                 "merged; both shards must use the same vocabulary."
             )
         classes, names = union(self.classes, other.classes), ("docs", "signed", "sums")
-        left = self.among(classes, *names)._combine(other.among(classes, *names), +1)
+        left = among(self, classes, *names)._combine(among(other, classes, *names), +1)
         vars(self).update(vars(left))
         return self
 
