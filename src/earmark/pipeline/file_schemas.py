@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import combinations, pairwise
 from operator import methodcaller
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -133,7 +133,7 @@ def _list_of(rule: Rule, at_least: int, value: object, at: At) -> None:
     sequence(rule, at_least=at_least)(items, at)
 
 
-def _widths(value: Any, at: At) -> None:
+def _widths(value: list[int], at: At) -> None:
     """The columns of each region, which are all columns together."""
     sequence(whole(0, 2**31), "n_regions", at_least=1)(value, at)
     at.bind("n_features", int(sum(value)))
@@ -146,25 +146,28 @@ _layer = either(_floats(None, None), _floats(None))
 
 # -- what must hold between attributes ----------------------------------------------
 
+# The attributes of an object, each of which has been checked.
+State: TypeAlias = Any
 
-def _below(name: str, limit: str) -> Callable[[Any, At], bool]:
+
+def _below(name: str, limit: str) -> Callable[[State, At], bool]:
     """Every number of an attribute that is not None is below a size."""
 
-    def holds(it: Any, at: At) -> bool:
+    def holds(it: State, at: At) -> bool:
         numbers = vars(it)[name]
         return numbers is None or bool(numbers.max(initial=-1) < at.sizes[limit])
 
     return holds
 
 
-def _one_per_class(it: Any, at: At) -> bool:
+def _one_per_class(it: State, at: At) -> bool:
     """Two classes have one machine, more have one each."""
     n_classes = at.sizes["n_classes"]
     needed = 1 if n_classes == 2 else n_classes
     return n_classes >= 2 and at.sizes["n_machines"] == needed
 
 
-def _layers_fit(it: Any, at: At) -> bool:
+def _layers_fit(it: State, at: At) -> bool:
     """Weights for every layer, as many as the sizes of the layers say."""
     first, dense = vars(it)["_first"], vars(it)["_dense"]
     sizes = [int(n) for n in vars(it)["_sizes"]]
@@ -173,7 +176,7 @@ def _layers_fit(it: Any, at: At) -> bool:
     return ends == (first.shape[1], at.sizes["n_classes"], len(dense))
 
 
-def _pairs_fit(it: Any, at: At) -> bool:
+def _pairs_fit(it: State, at: At) -> bool:
     """One estimator for each pair of classes, on the columns that either class has."""
     pairs = list(combinations(it.held_, 2))
     return len(pairs) == len(it.estimators_) and all(
@@ -182,7 +185,7 @@ def _pairs_fit(it: Any, at: At) -> bool:
     )
 
 
-def _regions_fit(it: Any, at: At) -> bool:
+def _regions_fit(it: State, at: At) -> bool:
     """Each region of a hybrid has a weight, and columns that are there."""
     together = np.concatenate([np.zeros(0, np.int64), *it.statistics_.columns])
     n_parts, n_features = len(it.statistics_.parts), int(it.n_features_in_)
@@ -191,13 +194,13 @@ def _regions_fit(it: Any, at: At) -> bool:
     )
 
 
-def _blocks_fit(it: Any, at: At) -> bool:
+def _blocks_fit(it: State, at: At) -> bool:
     # A file of before ``fit`` took them has them as a parameter.
     blocks = vars(it).get("blocks_", it.blocks)
     return blocks is None or len(blocks) == it.n_features_in_
 
 
-def _widths_fit(it: Any, at: At) -> bool:
+def _widths_fit(it: State, at: At) -> bool:
     """The width of each region is that of its counter and of its weighting."""
     n_counters = len(it.counters_)
     for i, width in enumerate(it.widths_):
@@ -211,7 +214,7 @@ def _widths_fit(it: Any, at: At) -> bool:
     return True
 
 
-def _recipe_columns(it: Any, at: At) -> bool:
+def _recipe_columns(it: State, at: At) -> bool:
     """Columns are among those there are, and weighted one by one."""
     n_features = 2**48 if it.kinds is None else len(it.kinds)
     weighted = (
@@ -226,7 +229,7 @@ def _recipe_columns(it: Any, at: At) -> bool:
     )
 
 
-def _recipe_views(it: Any, at: At) -> bool:
+def _recipe_views(it: State, at: At) -> bool:
     """Views have a row for each word, and the encoder's one for each vector column."""
     tables = (vars(view).get("table_") for view in it.tables_.values())
     n_vectors = len(it.vectors_)
@@ -237,7 +240,7 @@ def _recipe_views(it: Any, at: At) -> bool:
     )
 
 
-def _kinds_fit(it: Any, at: At) -> bool:
+def _kinds_fit(it: State, at: At) -> bool:
     """Words and phrases are columns; what is more is the encoder's."""
     if it.encoder is None:
         counted = at.sizes.get("n_words", 0) + at.sizes.get("n_phrases", 0)
@@ -246,7 +249,7 @@ def _kinds_fit(it: Any, at: At) -> bool:
     return not isinstance(it.encoder, str) or at.sizes.get("n_dimensions") == n_vectors
 
 
-def _labels_are_columns(it: Any, at: At) -> bool:
+def _labels_are_columns(it: State, at: At) -> bool:
     """Where answers are matrices of 0 and 1, any-of labels are the columns' numbers."""
     n_columns, classes = vars(it).get("n_columns_"), it.classes_
     return n_columns is None or bool(
@@ -257,7 +260,7 @@ def _labels_are_columns(it: Any, at: At) -> bool:
     )
 
 
-def _gives_probabilities(it: Any, at: At) -> bool:
+def _gives_probabilities(it: State, at: At) -> bool:
     any_of = isinstance(it.model_, decision.AnyOfClassifier)
     return any_of or it.calibrator_ is not None or hasattr(it.model_, "predict_proba")
 
@@ -715,7 +718,7 @@ _PIPELINE: dict[str, _Fields] = {
 }
 
 # Where the check that ``fit`` makes of the parameters is not ``_check_parameters``.
-_CHECKS: dict[str, Callable[[Any], object]] = {
+_CHECKS: dict[str, Callable[[State], object]] = {
     "WordCounter": lambda counter: Analysis(counter).check(),
     "HashedCounter": methodcaller("_check"),
     "TextClassifier": methodcaller("_check_promise"),

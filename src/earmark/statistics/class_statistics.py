@@ -32,6 +32,8 @@ from earmark.typing import (
 )
 
 _LARGEST_EXACT = float(2**53)
+# int64 while everything is whole, else float64: the type checker cannot follow.
+Sums: TypeAlias = Any
 
 
 class AdditiveStatistics(ABC):
@@ -79,7 +81,7 @@ class AdditiveStatistics(ABC):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _with(self, **parts: Any) -> Self:
+    def _with(self, **parts: object) -> Self:
         """Another one that differs in some attributes."""
         other = copy.copy(self)
         vars(other).update(parts)
@@ -105,7 +107,7 @@ def among(statistics: _Additive, classes: Labels, *names: str) -> _Additive:
     return wider
 
 
-def _same(left: Any, right: Any) -> bool:
+def _same(left: Sums, right: Sums) -> bool:
     """Whether two attributes are equal: arrays, sparse matrices, lists of either."""
     if isinstance(left, list):
         return len(left) == len(right) and all(map(_same, left, right))
@@ -115,7 +117,7 @@ def _same(left: Any, right: Any) -> bool:
     return bool(np.array_equal(left, right))
 
 
-def _moved(sums: Any, rows: IntVector, n_rows: int) -> Any:
+def _moved(sums: Sums, rows: IntVector, n_rows: int) -> Sums:
     """The same columns, each row at its place among more rows."""
     if sparse.issparse(sums):
         entries, shape = sums.tocoo(), (n_rows, sums.shape[1])
@@ -130,7 +132,7 @@ def union(left: Labels, right: Labels) -> Labels:
     return left if np.array_equal(left, right) else np.union1d(left, right)
 
 
-def whole(values: Any) -> Any:
+def whole(values: Sums) -> Sums:
     """Values that are whole numbers, as int64."""
     return np.rint(values).astype(np.int64)
 
@@ -181,7 +183,7 @@ def require_same_classes(classes: ArrayLike | None, known: Labels) -> None:
         )
 
 
-def checked_weights(sample_weight: ArrayLike | None, n_samples: int) -> Any | None:
+def checked_weights(sample_weight: ArrayLike | None, n_samples: int) -> Sums | None:
     """Weights as int64 where all are whole numbers, else float64; None stays None."""
     if sample_weight is None:
         return None
@@ -206,8 +208,6 @@ def real_weights(sample_weight: ArrayLike | None, n_samples: int) -> FloatVector
     return np.ones(n_samples) if given is None else given.astype(np.float64)
 
 
-# int64 while everything is whole, else float64: the type checker cannot follow.
-Sums: TypeAlias = Any
 # A sorted array of str, or what becomes one; None where columns have no names.
 Terms: TypeAlias = Any
 
