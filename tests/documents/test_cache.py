@@ -3,8 +3,9 @@
 import os
 from pathlib import Path
 
-from earmark.documents import _corpus_files as _cache
-from earmark.whole_files import cache_folder
+import pytest
+
+from earmark.whole_files import cache_folder, write_whole
 
 
 def test_folder_follows_the_environment(monkeypatch, tmp_path):
@@ -24,13 +25,14 @@ def test_folder_follows_the_environment(monkeypatch, tmp_path):
 
 
 def test_failed_write_leaves_the_old_file_and_no_other(monkeypatch, tmp_path):
-    path = tmp_path / "deep" / "file"
-    assert _cache.write_to_cache(path, b"old")
+    path = tmp_path / "file"
+    write_whole(path, b"old")
 
     def fail(descriptor):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "fsync", fail)
-    assert not _cache.write_to_cache(path, b"new")
+    with pytest.raises(OSError, match="disk full"):
+        write_whole(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(path.parent.iterdir()) == [path]

@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from earmark.documents import (
-    _catalogue,
-    _corpus_files,
+    corpora,
     corpus_names,
     fetch_corpus,
     load_corpus,
@@ -55,7 +54,7 @@ def data(monkeypatch, tmp_path):
     for name, columns in tables.items():
         pq.write_table(pa.table(columns), folder / name)
         digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        monkeypatch.setitem(_catalogue.SHA256, name, digest)
+        monkeypatch.setitem(corpora._sums(), name, digest)
     return folder
 
 
@@ -179,7 +178,7 @@ def test_fetched_corpus_is_checked_kept_and_found(server, monkeypatch):
     url, requests = server
     monkeypatch.setenv("EARMARK_DATA_URL", url)
     (path,) = fetch_corpus("sms")
-    assert path.parent == _corpus_files.fetched_folder()
+    assert path.parent == corpora._fetched_folder()
     monkeypatch.delenv("EARMARK_DATA")
     assert load_corpus("sms").texts == ["hi", "win"]
     n_requests = len(requests)
@@ -194,7 +193,7 @@ def test_wrong_or_absent_download_is_refused_and_not_kept(server, data):
         fetch_corpus("sms", url=url)
     with pytest.raises(DataError, match=r"expected the published imdb_train.parquet"):
         fetch_corpus("imdb", url=url)
-    folder = _corpus_files.fetched_folder()
+    folder = corpora._fetched_folder()
     assert not folder.exists() or list(folder.iterdir()) == []
 
 
@@ -207,8 +206,8 @@ def test_fetching_needs_an_address_and_pooch(data, monkeypatch):
 
 
 def test_every_file_of_the_catalogue_has_a_checksum():
-    files = [file for name in corpus_names() for file in _catalogue.CORPORA[name].files]
-    assert sorted(files) == sorted(_catalogue.SHA256)
+    files = [file for name in corpus_names() for file in corpora._corpora()[name].files]
+    assert sorted(files) == sorted(corpora._sums())
 
 
 # Documents, classes and documents of the official train part, as published.

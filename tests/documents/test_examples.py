@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-MODULES = ["_corpus_files", "document", "labels", "mail", "readers", "splits"]
+MODULES = ["corpora", "document", "labels", "mail", "readers", "splits"]
 
 
 @pytest.mark.parametrize("name", MODULES)

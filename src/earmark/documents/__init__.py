@@ -7,8 +7,12 @@ arrays (``official``, ``stratified_split``, ``nested_subsets``,
 ``labelled_per_class``).
 """
 
-from earmark.documents._corpus_files import corpus_names
-from earmark.documents.corpora import fetch_corpus, load_corpus, load_term_matrix
+from earmark.documents.corpora import (
+    corpus_names,
+    fetch_corpus,
+    load_corpus,
+    load_term_matrix,
+)
 from earmark.documents.docstrings import docstring_corpus
 from earmark.documents.document import Documents
 from earmark.documents.labels import merged_labels, similar_labels

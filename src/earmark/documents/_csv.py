@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 
-from earmark.documents._cells import Table
 from earmark.documents._streams import ReadOptions, TextSource
-from earmark.documents.columns import Request, fault
+from earmark.documents.columns import Request, Table, fault
 from earmark.exceptions import DataError
 
 # Rows between two looks at the size of the batch.
@@ -51,7 +50,7 @@ def csv_tables(
     """Batches of rows as columns; without a delimiter, by the one of the header."""
     lines: Iterable[str] = source.lines
     if delimiter is None:
-        first = _first_line(source) if options.names is None else []
+        first = source.head() if options.names is None else []
         stated = _SEP.fullmatch(first[-1].strip("\r\n")) if first else None
         # Excel's own line that says what separates the fields is no data.
         delimiter = (
@@ -67,19 +66,6 @@ def csv_tables(
     while cells := rows.batch(options.batch_size, width=len(names)):
         data = {name: [row[at] for row in cells] for name, at in place.items()}
         yield Table(source.name, plan, data, rows.first, rows.line_of)
-
-
-def _first_line(source: TextSource) -> list[str]:
-    """Lines up to the first that is not blank, which is the header."""
-    lines: list[str] = []
-    try:
-        for line in source.lines:
-            lines.append(line)
-            if line.strip():
-                break
-    except UnicodeDecodeError as error:
-        raise source.undecodable(error, len(lines)) from error
-    return lines
 
 
 def _delimiter_of(header: str, quote: str | None) -> str:
@@ -103,19 +89,14 @@ class _Rows:
     """
 
     def __init__(
-        self,
-        source: TextSource,
-        lines: Iterable[str],
-        options: ReadOptions,
-        delimiter: str,
+        self, source: TextSource, lines: Iterable[str], options: ReadOptions, mark: str
     ) -> None:
-        self.source = source
-        self.options = options
+        self.source, self.options = source, options
         self.first = 0
         plain = options.quote is None
         self.reader = csv.reader(
             lines,
-            delimiter=delimiter,
+            delimiter=mark,
             quotechar=options.quote,
             quoting=csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL,
             strict=True,

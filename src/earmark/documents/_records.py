@@ -11,9 +11,16 @@ from typing import Any, NamedTuple, TypeAlias
 from zipfile import BadZipFile
 
 from earmark._optional import require
-from earmark.documents._cells import Table
 from earmark.documents._streams import ReadOptions, TextSource
-from earmark.documents.columns import Plan, Request, described, fault, listed, near
+from earmark.documents.columns import (
+    Plan,
+    Request,
+    Table,
+    described,
+    fault,
+    listed,
+    near,
+)
 from earmark.documents.mail import mail_record, mails_of_box
 from earmark.exceptions import DataError
 
@@ -32,28 +39,21 @@ def json_tables(
 
     The name of a nested field is its path: ``body.text``.
     """
-    first = ""
-    try:
-        while not first.strip():
-            first = next(source.lines)
-            if not first.strip():
-                continue
-    except StopIteration:
-        return
-    except UnicodeDecodeError as error:
-        raise source.undecodable(error, 0) from error
-    if first.lstrip().startswith("["):
-        yield from _tables(source.name, _array(source, first, options), request)
-        return
-    records = _JsonLines(source, chain([first], source.lines), options)
-    batches = iter(records.batch, ([], []))
+    head = source.head()
+    lines = chain(head, source.lines)
+    if head and head[-1].lstrip().startswith("["):
+        batches: Iterable[Numbered] = _array(source, lines, options)
+    else:
+        batches = iter(_JsonLines(source, lines, options).batch, ([], []))
     yield from _tables(source.name, batches, request)
 
 
-def _array(source: TextSource, first: str, options: ReadOptions) -> Iterator[Numbered]:
+def _array(
+    source: TextSource, lines: Iterable[str], options: ReadOptions
+) -> Iterator[Numbered]:
     """The objects of a file that is one JSON array, which is read whole."""
     try:
-        values = json.loads("".join(chain([first], source.lines)))
+        values = json.loads("".join(lines))
     except UnicodeDecodeError as error:
         raise source.undecodable(error, 0) from error
     except (ValueError, RecursionError) as error:
@@ -175,11 +175,8 @@ class _JsonLines:
     def __init__(
         self, source: TextSource, lines: Iterator[str], options: ReadOptions
     ) -> None:
-        self.source = source
-        self.lines = lines
-        self.options = options
-        self.count = 0
-        self.line = 0
+        self.source, self.lines, self.options = source, lines, options
+        self.count = self.line = 0
 
     def batch(self) -> tuple[list[Record], list[int]]:
         """The next objects and their lines; blank lines are passed over."""

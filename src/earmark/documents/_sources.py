@@ -1,34 +1,45 @@
-"""Which files a path means, and in which format they are."""
+"""Which files a path means, and in which format they are; folders of text files."""
 
 from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from earmark.documents._folder import label_folders, visible
-from earmark.documents._streams import STDIN, Format, ReadOptions, open_bytes
-from earmark.documents.columns import fault, listed, near
-from earmark.documents.mail import is_maildir
+from earmark.documents._streams import (
+    STDIN,
+    Format,
+    ReadOptions,
+    decode,
+    open_bytes,
+    unreadable,
+)
+from earmark.documents.columns import Request, fault, listed, near
+from earmark.documents.document import Documents
+from earmark.documents.mail import is_maildir, mail_record
 from earmark.exceptions import DataError, EarmarkWarning
 
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
     ".tsv": "tsv",
+    ".xlsx": "xlsx",
+    ".ft": "fasttext",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
-    ".xlsx": "xlsx",
-    ".ft": "fasttext",
     ".mbox": "mbox",
     ".eml": "eml",
 }
 # Formats that are read as they lie on the disk.
 _WHOLE = ("parquet", "xlsx")
 _COMPRESSED = (".gz", ".zst")
+_TEXT = "*.txt"
+_MAIL = ".eml"
 
 
 @dataclass(frozen=True)
@@ -54,11 +65,11 @@ def find_sources(
     """The files to read, or None for a folder of text files."""
     if os.fspath(path) == STDIN:
         if options.format is None or options.format in _WHOLE:
-            came = "it has no name that tells"
-            if options.format is not None:
-                came = f"{options.format} cannot be read from a stream"
-            what = f"expected the format of the data, {came}; give format='csv', or tsv"
-            raise fault("stdin", f"{what} or jsonl.")
+            came = (
+                f"got {options.format!r}" if options.format else "which no name tells"
+            )
+            what = f"expected a format that can be streamed, {came}"
+            raise fault("stdin", f"{what}; give format=: csv, tsv or jsonl.")
         return [Source(None, options.format)]
     where = Path(path)
     if where.is_dir():
@@ -80,9 +91,8 @@ def _format(path: Path, options: ReadOptions) -> Format:
     """The format of one file, stated or by its suffix."""
     kind = options.format or _format_by_suffix(path) or _format_by_content(path)
     if kind is None:
-        hint = ""
-        if path.suffix.lower() == ".xls":
-            hint = " Save an old Excel file as .xlsx."
+        is_old = path.suffix.lower() == ".xls"
+        hint = " Save an old Excel file as .xlsx." if is_old else ""
         raise fault(
             str(path),
             f"expected a file ending in {listed(_SUFFIXES)} (text formats also with "
@@ -112,7 +122,7 @@ def _format_by_content(path: Path) -> Format | None:
 
 def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
     """The data files of a directory, all of one format; None if it has none."""
-    files = [path for path in visible(folder) if path.is_file()]
+    files = [path for path in _visible(folder) if path.is_file()]
     by_format: dict[Format, list[Path]] = {}
     for path in files:
         kind = _format_by_suffix(path)
@@ -120,7 +130,7 @@ def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
             by_format.setdefault(kind, []).append(path)
     if not by_format or is_maildir(folder):
         return None
-    if options.format is None and len(label_folders(folder, options.pattern)) > 1:
+    if options.format is None and len(_label_folders(folder, options.pattern)) > 1:
         stray = listed(path.name for paths in by_format.values() for path in paths)
         warnings.warn(
             f"{folder}: {stray} beside the sub-folders of labels is not read; to read "
@@ -135,11 +145,8 @@ def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
             f"expected parts of one format, got {listed(by_format)}; "
             f"say which to read with format=.",
         )
-    return [
-        Source(path, _format(path, options))
-        for paths in by_format.values()
-        for path in paths
-    ]
+    (paths,) = by_format.values()
+    return [Source(path, _format(path, options)) for path in paths]
 
 
 def _missing(path: Path) -> DataError:
@@ -147,9 +154,120 @@ def _missing(path: Path) -> DataError:
     parent = path.parent
     if not parent.is_dir():
         return fault(str(path), f"there is no folder {str(parent)!r}; check the path.")
-    try:
-        slips = near(path.name, (entry.name for entry in parent.iterdir()))
-    except OSError:
-        slips = []
+    names = os.listdir(parent) if os.access(parent, os.R_OK) else []
+    slips = near(path.name, names)
     hint = f" (did you mean {listed(slips)}?)" if slips else ""
     return fault(str(path), f"there is no such file{hint}; check the path.")
+
+
+def _visible(folder: Path) -> list[Path]:
+    """Entries of a folder in a fixed order, without hidden and marker files."""
+    try:
+        entries = [p for p in folder.iterdir() if not p.name.startswith((".", "_"))]
+    except OSError as error:
+        raise unreadable(folder, error) from error
+    return sorted(entries, key=lambda path: path.name)
+
+
+def folder_documents(
+    folder: Path, request: Request, options: ReadOptions
+) -> Iterator[Documents]:
+    """Batches of documents; labels are the sub-folders, ids the relative paths.
+
+    Arguments and file names are checked now, the files read as batches are asked for.
+    """
+    named = {
+        "text": request.text,
+        "label": request.label or None,
+        "regions": request.regions,
+        "id": request.id,
+        "keep": request.keep or None,
+    }
+    asked = [f"{name}=" for name, value in named.items() if value is not None]
+    if asked:
+        raise fault(
+            str(folder),
+            f"expected no column names for a folder of text files, got "
+            f"{', '.join(asked)}; the sub-folder is the label and the path the id.",
+        )
+    files = list(_labelled_files(folder, request, options.pattern))
+    return _folder_batches(folder, files, request, options)
+
+
+def _folder_batches(
+    folder: Path,
+    files: list[tuple[Path, str | None]],
+    request: Request,
+    options: ReadOptions,
+) -> Iterator[Documents]:
+    """The files in order, ``batch_size`` or ``batch_bytes`` at a time."""
+    size, first, texts = 0, 0, []
+    for end, (path, _) in enumerate(files, start=1):
+        texts.append(_document(path, options.codec))
+        size += len(texts[-1])
+        full = len(texts) == options.batch_size or size > options.batch_bytes
+        if full or end == len(files):
+            names = [
+                path.relative_to(folder).as_posix() for path, _ in files[first:end]
+            ]
+            labels: list[Any] = [label for _, label in files[first:end]]
+            if request.multi_label:
+                labels = [None if one is None else [one] for one in labels]
+            known = None if request.label is False else labels
+            rows = range(first + 1, end + 1)
+            yield Documents(texts, known, names, rows, str(folder))
+            size, first, texts = 0, end, []
+
+
+def _document(path: Path, codec: str) -> str:
+    """The text of one file; a mail is decoded, with its subject as only header."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if path.suffix.lower() == _MAIL or is_maildir(path.parent.parent):
+        return str(mail_record(data)["text"])
+    return decode(data, str(path), codec)
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    """The documents of a folder, which may be a Maildir."""
+    if is_maildir(folder):
+        parts = [*_visible(folder / "cur"), *_visible(folder / "new")]
+        return [path for path in parts if path.is_file()]
+    also = _MAIL if pattern == _TEXT else None
+    fit = (p for p in _visible(folder) if p.match(pattern) or p.suffix.lower() == also)
+    return [path for path in fit if path.is_file()]
+
+
+def _label_folders(folder: Path, pattern: str) -> list[Path]:
+    """The sub-folders that hold documents."""
+    if is_maildir(folder):
+        return []
+    return [sub for sub in _visible(folder) if sub.is_dir() and _files(sub, pattern)]
+
+
+def _labelled_files(
+    folder: Path, request: Request, pattern: str
+) -> Iterator[tuple[Path, str | None]]:
+    """Files with their label; files without sub-folders are unlabelled."""
+    labelled = _label_folders(folder, pattern)
+    for sub in labelled:
+        yield from ((path, sub.name) for path in _files(sub, pattern))
+    if labelled:
+        return
+    loose = _files(folder, pattern)
+    if not loose:
+        raise fault(
+            str(folder),
+            f"expected one sub-folder per label with files {pattern!r} in it, or "
+            f"Parquet, JSONL or CSV parts, got none; give the pattern of the file "
+            f"names with pattern=, for example pattern='*'.",
+        )
+    if request.label is not False and not request.allow_unlabelled:
+        raise fault(
+            str(folder),
+            f"expected one sub-folder per label, got {len(loose)} files without one; "
+            f"sort them into sub-folders, or read them as unlabelled with label=False.",
+        )
+    yield from ((path, None) for path in loose)

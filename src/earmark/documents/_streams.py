@@ -64,12 +64,8 @@ class ReadOptions:
 class _CountedBytes(io.BufferedIOBase):
     """A byte stream that knows how much it gave and stops at a NUL byte."""
 
-    def __init__(
-        self, pull: Callable[[int], bytes], name: str, *, refuse_nul: bool
-    ) -> None:
-        self.pull = pull
-        self.name = name
-        self.refuse_nul = refuse_nul
+    def __init__(self, pull: Callable[[int], bytes], name: str, refuse_nul: bool):
+        self.pull, self.name, self.refuse_nul = pull, name, refuse_nul
         self.count = 0
 
     def readable(self) -> bool:
@@ -105,12 +101,23 @@ class TextSource:
         encoding: str,
         newline: str | None,
     ) -> None:
-        self.name = name
-        self.encoding = encoding
-        self.bytes = _CountedBytes(pull, name, refuse_nul=not _is_wide(encoding))
+        self.name, self.encoding = name, encoding
+        self.bytes = _CountedBytes(pull, name, not _is_wide(encoding))
         # Typed as BinaryIO in the stubs; any BufferedIOBase serves.
         buffer: Any = self.bytes
         self.lines = io.TextIOWrapper(buffer, encoding=encoding, newline=newline)
+
+    def head(self) -> list[str]:
+        """Lines up to the first that is not blank."""
+        lines: list[str] = []
+        try:
+            for line in self.lines:
+                lines.append(line)
+                if line.strip():
+                    break
+        except UnicodeDecodeError as error:
+            raise self.undecodable(error, len(lines)) from error
+        return lines
 
     def undecodable(self, error: UnicodeDecodeError, lines_read: int) -> DataError:
         """The message for ``error``, met after ``lines_read`` whole lines."""

@@ -1,29 +1,80 @@
-"""The public benchmark corpora by name: found on disk, checked, never redistributed."""
+"""The public benchmark corpora by name: found on disk, checked, never redistributed.
+
+Their files and origins are listed in ``corpora.toml``, their checksums, as sha256sum
+writes and checks them, in ``corpora.sha256``.
+"""
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from earmark._optional import require
-from earmark.documents._catalogue import CORPORA, SHA256, Corpus
-from earmark.documents._corpus_files import (
-    advice,
-    fetched_folder,
-    find_corpus,
-    find_file,
-)
-from earmark.documents.columns import listed
+from earmark.documents.columns import listed, near
 from earmark.documents.document import Documents, Texts
 from earmark.exceptions import DataError
 from earmark.progress import tracked
 from earmark.typing import SparseMatrix
+from earmark.whole_files import cache_folder
 
-__all__ = ["fetch_corpus", "load_corpus", "load_term_matrix"]
+__all__ = ["corpus_names", "fetch_corpus", "load_corpus", "load_term_matrix"]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """One corpus of ``corpora.toml``."""
+
+    title: str
+    parts: Mapping[str, str]
+    citation: str
+    home: str
+    texts: Sequence[str] = ("text",)
+    n_terms: int | None = None
+    extra_files: Sequence[str] = ()
+
+    @property
+    def files(self) -> list[str]:
+        """Every file of the corpus."""
+        return [*self.parts.values(), *self.extra_files]
+
+
+@functools.cache
+def _corpora() -> dict[str, Corpus]:
+    entries = tomllib.loads(_listed_in("corpora.toml"))
+    return {name: Corpus(**entry) for name, entry in entries.items()}
+
+
+@functools.cache
+def _sums() -> dict[str, str]:
+    """The checksum of each file."""
+    lines = _listed_in("corpora.sha256").splitlines()
+    return {file: digest for digest, file in map(str.split, lines)}
+
+
+def _listed_in(file: str) -> str:
+    return (resources.files("earmark.documents") / file).read_text("utf-8")
+
+
+def corpus_names() -> list[str]:
+    """Names that ``load_corpus`` knows.
+
+    Examples
+    --------
+    >>> from earmark.documents import corpus_names
+    >>> "20newsgroups" in corpus_names()
+    True
+
+    """
+    return sorted(_corpora())
 
 
 def load_corpus(
@@ -68,7 +119,7 @@ def load_corpus(
     5485
 
     """
-    name, corpus = find_corpus(name)
+    name, corpus = _find_corpus(name)
     parts = dict(corpus.parts)
     if split is not None:
         if split not in parts:
@@ -79,7 +130,7 @@ def load_corpus(
         parts = {split: parts[split]}
     columns: dict[str, list[Any]] = {}
     for part, file in parts.items():
-        table = _read(find_file(name, corpus, file, verify=verify))
+        table = _read(_find_file(name, corpus, file, verify=verify))
         # A column that one part lacks (such as r52's origin) is None there.
         n_before, n_rows = len(columns.get("label", ())), len(table["label"])
         table["split"] = [part] * n_rows
@@ -154,9 +205,9 @@ def load_term_matrix(
     # Reading files must not wait for SciPy.
     from scipy import sparse
 
-    name, corpus = find_corpus(name)
+    name, corpus = _find_corpus(name)
     if corpus.n_terms is None:
-        have = [key for key, value in CORPORA.items() if value.n_terms is not None]
+        have = [key for key, value in _corpora().items() if value.n_terms is not None]
         raise DataError(
             f"corpus {name!r} has no term matrix, {listed(have)} have; "
             f"use load_corpus and a WordCounter."
@@ -209,12 +260,12 @@ def fetch_corpus(name: str, *, url: str | None = None) -> list[Path]:
     >>> paths = fetch_corpus("sms", url="https://example.org/data")  # doctest: +SKIP
 
     """
-    name, corpus = find_corpus(name)
+    name, corpus = _find_corpus(name)
     base = url or os.environ.get("EARMARK_DATA_URL")
     if not base:
         raise DataError(
             f"corpus {name!r}: expected the address of a folder with its files, got "
-            f"none; give url= or set EARMARK_DATA_URL. {advice(name, corpus)}"
+            f"none; give url= or set EARMARK_DATA_URL. {_advice(name, corpus)}"
         )
     pooch = require("pooch", f"download the corpus {name!r}")
     paths = []
@@ -222,7 +273,7 @@ def fetch_corpus(name: str, *, url: str | None = None) -> list[Path]:
         address = f"{base.rstrip('/')}/{file}"
         try:
             fetched = pooch.retrieve(
-                address, f"sha256:{SHA256[file]}", fname=file, path=fetched_folder()
+                address, f"sha256:{_sums()[file]}", fname=file, path=_fetched_folder()
             )
         except (OSError, ValueError) as error:
             raise DataError(
@@ -231,3 +282,60 @@ def fetch_corpus(name: str, *, url: str | None = None) -> list[Path]:
             ) from error
         paths.append(Path(fetched))
     return paths
+
+
+def _find_corpus(name: str) -> tuple[str, Corpus]:
+    """The corpus of that name, in any case, with - or _."""
+    key = name.lower().replace("_", "-")
+    if key not in _corpora():
+        slips = near(key, _corpora())
+        hint = f"did you mean {listed(slips)}? The names" if slips else "the names"
+        raise DataError(f"no corpus {name!r}; {hint} are {listed(corpus_names())}.")
+    return key, _corpora()[key]
+
+
+def _find_file(name: str, corpus: Corpus, file: str, *, verify: bool) -> Path:
+    """The file on disk, checked; or a message that says how to get it."""
+    stated = os.environ.get("EARMARK_DATA")
+    folders = [Path(stated)] if stated else []
+    folders.append(_fetched_folder())
+    for folder in folders:
+        path = folder / file
+        if path.is_file():
+            if verify:
+                status = path.stat()
+                _verify(path, _sums()[file], status.st_size, status.st_mtime_ns)
+            return path
+    places = " or ".join(str(folder) for folder in folders)
+    unset = "" if stated else " (EARMARK_DATA is not set)"
+    raise DataError(
+        f"corpus {name!r}: expected {file} in {places}, it is not there{unset}. "
+        f"{_advice(name, corpus)}"
+    )
+
+
+def _fetched_folder() -> Path:
+    """Where ``fetch_corpus`` puts files and ``load_corpus`` looks second."""
+    return cache_folder() / "corpora"
+
+
+def _advice(name: str, corpus: Corpus) -> str:
+    """Both ways to a corpus, and its origin."""
+    return (
+        f"Set EARMARK_DATA to a folder that holds the corpus files, or set "
+        f"EARMARK_DATA_URL to an address that serves them and run: earmark fetch "
+        f"{name}. {corpus.title}: {corpus.citation}, {corpus.home}"
+    )
+
+
+@functools.cache
+def _verify(path: Path, expected: str, size: int, changed: int) -> None:
+    """Raise if the file is not the published one; size and time key the cache."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != expected:
+        raise DataError(
+            f"{path}: expected the published file with SHA-256 {expected}, got one of "
+            f"{size} bytes with {digest}; get it again, or read it as it is with "
+            f"verify=False."
+        )

@@ -18,10 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from earmark.documents._corpus_files import write_to_cache
 from earmark.documents.document import Documents
 from earmark.exceptions import DataError
-from earmark.whole_files import cache_folder
+from earmark.whole_files import cache_folder, write_whole
 
 __all__ = ["docstring_corpus"]
 
@@ -130,7 +129,10 @@ def docstring_corpus(cache: bool = True) -> Documents:
         entries = _collect()
         if cache:
             packed = gzip.compress(json.dumps(entries).encode(), 1, mtime=0)
-            if not write_to_cache(path, packed):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(path, packed)
+            except OSError:
                 logger.info("no docstring cache: %s cannot be written", path.parent)
     if len({entry.label for entry in entries}) < 2:
         raise DataError(

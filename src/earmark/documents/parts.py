@@ -11,11 +11,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.documents._cells import Table, as_label, to_documents
 from earmark.documents._records import ParquetBatch, parquet_batches
 from earmark.documents._sources import Source, find_sources
 from earmark.documents._streams import Format, ReadOptions
-from earmark.documents.columns import Plan, Request, fault
+from earmark.documents.columns import (
+    Plan,
+    Request,
+    Table,
+    as_label,
+    fault,
+    to_documents,
+)
 from earmark.documents.document import Documents
 from earmark.documents.readers import source_tables
 from earmark.exceptions import DataError
@@ -153,18 +159,6 @@ def list_parts(
     """The files of a directory in the order of their names, or one file.
 
     The columns are those asked for, or those that the first readable part has.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> for name in ("b.jsonl", "a.jsonl"):
-    ...     line = '{"text": "good", "label": "pos"}'
-    ...     _ = pathlib.Path(folder.name, name).write_text(line)
-    >>> [part.path.name for part in list_parts(folder.name)]
-    ['a.jsonl', 'b.jsonl']
-    >>> folder.cleanup()
-
     """
     options = ReadOptions(format=format, encoding=encoding, quote=quote)
     request = Request(
@@ -220,10 +214,8 @@ def _first_plan(parts: Sequence[Part]) -> Plan:
 
 def _rows_a_batch(metadata: Any) -> int:
     groups = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
-    mean = max(
-        (group.total_byte_size / max(1, group.num_rows) for group in groups), default=1
-    )
-    return int(np.clip(_BATCH_BYTES / max(1.0, mean), 1, _MOST_ROWS))
+    sizes = [group.total_byte_size / max(1, group.num_rows) for group in groups]
+    return int(np.clip(_BATCH_BYTES / max(1.0, *sizes, 1.0), 1, _MOST_ROWS))
 
 
 def _batch(request: Request, rows: ParquetBatch) -> Batch:

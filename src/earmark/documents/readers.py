@@ -10,9 +10,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Literal
 
-from earmark.documents._cells import IdRegister, Table, to_documents
 from earmark.documents._csv import csv_tables
-from earmark.documents._folder import folder_documents
 from earmark.documents._records import (
     excel_tables,
     fasttext_tables,
@@ -20,9 +18,9 @@ from earmark.documents._records import (
     mail_tables,
     parquet_tables,
 )
-from earmark.documents._sources import Source, find_sources
+from earmark.documents._sources import Source, find_sources, folder_documents
 from earmark.documents._streams import Format, ReadOptions, open_bytes, open_text
-from earmark.documents.columns import Request, fault
+from earmark.documents.columns import IdRegister, Request, Table, fault, to_documents
 from earmark.documents.document import Documents, concatenate
 from earmark.documents.labels import merged_labels, warn_about_labels
 
