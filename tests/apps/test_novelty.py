@@ -9,8 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from earmark import TextClassifier
-from earmark.apps.label.payloads import document_data
 from earmark.apps.label.project import open_project
+from earmark.apps.label.views import document_data
 from earmark.apps.serve.app import make_app
 from earmark.apps.serve.metrics import Recent
 from earmark.documents import Documents

@@ -94,12 +94,13 @@ def test_browsing_searches_and_filters(client):
 
 
 def test_wrong_answers_are_suspected_and_in_the_confusion_table(client):
-    answer_some(client, 36)
+    for d in range(48):  # what would be asked depends on how fast the model learns
+        post(client, "answer", key=f"b{d}", document=d, labels=[truth(d)], how="browse")
     lessons = [d for d in client.session.loop.lessons() if truth(d) == "tea"]
-    post(client, "answer", key="x", document=lessons[0], labels=["car"], how="browse")
+    post(client, "answer", key="x", document=lessons[3], labels=["car"], how="browse")
     assert client.session.wait()
     suspects = post(client, "browse", show="suspects")["documents"]
-    assert suspects[0]["document"] == lessons[0]
+    assert suspects[0]["document"] == lessons[3]
     share, words = suspects[0]["note"].split("%")
     assert 50 <= int(share) <= 100
     assert words == " likely wrong: others like it are tea"
@@ -107,7 +108,7 @@ def test_wrong_answers_are_suspected_and_in_the_confusion_table(client):
     row, column = table["labels"].index("car"), table["labels"].index("tea")
     assert table["table"][row][column] >= 1
     cell = post(client, "browse", show="answered", given="car", guess="tea")
-    assert lessons[0] in [line["document"] for line in cell["documents"]]
+    assert lessons[3] in [line["document"] for line in cell["documents"]]
 
 
 def test_undo_and_new_labels(client):
@@ -196,7 +197,7 @@ def test_other_sites_cannot_reach_it(client):
 def test_wrong_requests_are_refused(client, body):
     reply = client.post("/api/answer", json=body)
     assert reply.status_code == 422
-    assert not client.session.store.current()
+    assert not client.session.entries
 
 
 def test_regions_and_known_labels_are_taken_over(tmp_path):

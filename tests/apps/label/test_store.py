@@ -10,7 +10,7 @@ import time
 import pytest
 
 from earmark.apps.label.project import claim
-from earmark.apps.label.store import Store
+from earmark.apps.label.store import Store, settled
 from earmark.exceptions import DataError
 
 FACTS = {"documents": "abc", "seed": 0}
@@ -24,7 +24,7 @@ def store(tmp_path):
 
 
 def labels_of(store):
-    return {document: entry.labels for document, entry in store.current().items()}
+    return {d: settled(entries).labels for d, entries in store.entries().items()}
 
 
 def test_the_latest_answer_of_a_document_counts(store):
@@ -32,7 +32,7 @@ def test_the_latest_answer_of_a_document_counts(store):
     store.write("k2", [(3, ("b",))], "asked", "other")
     store.write("k3", [(4, None)], "asked", "tab")
     assert labels_of(store) == {3: ("b",), 4: None}
-    assert store.current_of(3).labels == ("b",)
+    assert settled(store.entries_of(3)).labels == ("b",)
 
 
 def test_the_same_key_is_taken_once(store):
@@ -56,7 +56,7 @@ def test_bulk_never_replaces_a_person_and_is_undone_at_once(store):
     store.write("k1", [(1, ("a",))], "asked", "tab")
     store.write("k2", [(1, ("b",)), (2, ("b",))], "bulk", "tab")
     assert labels_of(store) == {1: ("a",), 2: ("b",)}
-    assert store.current_of(1).labels == ("a",)
+    assert settled(store.entries_of(1)).labels == ("a",)
     assert sorted(store.undo("tab")) == [1, 2]
     assert labels_of(store) == {1: ("a",)}
 
@@ -93,7 +93,7 @@ def test_two_processes_write_into_one_project(tmp_path, store):
     other = Store(tmp_path, FACTS)
     for number in range(20):
         (store, other)[number % 2].write(f"k{number}", [(number, ("a",))], "x", "t")
-    assert len(store.current()) == len(other.current()) == 20
+    assert len(store.entries()) == len(other.entries()) == 20
     other.close()
 
 
@@ -121,7 +121,7 @@ def test_kill_9_loses_no_answer_that_was_confirmed(tmp_path):
     process.stdout.close()
     last = int(rest[-1]) if rest else last
     store = Store(tmp_path, FACTS)
-    found = sorted(store.current())
+    found = sorted(store.entries())
     assert found[: last + 1] == list(range(last + 1))
     assert len(found) <= last + 2  # at most the one that was under way
     store.close()

@@ -3,6 +3,7 @@
 import csv
 import io
 import sqlite3
+from dataclasses import replace
 
 import pytest
 from sklearn.metrics import cohen_kappa_score
@@ -47,6 +48,20 @@ def label_all(client, person, says, n=200):
 
 def bob_says(document):
     return "car" if document % 5 == 0 else truth(document)
+
+
+def test_documents_that_came_with_a_label_are_not_asked_twice(tmp_path):
+    labels = [truth(d) if d % 2 else None for d in range(60)]
+    known = replace(documents(), labels=labels)
+    session = open_project(known, tmp_path / "p", labels=list(TOPICS), overlap=0.25)
+    with TestClient(make_app(session), base_url="http://localhost") as client:
+        assert len(session.overlap) == 15
+        assert all(d % 2 == 0 for d in session.overlap)
+        ann = label_all(client, "ann", truth)
+        bob = label_all(client, "bob", truth)
+        assert sorted(ann) == list(range(0, 60, 2))
+        assert set(bob) == session.overlap
+        assert client.get("/api/project").json()["twice"] == 15
 
 
 def test_the_overlap_is_answered_twice_and_everything_else_once(team):
@@ -118,6 +133,8 @@ def test_agreement_disputes_and_their_settlement(team):
         ("bob", "asked", "False"),
         ("cid", "settled", "True"),
     ]
+    said = [truth(differ[0]), bob_says(differ[0]), "tea"]
+    assert [r["label"] for r in rows] == said
     assert all(r["at"].startswith("20") for r in rows)
     labels = team.get("/export/labels.csv").text
     chosen = next(

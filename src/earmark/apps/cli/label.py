@@ -197,7 +197,7 @@ def _set_people(folder: Path, invite: str | None, revoke: str | None) -> None:
 
 
 def _export(session: Session, out: Path) -> None:
-    from earmark.apps.label.export import export
+    from earmark.apps.label.project import export
     from earmark.apps.web.replies import Refusal
     from earmark.whole_files import write_whole
 

@@ -12,11 +12,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route, Router
 
-from earmark.apps.label.browse import Browser, Question
-from earmark.apps.label.export import EXPORTS, export
-from earmark.apps.label.payloads import document_data, state_data
+from earmark.apps.label.project import EXPORTS, export
 from earmark.apps.label.session import Session
-from earmark.apps.label.team import Team
+from earmark.apps.label.views import (
+    Browser,
+    Question,
+    document_data,
+    project_data,
+    state_data,
+)
 from earmark.apps.web.guard import Guard, Limits, require_json
 from earmark.apps.web.replies import Refusal, as_json, static_files
 from earmark.apps.web.run import LOOPBACK
@@ -107,17 +111,9 @@ def make_app(
 ) -> Guard:
     """An ASGI application around a session; closes it at the end.
 
-    Parameters
-    ----------
-    session : Session
-        What is labelled.
-    hosts : frozenset of str or None
-        Host names to answer to; others are refused, so that no page of another
-        site can reach the project by a name of its own.
-    with_tokens : bool
-        Whether everybody must send the token they were invited with; without,
-        people say who they are.
-
+    Requests to other ``hosts`` are refused, so that no page of another site can reach
+    the project by a name of its own. ``with_tokens`` everybody must send the token they
+    were invited with; without, people say who they are.
     """
     labelling = _Labelling(session)
     return Guard(
@@ -136,7 +132,6 @@ class _Labelling:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.browser = Browser(session)
-        self.team = Team(session)
         self.files = static_files("label")
         self.actions: dict[
             str, tuple[type[_Body], Callable[[Any], JsonObject | None]]
@@ -208,8 +203,7 @@ class _Labelling:
     # -- actions -----------------------------------------------------------------
 
     def shown(self, document: int, why: str, body: _Body) -> JsonObject:
-        if document >= len(self.session.documents):
-            raise Refusal(404, "document", "there is no such document.")
+        self.session.check_document(document)
         data = document_data(self.session, document, why, person=body.person)
         return {"document": data}
 
@@ -226,28 +220,26 @@ class _Labelling:
 
     def undo(self, body: _Body) -> JsonObject:
         documents = self.session.undo(body.client)
-        found = self.next(body)
         if len(documents) == 1:
-            found = self.shown(documents[0], "undone", body)
-        return {"undone": len(documents), **found}
+            return {"undone": 1, **self.shown(documents[0], "undone", body)}
+        return {"undone": len(documents), **self.next(body)}
 
     def describe(self, body: _Meaning) -> JsonObject:
-        self.session.describe_label(
-            body.name, body.description, body.shortcut, body.group
-        )
-        return {"project": self.team.data()}
+        facts = body.name, body.description, body.shortcut, body.group
+        self.session.describe_label(*facts)
+        return {"project": project_data(self.session)}
 
     def change(self, body: _Change) -> JsonObject:
         self.session.change_labels(body.action, body.old, body.new, body.person)
-        return {"project": self.team.data()}
+        return {"project": project_data(self.session)}
 
     def unchange(self, body: _Number) -> JsonObject:
         self.session.undo_label_change(body.number, body.person)
-        return {"project": self.team.data()}
+        return {"project": project_data(self.session)}
 
     def guidelines(self, body: _Guidelines) -> JsonObject:
         self.session.store.set_fact("guidelines", body.text)
-        return {"project": self.team.data()}
+        return {"project": project_data(self.session)}
 
     def note(self, body: _Note) -> JsonObject:
         self.session.note(body.document, body.person, body.text, body.flagged)
@@ -269,7 +261,7 @@ class _Labelling:
 
     def project(self, request: Request) -> Response:
         me = request.scope.get("earmark.person")
-        return as_json(self.team.data() | {"me": me})
+        return as_json(project_data(self.session) | {"me": me})
 
     def exported(self, request: Request) -> Response:
         name = request.path_params["name"]

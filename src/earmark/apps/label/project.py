@@ -1,52 +1,59 @@
-"""Opening a project: documents, settings, what was answered before."""
+"""Opening a project, and taking the work away: labels, a model, a report."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
+import io
+import json
+import tempfile
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from earmark._optional import require
 from earmark.apps.label.session import Session
-from earmark.apps.label.store import Store
+from earmark.apps.label.store import Entry, Store
+from earmark.apps.web.replies import Refusal
 from earmark.documents import Documents
 from earmark.exceptions import DataError
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.labelling import LabellingLoop
-from earmark.typing import FloatMatrix
+from earmark.pipeline.labelling.learners import Answers
+from earmark.typing import FloatMatrix, JsonObject
+from earmark.whole_files import locked_file
 
-__all__ = ["claim", "described", "fingerprint", "open_project", "read_labels"]
+__all__ = ["EXPORTS", "claim", "export", "fit_model", "open_project", "read_labels"]
 
+EXPORTS = (
+    *("labels.csv", "labels.jsonl", "labels.parquet", "answers.csv"),
+    *("model.earmark", "report.html"),
+)
 _LABEL_COLUMNS = ("label", "description", "group", "key")
 
 
-def claim(folder: Path) -> Any:
+def claim(folder: Path) -> ExitStack:
     """Hold the project for this process, until the answer is closed or the end.
 
     A project that another process holds is a DataError: each would ask for the same
-    documents. Where the system has no such locks, nothing is held.
+    documents.
     """
-    try:
-        import fcntl
-    except ImportError:
-        return None
     folder.mkdir(parents=True, exist_ok=True)
-    held = (folder / "in-use").open("w")
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        held.close()
+    claimed = ExitStack()
+    if not claimed.enter_context(locked_file(folder / "in-use", wait=False)):
+        claimed.close()
         raise DataError(
             f"{folder}: this project is open in another `earmark label`; use its page, "
             "or end it first."
-        ) from None
-    return held
+        )
+    return claimed
 
 
-def fingerprint(documents: Documents) -> str:
+def _fingerprint(documents: Documents) -> str:
     """A digest of the texts, so that answers never meet other documents."""
     digest = hashlib.sha256()
     for text in documents.joined("\x1f"):
@@ -69,7 +76,7 @@ def read_labels(path: Path) -> list[dict[str, str]]:
         return [{k: (v or "").strip() for k, v in row.items()} for row in table]
 
 
-def described(store: Store) -> dict[str, list[str]]:
+def _described(store: Store) -> dict[str, list[str]]:
     """Names and descriptions of the labels that have one, as class names."""
     return {
         row["name"]: [row["name"], row["description"]]
@@ -94,14 +101,15 @@ def open_project(
     """A session on a new project, or on one that goes on.
 
     Labels that the documents bring along are taken over as answers, once. A share
-    of ``overlap`` of the documents, drawn at random, is asked of two people. A model
-    to ``start`` from brings its labels along; "names" makes one from nothing but the
-    documents and the names and descriptions of the labels.
+    of ``overlap`` of the documents, drawn at random among those without such a label,
+    is asked of two people. A model to ``start`` from brings its labels along; "names"
+    makes one from nothing but the documents and the names and descriptions of the
+    labels.
     """
     if len(documents) < 2:
         raise DataError(f"{documents.source}: expected at least two documents.")
     facts = {
-        "documents": fingerprint(documents),
+        "documents": _fingerprint(documents),
         "several labels": any_of,
         "share of checks": check_share,
         "seed": seed,
@@ -126,9 +134,10 @@ def open_project(
     except BaseException:
         store.close()
         raise
-    order = np.random.default_rng([seed, 2]).permutation(len(documents))
-    twice = order[: round(overlap * len(documents))]
-    return Session(documents, loop, store, twice.tolist())
+    order = np.random.default_rng([seed, 2]).permutation(len(documents)).tolist()
+    if documents.labels is not None:  # what the data says is no second opinion
+        order = [d for d in order if documents.labels[d] is None]
+    return Session(documents, loop, store, order[: round(overlap * len(documents))])
 
 
 def _make_labels(
@@ -172,7 +181,176 @@ def _started(
 def _named_model(documents: Documents, store: Store) -> TextClassifier:
     """A model from the documents and what the labels are called and mean."""
     labels = store.labels()
-    names = {name: [name] for name in labels} | described(store)
+    names = {name: [name] for name in labels} | _described(store)
     return TextClassifier(class_names=names, random_state=0).fit(
         documents.texts, classes=labels
     )
+
+
+# -- taking the work away -------------------------------------------------------------
+
+
+def export(session: Session, name: str, *, all_documents: bool = False) -> bytes:
+    """The bytes of one of the ``EXPORTS``.
+
+    With ``all_documents`` the labels files hold every document; those without an
+    answer have no label.
+    """
+    kind = name.rpartition(".")[2]
+    if kind == "earmark":
+        return _model_bytes(fit_model(session))
+    if kind == "html":
+        return _report(session)
+    if name == "answers.csv":
+        return _csv(_answers(session))
+    rows = _rows(session, all_documents)
+    if kind == "jsonl":
+        return "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows).encode(
+            "utf-8", "surrogatepass"
+        )
+    if kind == "csv":
+        return _csv(rows)
+    return _parquet(rows)
+
+
+def _rows(session: Session, all_documents: bool) -> list[JsonObject]:
+    documents, notes = session.documents, _notes(session)
+    rows = []
+    for document in range(len(documents)):
+        entry = session.entries.get(document)
+        if entry is None or entry.labels is None:
+            if not all_documents:
+                continue
+            entry = None
+        row: JsonObject = {"row": session.row_of(document)}
+        if documents.ids is not None:
+            row["id"] = documents.ids[document]
+        row["label"] = _label(session, entry)
+        row["by"] = None if entry is None else "person"
+        if entry is not None and session.loop.is_check[document]:
+            row["by"] = "check"
+        if entry is not None and entry.how == "bulk":
+            row["by"] = "model"
+        row["person"] = None if entry is None else entry.person
+        row["at"] = None if entry is None else _stamp(entry)
+        row["note"] = notes.get(document)
+        rows.append(row | session.parts_of(document, "text"))
+    return rows
+
+
+def _label(session: Session, entry: Entry | None) -> str | list[str] | None:
+    """What an entry says: a label, or a list where there may be any number."""
+    if entry is None or entry.labels is None:
+        return None
+    return list(entry.labels) if session.loop.any_of else entry.labels[0]
+
+
+def _answers(session: Session) -> list[JsonObject]:
+    """Every answer that was not undone: who said what, when and how."""
+    numbers = {document: entry.number for document, entry in session.entries.items()}
+    return [
+        {
+            "row": session.row_of(document),
+            "label": _label(session, entry),
+            "person": "model" if entry.how == "bulk" else entry.person,
+            "how": entry.how,
+            "at": _stamp(entry),
+            "counts": numbers.get(document) == entry.number,
+        }
+        for document, entries in session.store.entries().items()
+        for entry in entries
+    ]
+
+
+def _notes(session: Session) -> dict[int, str]:
+    """Notes and flags of each document in one line."""
+    texts: dict[int, list[str]] = {}
+    for note in session.store.notes():
+        words = ("[flag] " if note["flagged"] else "") + note["text"]
+        who = f"{note['person']}: " if note["person"] else ""
+        texts.setdefault(note["document"], []).append((who + words).strip())
+    return {document: "; ".join(parts) for document, parts in texts.items()}
+
+
+def _stamp(entry: Entry) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(entry.at))
+
+
+def _csv(rows: list[JsonObject]) -> bytes:
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(
+        rows[0] if rows else ["row", "label", "by", "person", "at", "note", "text"]
+    )
+    for row in rows:
+        label = row["label"]
+        shown = json.dumps(label) if isinstance(label, list) else label
+        writer.writerow((row | {"label": shown}).values())
+    return file.getvalue().encode("utf-8", "surrogatepass")
+
+
+def _parquet(rows: list[JsonObject]) -> bytes:
+    pyarrow = require("pyarrow", "write Parquet files")
+    parquet = require("pyarrow.parquet", "write Parquet files")
+    file = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(rows), file)
+    return file.getvalue()
+
+
+def fit_model(session: Session) -> TextClassifier:
+    """A classifier of all answers; the random checks calibrate its promise.
+
+    It answers every document unless it is asked to abstain. The checks take no part
+    in fitting, so ``max_error`` keeps its guarantee then.
+    """
+    loop, documents = session.loop, session.documents
+    lessons, checks = loop.lessons(), loop.checks()
+    classes = {label for given in lessons.values() for label in given}
+    if len(classes) < 2:
+        raise Refusal(409, "too_early", "answer documents of two labels at least.")
+    rest = [d for d in range(len(documents)) if d not in lessons and d not in checks]
+    names = {
+        name: texts
+        for name, texts in _described(session.store).items()
+        if name in classes and not loop.any_of
+    }
+    model = TextClassifier(
+        multi_label=loop.any_of,
+        confidence=loop.confidence,
+        class_names=names or "auto",
+        random_state=0,
+    )
+    texts, labels = _labelled(session, lessons)
+    pool = documents.take(rest).texts if rest else None
+    if checks:
+        try:
+            calibration = _labelled(session, checks)
+            return model.fit(texts, labels, unlabelled=pool, calibration=calibration)
+        except DataError:  # checks that only repeat lessons promise nothing
+            pass
+    return model.fit(texts, labels, unlabelled=pool)
+
+
+def _labelled(session: Session, answers: Answers) -> tuple[Any, list[Any]]:
+    """Texts and labels of answered documents, as a classifier takes them."""
+    any_of = session.loop.any_of
+    labels = [list(given) if any_of else given[0] for given in answers.values()]
+    return session.documents.take(answers).texts, labels
+
+
+def _model_bytes(model: TextClassifier) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.earmark"
+        model.save(path)
+        return path.read_bytes()
+
+
+def _report(session: Session) -> bytes:
+    """On the random checks, by a model that has not seen them."""
+    checks = session.loop.checks()
+    if not checks:
+        raise Refusal(409, "too_early", "the report needs answered random checks.")
+    header = {"date": time.strftime("%Y-%m-%d"), "data": session.documents.source}
+    report = fit_model(session).report(*_labelled(session, checks), header=header)
+    page: str = report.to_html()
+    return page.encode("utf-8", "replace")

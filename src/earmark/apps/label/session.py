@@ -33,26 +33,8 @@ _MOST_LABELS = 500
 class Session:
     """Answers go to the store first, then to the loop; the model follows.
 
-    Parameters
-    ----------
-    documents : Documents
-        What there is to label.
-    loop : LabellingLoop
-        Over the same documents.
-    store : Store
-        Whose answers are taken over.
-    overlap : iterable of int
-        Documents to ask two people about, who do not see each other's answers.
-
-    Attributes
-    ----------
-    entries : dict of int to Entry
-        What counts for each document.
-    said : dict of int to dict of str to Entry
-        Independent answers by person.
-    disputed : set of int
-        Documents with different answers that nobody has settled.
-
+    Documents of ``overlap`` are asked of two people, who do not see each other's
+    answers.
     """
 
     def __init__(
@@ -66,6 +48,8 @@ class Session:
         self.loop = loop
         self.store = store
         self.overlap = frozenset(overlap)
+        # What counts for each document; independent answers by person; documents with
+        # different ones that nobody has settled.
         self.entries: dict[int, Entry] = {}
         self.said: dict[int, dict[str, Entry]] = {}
         self.disputed: set[int] = set()
@@ -104,21 +88,17 @@ class Session:
                 if holder == client and self._is_open(document, person):
                     self._leases[document] = (client, now + _LEASE_SECONDS, why)
                     return document, why
-            pick = self._second(person)
-            if pick is None:
-                learned = self.loop.next_pick(self._leases.keys())
-                if learned is None:
-                    return None
-                pick = learned.document, learned.why
-            self._leases[pick[0]] = (client, now + _LEASE_SECONDS, pick[1])
-            return pick
-
-    def _second(self, person: str) -> tuple[int, str] | None:
-        """A document that one other person answered and two should."""
-        for document, who in self._once.items():
-            if who != person and document not in self._leases:
-                return document, "second"
-        return None
+            # First a document that one other person answered and two should.
+            others = (d for d, who in self._once.items() if who != person)
+            second = next((d for d in others if d not in self._leases), None)
+            if second is not None:
+                document, why = second, "second"
+            elif (pick := self.loop.next_pick(self._leases.keys())) is not None:
+                document, why = pick.document, pick.why
+            else:
+                return None
+            self._leases[document] = (client, now + _LEASE_SECONDS, why)
+            return document, why
 
     def _is_open(self, document: int, person: str) -> bool:
         """Whether this person may still be asked about a document."""
@@ -146,13 +126,11 @@ class Session:
         person: str = "",
     ) -> bool:
         """Take down an answer (None: skipped); False if it was known already."""
-        self._check_document(document)
+        self.check_document(document)
         answer = None if labels is None else self._checked(labels)
         with self._wake:
-            new = self.store.write(key, [(document, answer)], how, client, person)
             self._leases.pop(document, None)
-            self._refresh([document])
-        return new
+            return self._write(key, [(document, answer)], how, client, person) > 0
 
     def answer_many(
         self,
@@ -171,14 +149,24 @@ class Session:
         with self._wake:
             wanted = [d for d in dict.fromkeys(documents) if self.may_see(d, person)]
             for document in wanted:
-                self._check_document(document)
+                self.check_document(document)
             answers = [(document, answer) for document in wanted]
-            if not answers or not self.store.write(
-                key, answers, "list", client, person
-            ):
-                return 0
-            self._refresh(wanted)
-            return len(wanted)
+            return self._write(key, answers, "list", client, person)
+
+    def _write(
+        self,
+        key: str,
+        answers: Sequence[tuple[int, tuple[str, ...] | None]],
+        how: str,
+        client: str,
+        person: str,
+    ) -> int:
+        """Store answers and take them over; how many were new. Needs the lock."""
+        if not answers:
+            return 0
+        new = self.store.write(key, answers, how, client, person)
+        self._refresh([document for document, _ in answers])
+        return len(answers) if new else 0
 
     def may_see(self, document: int, person: str) -> bool:
         """Whether guess and answers may be shown: not where they would sway.
@@ -207,7 +195,7 @@ class Session:
 
     def confirm(self, document: int) -> None:
         """The suspected answer to a document is right."""
-        self._check_document(document)
+        self.check_document(document)
         with self._lock:
             self.store.confirm(document)
 
@@ -230,14 +218,12 @@ class Session:
         if not old or len(set(names)) != n_new or (action != "merge" and len(old) > 1):
             raise Refusal(422, "label", f"cannot {action} these into {len(names)}.")
         if action == "rename" and names[0] in known:
-            raise Refusal(
-                422, "label", f"there is a label {names[0]!r} already; merge them."
-            )
+            words = f"there is a label {names[0]!r} already; merge them."
+            raise Refusal(422, "label", words)
         with self._wake:
             self.store.change_labels(action, old, names, person)
-            grant = self.loop.view.granted
+            grant, next_look = self.view.granted, self.view.next_look
             if grant is not None and action in ("rename", "merge"):
-                next_look = self.loop.view.next_look
                 self._keep_promise(grant.renamed(old, names[0]), next_look)
             elif grant is not None:  # what it said of the label is void
                 self._keep_promise(None)
@@ -252,7 +238,7 @@ class Session:
             self.change_labels("rename", changes[0].new, changes[0].old, person)
             return
         with self._wake:
-            self.store.undo_label_change(number)
+            self.store.undo_label_change(changes[0])
             self._keep_promise(None)
             self._start_over()
 
@@ -272,7 +258,7 @@ class Session:
 
     def note(self, document: int, person: str, text: str, flagged: bool) -> None:
         """Keep a note on a document, or a flag for discussion."""
-        self._check_document(document)
+        self.check_document(document)
         self.store.set_note(document, person, text.strip(), flagged)
 
     def accept(self, key: str, client: str, person: str = "") -> int:
@@ -282,20 +268,11 @@ class Session:
             open_, grant = self.acceptable(view), view.granted
             if grant is None:
                 return 0
+            pairs = zip(grant.documents.tolist(), grant.guesses, strict=True)
             answers = [
-                (document, guess)
-                for document, guess in zip(
-                    grant.documents.tolist(), grant.guesses, strict=True
-                )
-                if open_[document]
+                (document, guess) for document, guess in pairs if open_[document]
             ]
-            rows = [document for document, _ in answers]
-            if not answers or not self.store.write(
-                key, answers, "bulk", client, person
-            ):
-                return 0
-            self._refresh(rows)
-            return len(answers)
+            return self._write(key, answers, "bulk", client, person)
 
     def acceptable(self, view: View) -> BoolVector:
         """Unanswered documents with the promise."""
@@ -310,6 +287,18 @@ class Session:
 
     # -- for looking ---------------------------------------------------------------
 
+    def row_of(self, document: int) -> int:
+        """The number of a document in its file."""
+        rows = self.documents.rows
+        return rows[document] if rows else document + 1
+
+    def parts_of(self, document: int, name: str = "") -> dict[str, str]:
+        """Its texts by region; a single text under ``name``."""
+        texts = self.documents.texts
+        if not isinstance(texts, dict):
+            return {name: texts[document]}
+        return {region: column[document] for region, column in texts.items()}
+
     @property
     def view(self) -> View:
         """The latest state of the model."""
@@ -323,9 +312,7 @@ class Session:
     def wait(self, seconds: float = 60.0) -> bool:
         """Wait until the model knows every answer."""
         with self._wake:
-            return self._wake.wait_for(
-                lambda: not self._dirty and not self._learning.locked(), seconds
-            )
+            return self._wake.wait_for(lambda: not self.is_learning, seconds)
 
     def left_out(self) -> tuple[list[int], list[str], Any]:
         """Learned documents judged by a model without them."""
@@ -338,10 +325,9 @@ class Session:
 
     def _label_name(self, name: str) -> str:
         name = " ".join(name.split())
-        if not name or len(name) > _LONGEST_LABEL:
-            raise Refusal(
-                422, "label", f"a label has 1 to {_LONGEST_LABEL} characters."
-            )
+        if not 0 < len(name) <= _LONGEST_LABEL:
+            words = f"a label has 1 to {_LONGEST_LABEL} characters."
+            raise Refusal(422, "label", words)
         return name
 
     def _start_over(self) -> None:
@@ -349,10 +335,8 @@ class Session:
         self._labelling += 1
         self.loop.forget_answers()
         self.loop.view = self._promised(self.loop.view)
-        self.entries.clear()
-        self.said.clear()
-        self.disputed.clear()
-        self._once.clear()
+        for known in (self.entries, self.said, self.disputed, self._once):
+            known.clear()
         everything = self.store.entries()
         counting = {d: settled(entries) for d, entries in everything.items()}
         order = sorted(counting, key=lambda d: e.number if (e := counting[d]) else 0)
@@ -396,7 +380,13 @@ class Session:
         self.entries.pop(document, None)
         if entry is not None:
             self.entries[document] = entry
-        self._apply(document, entry)
+        # The model's own answers teach it nothing.
+        if entry is None or entry.how == "bulk":
+            self.loop.retract(document)
+        elif entry.labels is None:
+            self.loop.skip(document)
+        else:
+            self.loop.answer(document, entry.labels)
         said = self.said[document] = opinions(entries)
         answers = {e.labels for e in said.values() if e.labels is not None}
         independent = entry is not None and entry.how in ("asked", "data")
@@ -407,7 +397,8 @@ class Session:
         if independent and document in self.overlap and len(said) == 1:
             self._once[document] = next(iter(said))
 
-    def _check_document(self, document: int) -> None:
+    def check_document(self, document: int) -> None:
+        """Refuse the number of a document that is not there."""
         if not 0 <= document < len(self.documents):
             raise Refusal(404, "document", "there is no such document.")
 
@@ -426,15 +417,6 @@ class Session:
             self._take(document, self.store.entries_of(document))
         self._dirty = True
         self._wake.notify_all()
-
-    def _apply(self, document: int, entry: Entry | None) -> None:
-        """The model's own answers teach it nothing."""
-        if entry is None or entry.how == "bulk":
-            self.loop.retract(document)
-        elif entry.labels is None:
-            self.loop.skip(document)
-        else:
-            self.loop.answer(document, entry.labels)
 
     def _learn(self) -> None:
         while True:
@@ -469,14 +451,12 @@ class Session:
 
     def _note_point(self, view: View, n_answers: int) -> None:
         estimate = view.estimate
-        if estimate.accuracy is None:
-            return
-        share = float(view.guaranteed().mean())
-        self.store.add_point(
-            n_answers=n_answers,
-            n_checks=estimate.n_documents,
-            accuracy=estimate.accuracy,
-            low=estimate.low,
-            high=estimate.high,
-            coverage=share,
-        )
+        if estimate.accuracy is not None:
+            self.store.add_point(
+                n_answers=n_answers,
+                n_checks=estimate.n_documents,
+                accuracy=estimate.accuracy,
+                low=estimate.low,
+                high=estimate.high,
+                coverage=float(view.guaranteed().mean()),
+            )

@@ -16,9 +16,10 @@ import secrets
 import sqlite3
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from typing import Any
 from earmark.exceptions import DataError
 from earmark.typing import JsonObject
 
-__all__ = ["Entry", "LabelChange", "Store", "opinions", "settled"]
+__all__ = ["Entry", "Store", "opinions", "settled"]
 
 _VERSION = 1
 _TABLES = """
@@ -74,6 +75,9 @@ _ADDED = {
     },
 }
 _ENTRY = "SELECT number, document, labels, how, client, at, person FROM log "
+_MAKE_LABEL = (
+    "INSERT INTO labels (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET gone = 0"
+)
 # Answers of people who could not see each other's.
 _INDEPENDENT = ("asked", "data")
 
@@ -142,23 +146,15 @@ def settled(entries: Sequence[Entry]) -> Entry | None:
     answers = [entry for entry in said if entry.labels is not None]
     if not answers:
         return said[-1]
-    votes = [
-        sum(other.labels == entry.labels for other in answers) for entry in answers
-    ]
-    return answers[votes.index(max(votes))]
+    votes = Counter(entry.labels for entry in answers)
+    return max(answers, key=lambda entry: votes[entry.labels])
 
 
 class Store:
-    """The log of a project; safe for several threads.
+    """The log of a project in a folder; safe for several threads.
 
-    Parameters
-    ----------
-    folder : Path
-        The project; created if need be.
-    facts : dict
-        What must not change between sessions: the data's fingerprint and the
-        settings. Another value than the stored one is a DataError.
-
+    ``facts`` must not change between sessions: the data's fingerprint and the settings.
+    Another value than the stored one is a DataError.
     """
 
     def __init__(self, folder: Path, facts: JsonObject) -> None:
@@ -173,23 +169,16 @@ class Store:
             # A commit is on the disk when it returns, also if the power fails.
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.executescript(_TABLES)
-            self._complete()
+            for table, columns in _ADDED.items():
+                there = {row[1] for row in self._all(f"PRAGMA table_info({table})")}
+                for name, kind in columns.items():
+                    if name not in there:
+                        self._run(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
         except sqlite3.DatabaseError as error:
             raise DataError(
                 f"{self.path}: no project of earmark label: {error}"
             ) from None
-        self._agree(dict(facts, version=_VERSION))
-
-    def _complete(self) -> None:
-        """Give a project of an earlier version the columns it lacks."""
-        for table, columns in _ADDED.items():
-            there = {row[1] for row in self._all(f"PRAGMA table_info({table})")}
-            for name, kind in columns.items():
-                if name not in there:
-                    self._run(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
-
-    def _agree(self, facts: JsonObject) -> None:
-        for name, value in facts.items():
+        for name, value in {**facts, "version": _VERSION}.items():
             stored = self.fact(name)
             if stored is None:
                 self.set_fact(name, value)
@@ -227,12 +216,10 @@ class Store:
 
     def label_facts(self) -> list[JsonObject]:
         """Name, description, key and group of each label, in the order of making."""
-        names = ("name", "description", "key", "group")
-        rows = self._all(
-            "SELECT name, description, key, family FROM labels "
+        return self._dicts(
+            'SELECT name, description, key, family AS "group" FROM labels '
             "WHERE NOT gone ORDER BY place"
         )
-        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def add_labels(self, names: Iterable[str], *, again: bool = True) -> None:
         """Make labels; those that exist stay as they are.
@@ -240,15 +227,12 @@ class Store:
         Unless ``again``, a label that was renamed, merged, split or deleted is not
         made once more.
         """
-        replaced = {old for change in self.label_changes() for old in change.old}
+        changes = [] if again else self.label_changes()
+        replaced = {old for change in changes for old in change.old}
         with self._transaction():
             for name in names:
-                if again or name not in replaced:
-                    self._db.execute(
-                        "INSERT INTO labels (name) VALUES (?) "
-                        "ON CONFLICT (name) DO UPDATE SET gone = 0",
-                        (name,),
-                    )
+                if name not in replaced:
+                    self._db.execute(_MAKE_LABEL, (name,))
 
     def describe_label(
         self, name: str, description: str, key: str, group: str = ""
@@ -267,58 +251,44 @@ class Store:
         Answers with a label that was deleted or split are open again.
         """
         with self._transaction():
+            run = self._db.execute
             if action == "rename":
-                self._db.execute("DELETE FROM labels WHERE name = ? AND gone", new)
-                self._db.execute(
-                    "UPDATE labels SET name = ? WHERE name = ?", (*new, *old)
-                )
+                run("DELETE FROM labels WHERE name = ? AND gone", new)
+                run("UPDATE labels SET name = ? WHERE name = ?", (*new, *old))
             else:
                 for name in set(old) - set(new):
-                    self._db.execute(
-                        "UPDATE labels SET gone = 1 WHERE name = ?", (name,)
-                    )
+                    run("UPDATE labels SET gone = 1 WHERE name = ?", (name,))
             for name in new:
-                self._db.execute(
-                    "INSERT INTO labels (name) VALUES (?) "
-                    "ON CONFLICT (name) DO UPDATE SET gone = 0",
-                    (name,),
-                )
-            (last,) = self._db.execute("SELECT max(number) FROM log").fetchone()
-            self._db.execute(
+                run(_MAKE_LABEL, (name,))
+            (last,) = run("SELECT max(number) FROM log").fetchone()
+            names = json.dumps(list(old)), json.dumps(list(new))
+            run(
                 "INSERT INTO label_changes (action, old, new, person, at, entry) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    *(action, json.dumps(list(old)), json.dumps(list(new))),
-                    *(person, time.time(), last or 0),
-                ),
+                (action, *names, person, time.time(), last or 0),
             )
 
-    def undo_label_change(self, number: int) -> bool:
+    def undo_label_change(self, change: LabelChange) -> None:
         """Take back a merge, a split or a deletion; answers mean what they did."""
-        found = [c for c in self.label_changes() if c.number == number]
-        if not found or found[0].action == "rename":
-            return False
         with self._transaction():
-            self._db.execute(
-                "UPDATE label_changes SET undone = 1 WHERE number = ?", (number,)
-            )
-            for name in found[0].old:
+            undone = "UPDATE label_changes SET undone = 1 WHERE number = ?"
+            self._db.execute(undone, (change.number,))
+            for name in change.old:
                 self._db.execute("UPDATE labels SET gone = 0 WHERE name = ?", (name,))
-        return True
 
     def label_changes(self, *, undone: bool = False) -> list[LabelChange]:
         """What became of labels, oldest first."""
         rows = self._all(
             "SELECT number, action, old, new, person, at, entry, undone "
-            "FROM label_changes ORDER BY number"
+            "FROM label_changes WHERE ? OR NOT undone ORDER BY number",
+            undone,
         )
-        changes = [
+        return [
             LabelChange(
                 n, action, tuple(json.loads(old)), tuple(json.loads(new)), *rest
             )
             for n, action, old, new, *rest in rows
         ]
-        return [change for change in changes if undone or not change.undone]
 
     # -- notes and people --------------------------------------------------------
 
@@ -336,16 +306,12 @@ class Store:
 
     def notes(self, document: int | None = None) -> list[JsonObject]:
         """Notes and flags of one document, or of all."""
-        names = ("document", "person", "text", "flagged", "at")
-        rows = self._all(
-            f"SELECT {', '.join(names)} FROM notes "
+        rows = self._dicts(
+            "SELECT document, person, text, flagged, at FROM notes "
             "WHERE ?1 IS NULL OR document = ?1 ORDER BY at",
             document,
         )
-        return [
-            dict(zip(names, row, strict=True)) | {"flagged": bool(row[3])}
-            for row in rows
-        ]
+        return [row | {"flagged": bool(row["flagged"])} for row in rows]
 
     def invite(self, name: str) -> str:
         """A new token for a person; only its digest is kept."""
@@ -358,9 +324,7 @@ class Store:
 
     def revoke(self, name: str) -> bool:
         """Make a person's token worthless; what the person said stays."""
-        there = self._all("SELECT 1 FROM people WHERE name = ?", name)
-        self._run("DELETE FROM people WHERE name = ?", name)
-        return bool(there)
+        return self._run("DELETE FROM people WHERE name = ?", name) > 0
 
     def person_of(self, token: str) -> str | None:
         """Whose token it is, or None."""
@@ -372,12 +336,12 @@ class Store:
 
     def people(self) -> list[JsonObject]:
         """Everybody who was invited or said something: answers and last time."""
-        rows = self._all(
-            "SELECT person, count(*), max(at) FROM log "
+        rows = self._dicts(
+            "SELECT person AS name, count(*) AS answers, max(at) AS last FROM log "
             "WHERE NOT undone AND how NOT IN ('bulk', 'data') AND labels IS NOT NULL "
             "GROUP BY person"
         )
-        said = {name: {"answers": n, "last": at} for name, n, at in rows}
+        said = {row["name"]: row for row in rows}
         invited = [name for (name,) in self._all("SELECT name FROM people")]
         return [
             {"name": name, "answers": 0, "last": None, "invited": name in invited}
@@ -399,12 +363,9 @@ class Store:
 
         False if they were there already: the client asked twice.
         """
-        now = time.time()
+        same = (how, client, time.time(), person)
         rows = [
-            (
-                *(key, document, None if labels is None else json.dumps(labels)),
-                *(how, client, now, person),
-            )
+            (key, document, None if labels is None else json.dumps(labels), *same)
             for document, labels in answers
         ]
         try:
@@ -427,21 +388,15 @@ class Store:
         with self._lock:
             last = self._all(
                 "SELECT key FROM log "
-                "WHERE NOT undone AND (client = ? OR substr(client, 1, ?) = ?) "
-                "ORDER BY client = ? DESC, number DESC LIMIT 1",
-                client,
-                len(browser) + 1,
-                f"{browser}-",
-                client,
+                "WHERE NOT undone AND (client = ?1 OR substr(client, 1, ?2) = ?3) "
+                "ORDER BY client = ?1 DESC, number DESC LIMIT 1",
+                *(client, len(browser) + 1, f"{browser}-"),
             )
             if not last:
                 return []
-            (key,) = last[0]
-            documents = [
-                d for (d,) in self._all("SELECT document FROM log WHERE key = ?", key)
-            ]
-            self._run("UPDATE log SET undone = 1 WHERE key = ?", key)
-            return documents
+            documents = self._all("SELECT document FROM log WHERE key = ?", *last[0])
+            self._run("UPDATE log SET undone = 1 WHERE key = ?", *last[0])
+            return [document for (document,) in documents]
 
     def entries(self) -> dict[int, list[Entry]]:
         """Entries of each document that were not undone, oldest first."""
@@ -459,48 +414,32 @@ class Store:
             )
         )
 
-    def current(self) -> dict[int, Entry]:
-        """The entry that counts for each document, oldest first."""
-        counting = [settled(entries) for entries in self.entries().values()]
-        chosen = [entry for entry in counting if entry is not None]
-        return {e.document: e for e in sorted(chosen, key=lambda e: e.number)}
-
-    def current_of(self, document: int) -> Entry | None:
-        """The entry that counts for one document."""
-        return settled(self.entries_of(document))
-
     def _read(self, rows: Iterable[Any]) -> list[Entry]:
         """Entries as they are understood after the changes of labels since."""
         changes = self.label_changes()
-        read = []
-        for number, document, labels, how, client, at, person in rows:
-            entry = Entry(number, document, None, how, client, at, person)
-            if labels is not None:
-                names = before = tuple(json.loads(labels))
-                for change in changes:
-                    if change.entry >= number:
-                        names = change.applied(names)
-                if before and not names:
-                    continue  # all it said is gone: the document is open again
-                entry = replace(entry, labels=names)
-            read.append(entry)
-        return read
+        entries = []
+        for number, document, labels, *rest in rows:
+            names = before = None if labels is None else tuple(json.loads(labels))
+            for change in changes:
+                if names is not None and change.entry >= number:
+                    names = change.applied(names)
+            if names or not before:  # else all it said is gone: the document is open
+                entries.append(Entry(number, document, names, *rest))
+        return entries
 
     # -- learning curve ----------------------------------------------------------
 
     def add_point(self, **point: Any) -> None:
         """Remember what was estimated after so many answers."""
-        names = ("n_answers", "n_checks", "accuracy", "low", "high", "coverage")
         self._run(
-            "INSERT OR REPLACE INTO curve VALUES (?, ?, ?, ?, ?, ?)",
-            *(point[name] for name in names),
+            "INSERT OR REPLACE INTO curve "
+            f"({', '.join(point)}) VALUES ({', '.join('?' * len(point))})",
+            *point.values(),
         )
 
     def curve(self) -> list[JsonObject]:
         """All points, by number of answers."""
-        names = ("n_answers", "n_checks", "accuracy", "low", "high", "coverage")
-        rows = self._all("SELECT * FROM curve ORDER BY n_answers")
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        return self._dicts("SELECT * FROM curve ORDER BY n_answers")
 
     def close(self) -> None:
         """Close the file."""
@@ -522,9 +461,17 @@ class Store:
         with self._lock:
             return self._db.execute(command, values).fetchall()
 
-    def _run(self, command: str, *values: Any) -> None:
+    def _dicts(self, command: str, *values: Any) -> list[JsonObject]:
+        """Rows by the names of their columns."""
         with self._lock:
-            self._db.execute(command, values)
+            cursor = self._db.execute(command, values)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def _run(self, command: str, *values: Any) -> int:
+        """Run a command; how many rows it changed."""
+        with self._lock:
+            return self._db.execute(command, values).rowcount
 
 
 def _digest(token: str) -> str:

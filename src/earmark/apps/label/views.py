@@ -1,0 +1,583 @@
+"""What the page shows, as plain data: the state, a document, lists, the people."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import lru_cache
+from itertools import combinations
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from earmark.apps.label.session import Session
+from earmark.apps.label.store import Entry
+from earmark.apps.web.replies import finite
+from earmark.evaluation.label_errors import suspected_label_errors
+from earmark.evaluation.learning_curve import fit_power_laws
+from earmark.evaluation.significance import (
+    Agreement,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+)
+from earmark.pipeline.labelling import LabellingLoop, View
+from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, JsonObject
+
+__all__ = ["Browser", "Question", "document_data", "project_data", "state_data"]
+
+_SCORES_SHOWN = 6
+_POINTS_SHOWN = 150
+# Labels that the advice looks ahead, what of it is little (in points), and from how
+# many checks and points on it is given.
+_MORE_LABELS = 60
+_LITTLE = 1.0
+_FEWEST_CHECKS = 20
+_FEWEST_POINTS = 6
+# Words with less than this share of the strongest one's weight are left plain.
+_FAINT = 0.12
+_PAGE = 50
+_SNIPPET = 280
+# Characters before the first hit in a snippet.
+_LEAD = 60
+
+
+def state_data(session: Session) -> JsonObject:
+    """Progress, labels, estimate and promise."""
+    view, loop = session.view, session.loop
+    entries = list(session.entries.values())
+    people = [entry.labels for entry in entries if entry.how != "bulk"]
+    counts = Counter(label for given in people for label in given or ())
+    labels, curve = session.store.label_facts(), session.store.curve()
+    return {
+        "documents": len(session.documents),
+        "source": session.documents.source,
+        "any_of": loop.any_of,
+        "labels": [label | {"count": counts[label["name"]]} for label in labels],
+        "answered": sum(given is not None for given in people),
+        "skipped": sum(e.labels is None for e in entries),
+        "accepted": len(entries) - len(people),
+        "disputed": len(session.disputed),
+        "version": view.version,
+        "learning": session.is_learning,
+        "learned": view.n_learned,
+        "estimate": {
+            "accuracy": view.estimate.accuracy,
+            "low": view.estimate.low,
+            "high": view.estimate.high,
+            "checks": view.estimate.n_documents,
+            "waiting": loop.n_checks_waiting,
+        },
+        "promise": (promise := _promise(session, view)),
+        "advice": _advice(session, promise, curve),
+        # As many points as a small picture can show, the last one always.
+        "curve": [*curve[: -1 : max(1, len(curve) // _POINTS_SHOWN)], *curve[-1:]],
+    }
+
+
+def _promise(session: Session, view: View) -> JsonObject:
+    loop = session.loop
+    data: JsonObject = {
+        "max_error": loop.max_error,
+        "confidence": loop.confidence,
+        "holds": False,
+        "coverage": 0.0,
+        "acceptable": 0,
+        "missing": None,
+        "words": "Answer a few documents first.",
+    }
+    if view.threshold is None and view.granted is None:
+        return data
+    return data | {
+        "holds": view.granted is not None,
+        "coverage": float(view.guaranteed().mean()),
+        "acceptable": int(session.acceptable(view).sum()),
+        "missing": _missing(view),
+        "words": _words(view, loop.max_error),
+    }
+
+
+def _missing(view: View) -> int | None:
+    """Random checks until there may be a promise; None: not by checks alone."""
+    threshold = view.threshold
+    if view.granted is not None or threshold is None or threshold.n_missing is None:
+        return None
+    return max(threshold.n_missing, view.next_look - view.estimate.n_documents, 1)
+
+
+def _advice(session: Session, promise: JsonObject, curve: list[JsonObject]) -> str:
+    """What to do next and what it brings, in a sentence or three."""
+    estimate, limit = session.view.estimate, f"{100 * promise['max_error']:g} %"
+    if session.view.fitted is None:
+        return "Label documents of at least two classes; the model learns from then on."
+    if len(session.entries) == len(session.documents) and not session.disputed:
+        return "Every document has an answer: export the labels or a model."
+    words = []
+    gain = _gain(curve, estimate.n_documents)
+    if gain is not None:
+        brings = f"bring about {100 * gain:.1f} points of accuracy"
+        if 100 * gain < _LITTLE:
+            brings = f"bring less than {_LITTLE:g} point of accuracy"
+        words.append(f"Another {_MORE_LABELS} labels {brings}")
+    else:
+        missing = max(_FEWEST_CHECKS - estimate.n_documents, 1)
+        words.append(
+            f"Go on: about {round(missing / max(session.loop.check_share, 0.01)):,} "
+            "more answers show what more labels bring"
+        )
+    if promise["holds"]:
+        n = promise["acceptable"]
+        words.append(
+            f"the promise of {limit} covers {n:,} open documents: accept them"
+            if n
+            else f"every document that the promise of {limit} covers has a label"
+        )
+    elif promise["missing"]:
+        checks = _more_checks(promise["missing"])
+        words.append(f"the promise of {limit} needs about {checks}")
+    else:
+        words.append(f"the promise of {limit} needs a better model first")
+    if session.disputed:
+        words.append(f"{len(session.disputed):,} disagreements are to be settled")
+    if promise["holds"] and gain is not None and 100 * gain < _LITTLE:
+        words.append("you can stop")
+    return "; ".join(words) + "."
+
+
+def _gain(curve: list[JsonObject], n_checks: int) -> float | None:
+    """How much accuracy some more labels bring, by a power law; None: too early."""
+    points = [p for p in curve if p["n_checks"] >= _FEWEST_CHECKS // 2]
+    if n_checks < _FEWEST_CHECKS or len(points) < _FEWEST_POINTS:
+        return None
+    sizes = np.asarray([p["n_answers"] for p in points], dtype=np.float64)
+    errors = np.asarray([[1 - p["accuracy"] for p in points]])
+    (law,) = fit_power_laws(sizes, errors, [p["n_checks"] for p in points])
+    now, then = law.error([sizes[-1], sizes[-1] + _MORE_LABELS])
+    return float(max(now - then, 0.0))
+
+
+def _more_checks(number: int) -> str:
+    return f"{number:,} more random {'check' if number == 1 else 'checks'}"
+
+
+def _words(view: View, max_error: float) -> str:
+    wrong = f"{100 * max_error:g} %"
+    if view.granted is not None:
+        learned = view.granted.n_learned
+        again = max(view.next_look - view.estimate.n_documents, 1)
+        return (
+            f"At most {wrong} of the predictions it was certain of after {learned:,} "
+            f"answers are wrong. Looked at again after {_more_checks(again)}."
+        )
+    missing = _missing(view)
+    if missing is None:
+        return (
+            f"Even its most certain predictions are wrong more often than {wrong}: "
+            "the model must get better first. Go on labelling."
+        )
+    return (
+        f"About {_more_checks(missing)} until at most {wrong} wrong can be promised "
+        "for a part of the documents."
+    )
+
+
+def document_data(
+    session: Session, document: int, why: str, *, person: str = ""
+) -> JsonObject:
+    """One document with the model's guess and the words behind it.
+
+    The guess on a random check stays hidden until it is answered: seeing it would
+    sway the answer, and the estimate with it. So do others' answers to a document
+    that two people answer.
+    """
+    view, loop, ids = session.view, session.loop, session.documents.ids
+    parts = session.parts_of(document)
+    hidden = not session.may_see(document, person)
+    entry = session.entries.get(document)
+    if document in session.disputed or hidden:
+        entry = session.said.get(document, {}).get(person)  # one's own answer, if any
+    has_guess = view.fitted is not None and not hidden
+    weights = loop.word_weights(document, view) if has_guess else None
+    return {
+        **_answer_data(session, document, entry, hidden),
+        "id": None if ids is None else str(ids[document]),
+        "why": why,
+        "unlike": view.is_unlike_known("\n".join(parts.values())),
+        "twice": document in session.overlap,
+        "notes": session.store.notes(document),
+        "guess": _guess(view, document) if has_guess else None,
+        "parts": [
+            {"name": name, "text": text, "spans": _strongest(loop, text, weights)}
+            for name, text in parts.items()
+        ],
+    }
+
+
+def _answer_data(
+    session: Session, document: int, entry: Entry | None, hidden: bool
+) -> JsonObject:
+    """Which document it is, and what was answered by whom."""
+    said = session.said[document] if document in session.disputed else None
+    return {
+        "document": document,
+        "row": session.row_of(document),
+        "hidden": hidden,
+        "given": None if entry is None or entry.labels is None else list(entry.labels),
+        "how": None if entry is None else entry.how,
+        "person": None if entry is None else entry.person,
+        "said": None
+        if said is None or hidden
+        else {who: list(one.labels or ()) for who, one in said.items()},
+    }
+
+
+def _guess(view: View, document: int) -> JsonObject:
+    assert view.fitted is not None
+    proba = np.exp(view.fitted.log_proba[document])
+    order = np.argsort(-proba, kind="stable")[:_SCORES_SHOWN]
+    return {
+        "labels": list(view.guesses(np.asarray([document]))[0]),
+        "confidence": float(view.confidence[document]),
+        "scores": [[view.fitted.classes[c], float(proba[c])] for c in order],
+    }
+
+
+def _strongest(
+    loop: LabellingLoop, text: str, weights: FloatVector | None
+) -> list[list[float]]:
+    """Spans of words with weights from -1 to 1, without the faint ones."""
+    spans = [] if weights is None else loop.collection.spans(text, weights)
+    largest = max((abs(weight) for _, _, weight in spans), default=0.0)
+    return [
+        [start, end, round(weight / largest, 3)]
+        for start, end, weight in spans
+        if abs(weight) > _FAINT * largest
+    ]
+
+
+# -- the people -----------------------------------------------------------------------
+
+# Document -> (person, labels) of each.
+Table = tuple[tuple[tuple[str, tuple[str, ...]], ...], ...]
+
+
+def project_data(session: Session) -> JsonObject:
+    """Guidelines, labels, people, agreement and changes of labels."""
+    store = session.store
+    answers = [
+        tuple(
+            (who, entry.labels)
+            for who, entry in said.items()
+            if entry.labels is not None and entry.how == "asked"
+        )
+        for said in list(session.said.values())
+    ]
+    table = tuple(said for said in answers if len(said) > 1)
+    return {
+        "guidelines": store.fact("guidelines") or "",
+        "labels": store.label_facts(),
+        "people": store.people(),
+        "twice": len(table),
+        "overlap": len(session.overlap),
+        "disputed": len(session.disputed),
+        "agreement": _agreement(table),
+        "changes": [asdict(c) for c in reversed(store.label_changes(undone=True))],
+    }
+
+
+@lru_cache(maxsize=4)
+def _agreement(table: Table) -> list[JsonObject]:
+    """Coefficients over the documents that two or more people answered."""
+    if not table:
+        return []
+    answers = [dict(said) for said in table]
+    rows = [list(said.values()) for said in answers]
+    measured = [_plain(krippendorff_alpha(rows), "everybody")]
+    if len({len(row) for row in rows}) == 1:
+        measured.append(_plain(fleiss_kappa(rows), "everybody"))
+    people = sorted({who for said in answers for who in said})
+    for pair in combinations(people, 2):
+        both = [[said[who] for who in pair] for said in answers if {*pair} <= {*said}]
+        if both:
+            kappa = cohen_kappa(*map(list, zip(*both, strict=True)))
+            names = " and ".join(who or "(no name)" for who in pair)
+            measured.append(_plain(kappa, names))
+    return measured
+
+
+def _plain(agreement: Agreement, people: str) -> JsonObject:
+    data = agreement.to_dict() | {"people": people}
+    return {
+        name: finite(value) if isinstance(value, float) else value
+        for name, value in data.items()
+    }
+
+
+# -- lists ----------------------------------------------------------------------------
+
+Shown = (
+    Literal["all", "open", "answered", "skipped", "flagged"]
+    | Literal["disputed", "accepted", "sure", "suspects"]
+)
+
+
+class Question(BaseModel):
+    """What to list.
+
+    ``search`` are words that the text must hold, in any case; or with ``meaning``,
+    what it should be about. ``like`` orders by likeness to a document. To ``show``:
+    open is unanswered, disputed where people disagree, sure what has the promise,
+    suspects answers that the other documents contradict. ``guess`` and ``given``: only
+    documents with this guess, or this answer.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    search: Annotated[str, Field(max_length=1000)] = ""
+    meaning: bool = False
+    like: Annotated[int, Field(ge=0)] | None = None
+    show: Shown = "all"
+    guess: str | None = None
+    given: str | None = None
+    sort: Literal["row", "sure", "unsure", "novel", "latest"] = "row"
+    page: Annotated[int, Field(ge=0, le=10**6)] = 0
+
+
+class Browser:
+    """Lists documents of a session; what is costly is kept for one state."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._kept: dict[str, tuple[object, Any]] = {}
+
+    def _once(self, name: str, state: object, make: Callable[[], Any]) -> Any:
+        """What was made of this state before, or is made now."""
+        kept = self._kept.get(name)
+        if kept is None or kept[0] != state:
+            kept = self._kept[name] = (state, make())
+        return kept[1]
+
+    def listed(self, question: Question, person: str = "") -> JsonObject:
+        """One page of documents and how many there are in all."""
+        rows, remarks = self.rows(question, person)
+        start = question.page * _PAGE
+        page = rows[start : start + _PAGE]
+        flags = {n["document"]: n for n in self.session.store.notes()}
+        return {
+            "total": len(rows),
+            "page": question.page,
+            "pages": -(-len(rows) // _PAGE),
+            "documents": [
+                self._line(int(row), guess, person, question)
+                | {"note": remarks.get(int(row)), "flag": flags.get(int(row))}
+                for row, guess in zip(
+                    page, self.session.view.guesses(page), strict=True
+                )
+            ],
+        }
+
+    def confusion(self) -> JsonObject:
+        """Answers against guesses that did not know them.
+
+        Checks are guessed by the model, which never learned from them; the others
+        by a model without the document.
+        """
+        session = self.session
+        names = session.store.labels()
+        place = {name: i for i, name in enumerate(names)}
+        table = np.zeros((len(names), len(names)), dtype=int)
+        if session.loop.any_of:
+            return {"labels": names, "table": table.tolist(), "any_of": True}
+        n_picked = 0
+        for document, guess in self._unseen_guesses().items():
+            answer = session.loop.answers.get(document)
+            if answer and guess in place and answer[0] in place:
+                table[place[answer[0]], place[guess]] += 1
+                asked = session.entries[document].how == "asked"
+                n_picked += asked and not session.loop.is_check[document]
+        return {
+            "labels": names,
+            "table": table.tolist(),
+            "any_of": False,
+            "total": int(table.sum()),
+            "picked": n_picked,
+        }
+
+    # -- which, and in which order ------------------------------------------------
+
+    def rows(self, question: Question, person: str) -> tuple[IntVector, dict[int, str]]:
+        """Every document that a question is about, in its order, and remarks on some.
+
+        A document to be ``like`` that does not exist is a Refusal.
+        """
+        if question.like is not None:
+            self.session.check_document(question.like)
+        remarks: dict[int, str] = {}
+        if question.show == "suspects":
+            rows, remarks = self._suspects()
+        else:
+            rows = np.flatnonzero(self._mask(question.show))
+        fits = [self._fits(int(row), question, person) for row in rows]
+        rows = rows[np.asarray(fits, dtype=bool)]
+        if question.guess is not None:
+            rows = self._guessed(rows, question, person)
+        return self._ordered(rows, question, person), remarks
+
+    def _mask(self, show: str) -> BoolVector:
+        session = self.session
+        n = len(session.documents)
+
+        def marked(documents: Any) -> BoolVector:
+            mask = np.zeros(n, dtype=bool)
+            mask[list(documents)] = True
+            return mask
+
+        entries = session.entries.items()
+        answered = marked(d for d, entry in entries if entry.how != "bulk")
+        accepted = marked(d for d, entry in entries if entry.how == "bulk")
+        if show == "flagged":
+            notes = session.store.notes()
+            return marked(note["document"] for note in notes if note["flagged"])
+        return {
+            "all": np.ones(n, dtype=bool),
+            "open": ~answered & ~accepted,
+            "answered": answered,
+            "skipped": marked(d for d, entry in entries if entry.labels is None),
+            "disputed": marked(session.disputed),
+            "accepted": accepted,
+            "sure": session.view.guaranteed() & ~answered & ~accepted,
+        }[show]
+
+    def _fits(self, row: int, question: Question, person: str) -> bool:
+        entry = self.session.entries.get(row)
+        if question.given is not None and (
+            entry is None
+            or question.given not in (entry.labels or ())
+            or not self.session.may_see(row, person)
+        ):
+            return False
+        if question.meaning or not question.search:
+            return row != question.like
+        texts = self.session.documents.joined
+        lower = self._once("lower", None, lambda: [t.lower() for t in texts()])
+        return question.search.lower() in lower[row]
+
+    def _guessed(self, rows: IntVector, question: Question, person: str) -> IntVector:
+        """Those with a guess; where it is hidden, also the list does not tell."""
+        one_of = question.given is not None and not self.session.loop.any_of
+        unseen = self._unseen_guesses() if one_of else {}
+        wanted = [
+            self.session.may_see(int(row), person)
+            and question.guess in ((unseen[row],) if row in unseen else guess)
+            for row, guess in zip(rows, self.session.view.guesses(rows), strict=True)
+        ]
+        guessed: IntVector = rows[np.asarray(wanted, dtype=bool)]
+        return guessed
+
+    def _ordered(self, rows: IntVector, question: Question, person: str) -> IntVector:
+        session = self.session
+        by_likeness = question.meaning and question.search.strip()
+        if question.like is not None or by_likeness:
+            text = question.search
+            if question.like is not None:
+                text = session.loop.collection.texts[question.like]
+            likeness = session.loop.collection.likeness
+            key = -self._once("likeness", text, lambda: likeness(text))[rows]
+        elif question.sort == "latest":
+            at = {d: entry.number for d, entry in session.entries.items()}
+            key = np.asarray([-at.get(int(row), 0) for row in rows], dtype=float)
+        elif question.sort in ("sure", "unsure"):
+            sign = -1.0 if question.sort == "sure" else 1.0
+            seen = [session.may_see(int(row), person) for row in rows]
+            key = np.where(seen, sign * session.view.certainty[rows], np.inf)
+        elif question.sort == "novel":
+            key = self._once("novelty", session.view.version, self._p_values)[rows]
+        else:
+            return rows
+        ordered: IntVector = rows[np.argsort(key, kind="stable")]
+        return ordered
+
+    def _p_values(self) -> FloatVector:
+        known, texts = self.session.view.known, self.session.loop.collection.texts
+        return np.ones(len(texts)) if known is None else known.p_values(texts)
+
+    # -- what is shown of one ------------------------------------------------------
+
+    def _line(
+        self, row: int, guess: tuple[str, ...], person: str, question: Question
+    ) -> JsonObject:
+        session = self.session
+        may_see = session.may_see(row, person)
+        entry = session.entries.get(row) if may_see else None
+        text, spans = self._snippet(row, question)
+        return {
+            **_answer_data(session, row, entry, not may_see),
+            "text": text,
+            "spans": spans,
+            "guess": list(guess) if may_see else None,
+            "confidence": float(session.view.confidence[row]) if may_see else None,
+        }
+
+    def _snippet(self, row: int, question: Question) -> tuple[str, list[list[float]]]:
+        """The part of a text with the first hit, and where the hits are."""
+        text = self.session.loop.collection.texts[row]
+        words = [question.search]
+        if question.meaning:
+            words = re.findall(r"\w{3,}", question.search)
+        wanted = "|".join(re.escape(word) for word in words if word)
+        hit = re.search(wanted, text, re.IGNORECASE) if wanted else None
+        start = 0
+        if hit is not None and hit.start() > _SNIPPET - _LEAD:
+            start = text.rfind(" ", 0, hit.start() - _LEAD) + 1
+        shown = " ".join(text[start : start + 4 * _SNIPPET].split())
+        ended = len(shown) <= _SNIPPET and start + 4 * _SNIPPET >= len(text)
+        shown = ("… " if start else "") + shown[:_SNIPPET] + ("" if ended else " …")
+        found = re.finditer(wanted, shown, re.IGNORECASE) if wanted else ()
+        return shown, [[*match.span(), 1.0] for match in found]
+
+    # -- judged without the answer ---------------------------------------------------
+
+    def _judged(self) -> tuple[list[int], list[str], FloatMatrix]:
+        """Leave-one-out (or cross-fitted) judgements, once for each state."""
+        judged: tuple[list[int], list[str], FloatMatrix] = self._once(
+            "left out", self.session.view.version, self.session.left_out
+        )
+        return judged
+
+    def _unseen_guesses(self) -> dict[int, str]:
+        session = self.session
+        documents, classes, log_proba = self._judged()
+        best = log_proba.argmax(axis=1) if len(documents) else ()
+        guesses = {
+            document: classes[c] for document, c in zip(documents, best, strict=True)
+        }
+        checks = [d for d in session.loop.answers if session.loop.is_check[d]]
+        by_model = session.view.guesses(np.asarray(checks, dtype=np.int64))
+        pairs = zip(checks, by_model, strict=True)
+        return guesses | {document: guess[0] for document, guess in pairs if guess}
+
+    def _suspects(self) -> tuple[IntVector, dict[int, str]]:
+        documents, classes, log_proba = self._judged()
+        answers = self.session.loop.answers
+        # An answer may have changed since: it is judged in the next state.
+        known = [
+            i for i, d in enumerate(documents) if (answers.get(d) or [""])[0] in classes
+        ]
+        if not known or self.session.loop.any_of:
+            return np.zeros(0, dtype=np.int64), {}
+        y = [answers[documents[i]][0] for i in known]
+        confirmed = self.session.store.confirmed()
+        suspects = suspected_label_errors(
+            y,
+            log_proba[known],
+            classes,
+            keep=[n for n, i in enumerate(known) if documents[i] in confirmed],
+        )
+        rows = [documents[known[s.index]] for s in suspects]
+        remarks = {
+            row: f"{s.probability:.0%} likely wrong: others like it are {s.suggested}"
+            for row, s in zip(rows, suspects, strict=True)
+        }
+        return np.asarray(rows, dtype=np.int64), remarks
