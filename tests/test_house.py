@@ -9,8 +9,8 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 197,
-    "lines": 50_011,
+    "files": 190,
+    "lines": 49_646,
     "private imports": 0,
     "private attributes": 0,
     "Any": 790,
