@@ -10,7 +10,13 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from earmark.decision.any_of import AnyOfClassifier
+from earmark.decision.any_of import (
+    AnyOfClassifier,
+    FitParams,
+    WrappingClassifier,
+    checked_labels,
+    listed,
+)
 from earmark.decision.decision import (
     Decision,
     Scores,
@@ -29,12 +35,6 @@ from earmark.decision.guarantee import (
     words_per_label,
 )
 from earmark.decision.learned_confidence import LearnedConfidence
-from earmark.decision.wrapping import (
-    FitParams,
-    WrappingClassifier,
-    checked_labels,
-    listed,
-)
 from earmark.evaluation.labels import (
     as_labels,
     is_multi_label,

@@ -1,13 +1,26 @@
-"""Any number of labels per document: one yes/no decision per label (VS4)."""
+"""Classifiers around another one: what they share, and any number of labels (VS4)."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sized
+from dataclasses import field
+from functools import update_wrapper
+from types import MethodType
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import special
-from sklearn.base import clone
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, assert_all_finite, get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -18,9 +31,9 @@ from earmark.decision.decision import (
     label_tuples,
     read_scores,
 )
-from earmark.decision.wrapping import FitParams, WrappingClassifier, checked_labels
 from earmark.evaluation.duplicates import DuplicateGroups, group_copies
 from earmark.evaluation.labels import (
+    as_labels,
     class_list,
     indicator_matrix,
     is_multi_label,
@@ -29,27 +42,215 @@ from earmark.evaluation.labels import (
     label_sets,
 )
 from earmark.exceptions import DataError
-from earmark.folds import n_rows, stratified_folds, take
+from earmark.folds import check_equal_length, n_rows, stratified_folds, take
 from earmark.models.base import two_classes
 from earmark.models.progress import FitProgress
 from earmark.parameters import (
     offers,
     require_in_range,
+    require_integer,
     require_one_of,
     seed_of,
+    shape_of,
     with_parameters,
 )
 from earmark.typing import (
     ArrayLike,
     BoolVector,
+    DocumentsLike,
     Estimator,
     FloatMatrix,
     FloatVector,
+    IntVector,
     Labels,
+    LabelsLike,
+    RandomStateLike,
     WeightsLike,
 )
 
-__all__ = ["AnyOfClassifier", "best_cut"]
+__all__ = [
+    "AnyOfClassifier",
+    "FitParams",
+    "WrappingClassifier",
+    "best_cut",
+    "checked_labels",
+    "listed",
+    "offered_if",
+]
+
+
+class offered_if:  # noqa: N801 - a decorator
+    """Offer a method only where ``check(self)`` does not raise UnavailableError.
+
+    As scikit-learn's ``available_if``, but the error that a caller sees says why.
+    """
+
+    def __init__(self, check: Callable[[Any], None]) -> None:
+        self._check = check
+
+    def __call__(self, method: Callable[..., Any]) -> offered_if:
+        """Take the method."""
+        self._method = method
+        update_wrapper(self, method)
+        return self
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self._method
+        self._check(instance)
+        return MethodType(self._method, instance)
+
+
+class FitParams:
+    """Keywords of ``fit`` that go to the wrapped estimator, for any rows.
+
+    With metadata routing it gets what it asked for; without, all that was given.
+    """
+
+    def __init__(
+        self,
+        owner: Estimator,
+        X: DocumentsLike,
+        sample_weight: WeightsLike,
+        params: dict[str, Any],
+    ) -> None:
+        if sample_weight is not None:
+            params = {**params, "sample_weight": np.asarray(sample_weight)}
+        if params and get_config()["enable_metadata_routing"]:
+            params = process_routing(owner, "fit", **params).estimator.fit
+        self._params = params
+        self._n_rows = n_rows(X)
+
+    def of(self, rows: IntVector | None = None) -> dict[str, Any]:
+        """What belongs to each document is cut to the rows; the rest stays whole."""
+        if rows is None:
+            return dict(self._params)
+        return {
+            name: take(value, rows) if self._is_by_row(value) else value
+            for name, value in self._params.items()
+        }
+
+    def _is_by_row(self, value: object) -> bool:
+        sized = bool(shape_of(value)) or isinstance(value, Sized)
+        return sized and not isinstance(value, str) and n_rows(value) == self._n_rows
+
+
+@with_parameters()
+class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
+    """A classifier around another one, its ``estimator``."""
+
+    estimator: Estimator = field(default=None, kw_only=False)
+    cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5
+    random_state: RandomStateLike = 0
+    base: Estimator = "deprecated"
+
+    @abstractmethod
+    def decide(self, X: DocumentsLike) -> Decision:
+        """Labels, scores, abstentions and confidence."""
+
+    def _use_new_name(self) -> None:
+        """``base`` is called ``estimator`` now."""
+        if isinstance(self.base, str) and self.base == "deprecated":
+            if self.estimator is None:
+                raise TypeError(
+                    f"{type(self).__name__}.estimator must be a classifier, got None."
+                )
+            return
+        warnings.warn(
+            f"{type(self).__name__}(base=...) is called estimator now; the old name "
+            "goes in version 0.3.",
+            FutureWarning,
+            stacklevel=3,
+        )
+        self.set_params(estimator=self.base, base="deprecated")
+
+    def _require_folds(self) -> None:
+        """Raise unless ``cv`` is a number of folds or a series of splits."""
+        cv: object = self.cv
+        if isinstance(cv, str) or not isinstance(cv, Iterable):
+            require_integer(self, "cv", low=2)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Keywords of ``fit`` go to the ``fit`` of the estimator."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=type(self).__name__).add(
+            estimator=self.estimator, method_mapping=mapping
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:  # what is true of the wrapper as well
+            inner = get_tags(self.estimator)
+            tags.input_tags.sparse = inner.input_tags.sparse
+            tags.input_tags.positive_only = inner.input_tags.positive_only
+            if inner.classifier_tags is not None:
+                tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
+        return tags
+
+
+def checked_labels(
+    owner: object, X: DocumentsLike, y: LabelsLike, sample_weight: WeightsLike = None
+) -> LabelsLike:
+    """The labels; raise unless each document has one, and there is something to learn.
+
+    One column is taken for a list of labels, with scikit-learn's warning.
+    """
+    name = type(owner).__name__
+    if y is None:
+        raise DataError(
+            f"{name} requires y to be passed, but the target y is None; pass it."
+        )
+    shape = shape_of(X)
+    if len(shape) == 2 and shape[1] == 0:
+        raise DataError(
+            f"{name} got 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is "
+            "required."
+        )
+    check_equal_length(X=np.empty(n_rows(X)), y=np.empty(n_rows(y)))
+    if n_rows(X) == 0:
+        raise DataError(f"{name} needs documents to learn from, got n_samples = 0.")
+    if not is_multi_label(y):
+        values = np.asarray(y)
+        if values.dtype.kind == "f":
+            assert_all_finite(values, input_name="y")
+            check_classification_targets(values)
+        if sample_weight is not None:
+            _require_weighted(name, values, np.asarray(sample_weight, dtype=float))
+    is_column = isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1
+    return column_or_1d(y, warn=True) if is_column else y
+
+
+def _require_weighted(name: str, y: Labels, weight: FloatVector) -> None:
+    """Raise unless the weights leave something to tell apart."""
+    if weight.shape != (len(y),):
+        raise DataError(
+            f"{name}: sample_weight must have the shape ({len(y)},), one weight per "
+            f"document, got {weight.shape}."
+        )
+    if not (weight > 0).any():
+        raise DataError(f"{name}: sample_weight is zero for every document.")
+    left = np.unique(y[weight > 0])
+    if len(left) < 2 <= len(np.unique(y)):
+        raise DataError(
+            f"{name} needs at least 2 classes, but sample_weight is above 0 for the "
+            f"class {left.tolist()!r} only."
+        )
+
+
+def listed(y: Any) -> Any:
+    """Labels that can be taken by rows: arrays stay arrays, the rest becomes lists."""
+    if shape_of(y) and not hasattr(y, "columns"):
+        return y
+    return as_labels(y)
+
+
+class _Data(NamedTuple):
+    """What every label is learned from."""
+
+    X: DocumentsLike
+    copies: DuplicateGroups
+    params: FitParams
+    seed: int
 
 
 @with_parameters()
@@ -134,11 +335,9 @@ class AnyOfClassifier(WrappingClassifier):
         truth = self._read_labels(checked_labels(self, X, y, sample_weight))
         self.estimators_: list[Any] = []
         self.threshold_ = np.zeros(len(self.classes_))
-        copies = group_copies(X)
-        seed = seed_of(self.random_state)
+        data = _Data(X, group_copies(X), params, seed_of(self.random_state))
         fits = Parallel(self.n_jobs, prefer="threads", return_as="generator")(
-            delayed(self._fitted_label)(X, positive, copies, params, seed)
-            for positive in truth.T
+            delayed(self._fitted_label)(positive, data) for positive in truth.T
         )
         with FitProgress(
             self, len(self.classes_), "label", verbose=self.verbose
@@ -220,64 +419,44 @@ class AnyOfClassifier(WrappingClassifier):
         return truth
 
     def _fitted_label(
-        self,
-        X: Any,
-        positive: BoolVector,
-        copies: DuplicateGroups,
-        params: FitParams,
-        seed: int | None,
-    ) -> tuple[Estimator, float]:
+        self, positive: BoolVector, data: _Data
+    ) -> tuple[Estimator | None, float]:
         """The model of one label and its threshold; None if every document has it."""
         if positive.all():
             return None, 0.0
         target = positive.astype(np.int64)
-        fitted = clone(self.estimator).fit(X, target, **params.of())
-        return fitted, self._tuned(X, positive, fitted, copies, params, seed)
+        fitted = clone(self.estimator).fit(data.X, target, **data.params.of())
+        scores = self._unseen_scores(target, fitted, data)
+        if scores is None:
+            return fitted, 0.0
+        floor = self.precision_floor if self.metric == "precision" else None
+        return fitted, best_cut(scores, positive, floor)
 
-    def _tuned(
-        self,
-        X: Any,
-        positive: BoolVector,
-        fitted: Estimator,
-        copies: DuplicateGroups,
-        params: FitParams,
-        seed: int | None,
-    ) -> float:
-        n_positive = int(positive.sum())
-        enough = min(n_positive, len(positive) - n_positive) >= 2
+    def _unseen_scores(
+        self, target: IntVector, fitted: Estimator, data: _Data
+    ) -> FloatVector | None:
+        """Scores that did not see their own label; None: nothing is to be tuned."""
+        enough = np.bincount(target, minlength=2).min() >= 2
         if self.scores == "none" or self.input_ == "one" or not enough:
-            return 0.0
+            return None
         way = self.scores
         if way == "auto":
             # Leaving one of two copies out is leaving nothing out.
-            exact = offers(fitted, "leave_one_out") and not copies.share
+            exact = offers(fitted, "leave_one_out") and not data.copies.share
             way = "leave_one_out" if exact else "cross_validated"
         if way == "leave_one_out":
-            weight = params.of().get("sample_weight")
+            weight = data.params.of().get("sample_weight")
             extra = {} if weight is None else {"sample_weight": weight}
-            log_p = fitted.leave_one_out(X, positive.astype(np.int64), **extra)
-            scores = _signed(Scores.from_log_proba(np.asarray(log_p)))
-        else:
-            scores = self._held_out(X, positive, copies, params, seed)
-        floor = self.precision_floor if self.metric == "precision" else None
-        return best_cut(scores, positive, floor)
-
-    def _held_out(
-        self,
-        X: Any,
-        positive: BoolVector,
-        copies: DuplicateGroups,
-        params: FitParams,
-        seed: int | None,
-    ) -> FloatVector:
-        target = positive.astype(np.int64)
+            log_p = np.asarray(fitted.leave_one_out(data.X, target, **extra))
+            return _signed(Scores.from_log_proba(log_p))
         scores = np.full(len(target), -np.inf)
-        for train, test in stratified_folds(target, self.cv, seed, copies.group):
+        folds = stratified_folds(target, self.cv, data.seed, data.copies.group)
+        for train, test in folds:
             if target[train].min() == target[train].max():
                 continue  # all copies of one document: nothing to learn it from
-            known = params.of(train)
-            model = clone(self.estimator).fit(take(X, train), target[train], **known)
-            scores[test] = _signed(read_scores(model, take(X, test)))
+            known, own = take(data.X, train), data.params.of(train)
+            model = clone(self.estimator).fit(known, target[train], **own)
+            scores[test] = _signed(read_scores(model, take(data.X, test)))
         return scores
 
     def _label_scores(self, X: Any) -> FloatMatrix:

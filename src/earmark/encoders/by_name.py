@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -49,9 +49,6 @@ _Result = TypeVar("_Result")
 WORDS = "words:"
 _MINILM = "minilm"
 _MINILM_REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
-_MINILM_SOURCES = tuple(
-    f"{kind}:{_MINILM_REPOSITORY}" for kind in ("fastembed", "sentence-transformers")
-)
 # Vectors of these tell one encoder from another: many words, scripts and lengths.
 PROBES = (
     "The quick brown fox jumps over the lazy dog.",
@@ -110,24 +107,14 @@ def require_encoder(encoder: object) -> None:
 
 
 class NamedEncoder:
-    """An encoder whose weights are loaded; made by ``load_encoder``.
+    """An encoder whose weights are loaded; made by ``load_encoder``."""
 
-    Parameters
-    ----------
-    name : str
-        Kind and model name or path.
-    encode : callable
-        From a list of texts to an array with a row for each.
-    stamp : str
-        What tells one state of its files from another.
-    is_quick : bool
-        Whether it is so fast that it need not be spared.
-
-    """
-
-    def __init__(self, name: str, encode: Encode, stamp: str, is_quick: bool) -> None:
-        self.name, self.stamp, self.is_quick = name, stamp, is_quick
-        self._encode = encode
+    def __init__(
+        self, name: str, encode: Encode, stamp: str = "", is_quick: bool = False
+    ) -> None:
+        self.name, self._encode = name, encode
+        self.stamp = stamp  # what tells one state of its files from another
+        self.is_quick = is_quick  # so fast that it need not be spared
         self._lock = Lock()  # tokenizers are changed while they are used
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
@@ -135,15 +122,11 @@ class NamedEncoder:
         return self.encoded(texts, store=False)
 
     def encoded(self, texts: Sequence[str], *, store: bool) -> Vectors:
-        """A row for each text, each distinct one encoded once.
-
-        ``store`` keeps what is new on disk; without it the cache is only read, and
-        not for a handful of texts.
-        """
+        """A row for each text; ``store`` keeps what is new on disk, else it is read."""
         places = {text: i for i, text in enumerate(dict.fromkeys(texts))}
         distinct = list(places)
         rows = [places[text] for text in texts]
-        if not store and len(distinct) < _FEW:
+        if not store and len(distinct) < _FEW:  # not worth opening a file
             return self._vectors(distinct)[rows]
         from earmark.encoders.cache import VectorCache  # brings sqlite3
 
@@ -203,12 +186,6 @@ def same_encoder(known: Vectors, probes: Vectors) -> bool:
 # -- loading ------------------------------------------------------------------------
 
 
-class _Loaded(NamedTuple):
-    encode: Encode
-    stamp: str = ""
-    is_quick: bool = False
-
-
 def load_encoder(name: str) -> NamedEncoder:
     """The encoder of a name, from weights on this machine.
 
@@ -238,7 +215,7 @@ def load_encoder(name: str) -> NamedEncoder:
 def _loaded(name: str) -> NamedEncoder:
     kind, place, _ = parse_name(name)
     if kind != _MINILM:
-        return NamedEncoder(name, *KINDS[kind](name, place, False))
+        return KINDS[kind](name, place, False)
     return _first(_installed_minilm(), _loaded)
 
 
@@ -265,31 +242,27 @@ def _first(names: Sequence[str], attempt: Callable[[str], _Result]) -> _Result:
 
 
 def _installed_minilm() -> list[str]:
-    modules = ("fastembed", "sentence_transformers")
-    installed = [
-        source
-        for source, module in zip(_MINILM_SOURCES, modules, strict=True)
-        if find_spec(module) is not None
-    ]
-    if not installed:
+    kinds = ("fastembed", "sentence-transformers")
+    here = [kind for kind in kinds if find_spec(kind.replace("-", "_")) is not None]
+    if not here:
         raise MissingDependencyError(
             "fastembed or sentence-transformers is needed for the encoder minilm; "
             "install the extra fastembed, in a checkout with: "
             "pip install '.[fastembed]'"
         )
-    return installed
+    return [f"{kind}:{_MINILM_REPOSITORY}" for kind in here]
 
 
-def _model2vec(name: str, place: str, fetch: bool) -> _Loaded:
+def _model2vec(name: str, place: str, fetch: bool) -> NamedEncoder:
     """Static vectors of word pieces: no network is run, a text takes microseconds."""
     library = require("model2vec", f"use the encoder {name}")
     folder = _folder(name, place, fetch)
     with _explained(name):
         model = library.StaticModel.from_pretrained(folder)
-    return _Loaded(model.encode, _stamp(folder), True)
+    return NamedEncoder(name, model.encode, _stamp(folder), is_quick=True)
 
 
-def _fastembed(name: str, place: str, fetch: bool) -> _Loaded:
+def _fastembed(name: str, place: str, fetch: bool) -> NamedEncoder:
     """A network in ONNX form, run without torch."""
     library = require("fastembed", f"use the encoder {name}")
     listed = library.TextEmbedding.list_supported_models()
@@ -303,10 +276,10 @@ def _fastembed(name: str, place: str, fetch: bool) -> _Loaded:
         model = library.TextEmbedding(place, local_files_only=not fetch)
     except Exception as error:  # whatever the package raises
         raise _absent(name, fetch, error) from error
-    return _Loaded(lambda texts: np.array(list(model.embed(texts))))
+    return NamedEncoder(name, lambda texts: np.array(list(model.embed(texts))))
 
 
-def _sentence_transformers(name: str, place: str, fetch: bool) -> _Loaded:
+def _sentence_transformers(name: str, place: str, fetch: bool) -> NamedEncoder:
     """A network in torch; nothing but weights is taken from its folder."""
     library = require("sentence_transformers", f"use the encoder {name}")
     if "/" not in place and not Path(place).exists():
@@ -320,12 +293,11 @@ def _sentence_transformers(name: str, place: str, fetch: bool) -> _Loaded:
             local_files_only=True,
             model_kwargs={"use_safetensors": True},
         )
-    return _Loaded(
-        lambda texts: model.encode(texts, show_progress_bar=False), _stamp(folder)
-    )
+    encode = partial(model.encode, show_progress_bar=False)
+    return NamedEncoder(name, encode, _stamp(folder))
 
 
-KINDS: dict[str, Callable[[str, str, bool], _Loaded]] = {
+KINDS: dict[str, Callable[[str, str, bool], NamedEncoder]] = {
     "model2vec": _model2vec,
     "fastembed": _fastembed,
     "sentence-transformers": _sentence_transformers,
@@ -381,14 +353,7 @@ def _stamp(folder: Path) -> str:
     return hashlib.blake2b(repr(facts).encode(), digest_size=8).hexdigest()
 
 
-_MODULES = {
-    "Dense",
-    "LayerNorm",
-    "Normalize",
-    "Pooling",
-    "StaticEmbedding",
-    "Transformer",
-}
+_MODULES = {"Dense", "LayerNorm", "Normalize", "Pooling", "StaticEmbedding"}
 
 
 def require_data_only(folder: Path, name: str) -> None:

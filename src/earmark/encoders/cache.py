@@ -15,6 +15,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,18 +70,7 @@ def cache_limit() -> int:
 
 
 class VectorCache:
-    """The vectors of one encoder.
-
-    Parameters
-    ----------
-    name : str
-        Its full name.
-    stamp : str
-        What else tells it apart, such as the dates of its files.
-    probes : ndarray of float32
-        Its vectors of the probe sentences.
-
-    """
+    """The vectors of one encoder; stamp and probe vectors tell it from others."""
 
     def __init__(self, name: str, stamp: str, probes: Vectors) -> None:
         self.name, self.stamp, self.probes = name, stamp, probes
@@ -96,14 +86,12 @@ class VectorCache:
         store: bool,
         advance: Callable[[int], None],
     ) -> Vectors:
-        """The vectors of distinct texts; those that are not known are encoded.
+        """The vectors of distinct texts; with ``store`` new ones are kept for others.
 
-        ``advance`` is called with how many more are there. With ``store`` they are
-        kept for others; without, the cache is only read.
+        ``advance`` is called with how many more are there.
         """
-        keys = [text_key(text) for text in texts]
         vectors = np.zeros((len(texts), self.probes.shape[1]), dtype=np.float32)
-        work = _Work(keys, texts, vectors, encode, advance)
+        work = _Work(texts, vectors, encode, advance)
         if self._limit and (store or self.path.exists()):
             try:
                 with self._opened() as database:
@@ -129,13 +117,11 @@ class VectorCache:
         rows.read_into(work, work.missing())
         if not store:
             return
-        stripes = [
-            [i for i in work.missing() if work.keys[i][0] % _N_STRIPES == stripe]
-            for stripe in range(_N_STRIPES)
-        ]
-        waiting = [s for s in range(_N_STRIPES) if stripes[s]]
+        stripes: dict[int, list[int]] = {}
+        for place in work.missing():
+            stripes.setdefault(work.keys[place][0] % _N_STRIPES, []).append(place)
         start = os.getpid() % _N_STRIPES  # two processes begin at different ones
-        waiting.sort(key=lambda stripe: (stripe - start) % _N_STRIPES)
+        waiting = sorted(stripes, key=lambda stripe: (stripe - start) % _N_STRIPES)
         while waiting:
             busy: list[int] = []
             for stripe in waiting:
@@ -157,26 +143,24 @@ class VectorCache:
             rows.write_from(work, batch)
 
 
+@dataclass(eq=False)
 class _Work:
     """Texts, and the vectors they have so far."""
 
-    def __init__(
-        self,
-        keys: list[bytes],
-        texts: Sequence[str],
-        vectors: Vectors,
-        encode: Callable[[list[str]], Vectors],
-        advance: Callable[[int], None],
-    ) -> None:
-        self.keys, self.vectors = keys, vectors
-        self.done = np.zeros(len(keys), dtype=bool)
-        self._texts, self._encode, self.advance = texts, encode, advance
+    texts: Sequence[str]
+    vectors: Vectors
+    encoder: Callable[[list[str]], Vectors]
+    advance: Callable[[int], None]
+
+    def __post_init__(self) -> None:
+        self.keys = [text_key(text) for text in self.texts]
+        self.done = np.zeros(len(self.texts), dtype=bool)
 
     def missing(self) -> list[int]:
         return np.flatnonzero(~self.done).tolist()
 
     def encode(self, places: list[int]) -> None:
-        self.vectors[places] = self._encode([self._texts[i] for i in places])
+        self.vectors[places] = self.encoder([self.texts[i] for i in places])
         self.done[places] = True
         self.advance(len(places))
 

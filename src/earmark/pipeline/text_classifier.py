@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from earmark.decision.any_of import offered_if
 from earmark.decision.decision import (
     Decision,
     Scores,
@@ -29,7 +30,6 @@ from earmark.decision.guarantee import (
 )
 from earmark.decision.learned_confidence import LearnedConfidence
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
-from earmark.decision.wrapping import offered_if
 from earmark.encoders.by_name import Encoder, require_encoder
 from earmark.evaluation.report.text import ForeignDocuments, telling_documents
 from earmark.exceptions import (
