@@ -318,8 +318,10 @@ def count_matrix(
     return kind((data, indices, indptr), shape=(len(indptr) - 1, n_terms))
 
 
-def known_terms(counter: WordCounter) -> KnownTerms:
+def known_terms(counter: WordCounter | KnownTerms) -> KnownTerms:
     """The analysis of a fitted counter over its terms, for call after call."""
+    if isinstance(counter, KnownTerms):
+        return counter
     return KnownTerms(counter, counter.get_feature_names_out().tolist())
 
 
@@ -328,6 +330,10 @@ class KnownTerms:
 
     def __init__(self, counter: WordCounter, terms: list[str]) -> None:
         self.counter, self._table = counter, TermTable(terms)
+
+    def get_feature_names_out(self) -> list[str]:
+        """The terms."""
+        return self._table.terms
 
     def transform(self, documents: DocumentsLike) -> SparseMatrix:
         """Counts of the terms (n_documents, n_terms)."""

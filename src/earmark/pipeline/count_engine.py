@@ -14,20 +14,19 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from earmark.decision.decision import class_log_odds
 from earmark.exceptions import DataError
 from earmark.features import WordCounter
-from earmark.features.analysis import KnownTerms, count_by_class
+from earmark.features.analysis import count_by_class
 from earmark.features.word_counter import prunes, term_mask
-from earmark.kernels.rows import log_normalize
 from earmark.kernels.text import Documents
 from earmark.models.base import check_parameters
 from earmark.parameters import with_parameters
-from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
+from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.matrix_engine import ALONE, Engine, More
+from earmark.pipeline.text_features import RegionFeatures
 from earmark.statistics import ClassStatistics
 from earmark.statistics.class_statistics import label_positions, require_same_classes
-from earmark.typing import FloatMatrix, FloatVector, Labels, SparseMatrix, WeightsLike
+from earmark.typing import FloatMatrix, FloatVector, Labels, WeightsLike
 
 __all__ = ["CountEngine", "class_factors", "kept_statistics", "text_statistics"]
 
@@ -116,7 +115,8 @@ class CountEngine(Engine):
     class_weight: Any = None
     """None, "balanced" or a dict: factor on each class's statistics."""
 
-    _transient = ("_waiting", "model_", "scorers_", "terms_")
+    _transient = ("_waiting", "model_", "terms_", "_columns", "_fused")
+    _columns: RegionFeatures | None = None
     # Made from the statistics and the batches that wait, when they are asked for.
     _from_waiting = ("statistics_", "model_", "terms_")
 
@@ -234,46 +234,23 @@ class CountEngine(Engine):
         )
         is_same = [new is old for new, old in zip(self.terms_, before, strict=False)]
         if not before or not all(is_same):  # else the look-up tables still serve
-            self.scorers_: list[KnownTerms] = []
+            self._columns = None
         return self
 
     # -- answering -------------------------------------------------------------
 
-    def matrix(self, texts: RegionTexts) -> SparseMatrix:
-        """The document-term matrix of some texts, on the model's columns."""
-        parts = [
-            scorer.transform(_column(texts, region))
-            for region, scorer in zip(self.regions_, self._scorers(), strict=True)
-        ]
-        return parts[0] if len(parts) == 1 else sparse.hstack(parts, format="csr")
+    @property
+    def region_names(self) -> list[str]:
+        """The regions that the model knows; nothing that waits is added up for that."""
+        return list(self.regions_)
 
-    def scores(self, texts: RegionTexts) -> FloatMatrix:
-        """Class scores, tokens straight to sums where the model is linear (NB6)."""
-        rule = self.model_.linear_rule()
-        if rule is None:
-            return np.asarray(self.model_.class_scores(self.matrix(texts)))
-        n_texts = n_documents(texts)
-        scores = np.tile(rule.offset, (n_texts, 1))
-        start, none = 0, np.zeros(len(self.classes_))
-        for region, scorer, terms in zip(
-            self.regions_, self._scorers(), self.terms_, strict=True
-        ):
-            block = rule.weights[start : start + len(terms)]
-            start += len(terms)
-            column = texts.get(region)
-            if column is not None and len(terms):
-                tf = "binary" if rule.binary else "raw"
-                scores += scorer.score(column, block, none, tf=tf)[0]
-        return scores
-
-    def predict_log_proba(self, texts: RegionTexts) -> FloatMatrix:
-        """Log posteriors, (n_documents, n_classes)."""
-        return log_normalize(self.scores(texts))
-
-    def decision_function(self, texts: RegionTexts) -> FloatMatrix:
-        """Log-odds of each class: joint likelihoods would grow with the text."""
-        scores = self.scores(texts)
-        return class_log_odds(scores) if len(self.classes_) > 2 else scores
+    @property
+    def columns(self) -> RegionFeatures:
+        """Counters of the terms, made at first use."""
+        terms = dict(zip(self.regions_, self.terms_, strict=True))
+        if self._columns is None:
+            self._columns = RegionFeatures.of_terms(self.counter, terms)
+        return self._columns
 
     def refusals(self) -> dict[str, str]:
         """None: these models can do it all."""
@@ -286,20 +263,6 @@ class CountEngine(Engine):
         weight = self._factor_weights(y, sample_weight)
         return np.asarray(self.model_.leave_one_out(self.matrix(texts), y, weight))
 
-    @property
-    def region_names(self) -> list[str]:
-        """The regions that the model knows."""
-        return list(self.regions_)
-
-    def describe(self, column: int) -> tuple[str, str | None]:
-        """Term and region of a column; the region is None when there is only one."""
-        for region, terms in zip(self.regions_, self.terms_, strict=True):
-            if column < len(terms):
-                shown = None if self.regions_ == [SINGLE] else region
-                return str(terms[column]), shown
-            column -= len(terms)
-        raise IndexError(f"no column {column}")
-
     def _factor_weights(self, y: Labels, sample_weight: WeightsLike) -> Any | None:
         docs = self.statistics_[0].docs.astype(np.float64)
         factor = class_factors(self.class_weight, self.classes_, docs)
@@ -308,12 +271,6 @@ class CountEngine(Engine):
         index = {label: i for i, label in enumerate(self.classes_.tolist())}
         scale = factor[[index[label] for label in np.asarray(y).tolist()]]
         return scale if sample_weight is None else scale * np.asarray(sample_weight)
-
-    def _scorers(self) -> list[KnownTerms]:
-        """A counter with a fixed vocabulary for each region, made at first use."""
-        if not self.scorers_:
-            self.scorers_ = [KnownTerms(self.counter, list(t)) for t in self.terms_]
-        return self.scorers_
 
     def __getstate__(self) -> dict[str, Any]:
         self._settle()

@@ -11,7 +11,7 @@ import numpy as np
 
 from earmark.models.base import ScoreParts
 from earmark.pipeline.inputs import RegionTexts
-from earmark.pipeline.matrix_engine import Engine, MatrixEngine
+from earmark.pipeline.matrix_engine import Engine
 from earmark.pipeline.text_features import RegionFeatures
 
 __all__ = [
@@ -176,8 +176,8 @@ def explain_documents(
     """The evidence behind the likeliest label of each document."""
     proba = np.exp(engine.predict_log_proba(texts))
     described: dict[int, tuple[str, str | None]] = {}
-    if isinstance(engine, MatrixEngine) and isinstance(engine.features, RegionFeatures):
-        described |= engine.features.hashed_terms(texts)
+    if isinstance(engine.columns, RegionFeatures):
+        described |= engine.columns.hashed_terms(texts)
 
     def describe(column: int) -> tuple[str, str | None]:
         if column not in described:

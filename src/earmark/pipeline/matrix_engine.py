@@ -95,12 +95,13 @@ def is_unsure(estimator: Estimator) -> bool:
 
 def linear_rule(estimator: Estimator) -> LinearRule | None:
     """How the class scores are linear in a row, or None where they are not."""
+    rule = linear_rule_of(estimator)
+    if rule is None or isinstance(estimator, ScoringClassifier):
+        return rule
     from sklearn.linear_model import LogisticRegression  # costs much, used here only
 
-    rule = linear_rule_of(estimator)
-    if rule is not None and isinstance(estimator, LogisticRegression):
-        return replace(rule, log_posteriors=log_normalize)
-    return rule
+    is_logistic = isinstance(estimator, LogisticRegression)
+    return replace(rule, log_posteriors=log_normalize) if is_logistic else rule
 
 
 def class_scores(estimator: Estimator, X: MatrixLike) -> FloatMatrix:
@@ -181,49 +182,79 @@ class Engine(ABC):
     model_: Any
     """Fitted."""
     classes_: Labels
+    calibrator_: TemperatureCalibrator | None = None
     multi_label = False
-    _transient: tuple[str, ...] = ()
+    _transient: tuple[str, ...] = ("_fused",)
+    # The model and its scorer, which the model's weights are copied into.
+    _fused: tuple[Any, FusedScorer | None] | None = None
     # Rows of the training documents in what the user gave; None: all, in order.
     rows_: IntVector | None = None
-
-    @property
-    @abstractmethod
-    def region_names(self) -> list[str]:
-        """The regions that the model knows."""
 
     @abstractmethod
     def fit(self, texts: RegionTexts, y: Labels, more: More = ALONE) -> Self:
         """Learn afresh from the texts, and from what more the estimator takes."""
 
     @abstractmethod
+    def refusals(self) -> dict[str, str]:
+        """Methods that this model has not got, and what to do instead."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Any:
+        """The fitted features, which turn texts into rows."""
+
     def matrix(self, texts: RegionTexts) -> SparseMatrix:
         """The feature matrix of some texts."""
+        return self.columns.transform(texts)
 
-    @abstractmethod
     def scores(self, texts: RegionTexts) -> FloatMatrix:
-        """The model's own class scores, (n_documents, n_classes)."""
+        """The model's own class scores, tokens straight to sums if linear (NB6)."""
+        scorer = self._scorer()
+        if scorer is not None:
+            return scorer.scores(texts)
+        return class_scores(self.model_, self.matrix(texts))
 
-    @abstractmethod
-    def predict_log_proba(self, texts: RegionTexts) -> FloatMatrix:
-        """Log class probabilities, calibrated where the model has none."""
-
-    @abstractmethod
     def decision_function(self, texts: RegionTexts) -> FloatMatrix:
         """Scores of the size of log-odds; as they are where they are margins."""
+        joint = isinstance(self.model_, LogitClassifier)
+        is_margin = isinstance(self.model_, RankingClassifier)
+        if joint and len(self.classes_) > 2 and not is_margin:
+            return class_log_odds(self.predict_log_proba(texts))
+        return self.scores(texts)
 
-    @abstractmethod
+    def _scorer(self) -> FusedScorer | None:
+        """What sums up scores while reading, made at first use; None if not linear."""
+        if self._fused is None or self._fused[0] is not self.model_:
+            rule = linear_rule(self.model_)
+            scorer = None if rule is None else fused_scorer(self.columns, rule)
+            self._fused = (self.model_, scorer)
+        return self._fused[1]
+
+    def predict_log_proba(self, texts: RegionTexts) -> FloatMatrix:
+        """Log class probabilities, calibrated where the model has none."""
+        if self.calibrator_ is not None:
+            return self.calibrator_.transform(self.scores(texts))
+        scorer = self._scorer()
+        if scorer is not None and scorer.rule.log_posteriors is not None:
+            return scorer.rule.log_posteriors(scorer.scores(texts))
+        return log_probabilities(self.model_, self.matrix(texts))
+
     def leave_one_out(
         self, texts: RegionTexts, y: Labels, sample_weight: WeightsLike = None
     ) -> FloatMatrix:
         """Log posteriors of training documents, each as if not trained on."""
+        given = () if sample_weight is None else (sample_weight,)
+        return np.asarray(self.model_.leave_one_out(self.matrix(texts), y, *given))
 
-    @abstractmethod
+    @property
+    def region_names(self) -> list[str]:
+        """The regions that the model knows."""
+        return list(self.columns.regions_)
+
     def describe(self, column: int) -> tuple[str, str | None]:
         """Term and region of a column; the region is None when there is only one."""
-
-    @abstractmethod
-    def refusals(self) -> dict[str, str]:
-        """Methods that this model has not got, and what to do instead."""
+        described: tuple[str, str | None] = self.columns.describe(column)
+        return described
 
     @property
     def leaves_one_out(self) -> bool:
@@ -305,9 +336,10 @@ class MatrixEngine(Engine):
     random_state: int | None = None
     """Seed of the folds that calibrate an estimator without probabilities."""
 
-    _transient: tuple[str, ...] = ("_fused",)
-    # The model and its scorer, which the model's weights are copied into.
-    _fused: tuple[Any, FusedScorer | None] | None = None
+    @property
+    def columns(self) -> RegionFeatures | SemiFeatures:
+        """The features, fitted."""
+        return self.features
 
     @property
     def uses_pool(self) -> bool:
@@ -416,61 +448,6 @@ class MatrixEngine(Engine):
                 "count model."
             )
         return refused
-
-    def matrix(self, texts: RegionTexts) -> SparseMatrix:
-        """The feature matrix of some texts."""
-        return self.features.transform(texts)
-
-    def scores(self, texts: RegionTexts) -> FloatMatrix:
-        """The model's own class scores, (n_documents, n_classes).
-
-        For a linear model tokens go straight to scores, without a matrix.
-        """
-        scorer = self._scorer()
-        if scorer is not None:
-            return scorer.scores(texts)
-        return class_scores(self.model_, self.matrix(texts))
-
-    def decision_function(self, texts: RegionTexts) -> FloatMatrix:
-        """Scores of the size of log-odds; as they are where they are margins."""
-        joint = isinstance(self.model_, LogitClassifier)
-        is_margin = isinstance(self.model_, RankingClassifier)
-        if joint and len(self.classes_) > 2 and not is_margin:
-            return class_log_odds(self.predict_log_proba(texts))
-        return self.scores(texts)
-
-    def _scorer(self) -> FusedScorer | None:
-        """What sums up scores while reading, made at first use; None if not linear."""
-        if self._fused is None or self._fused[0] is not self.model_:
-            rule = linear_rule(self.model_)
-            scorer = None if rule is None else fused_scorer(self.features, rule)
-            self._fused = (self.model_, scorer)
-        return self._fused[1]
-
-    def predict_log_proba(self, texts: RegionTexts) -> FloatMatrix:
-        """Log class probabilities, calibrated where the model has none."""
-        if self.calibrator_ is not None:
-            return self.calibrator_.transform(self.scores(texts))
-        scorer = self._scorer()
-        if scorer is not None and scorer.rule.log_posteriors is not None:
-            return scorer.rule.log_posteriors(scorer.scores(texts))
-        return log_probabilities(self.model_, self.matrix(texts))
-
-    def leave_one_out(
-        self, texts: RegionTexts, y: Labels, sample_weight: WeightsLike = None
-    ) -> FloatMatrix:
-        """Log posteriors of training documents, each as if not trained on."""
-        given = () if sample_weight is None else (sample_weight,)
-        return np.asarray(self.model_.leave_one_out(self.matrix(texts), y, *given))
-
-    @property
-    def region_names(self) -> list[str]:
-        """The regions that the model knows."""
-        return list(self.features.regions_)
-
-    def describe(self, column: int) -> tuple[str, str | None]:
-        """Term and region of a column."""
-        return self.features.describe(column)
 
 
 class AnyOfEngine(MatrixEngine):

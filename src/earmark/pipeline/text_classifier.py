@@ -402,9 +402,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         name = self.model_name_ if isinstance(self.model, str) else self.model
         features = self.features
         if features is None:  # what was counted may be a choice of ours
-            engine: Any = self.engine_
-            is_count = isinstance(engine, CountEngine)
-            counted = (engine if is_count else engine.features).counter.get_params()
+            counted = self.engine_.columns.counter.get_params()
             features = {key: counted[key] for key in ("analyzer", "ngram_range")}
         options = self._options(self.classes_.tolist())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,7 @@ from earmark.encoders.by_name import (
 )
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import HashedCounter, TfidfWeighting, WordCounter
-from earmark.features.analysis import known_terms
+from earmark.features.analysis import KnownTerms, known_terms
 from earmark.features.word_counter import terms_by_column
 from earmark.kernels.rows import canonical_rows
 from earmark.models.base import LinearRule
@@ -179,6 +179,17 @@ class RegionFeatures(BaseEstimator):
     """Copied for each region and applied to its counts; None keeps counts."""
     shared: bool = False
     """Give every region the terms of all of them, in the same order."""
+
+    @classmethod
+    def of_terms(cls, counter: WordCounter, terms: Mapping[str, Any]) -> Self:
+        """Fitted features whose terms are known, region by region."""
+        features = cls(counter)
+        features.regions_ = list(terms)
+        known = [list(names) for names in terms.values()]
+        features.counters_ = [KnownTerms(counter, t) if t else None for t in known]
+        features.weightings_ = [None] * len(known)
+        features.widths_ = [len(names) for names in known]
+        return features
 
     def fit_transform(self, texts: RegionTexts, counts: Any = None) -> SparseMatrix:
         """Learn vocabularies and weights; the matrix of the texts.
@@ -532,7 +543,7 @@ def _options(
     counter: Any, weighting: TfidfWeighting | None, rule: LinearRule
 ) -> dict[str, Any] | None:
     """Arguments of ``score_texts``, if it can do what features and rule ask for."""
-    if not isinstance(counter, WordCounter):
+    if not isinstance(counter, WordCounter | KnownTerms):
         return None
     option: dict[str, Any] = {"tf": "raw", "idf": None, "norm": None}
     if weighting is not None:
