@@ -9,11 +9,11 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 190,
-    "lines": 49_646,
+    "files": 189,
+    "lines": 49_516,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 790,
+    "Any": 766,
     "hasattr/getattr": 41,
 }
 
