@@ -35,7 +35,7 @@ from earmark.models import (
     SoftmaxRegression,
 )
 from earmark.models.base import AdditiveClassifier, check_parameters
-from earmark.models.higher_order.estimates import block_paths, joined_paths
+from earmark.models.higher_order.transformer import block_paths, joined_paths
 from earmark.models.hybrid.regions import left_out
 from earmark.models.naive_bayes.count_model import CountNaiveBayes
 from earmark.models.registry import MODELS

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -29,8 +28,11 @@ from earmark.models.base import (
     repeats,
     two_classes,
 )
-from earmark.models.higher_order.estimates import count_class_paths
-from earmark.models.higher_order.transformer import check_path_parameters, pair_values
+from earmark.models.higher_order.transformer import (
+    check_path_parameters,
+    count_class_paths,
+    pair_values,
+)
 from earmark.parameters import (
     offers,
     random_state_of,
@@ -72,49 +74,42 @@ class PairProblem:
         data = self.difference[cut.indices]
         return sparse.csr_array((data, cut.indices, cut.indptr), shape=cut.shape)
 
+    def fit(self, base: Estimator, rows: SparseMatrix, labels: Labels) -> Estimator:
+        """Train a copy of the base classifier on the documents of the two classes."""
+        # LIBLINEAR's SVM penalizes its intercept, so for it the constant part matters:
+        # it is trained on the full transform, exactly, others on the sparse part.
+        if type(base) is LinearSVC and base.penalty == "l2":
+            return _fit_linear_svm(base, self.features(rows), self.offset, labels)
+        return clone(base).fit(self.features(rows), labels)
 
-def fit_pair(
-    base: Estimator, problem: PairProblem, features: SparseMatrix, labels: Labels
-) -> Any:
-    """Train a copy of the base classifier on the documents of two classes."""
-    # LIBLINEAR's SVM penalizes its intercept, so for it the constant part matters: it
-    # is trained on the full transform, exactly, others on the sparse part.
-    if type(base) is LinearSVC and base.penalty == "l2":
-        return _fit_linear_svm(base, problem, features, labels)
-    return clone(base).fit(features, labels)
+    def margin(self, model: Estimator, rows: SparseMatrix) -> FloatVector:
+        """Margin of each row, positive for the second class."""
+        linear = self.weights(model, rows.shape[1])
+        if linear is not None:
+            return np.asarray(rows @ linear[0] + linear[1], dtype=np.float64)
+        features = self.features(rows)
+        if offers(model, "decision_function"):
+            return np.asarray(model.decision_function(features), np.float64).ravel()
+        if offers(model, "predict_proba"):
+            return np.asarray(model.predict_proba(features)[:, 1] - 0.5, np.float64)
+        is_second = model.predict(features) == model.classes_[1]
+        return np.where(is_second, 1.0, -1.0)
 
-
-def pair_margin(
-    model: Estimator, problem: PairProblem, rows: SparseMatrix
-) -> FloatVector:
-    """Margin of each row, positive for the second class."""
-    linear = pair_weights(model, problem, rows.shape[1])
-    if linear is not None:
-        return np.asarray(rows @ linear[0] + linear[1], dtype=np.float64)
-    features = problem.features(rows)
-    if offers(model, "decision_function"):
-        return np.asarray(model.decision_function(features), dtype=np.float64).ravel()
-    if offers(model, "predict_proba"):
-        return np.asarray(model.predict_proba(features)[:, 1] - 0.5, dtype=np.float64)
-    is_second = model.predict(features) == model.classes_[1]
-    return np.where(is_second, 1.0, -1.0)
-
-
-def pair_weights(
-    model: Estimator, problem: PairProblem, n_features: int
-) -> tuple[FloatVector, float] | None:
-    """A linear model's weights on presences and its intercept; None if not linear."""
-    rule = linear_rule_of(model)
-    if rule is None or not rule.on_rows:
-        return None
-    weights = np.zeros(n_features)
-    margin = rule.weights[:, 1] - rule.weights[:, 0]
-    weights[problem.columns] = margin * problem.difference
-    return weights, float(rule.offset[1] - rule.offset[0])
+    def weights(
+        self, model: Estimator, n_features: int
+    ) -> tuple[FloatVector, float] | None:
+        """A linear model's weights on presences, its intercept; None if not linear."""
+        rule = linear_rule_of(model)
+        if rule is None or not rule.on_rows:
+            return None
+        weights = np.zeros(n_features)
+        margin = rule.weights[:, 1] - rule.weights[:, 0]
+        weights[self.columns] = margin * self.difference
+        return weights, float(rule.offset[1] - rule.offset[0])
 
 
 def _fit_linear_svm(
-    base: LinearSVC, problem: PairProblem, features: SparseMatrix, labels: Labels
+    base: LinearSVC, features: SparseMatrix, offset: FloatVector, labels: Labels
 ) -> LinearSVC:
     """LinearSVC on the rows offset + features, without making them."""
     classes = np.unique(labels)
@@ -122,7 +117,7 @@ def _fit_linear_svm(
     is_second = labels == classes[1]
     fit = fit_offset_svm(
         features,
-        problem.offset,
+        offset,
         np.where(is_second, 1.0, -1.0),
         base.C * weight[is_second.astype(np.intp)],
         scale=float(base.intercept_scaling) if base.fit_intercept else 0.0,
@@ -183,9 +178,8 @@ class OneAgainstOne:
 
         def fit_one(first: int, second: int) -> Estimator:
             mine = np.flatnonzero((y_index == first) | (y_index == second))
-            problem = self.problem(first, second)
-            features = problem.features(rows[mine])
-            return fit_pair(base, problem, features, classes[y_index[mine]])
+            labels = classes[y_index[mine]]
+            return self.problem(first, second).fit(base, rows[mine], labels)
 
         fitted = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(fit_one)(*pair) for pair in self.pairs
@@ -196,7 +190,7 @@ class OneAgainstOne:
         """Class scores of presence rows, (n_samples, n_classes)."""
         margins = np.empty((rows.shape[0], len(models)))
         for p, (pair, model) in enumerate(zip(self.pairs, models, strict=True)):
-            margins[:, p] = pair_margin(model, self.problem(*pair), rows)
+            margins[:, p] = self.problem(*pair).margin(model, rows)
         if len(models) == 1:
             return np.asarray(margins * np.array([-0.5, 0.5]))
         return self._vote(margins)
@@ -214,63 +208,6 @@ class OneAgainstOne:
 
 
 COSTS = tuple(10.0**k for k in range(-4, 5))
-
-
-def best_on_training(
-    task: OneAgainstOne,
-    base: Estimator,
-    rows: SparseMatrix,
-    y_index: IntVector,
-    classes: Labels,
-    n_jobs: int | None,
-) -> tuple[float, list[Estimator]]:
-    """The smallest cost with the best training accuracy (HO7), and its classifiers."""
-    best_accuracy, best_cost, best_models = -1.0, COSTS[0], []
-    for cost in COSTS:
-        models = _fit_quietly(task, base, cost, rows, y_index, classes, n_jobs)
-        accuracy = np.mean(task.scores(models, rows).argmax(axis=1) == y_index)
-        if accuracy > best_accuracy:
-            best_accuracy, best_cost, best_models = float(accuracy), cost, models
-        if accuracy == 1.0:
-            break
-    return best_cost, best_models
-
-
-def best_in_cross_validation(
-    make_task: Callable[[SparseMatrix, IntVector], OneAgainstOne],
-    base: Estimator,
-    rows: SparseMatrix,
-    y_index: IntVector,
-    classes: Labels,
-    n_jobs: int | None,
-    n_parts: int,
-    seed: int,
-) -> float:
-    """The smallest cost with the best accuracy in cross-validation, paths included."""
-    smallest = int(np.bincount(y_index).min())
-    if smallest < 2:
-        raise DataError(
-            "C='cross_validation' needs at least 2 documents in every class, got a "
-            "class of 1; take C='training' or a number."
-        )
-    correct = np.zeros(len(COSTS))
-    for train, test in stratified_folds(y_index, min(n_parts, smallest), seed):
-        known, labels = rows[train], y_index[train]
-        task = make_task(known, labels)
-        for at, cost in enumerate(COSTS):
-            models = _fit_quietly(task, base, cost, known, labels, classes, n_jobs)
-            answers = task.scores(models, rows[test]).argmax(axis=1)
-            correct[at] += np.sum(answers == y_index[test])
-    return COSTS[int(correct.argmax())]
-
-
-def _fit_quietly(
-    task: OneAgainstOne, base: Estimator, cost: float, *data: Any
-) -> list[Estimator]:
-    """Fit at a cost that may be far too large: its convergence is no concern."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return task.fit(base.set_params(C=cost), *data)
 
 
 @with_parameters(base="estimator")
@@ -376,19 +313,72 @@ class HigherOrderClassifier(RankingClassifier):
         task = self._task(rows, y_index)
         self.log_present_, self.log_absent_ = task.log_present, task.log_absent
         self.held_ = task.held
-        data = (rows, y_index, self.classes_, self.n_jobs)
         is_chosen = isinstance(self.C, str) and "C" in base.get_params(deep=False)
         if is_chosen and self.C == "training":
-            self.C_, self.estimators_ = best_on_training(task, base, *data)
+            self.C_, self.estimators_ = self._best_on_training(
+                task, base, rows, y_index
+            )
             return self
         if is_chosen:
-            self.C_ = best_in_cross_validation(self._task, base, *data, self.cv, seed)
+            self.C_ = self._best_in_cross_validation(base, rows, y_index, seed)
         else:
             self.C_ = None if isinstance(self.C, str) else self.C
         if self.C_ is not None:
             base.set_params(C=self.C_)
-        self.estimators_ = task.fit(base, *data)
+        self.estimators_ = task.fit(base, rows, y_index, self.classes_, self.n_jobs)
         return self
+
+    def _best_on_training(
+        self,
+        task: OneAgainstOne,
+        base: Estimator,
+        rows: SparseMatrix,
+        y_index: IntVector,
+    ) -> tuple[float, list[Estimator]]:
+        """The smallest cost with the best training accuracy (HO7), its classifiers."""
+        best_accuracy, best_cost, best_models = -1.0, COSTS[0], []
+        for cost in COSTS:
+            models = self._fit_quietly(task, base, cost, rows, y_index)
+            accuracy = np.mean(task.scores(models, rows).argmax(axis=1) == y_index)
+            if accuracy > best_accuracy:
+                best_accuracy, best_cost, best_models = float(accuracy), cost, models
+            if accuracy == 1.0:
+                break
+        return best_cost, best_models
+
+    def _best_in_cross_validation(
+        self, base: Estimator, rows: SparseMatrix, y_index: IntVector, seed: int
+    ) -> float:
+        """The smallest cost with the best accuracy; paths are counted for each fold."""
+        smallest = int(np.bincount(y_index).min())
+        if smallest < 2:
+            raise DataError(
+                "C='cross_validation' needs at least 2 documents in every class, got a "
+                "class of 1; take C='training' or a number."
+            )
+        correct = np.zeros(len(COSTS))
+        for train, test in stratified_folds(y_index, min(self.cv, smallest), seed):
+            known, labels = rows[train], y_index[train]
+            task = self._task(known, labels)
+            for at, cost in enumerate(COSTS):
+                models = self._fit_quietly(task, base, cost, known, labels)
+                answers = task.scores(models, rows[test]).argmax(axis=1)
+                correct[at] += np.sum(answers == y_index[test])
+        return COSTS[int(correct.argmax())]
+
+    def _fit_quietly(
+        self,
+        task: OneAgainstOne,
+        base: Estimator,
+        cost: float,
+        rows: SparseMatrix,
+        y_index: IntVector,
+    ) -> list[Estimator]:
+        """Fit at a cost that may be far too large: its convergence is no concern."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            base = base.set_params(C=cost)
+            return task.fit(base, rows, y_index, self.classes_, self.n_jobs)
 
     def _prepared_base(self, seed: int) -> Estimator:
         """A copy of the base classifier with a seed; raise for a senseless C."""
@@ -410,9 +400,8 @@ class HigherOrderClassifier(RankingClassifier):
     def _task(self, rows: SparseMatrix, y_index: IntVector) -> OneAgainstOne:
         """The transforms of all pairs, from the paths of each class (HO1)."""
         n_classes = len(self.classes_)
-        paths = count_class_paths(
-            rows, y_index, n_classes, order=check_path_parameters(self), pure=self.pure
-        )
+        order = check_path_parameters(self)
+        paths = count_class_paths(rows, y_index, n_classes, order, self.pure)
         held = class_sums(rows, y_index, n_classes).toarray() > 0
         log_probabilities = paths.log_probabilities(self.alpha)
         return OneAgainstOne(*log_probabilities, held, self.normalize)
@@ -438,7 +427,7 @@ class HigherOrderClassifier(RankingClassifier):
         share = 0.5 if n_classes == 2 else 1.0
         task = self._fitted_task()
         for (first, second), model in zip(task.pairs, self.estimators_, strict=True):
-            linear = pair_weights(model, task.problem(first, second), n_features)
+            linear = task.problem(first, second).weights(model, n_features)
             if linear is None:
                 raise NotSupportedError(
                     f"{type(model).__name__} is not linear: its scores cannot be "
@@ -452,15 +441,9 @@ class HigherOrderClassifier(RankingClassifier):
             return parts
         scores = self._class_scores(rows)
         note = "The vote of the pairs decides; terms show the sum of the margins."
-        return [
-            ScoreParts(
-                part.columns,
-                part.terms,
-                {
-                    "intercept": intercept,
-                    "vote": score - part.terms.sum(axis=0) - intercept,
-                },
-                note,
-            )
-            for part, score in zip(parts, scores, strict=True)
-        ]
+        answers = []
+        for part, score in zip(parts, scores, strict=True):
+            vote = score - part.terms.sum(axis=0) - intercept
+            constants = {"intercept": intercept, "vote": vote}
+            answers.append(ScoreParts(part.columns, part.terms, constants, note))
+        return answers

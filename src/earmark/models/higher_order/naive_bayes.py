@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from operator import index
 from typing import NamedTuple, Self
 
@@ -11,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.rows import canonical_rows, presence, row_numbers
 from earmark.models.base import repeats
-from earmark.models.higher_order.estimates import ClassPaths, count_class_paths
+from earmark.models.higher_order.transformer import ClassPaths, count_class_paths
 from earmark.models.naive_bayes.count_model import PresenceScores
 from earmark.parameters import (
     require_in_range,
@@ -24,7 +25,6 @@ from earmark.typing import (
     FloatMatrix,
     FloatVector,
     IntVector,
-    Labels,
     Matrix,
     MatrixLike,
     SparseMatrix,
@@ -41,37 +41,6 @@ class Path(NamedTuple):
     """Rows of the training data."""
     strength: float
     """Sum of the three terms' log-ratios between the class and its runner-up."""
-
-
-def strongest_paths(
-    rows: SparseMatrix,
-    scores: FloatMatrix,
-    wanted: IntVector | None,
-    documents: SparseMatrix,
-    document_class: IntVector | None,
-    log_present: FloatMatrix,
-    top: int,
-) -> list[list[Path]]:
-    """For each row, the strongest path from each of its terms, ``top`` of them."""
-    answers = []
-    views: dict[tuple[int, int], _ClassView] = {}
-    for d in range(rows.shape[0]):
-        label = int(scores[d].argmax() if wanted is None else wanted[d])
-        others = scores[d].copy()
-        others[label] = -np.inf
-        pair = (label, int(others.argmax()))
-        if pair not in views:
-            ratio = log_present[:, label].copy()
-            if scores.shape[1] > 1:
-                ratio -= log_present[:, pair[1]]
-            mine = np.flatnonzero(document_class == label)
-            views[pair] = _ClassView(documents[mine], mine, ratio)
-        terms = rows.indices[rows.indptr[d] : rows.indptr[d + 1]]
-        found = [views[pair].best_from(int(term)) for term in terms]
-        known = [path for path in found if path is not None]
-        known.sort(key=lambda path: (-path.strength, path.terms, path.documents))
-        answers.append(known[:top])
-    return answers
 
 
 class _ClassView:
@@ -246,14 +215,9 @@ class HigherOrderNaiveBayes(PresenceScores):
         often = repeats(self, sample_weight, len(labels))
         self.classes_, y_index = np.unique(labels[often], return_inverse=True)
         rows = presence(canonical_rows(X))[often]
+        pool = (self._pool(unlabelled), self.unlabelled_weight)
         paths = count_class_paths(
-            rows,
-            y_index,
-            len(self.classes_),
-            order=self.order,
-            pure=self.pure,
-            unlabelled=self._pool(unlabelled),
-            unlabelled_weight=self.unlabelled_weight,
+            rows, y_index, len(self.classes_), self.order, self.pure, *pool
         )
         return self.finalise(paths, rows, y_index)
 
@@ -267,7 +231,8 @@ class HigherOrderNaiveBayes(PresenceScores):
         self.path_count_, self.path_total_ = paths.counts, paths.totals
         self.class_count_ = paths.documents
         self.is_first_order_, self.seen_ = paths.is_first_order, paths.seen
-        self.documents_ = rows.astype(np.int8) if self.keep_documents else None
+        kept: SparseMatrix = rows.astype(np.int8) if self.keep_documents else None
+        self.documents_ = kept
         self.document_class_ = y_index if self.keep_documents else None
         self._derive()
         return self
@@ -308,15 +273,21 @@ class HigherOrderNaiveBayes(PresenceScores):
                 "fit with keep_documents=True."
             )
         rows = self._validated(X)
-        return strongest_paths(
-            rows,
-            self._class_scores(rows),
-            self._wanted(label, rows.shape[0]),
-            self.documents_,
-            self.document_class_,
-            self._log_present,
-            top,
-        )
+        scores = self._class_scores(rows)
+        wanted = scores.argmax(axis=1) if label is None else self._wanted(label, rows)
+        answers = []
+        views: dict[tuple[int, int], _ClassView] = {}
+        for d, (start, stop) in enumerate(pairwise(rows.indptr)):
+            others = scores[d].copy()
+            others[wanted[d]] = -np.inf
+            pair = (int(wanted[d]), int(others.argmax()))
+            if pair not in views:
+                views[pair] = self._view(*pair)
+            starts = (views[pair].best_from(int(t)) for t in rows.indices[start:stop])
+            known = [path for path in starts if path is not None]
+            known.sort(key=lambda path: (-path.strength, path.terms, path.documents))
+            answers.append(known[:top])
+        return answers
 
     # -- steps -----------------------------------------------------------------
 
@@ -359,11 +330,17 @@ class HigherOrderNaiveBayes(PresenceScores):
     def _validated(self, X: MatrixLike) -> Matrix:
         return presence(canonical_rows(super()._validated(X)))
 
-    def _wanted(self, label: ArrayLike | None, n_samples: int) -> Labels | None:
-        """Class number to explain for each document; None for the predicted one."""
-        if label is None:
-            return None
-        labels = np.asarray(label)
+    def _view(self, label: int, rival: int) -> _ClassView:
+        """The documents of a class, with its terms' log-ratios to another class."""
+        ratio = self._log_present[:, label].copy()
+        if len(self.classes_) > 1:
+            ratio -= self._log_present[:, rival]
+        mine = np.flatnonzero(self.document_class_ == label)
+        return _ClassView(self.documents_[mine], mine, ratio)
+
+    def _wanted(self, label: ArrayLike, rows: SparseMatrix) -> IntVector:
+        """Class number to explain for each document."""
+        labels, n_samples = np.asarray(label), rows.shape[0]
         unknown = np.setdiff1d(labels, self.classes_)
         if labels.shape != (n_samples,) or len(unknown):
             raise DataError(

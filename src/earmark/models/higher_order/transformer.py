@@ -1,10 +1,12 @@
-"""The data transform that lets any classifier use higher-order paths (HO6)."""
+"""Term probabilities of each class from its paths (HO1), and their transform (HO6)."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,17 +15,19 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, EarmarkWarning
 from earmark.kernels.rows import canonical_rows, class_sums, presence
-from earmark.models.higher_order.estimates import count_class_paths
+from earmark.models.naive_bayes.count_model import log_or_minus_inf
 from earmark.parameters import (
     require_in_range,
     require_integer,
     require_one_of,
     with_parameters,
 )
+from earmark.statistics import second_order_paths, third_order_paths
 from earmark.typing import (
     ArrayLike,
+    BoolVector,
     Estimator,
     FloatMatrix,
     FloatVector,
@@ -32,6 +36,129 @@ from earmark.typing import (
     MatrixLike,
     SparseMatrix,
 )
+
+
+@dataclass(frozen=True)
+class ClassPaths:
+    """Paths through the documents of each class; nothing about smoothing."""
+
+    order: int
+    counts: SparseMatrix
+    """Paths that contain each term, CSR (n_classes, n_features)."""
+    totals: Any
+    """All paths of each class."""
+    documents: IntVector
+    """Documents of each class."""
+    is_first_order: BoolVector
+    """Classes without a path, described by documents instead (as is order 1)."""
+    seen: BoolVector
+    """Terms of any training document."""
+
+    def log_probabilities(self, alpha: float) -> tuple[FloatMatrix, FloatMatrix]:
+        """Log P(term present | c) and log P(term absent | c), (n_classes, n_features).
+
+        Both are 0 for a term that no training document holds: a higher-order
+        model knows nothing of it. At order 1 such terms are smoothed like others.
+        """
+        counts = self.counts.toarray()
+        totals = self.totals[:, None]
+        whole = np.where(totals + 2 * alpha > 0, totals + 2 * alpha, 1)
+        present = np.asarray((alpha + counts) / whole, dtype=np.float64)
+        # From the integers, not as 1 - P: P may be very close to 1 or 0.
+        absent = np.asarray((alpha + (totals - counts)) / whole, dtype=np.float64)
+        log_present, log_absent = log_or_minus_inf(present), log_or_minus_inf(absent)
+        if self.order > 1:
+            log_present[:, ~self.seen] = 0.0
+            log_absent[:, ~self.seen] = 0.0
+        return log_present, log_absent
+
+    def log_prior(self, prior: str) -> FloatVector:
+        """Log P(c) by paths (HO1), by documents (NB5) or uniform."""
+        documents = self.documents / self.documents.sum()
+        if prior == "uniform":
+            return np.full(len(documents), -np.log(len(documents)))
+        if prior == "documents" or self.is_first_order.all():
+            return np.asarray(log_or_minus_inf(documents))
+        # Classes without a path keep their share of the documents; the others
+        # divide what is left by their paths.
+        totals = np.where(self.is_first_order, 0.0, self.totals.astype(np.float64))
+        left = documents[~self.is_first_order].sum()
+        share = np.where(self.is_first_order, documents, left * (totals / totals.sum()))
+        return np.asarray(log_or_minus_inf(share))
+
+
+def count_class_paths(
+    rows: SparseMatrix,
+    y_index: IntVector,
+    n_classes: int,
+    order: int,
+    pure: bool = False,
+    unlabelled: SparseMatrix | None = None,
+    unlabelled_weight: float = 0.0,
+) -> ClassPaths:
+    """Count the paths of each class; ``rows`` and ``unlabelled`` are presence CSR."""
+    held = class_sums(rows.astype(np.int64), y_index, n_classes)
+    documents = np.bincount(y_index, minlength=n_classes)
+    if order == 1:
+        return joined_paths(order, held, documents, [])
+    pool = unlabelled if unlabelled_weight > 0 else None
+    everything = rows if pool is None else sparse.vstack([rows, pool]).tocsr()
+    corpus = everything if pure else None
+    apart, n_apart = (0, 0) if pool is None else block_paths(pool, order, corpus)
+
+    def through(own: SparseMatrix) -> tuple[Any, Any]:
+        """Paths per term and in total; those through the pool by their weight."""
+        per_term, total = block_paths(own, order, corpus)
+        if pool is None:
+            return per_term, total
+        # Paths with a document of the class and one of the pool: all paths of both
+        # together, but for those within the class and within the pool.
+        both, n_both = block_paths(sparse.vstack([own, pool]).tocsr(), order, corpus)
+        mixed, n_mixed = both - apart - per_term, n_both - n_apart - total
+        return per_term + unlabelled_weight * mixed, total + unlabelled_weight * n_mixed
+
+    pairs = [through(rows[y_index == c]) for c in range(n_classes)]
+    return joined_paths(order, held, documents, pairs)
+
+
+def block_paths(
+    rows: SparseMatrix, order: int, corpus: SparseMatrix | None = None
+) -> tuple[Any, Any]:
+    """Paths per term and in total through presence rows; pure in a ``corpus``."""
+    if order == 3:
+        return third_order_paths(rows)
+    return second_order_paths(rows, pure=corpus is not None, corpus=corpus)
+
+
+def joined_paths(
+    order: int, held: SparseMatrix, documents: IntVector, pairs: list[tuple[Any, Any]]
+) -> ClassPaths:
+    """The classes together: ``pairs`` has each one's paths per term and in total."""
+    n_classes = len(documents)
+    if order == 1:
+        counts, totals = held, documents
+        first_order = np.ones(n_classes, dtype=bool)
+    else:
+        totals = np.array([total for _, total in pairs])
+        first_order = totals == 0
+        if first_order.any():
+            name = {2: "second", 3: "third"}[order]
+            warnings.warn(
+                f"{int(first_order.sum())} class(es) have no {name}-order path (one "
+                "document, or too few shared terms); their terms are estimated from "
+                "their documents instead. More labelled documents in these classes "
+                "avoid this.",
+                EarmarkWarning,
+                stacklevel=3,
+            )
+            totals = np.where(first_order, documents, totals)
+        rows = [
+            held[[c]] if first_order[c] else sparse.csr_array(pair[0][None, :])
+            for c, pair in enumerate(pairs)
+        ]
+        counts = sparse.csr_array(sparse.vstack(rows))
+    seen = np.asarray(held.sum(axis=0)).ravel() > 0
+    return ClassPaths(order, counts, totals, documents, first_order, seen)
 
 
 def pair_values(
@@ -44,14 +171,10 @@ def pair_values(
     """Values of a present and of an absent term for two classes (HO6)."""
     present = log_present[first] - log_present[second]
     absent = log_absent[first] - log_absent[second]
-    if not normalize:
-        return present, absent
-    return _signed_root(present), _signed_root(absent)
-
-
-def _signed_root(values: FloatVector) -> FloatVector:
-    """Values / sqrt(|values|), and 0 for 0."""
-    return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
+    if normalize:  # values / sqrt(|values|), and 0 for 0
+        present = np.sign(present) * np.sqrt(np.abs(present))
+        absent = np.sign(absent) * np.sqrt(np.abs(absent))
+    return present, absent
 
 
 def check_path_parameters(owner: Estimator) -> int:
@@ -144,9 +267,7 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         self.pairs_ = self._chosen_pairs()
         rows = presence(canonical_rows(X))
         self.class_terms_ = class_sums(rows, y_index, len(self.classes_)).toarray() > 0
-        paths = count_class_paths(
-            rows, y_index, len(self.classes_), order=order, pure=self.pure
-        )
+        paths = count_class_paths(rows, y_index, len(self.classes_), order, self.pure)
         self.log_present_, self.log_absent_ = paths.log_probabilities(self.alpha)
         self.seen_ = paths.seen
         # A term of no training document is disregarded at every order.
@@ -166,11 +287,8 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         for first, second in self.pairs_:
             present, absent = self._values(first, second)
             difference = (present - absent)[rows.indices]
-            blocks.append(
-                sparse.csr_array(
-                    (difference, rows.indices, rows.indptr), shape=rows.shape
-                )
-            )
+            entries = (difference, rows.indices, rows.indptr)
+            blocks.append(sparse.csr_array(entries, shape=rows.shape))
         if len(blocks) == 1:
             return blocks[0].copy()
         return sparse.csr_array(sparse.hstack(blocks, format="csr"))

@@ -24,7 +24,6 @@ from earmark.models.neighbors.search import (
     build_search,
     chosen_classes,
     counted_votes,
-    neighbor_parts,
     vote_weights,
 )
 from earmark.parameters import (
@@ -48,6 +47,8 @@ from earmark.typing import (
 
 # Documents on which an approximate search measures its recall.
 _RECALL_SAMPLE = 200
+# Neighbours that an explanation names.
+_NAMED = 5
 
 
 @with_parameters()
@@ -186,7 +187,7 @@ class NeighborsClassifier(ScoringClassifier):
 
     def answer(self, X: MatrixLike) -> Answer:
         """Labels, probabilities and the neighbours themselves, from one search."""
-        similarity, index = self._found(self._validated(X))
+        similarity, index = self._search(self._validated(X), self._used_k())
         votes = self._votes(similarity, index)
         best = chosen_classes(votes, index[:, 0], self.lots_seed_)
         return Answer(self.classes_[best], _shares_of(votes), similarity, index)
@@ -299,13 +300,8 @@ class NeighborsClassifier(ScoringClassifier):
 
     def _built_index(self) -> Search:
         if "_index" not in vars(self):
-            self._index = build_search(
-                self.vectors_,
-                self.metric,
-                self.only_similar,
-                self.algorithm,
-                self.lots_seed_,
-            )
+            options = (self.metric, self.only_similar, self.algorithm)
+            self._index = build_search(self.vectors_, *options, self.lots_seed_)
         return self._index
 
     def _check_parameters(self) -> None:
@@ -338,11 +334,8 @@ class NeighborsClassifier(ScoringClassifier):
             )
         return self.chosen_
 
-    def _found(self, X: Matrix) -> tuple[FloatMatrix, IntVector]:
-        return self._search(X, self._used_k())
-
     def _class_scores(self, X: Matrix) -> FloatMatrix:
-        return self._votes(*self._found(X))
+        return self._votes(*self._search(X, self._used_k()))
 
     def _votes(
         self,
@@ -365,17 +358,54 @@ class NeighborsClassifier(ScoringClassifier):
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """The votes for each document, by neighbour and term (AB3)."""
         rows = self._stored(self._validated(X))
-        similarity, index = self._found(rows)
-        return neighbor_parts(
-            rows,
-            self.vectors_,
-            self.targets_,
-            self.classes_,
-            similarity,
-            index,
-            vote_weights(similarity, index, self.vote),
-            _shares_of(self._sizes()[None])[0],
+        similarity, index = self._search(rows, self._used_k())
+        weight = vote_weights(similarity, index, self.vote)
+        shares = _shares_of(self._sizes()[None])[0]
+        parts = []
+        for d, (start, stop) in enumerate(pairwise(rows.indptr)):
+            voters = index[d][index[d] >= 0]
+            row = (rows.indices[start:stop].astype(np.int64), rows.data[start:stop])
+            if len(voters):
+                parts.append(self._spread(*row, voters, similarity[d], weight[d]))
+                continue
+            none = np.zeros((len(row[0]), len(self.classes_)))
+            silence = "No training document shares a term: the class shares answer."
+            parts.append(ScoreParts(row[0], none, {"class share": shares}, silence))
+        return parts
+
+    def _spread(
+        self,
+        columns: IntVector,
+        values: FloatVector,
+        voters: IntVector,
+        similarity: FloatVector,
+        weight: FloatVector,
+    ) -> ScoreParts:
+        """Each neighbour's vote, spread over the terms that make it similar."""
+        # Spread as its product with the document is, so that the parts add up exactly;
+        # a neighbour that shares no term votes as a whole.
+        vectors, targets = self.vectors_, self.targets_
+        terms = np.zeros((len(columns), len(self.classes_)))
+        unshared = np.zeros(len(self.classes_))
+        for place, vote in zip(voters, weight, strict=False):
+            part = slice(vectors.indptr[place], vectors.indptr[place + 1])
+            _, mine, theirs = np.intersect1d(
+                columns, vectors.indices[part], assume_unique=True, return_indices=True
+            )
+            products = values[mine] * vectors.data[part][theirs]
+            total = products.sum()
+            if total > 0:
+                terms[mine, targets[place]] += products * (vote / total)
+            else:
+                unshared[targets[place]] += vote
+        named = ", ".join(
+            f"{place} ({self.classes_[targets[place]]}, {alike:.2f})"
+            for place, alike in zip(voters[:_NAMED], similarity, strict=False)
         )
+        more = "" if len(voters) <= _NAMED else f" and {len(voters) - _NAMED} more"
+        note = f"Because of the training documents {named}{more}."
+        rest = {"neighbours without a shared term": unshared} if unshared.any() else {}
+        return ScoreParts(columns, terms, rest, note)
 
     def _stored(self, X: Matrix) -> SparseMatrix:
         """Rows as they are remembered; one type of index, so that they compare."""

@@ -7,17 +7,16 @@ Every search returns similarities and positions, best first, equal ones by posit
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from earmark.kernels.keys import mixed_bits
+from earmark.kernels.keys import GOLDEN, mixed_bits
 from earmark.kernels.postings import build_postings, top_similar
 from earmark.kernels.rows import squared_lengths, unit_rows
-from earmark.models.base import ScoreParts
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
 
 Neighbors = tuple[FloatMatrix, IntVector]
@@ -26,7 +25,6 @@ Neighbors = tuple[FloatMatrix, IntVector]
 _TREE_DIMENSIONS = 8
 # Scores computed at a time.
 _BLOCK_SCORES = 2_000_000
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 # Sketches: bits per document, and documents compared exactly per neighbour.
 _BITS = 512
 _CANDIDATES = 30
@@ -62,13 +60,19 @@ class SimilarSearch(Search):
 class ProductSearch(Search):
     """The k largest products, whatever their sign; a row of zeros finds none."""
 
+    def __init__(self, vectors: SparseMatrix, unit: bool) -> None:
+        super().__init__(vectors)
+        self._unit = unit
+
     def nearest(self, rows: SparseMatrix, k: int, exclude: IntVector) -> Neighbors:
-        """The k documents of the largest product."""
-        parts = []
+        """The k documents of the largest product, or cosine."""
+        similarity, index = _empty(rows.shape[0], k)
+        rows = unit_rows(rows) if self._unit else rows
         for block in self._blocks(rows):
             products = (rows[block] @ self.vectors.T).toarray()
-            parts.append(_best(products, k, exclude[block]))
-        similarity, index = _joined(parts, k)
+            if self._unit:
+                np.clip(products, -1.0, 1.0, out=products)
+            similarity[block], index[block] = _best(products, k, exclude[block])
         empty = np.diff(rows.indptr) == 0
         similarity[empty], index[empty] = 0.0, -1
         return similarity, index
@@ -177,9 +181,8 @@ class SketchSearch(Search):
         """Sketches of +-1, (n_rows, _BITS); a sign is a hash of column and bit."""
         columns, place = np.unique(rows.indices, return_inverse=True)
         words = np.arange(_BITS // 64, dtype=np.uint64)
-        with np.errstate(over="ignore"):
-            key = columns.astype(np.uint64)[:, None] * np.uint64(_BITS // 64) + words
-            hashes = mixed_bits((key + np.uint64(1)) * _GOLDEN ^ self._seed)
+        key = columns.astype(np.uint64)[:, None] * np.uint64(_BITS // 64) + words
+        hashes = mixed_bits((key + np.uint64(1)) * GOLDEN ^ self._seed)
         bits = np.unpackbits(hashes.view(np.uint8), axis=1)
         plane = bits.astype(np.float32) * 2.0 - 1.0
         narrow = sparse.csr_array(
@@ -199,27 +202,11 @@ def build_search(
         return DistanceSearch(vectors)
     if metric == "cosine" and only_similar:
         return SimilarSearch(vectors)
-    return UnitProductSearch(vectors) if metric == "cosine" else ProductSearch(vectors)
-
-
-class UnitProductSearch(ProductSearch):
-    """Cosine with every document, similar or not."""
-
-    def nearest(self, rows: SparseMatrix, k: int, exclude: IntVector) -> Neighbors:
-        """The k documents of the largest cosine."""
-        similarity, index = super().nearest(unit_rows(rows), k, exclude)
-        return np.clip(similarity, -1.0, 1.0), index
+    return ProductSearch(vectors, unit=metric == "cosine")
 
 
 def _empty(n_rows: int, k: int) -> Neighbors:
     return np.zeros((n_rows, k)), np.full((n_rows, k), -1, dtype=np.int64)
-
-
-def _joined(parts: list[Neighbors], k: int) -> Neighbors:
-    if not parts:
-        return _empty(0, k)
-    similarity, index = zip(*parts, strict=True)
-    return np.concatenate(similarity), np.concatenate(index)
 
 
 def _best(scores: FloatMatrix, k: int, exclude: IntVector) -> Neighbors:
@@ -236,10 +223,6 @@ def _best(scores: FloatMatrix, k: int, exclude: IntVector) -> Neighbors:
         similarity[row, : len(order)] = mine[order]
         index[row, : len(order)] = places[order]
     return similarity, index
-
-
-# Neighbours that an explanation names.
-_NAMED = 5
 
 
 class Neighbor(NamedTuple):
@@ -291,8 +274,11 @@ def chosen_classes(votes: FloatMatrix, nearest: IntVector, seed: int) -> IntVect
     tied = votes == votes.max(axis=1, keepdims=True)
     rows = np.flatnonzero(tied.sum(axis=1) > 1)
     if len(rows):
-        lots = _scrambled(nearest[rows], votes.shape[1], seed)
-        lots = np.where(tied[rows], lots | np.uint64(1), np.uint64(0))
+        key = nearest[rows].astype(np.uint64)[:, None] * GOLDEN + np.uint64(seed)
+        step = np.arange(votes.shape[1], dtype=np.uint64) * np.uint64(
+            0xD1B54A32D192ED03
+        )
+        lots = np.where(tied[rows], mixed_bits(key + step) | np.uint64(1), np.uint64(0))
         best[rows] = lots.argmax(axis=1)
     return np.asarray(best, dtype=np.int64)
 
@@ -314,61 +300,3 @@ def best_k(
         alone = top[:, 0] == 0
         right[k] = np.where(alone, shares.argmax() == own, chance).sum()
     return int(right.argmax()) + 1
-
-
-def _scrambled(key: IntVector, n_classes: int, seed: int) -> Any:
-    """Hash of (seed, key, class), (n_keys, n_classes)."""
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    with np.errstate(over="ignore"):
-        mixed = key.astype(np.uint64)[:, None] * golden + np.uint64(seed)
-        step = np.uint64(0xD1B54A32D192ED03)
-        return mixed_bits(mixed + np.arange(n_classes, dtype=np.uint64) * step)
-
-
-def neighbor_parts(
-    rows: SparseMatrix,
-    vectors: SparseMatrix,
-    targets: IntVector,
-    classes: Labels,
-    similarity: FloatMatrix,
-    index: IntVector,
-    weight: FloatMatrix,
-    shares: FloatVector,
-) -> list[ScoreParts]:
-    """Each neighbour's vote, spread over the terms that make it similar."""
-    # Spread as its product with the document is, so that the parts add up exactly; a
-    # neighbour that shares no term votes as a whole.
-    parts = []
-    for d in range(rows.shape[0]):
-        begin, end = rows.indptr[d], rows.indptr[d + 1]
-        columns = rows.indices[begin:end].astype(np.int64)
-        terms = np.zeros((len(columns), len(classes)))
-        unshared = np.zeros(len(classes))
-        voters = index[d][index[d] >= 0]
-        if not len(voters):
-            silence = "No training document shares a term: the class shares answer."
-            parts.append(ScoreParts(columns, terms, {"class share": shares}, silence))
-            continue
-        for place, vote in zip(voters, weight[d], strict=False):
-            start, stop = vectors.indptr[place], vectors.indptr[place + 1]
-            _, mine, theirs = np.intersect1d(
-                columns,
-                vectors.indices[start:stop],
-                assume_unique=True,
-                return_indices=True,
-            )
-            products = rows.data[begin:end][mine] * vectors.data[start:stop][theirs]
-            total = products.sum()
-            if total > 0:
-                terms[mine, targets[place]] += products * (vote / total)
-            else:
-                unshared[targets[place]] += vote
-        named = ", ".join(
-            f"{place} ({classes[targets[place]]}, {alike:.2f})"
-            for place, alike in zip(voters[:_NAMED], similarity[d], strict=False)
-        )
-        more = "" if len(voters) <= _NAMED else f" and {len(voters) - _NAMED} more"
-        note = f"Because of the training documents {named}{more}."
-        rest = {"neighbours without a shared term": unshared} if unshared.any() else {}
-        parts.append(ScoreParts(columns, terms, rest, note))
-    return parts
