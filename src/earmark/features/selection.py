@@ -1,4 +1,8 @@
-"""Keep the terms that tell most about the class (VS7)."""
+"""Keep the terms that tell most about the class (VS7).
+
+Scores come from sums over documents: ``joint`` (n_classes, n_terms) documents of the
+class with the term, ``docs`` (n_classes,) documents of the class.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from dataclasses import field
 from typing import Self
 
 import numpy as np
+from scipy.special import xlogy
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
@@ -13,11 +18,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.kernels.rows import canonical_rows, class_sums, require_counts
-from earmark.kernels.term_scores import (
-    chi_square,
-    information_gain,
-    largest_mutual_information,
-)
 from earmark.parameters import require_integer, require_one_of, with_parameters
 from earmark.typing import (
     ArrayLike,
@@ -123,3 +123,37 @@ def _held(rows: SparseMatrix) -> SparseMatrix:
 def _dense_sums(rows: SparseMatrix, y_index: IntVector, n_classes: int) -> FloatMatrix:
     sums = class_sums(rows.astype(np.float64), y_index, n_classes)
     return np.asarray(sums.toarray(), dtype=np.float64)
+
+
+def information_gain(joint: FloatMatrix, docs: FloatVector) -> FloatVector:
+    """H(class) - H(class | term present or absent), in bits."""
+    total = docs.sum()
+    absent = docs[:, None] - joint
+    split = _entropy_sum(joint) + _entropy_sum(absent)
+    gain = _entropy_sum(docs[:, None]) - split
+    return np.asarray(np.maximum(gain, 0.0) / (total * np.log(2.0)))
+
+
+def largest_mutual_information(joint: FloatMatrix, docs: FloatVector) -> FloatVector:
+    """Mutual information of term and "is of class c", largest over c, in bits."""
+    total, held = docs.sum(), joint.sum(axis=0)
+    best = np.zeros(joint.shape[1])
+    for c in range(len(docs)):
+        two = np.vstack([joint[c], held - joint[c]])
+        gain = information_gain(two, np.array([docs[c], total - docs[c]]))
+        best = np.maximum(best, gain)
+    return best
+
+
+def chi_square(observed: FloatMatrix, docs: FloatVector) -> FloatVector:
+    """Chi-square of term sums by class against independence; 0 for an empty term."""
+    expected = np.outer(docs / docs.sum(), observed.sum(axis=0))
+    squares = (observed - expected) ** 2
+    ratio = np.divide(squares, expected, out=np.zeros_like(squares), where=expected > 0)
+    return np.asarray(ratio.sum(axis=0))
+
+
+def _entropy_sum(counts: FloatMatrix) -> FloatVector:
+    """N H(counts / n) in nats for each column: n ln n - sum of c ln c."""
+    total = counts.sum(axis=0)
+    return np.asarray(xlogy(total, total) - xlogy(counts, counts).sum(axis=0))

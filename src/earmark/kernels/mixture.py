@@ -7,8 +7,10 @@ E-step and the sums of the M-step; responsibilities never outlive their document
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +70,11 @@ class Tiling:
         return self.n_nodes - self.anchored
 
     @property
+    def shape(self) -> dict[str, int]:
+        """What the compiled passes have to know of a mixture."""
+        return {"nodes": self.n_columns, "anchored": self.anchored}
+
+    @property
     def width(self) -> int:
         """Columns of a tile."""
         fitting = [width for width in _WIDTHS if width >= self.n_columns]
@@ -89,7 +96,7 @@ class Tiling:
         """Values (n_terms, R, columns) -> (n_tiles, n_terms, width), else 0."""
         n_terms = nodes.shape[0]
         tiles = np.zeros((self.n_tiles, n_terms, self.width), dtype=nodes.dtype)
-        for t, (mixtures, used) in enumerate(self._tiles()):
+        for t, (mixtures, used) in enumerate(self.tiles()):
             tiles[t, :, :used] = nodes[:, mixtures].reshape(n_terms, used)
         return tiles
 
@@ -97,7 +104,7 @@ class Tiling:
         """Values (n_tiles, n_terms, width) -> (n_terms, R, columns)."""
         shape = (tiles.shape[1], self.n_mixtures, self.n_columns)
         nodes = np.empty(shape, dtype=tiles.dtype)
-        for t, (mixtures, used) in enumerate(self._tiles()):
+        for t, (mixtures, used) in enumerate(self.tiles()):
             part = tiles[t, :, :used]
             nodes[:, mixtures] = part.reshape(shape[0], -1, self.n_columns)
         return nodes
@@ -121,14 +128,10 @@ class Tiling:
         n_tiles = -(-self.n_mixtures // (width // self.n_columns))
         return n_tiles * (width + _TILE_COST)
 
-    def _tiles(self) -> list[tuple[slice, int]]:
+    def tiles(self) -> list[tuple[slice, int]]:
         """The mixtures of each tile and how many columns they use."""
-        bounds = range(0, self.n_mixtures, self.per_tile)
-        ends = [min(start + self.per_tile, self.n_mixtures) for start in bounds]
-        return [
-            (slice(start, end), (end - start) * self.n_columns)
-            for start, end in zip(bounds, ends, strict=True)
-        ]
+        edges = [*range(0, self.n_mixtures, self.per_tile), self.n_mixtures]
+        return [(slice(i, j), (j - i) * self.n_columns) for i, j in pairwise(edges)]
 
 
 @dataclass
@@ -154,6 +157,12 @@ class MixtureTotals:
             np.zeros(nodes),
             np.zeros(tiling.n_mixtures),
         )
+
+    @property
+    def flat(self) -> dict[str, NDArray[Any]]:
+        """Sums, docs and lengths, as the compiled passes fill them."""
+        docs, lengths = self.docs.reshape(-1), self.lengths.reshape(-1)
+        return {"sums": self.sums, "docs": docs, "lengths": lengths}
 
     def merge(self, other: MixtureTotals) -> Self:
         """Add the totals of other documents; the arrays stay as they are."""
@@ -181,20 +190,17 @@ def mixture_step(
             table=table,
             offset=offset.ravel(),
             mixtures=tiling.n_mixtures,
-            nodes=tiling.n_columns,
-            anchored=tiling.anchored,
             hard=hard,
-            sums=out.sums,
-            docs=out.docs.reshape(-1),
-            lengths=out.lengths.reshape(-1),
             bound=out.bound,
+            **tiling.shape,
+            **out.flat,
         )
         return out
-    for block, X, tile, mixtures, used in _plain_tiles(rows, tiling):
-        scores = _node_scores(X, table[tile], offset[tile], used, tiling)
+    for block in _blocks(rows, tiling):
+        scores = _node_scores(block, table, offset, tiling)
         share, evidence = _harden(scores) if hard else _soften(scores)
-        out.bound[mixtures] += _sums(rows.weight[block][:, None] * evidence)
-        _add(out, rows, block, X, tile, mixtures, share[..., : tiling.n_columns])
+        out.bound[block.mixtures] += _sums(block.weight[:, None] * evidence)
+        _add(out, block, share[..., : tiling.n_columns])
     return out
 
 
@@ -209,27 +215,16 @@ def mixture_start(
     out = MixtureTotals.zeros(tiling, rows.matrix.shape[1], rows.matrix.dtype)
     lib = native()
     if lib is not None:
-        lib.mixture_start(
-            *rows.arrays,
-            weight=rows.weight,
-            length=rows.length,
-            keys=keys,
-            seeds=seeds,
-            nodes=tiling.n_columns,
-            anchored=tiling.anchored,
-            sums=out.sums,
-            docs=out.docs.reshape(-1),
-            lengths=out.lengths.reshape(-1),
-        )
+        random = {"keys": keys, "seeds": seeds, **tiling.shape}
+        by_row = {"weight": rows.weight, "length": rows.length}
+        lib.mixture_start(*rows.arrays, **by_row, **random, **out.flat)
         return out
     nodes = np.arange(tiling.n_nodes, dtype=np.uint64)
-    for block, X, tile, mixtures, _ in _plain_tiles(rows, tiling):
-        draws = -np.log(
-            uniform_of(seeds[mixtures][None, :, None], keys[block, None, None], nodes)
-        )
-        share = draws.astype(X.dtype) / draws.sum(axis=2, keepdims=True)
-        share = share.astype(X.dtype)[..., : tiling.n_columns]
-        _add(out, rows, block, X, tile, mixtures, share)
+    for block in _blocks(rows, tiling):
+        key, seed = keys[block.rows, None, None], seeds[block.mixtures][None, :, None]
+        draws = -np.log(uniform_of(seed, key, nodes))
+        share = draws.astype(block.X.dtype) / draws.sum(axis=2, keepdims=True)
+        _add(out, block, share.astype(block.X.dtype)[..., : tiling.n_columns])
     return out
 
 
@@ -240,45 +235,45 @@ def mixture_evidence(
     out = np.zeros((rows.matrix.shape[0], tiling.n_mixtures))
     lib = native()
     if lib is not None:
-        lib.mixture_evidence(
-            *rows.arrays,
-            weight=np.ones(out.shape[0]),
-            table=table,
-            offset=offset.ravel(),
-            nodes=tiling.n_columns,
-            anchored=tiling.anchored,
-            out=out,
-        )
+        weights = {"table": table, "offset": offset.ravel(), **tiling.shape}
+        lib.mixture_evidence(*rows.arrays, weight=np.ones(len(out)), **weights, out=out)
         return out
-    for block, X, tile, mixtures, used in _plain_tiles(rows, tiling):
-        scores = _node_scores(X, table[tile], offset[tile], used, tiling)
-        out[block, mixtures] = _soften(scores)[1]
+    for block in _blocks(rows, tiling):
+        scores = _node_scores(block, table, offset, tiling)
+        out[block.rows, block.mixtures] = _soften(scores)[1]
     return out
 
 
 # -- plain twins ---------------------------------------------------------------
 
 
-def _plain_tiles(rows: DocumentRows, tiling: Tiling) -> Any:
-    """Blocks of documents crossed with tiles of mixtures."""
-    n_documents = rows.matrix.shape[0]
-    for start in range(0, n_documents, _PLAIN_ROWS):
-        block = slice(start, min(start + _PLAIN_ROWS, n_documents))
-        X = rows.matrix[block]
-        for tile, (mixtures, used) in enumerate(tiling._tiles()):
-            yield block, X, tile, mixtures, used
+class _Block(NamedTuple):
+    """Some documents, crossed with the mixtures of a tile."""
+
+    rows: slice
+    X: SparseMatrix
+    weight: FloatVector
+    length: FloatVector
+    tile: int
+    mixtures: slice
+    n_used: int
+
+
+def _blocks(rows: DocumentRows, tiling: Tiling) -> Iterator[_Block]:
+    for start in range(0, rows.matrix.shape[0], _PLAIN_ROWS):
+        part = slice(start, start + _PLAIN_ROWS)
+        documents = (part, rows.matrix[part], rows.weight[part], rows.length[part])
+        for tile, (mixtures, n_used) in enumerate(tiling.tiles()):
+            yield _Block(*documents, tile, mixtures, n_used)
 
 
 def _node_scores(
-    X: SparseMatrix,
-    table: NDArray[Any],
-    offset: NDArray[Any],
-    used: int,
-    tiling: Tiling,
+    block: _Block, table: NDArray[Any], offset: NDArray[Any], tiling: Tiling
 ) -> NDArray[Any]:
     """Scores (n, mixtures, H), those of an anchor included."""
-    scores = np.asarray(X @ table[:, :used] + offset[0, :used])
-    scores = scores.reshape(X.shape[0], -1, tiling.n_columns)
+    used = (block.tile, slice(None), slice(block.n_used))
+    scores = np.asarray(block.X @ table[used] + offset[used][0])
+    scores = scores.reshape(block.X.shape[0], -1, tiling.n_columns)
     return np.pad(scores, ((0, 0), (0, 0), (0, int(tiling.anchored))))
 
 
@@ -300,21 +295,13 @@ def _harden(scores: NDArray[Any]) -> tuple[NDArray[Any], FloatMatrix]:
     return share, evidence.astype(np.float64)
 
 
-def _add(
-    out: MixtureTotals,
-    rows: DocumentRows,
-    block: slice,
-    X: SparseMatrix,
-    tile: int,
-    mixtures: slice,
-    share: NDArray[Any],
-) -> None:
+def _add(out: MixtureTotals, block: _Block, share: NDArray[Any]) -> None:
     """Add one block's weighted responsibilities (n, mixtures, H) to the totals."""
-    mass = share * rows.weight[block][:, None, None]
-    out.docs[mixtures] += _sums(mass)
-    out.lengths[mixtures] += _sums(mass * rows.length[block][:, None, None])
-    flat = mass.reshape(mass.shape[0], -1).astype(X.dtype, copy=False)
-    out.sums[tile, :, : flat.shape[1]] += X.T @ flat
+    mass = share * block.weight[:, None, None]
+    out.docs[block.mixtures] += _sums(mass)
+    out.lengths[block.mixtures] += _sums(mass * block.length[:, None, None])
+    flat = mass.reshape(mass.shape[0], -1).astype(block.X.dtype, copy=False)
+    out.sums[block.tile, :, : flat.shape[1]] += block.X.T @ flat
 
 
 def _sums(values: NDArray[Any]) -> NDArray[Any]:
