@@ -9,11 +9,11 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 189,
-    "lines": 49_516,
+    "files": 187,
+    "lines": 49_370,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 766,
+    "Any": 761,
     "hasattr/getattr": 41,
 }
 
