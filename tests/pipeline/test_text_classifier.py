@@ -19,6 +19,7 @@ from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.features import HashedCounter
 from earmark.models import HybridBayes
 from earmark.models.registry import MODELS
+from earmark.pipeline.files import class_table
 from earmark.pipeline.matrix_engine import class_scores
 
 WORDS = {
@@ -576,3 +577,8 @@ def test_documents_that_wait_are_in_every_answer_and_in_the_pickle(rng):
         model.forget(["one goal more"], ["sport"]).predict_proba(texts),
         whole.predict_proba(texts),
     )
+
+
+def test_every_class_that_a_model_file_may_name_is_where_the_table_says():
+    table = class_table()
+    assert [kind.__name__ for kind in table.values()] == list(table)

@@ -139,12 +139,9 @@ class CountTask:
 
     counter: Estimator
     """How text becomes terms; its limits on frequency are not applied."""
-    regions: Regions
-    """As in ``TextClassifier``."""
-    skip_bad: bool = False
-    """Note a part that cannot be read, instead of raising."""
-    with_pool: bool = False
-    """Count the documents without a label too."""
+    regions: Regions  # As in ``TextClassifier``
+    skip_bad: bool = False  # Note a part that cannot be read, instead of raising
+    with_pool: bool = False  # Count the documents without a label too
     add: Callable[[RegionTexts, Labels], Any] | None = None
     """From texts and labels to statistics that need no vocabulary; then no terms are
     counted, only classes."""

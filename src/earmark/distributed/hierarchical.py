@@ -104,10 +104,8 @@ class RemoteClass:
 
     number: int
     data: PartedRows
-    documents: IntVector
-    """Documents that hold each term."""
-    tokens: FloatVector
-    """Tokens of each term."""
+    documents: IntVector  # Documents that hold each term
+    tokens: FloatVector  # Tokens of each term
 
 
 class PartsEvents(MultinomialEvents):

@@ -33,12 +33,10 @@ _ROWS = 4096
 class SentModel:
     """A classifier by the path of its file; loaded once where it is used."""
 
-    path: str | os.PathLike[str]
-    """The model file, which every worker must see."""
+    path: str | os.PathLike[str]  # The model file, which every worker must see
     max_error: float | str | None = None
     """Abstain at this error rate, "never", or (None) as the model was trained to."""
-    loaded: Any = None
-    """The same classifier, if it is in this process already."""
+    loaded: Any = None  # The same classifier, if it is in this process already
     max_novelty: float | str | None = None
     """Abstain on documents with so small a p-value, or as for ``max_error``."""
 

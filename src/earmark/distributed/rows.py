@@ -23,16 +23,12 @@ from earmark.typing import FloatVector, IntVector, Labels, SparseMatrix
 class PartRows:
     """The matrix of a part: labelled rows with their class, and rows without one."""
 
-    number: int
-    """The part."""
-    X: SparseMatrix
-    """Documents with a label, (n_labelled, n_features)."""
-    y: IntVector
-    """Position of their labels among the classes."""
+    number: int  # The part
+    X: SparseMatrix  # Documents with a label, (n_labelled, n_features)
+    y: IntVector  # Position of their labels among the classes
     pool: SparseMatrix
     """Documents without one, if they were asked for, (n_unlabelled, n_features)."""
-    rows: IntVector
-    """Row in the part of each labelled document."""
+    rows: IntVector  # Row in the part of each labelled document
 
     @property
     def n_documents(self) -> int:
@@ -112,18 +108,13 @@ class PartedRows:
     """Rows kept where they were made, and what is known of all of them."""
 
     executor: Executor
-    items: Sequence[Item]
-    """What the executor kept: a ``PartRows`` for every part."""
+    items: Sequence[Item]  # What the executor kept: a ``PartRows`` for every part
     classes: Labels
-    docs: IntVector
-    """Labelled documents of each class."""
-    sizes: dict[int, int]
-    """Part number -> labelled rows, in the order of the items."""
+    docs: IntVector  # Labelled documents of each class
+    sizes: dict[int, int]  # Part number -> labelled rows, in the order of the items
     n_features: int
-    class_weight: FloatVector | None
-    """Factor on the documents of each class."""
-    blocks: IntVector
-    """Region number of each column."""
+    class_weight: FloatVector | None  # Factor on the documents of each class
+    blocks: IntVector  # Region number of each column
 
     def weights(self, y: IntVector) -> FloatVector | None:
         """Weights of some rows, or None."""

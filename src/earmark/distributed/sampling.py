@@ -40,18 +40,12 @@ def room_of(memory: int | None) -> int:
 class DrawnDocuments:
     """Texts of some documents with their labels, places and lots."""
 
-    texts: dict[str, PackedTerms]
-    """Region -> texts."""
-    labels: list[str]
-    """The empty string for a document without one."""
-    place: IntVector
-    """Part number, and row in the part, (n, 2)."""
-    lot: IntVector
-    """The number drawn, (n,)."""
-    n_seen: int
-    """Documents that drew a number, those included that did not stay."""
-    limit: int = _LOTS
-    """Lots from here on are out: the smallest that found no room."""
+    texts: dict[str, PackedTerms]  # Region -> texts
+    labels: list[str]  # The empty string for a document without one
+    place: IntVector  # Part number, and row in the part, (n, 2)
+    lot: IntVector  # The number drawn, (n,)
+    n_seen: int  # Documents that drew a number, those included that did not stay
+    limit: int = _LOTS  # Lots from here on are out: the smallest that found no room
 
     @classmethod
     def none(cls) -> DrawnDocuments:
@@ -138,8 +132,7 @@ def _rows(packed: PackedTerms, rows: IntVector) -> PackedTerms:
 class Sample:
     """Labelled documents and pool documents, each within the same room."""
 
-    room: int
-    """Bytes that either may cost."""
+    room: int  # Bytes that either may cost
     labelled: DrawnDocuments = field(default_factory=DrawnDocuments.none)
     pool: DrawnDocuments = field(default_factory=DrawnDocuments.none)
     classes: dict[str, int] = field(default_factory=dict)

@@ -59,11 +59,9 @@ class Job:
 
     executor: Executor
     parts: Sequence[Part]
-    regions: Regions
-    """As in ``TextClassifier``."""
+    regions: Regions  # As in ``TextClassifier``
     skip_bad: bool = False
-    memory: int | None = None
-    """Bytes that the model may take."""
+    memory: int | None = None  # Bytes that the model may take
     notes: list[str] = field(default_factory=list)
     """What the user should know about the data."""
     counts: PartCounts | None = None
@@ -71,8 +69,7 @@ class Job:
     """Label -> how many documents have it."""
     documents: tuple[Any, list[str]] | None = None
     """Texts and labels that were brought together, if the model asked for that."""
-    pool: Any = None
-    """Texts without a label that were."""
+    pool: Any = None  # Texts without a label that were
 
     def count(
         self, counter: Estimator, with_pool: bool = False, add: Any = None

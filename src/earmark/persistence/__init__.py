@@ -4,7 +4,6 @@ The class table is given by the caller, so this layer knows no model. The format
 described in docs/model-file.md.
 """
 
-from earmark.persistence.classes import sklearn_linear
 from earmark.persistence.model_file import (
     ModelInfo,
     load_model,
@@ -12,6 +11,7 @@ from earmark.persistence.model_file import (
     read_manifest,
     save_model,
 )
+from earmark.persistence.nodes import sklearn_linear
 from earmark.persistence.tensor_file import FORMAT_VERSION
 
 __all__ = [

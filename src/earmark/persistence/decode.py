@@ -19,7 +19,6 @@ from earmark.exceptions import ModelFormatError
 from earmark.parameters import with_new_names
 from earmark.persistence import nodes
 from earmark.persistence.canonical import Json
-from earmark.persistence.classes import NOT_OBEYED, find_class, is_attribute, transient
 from earmark.persistence.nodes import Array, Place, unpack_strings
 from earmark.persistence.schema import Checker, Schema
 from earmark.typing import SparseMatrix
@@ -44,14 +43,6 @@ def decode(
     the file leaves out. ``schemas`` say what the state of each class must be, and a
     class without one is refused; None checks nothing. A tree that ``encode`` does not
     write is a ModelFormatError.
-
-    Examples
-    --------
-    >>> from earmark.persistence.encode import encode
-    >>> parts = encode((1, {"a": [2.5]}), {}, name="model")
-    >>> decode(parts.tree, parts.tensors, {})
-    (1, {'a': [2.5]})
-
     """
     checker = None if schemas is None else Checker(schemas)
     decoder = _Decoder(dict(tensors), table, given or {}, checker)
@@ -167,9 +158,6 @@ class _Decoder:
             raise ModelFormatError(f"{place} names the unknown type {name[:80]!r}")
         return nodes.TYPES[name]
 
-    def pair(self, node: _Node, place: Place) -> tuple[Any, ...]:
-        return tuple(self.sequence(node["items"], place))
-
     def mapping(self, node: _Node, place: Place) -> dict[Any, Any]:
         keys = self.sequence(node["keys"], place.part("keys"))
         kinds = set(map(type, keys))
@@ -196,9 +184,6 @@ class _Decoder:
         ):
             raise ModelFormatError(f"{place} must hold sorted strings, each once")
         return set(items) if node["$"] == "set" else frozenset(items)
-
-    def array(self, node: _Node, place: Place) -> Array:
-        return self.tensor(place)
 
     def text_array(self, node: _Node, place: Place) -> Array:
         codes = self.tensor(place)
@@ -242,23 +227,20 @@ class _Decoder:
     def instance(self, node: _Node, place: Place) -> object:
         """An instance of a class in the table, made without running its __init__."""
         name, state = text_field(node, "class", place), node["state"]
-        kind = find_class(name, self.table)
+        kind = nodes.find_class(name, self.table)
         if kind is None:
             raise ModelFormatError(
                 f"{place} is of the class {name[:80]!r}, which is not in the class "
                 "table; was it written by a newer earmark?"
             )
-        if not isinstance(state, dict) or not all(map(is_attribute, state)):
+        if not isinstance(state, dict) or not all(map(nodes.is_attribute, state)):
             raise ModelFormatError(f"{place} has attributes of forbidden names")
-        left_out = transient(kind, name)
         values = {
             key: self.value(state[key], place.attribute(key)) for key in sorted(state)
         }
-        values = {
-            key: None if key in NOT_OBEYED else value
-            for key, value in values.items()
-            if key not in left_out
-        }
+        for key in nodes.transient(kind, name) & values.keys():
+            del values[key]
+        values |= dict.fromkeys(nodes.NOT_OBEYED & values.keys())
         values = with_new_names(kind, values)
         if self.checker is not None:
             self.checker.check_state(name, kind, values, place)
@@ -329,17 +311,16 @@ def text_field(node: _Node, field: str, place: Place) -> str:
 
 def _shape(node: _Node, place: Place) -> tuple[int, ...]:
     shape = node["shape"]
-    if not isinstance(shape, list):
-        raise ModelFormatError(f"{place} has no valid shape: {str(shape)[:80]}")
-    lengths = tuple(n for n in shape if type(n) is int and 0 <= n < 2**48)
-    if len(lengths) != len(shape):
-        raise ModelFormatError(f"{place} has no valid shape: {str(shape)[:80]}")
-    return lengths
+    if isinstance(shape, list):
+        lengths = tuple(n for n in shape if type(n) is int and 0 <= n < 2**48)
+        if len(lengths) == len(shape):
+            return lengths
+    raise ModelFormatError(f"{place} has no valid shape: {str(shape)[:80]}")
 
 
 # Kind of node -> what decodes it, and its fields beside the kind.
 _KINDS: dict[str, tuple[Callable[[_Decoder, _Node, Place], Any], tuple[str, ...]]] = {
-    "array": (_Decoder.array, ()),
+    "array": (lambda file, _, at: file.tensor(at), ()),
     "callable": (_Decoder.callable, ("path",)),
     "dict": (_Decoder.mapping, ("keys", "values")),
     "float": (_Decoder.number, ("bits",)),
@@ -353,6 +334,9 @@ _KINDS: dict[str, tuple[Callable[[_Decoder, _Node, Place], Any], tuple[str, ...]
     "str": (_Decoder.string, ()),
     "strings": (_Decoder.strings, ()),
     "text_array": (_Decoder.text_array, ()),
-    "tuple": (_Decoder.pair, ("items",)),
+    "tuple": (
+        lambda file, n, place: tuple(file.sequence(n["items"], place)),
+        ("items",),
+    ),
     "type": (_Decoder.type_, ("name",)),
 }

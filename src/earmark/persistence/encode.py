@@ -13,8 +13,7 @@ import numpy as np
 from earmark.exceptions import NotSupportedError
 from earmark.persistence import nodes
 from earmark.persistence.canonical import Json
-from earmark.persistence.classes import NOT_OBEYED, class_name, is_attribute, transient
-from earmark.persistence.nodes import Array, Place, pack_strings
+from earmark.persistence.nodes import Array, Place, class_name, pack_strings
 from earmark.persistence.tensor_file import storable
 from earmark.typing import SparseMatrix
 
@@ -39,15 +38,8 @@ def encode(
     """Take ``value`` apart into data that ``decode`` puts together again.
 
     It is plain data, or an instance of a class in ``table``: name in the file -> class.
-    Messages and tensors call it ``name``, by default that of its class. A callable is
-    refused, or with ``allow_callables`` stored as a named gap that ``decode`` must be
-    given again. What is no plain data is a NotSupportedError that names its place.
-
-    Examples
-    --------
-    >>> encode({"a": (1, 2.5)}, {}).tree["keys"]
-    ['a']
-
+    With ``allow_callables`` a callable is stored as a named gap. What is no plain data
+    is a NotSupportedError that names its place, which begins with ``name``.
     """
     root = name or class_name(type(value), table) or type(value).__name__
     encoder = _Encoder(table, allow_callables)
@@ -103,7 +95,9 @@ class _Encoder:
 
     def string(self, value: str, place: Place) -> Json:
         # JSON would join two surrogates that stand side by side.
-        if len(value) <= nodes.MAX_STRING and not _has_surrogate(value):
+        if len(value) <= nodes.MAX_STRING and (
+            value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
+        ):
             return value
         self.tensor(pack_strings([value])[0], place)
         return {"$": "str"}
@@ -137,27 +131,18 @@ class _Encoder:
             self.tensor(offsets, place.part("offsets"))
             return {"$": "strings"}
         numpy = issubclass(kind, np.generic) and storable(np.dtype(kind))
-        if kind is int and not (
-            min(items) in nodes.INT64 and max(items) in nodes.INT64
-        ):
+        small = kind is int and min(items) in nodes.INT64 and max(items) in nodes.INT64
+        if not (numpy or small or kind is float):
             return None
-        if not numpy and kind not in (int, float):
-            return None
-        dtype = kind if numpy else np.int64 if kind is int else np.float64
+        dtype = kind if numpy else np.int64 if small else np.float64
         self.tensor(np.array(items, dtype=dtype), place)
         return {"$": "numbers", "numpy": numpy}
-
-    def pair(self, value: tuple[object, ...], place: Place) -> Json:
-        return {"$": "tuple", "items": self.sequence(list(value), place)}
 
     def mapping(self, value: dict[object, object], place: Place) -> Json:
         """A dict, in its order, as keys beside values."""
         for key in value:
-            if isinstance(key, int) and int(key) not in nodes.INT64:
-                small = False
-            else:
-                small = type(key) in _KEYS or isinstance(key, np.generic)
-            if not small:
+            large = isinstance(key, int) and int(key) not in nodes.INT64
+            if large or not (type(key) in _KEYS or isinstance(key, np.generic)):
                 raise NotSupportedError(
                     f"{place} is a dict with the key {key!r} of type "
                     f"{type(key).__name__}; keys must be strings or small numbers"
@@ -177,16 +162,16 @@ class _Encoder:
 
     def instance(self, value: object, name: str, place: Place) -> Json:
         """An instance of a class in the table: its state, sorted by name."""
-        left_out = transient(type(value), name)
+        left_out = nodes.transient(type(value), name)
         state = {}
         for key, item in sorted(_state(value, place).items()):
-            if not is_attribute(key):
+            if not nodes.is_attribute(key):
                 raise NotSupportedError(
                     f"{place} has an attribute {key!r}; names must be identifiers "
                     "that do not begin with two underscores"
                 )
             if key not in left_out:
-                stored = None if key in NOT_OBEYED else item
+                stored = None if key in nodes.NOT_OBEYED else item
                 state[key] = self.value(stored, place.attribute(key))
         return {"$": "object", "class": name, "state": state}
 
@@ -210,9 +195,6 @@ class _Encoder:
         if not isinstance(value, np.str_) and not storable(value.dtype):
             raise _refusal(value, place)
         return {"$": "scalar", "value": self.array(np.asarray(value), place)}
-
-    def type_(self, value: type, place: Place) -> Json:
-        return {"$": "type", "name": _type_name(value)}
 
     def sparse(self, value: SparseMatrix, place: Place) -> Json:
         """CSR or CSC as its three arrays."""
@@ -266,19 +248,11 @@ def _type_name(value: object) -> str | None:
     return value.__name__ if nodes.TYPES.get(value.__name__) is value else None
 
 
-def _has_surrogate(value: str) -> bool:
-    return not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)
-
-
 def _characters(value: Array) -> Array:
     """Strings of fixed width as one number per character, in a last axis."""
     width = max(value.dtype.itemsize // 4, 1)
     plain = np.asarray(value, dtype=np.dtype(f"<U{width}"), order="C")
     return plain.reshape(-1).view(np.dtype("<u4")).reshape(*value.shape, width)
-
-
-def _is_sparse(value: object) -> bool:
-    return type(value).__module__.startswith("scipy.sparse")
 
 
 def _refusal(value: object, place: Place) -> NotSupportedError:
@@ -312,7 +286,10 @@ _PLAIN: dict[type, Callable[[_Encoder, Any, Place], Json]] = {
     float: _Encoder.number,
     str: _Encoder.string,
     list: _Encoder.sequence,
-    tuple: _Encoder.pair,
+    tuple: lambda encoder, value, place: {
+        "$": "tuple",
+        "items": encoder.sequence(list(value), place),
+    },
     dict: _Encoder.mapping,
     set: _Encoder.collection,
     frozenset: _Encoder.collection,
@@ -323,7 +300,7 @@ _OTHERS: tuple[
     tuple[Callable[[object], object], Callable[[_Encoder, Any, Place], Json]], ...
 ] = (
     (lambda value: isinstance(value, np.generic), _Encoder.scalar),
-    (_type_name, _Encoder.type_),
-    (_is_sparse, _Encoder.sparse),
+    (_type_name, lambda _, value, place: {"$": "type", "name": _type_name(value)}),
+    (lambda value: type(value).__module__.startswith("scipy.sparse"), _Encoder.sparse),
     (callable, _Encoder.function),
 )

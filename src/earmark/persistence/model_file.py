@@ -12,9 +12,9 @@ from earmark import __version__
 from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.persistence import canonical, tensor_file
 from earmark.persistence.canonical import Json
-from earmark.persistence.classes import class_name
 from earmark.persistence.decode import decode
 from earmark.persistence.encode import encode
+from earmark.persistence.nodes import class_name
 from earmark.persistence.schema import Schema
 from earmark.typing import JsonObject
 
@@ -57,19 +57,6 @@ def save_model(
     The same object gives the same bytes: no time stamp, no counter. ``metadata``, plain
     JSON data, are kept in the manifest. NotSupportedError if the object holds what a
     file cannot; OSError if it cannot be written, and an older file is as it was.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> class Scale:
-    ...     def __init__(self, factor):
-    ...         self.factor = factor
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "scale.earmark"
-    ...     save_model(Scale(2.5), path, {"Scale": Scale})
-    ...     load_model(path, {"Scale": Scale}).factor
-    2.5
-
     """
     name = class_name(type(obj), table)
     if name is None:

@@ -1,4 +1,8 @@
-"""What encoder and decoder share: places in the object tree, nodes, packed strings.
+"""What encoder and decoder share: the class table, places, nodes, packed strings.
+
+The class table is closed: that of the caller comes first, beside it stand the linear
+scikit-learn models, imported only when one of them is saved or named by a file. A name
+from a file is only ever looked up there.
 
 None, truth values, whole and finite numbers, short strings and short lists stand for
 themselves in the JSON tree. Everything else is a node: a JSON object whose key ``$``
@@ -8,7 +12,9 @@ Numbers and strings of a node lie in tensors that are named by its place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import keyword
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -75,10 +81,8 @@ class Place:
 
 
 def pack_strings(strings: Sequence[str]) -> tuple[NDArray[np.uint8], IntVector]:
-    """All strings as UTF-8, and where each begins and the last one ends.
-
-    Lone surrogates survive (``surrogatepass``): a vocabulary may hold any string.
-    """
+    """All strings as UTF-8, and where each begins and the last one ends."""
+    # Lone surrogates survive: a vocabulary may hold any string.
     encoded = [s.encode("utf-8", "surrogatepass") for s in strings]
     offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
@@ -122,3 +126,66 @@ def _in_characters(
     extra = np.add.reduceat(continues, starts, dtype=np.int64)
     lengths[1:][filled] = np.diff(places)[filled] - extra
     return np.cumsum(lengths)
+
+
+# -- the class table ----------------------------------------------------------------
+
+# Parameters of the machine, not of the model: stored as None and read as None, so a
+# file neither starts threads nor tells on how many it was made.
+NOT_OBEYED = frozenset({"n_jobs"})
+
+
+# Attributes of scikit-learn models that are no data and are rebuilt when needed.
+_SKLEARN_TRANSIENT = {"sklearn.SGDClassifier": frozenset({"_loss_function_"})}
+_NEVER_STORED = frozenset({"_sklearn_version"})
+
+
+@cache
+def sklearn_linear() -> Mapping[str, type]:
+    """Name in the file -> scikit-learn class; imported at the first call."""
+    from sklearn import linear_model, preprocessing, svm
+
+    kinds: tuple[type, ...] = (
+        preprocessing.LabelBinarizer,  # a part of RidgeClassifier
+        svm.LinearSVC,
+        linear_model.LogisticRegression,
+        linear_model.RidgeClassifier,
+        linear_model.SGDClassifier,
+    )
+    return {f"sklearn.{kind.__name__}": kind for kind in kinds}
+
+
+def find_class(name: str, table: Mapping[str, type]) -> type | None:
+    """The class a file means by ``name``; None if the name is not in the table."""
+    if name in table:
+        return table[name]
+    return sklearn_linear().get(name) if name.startswith("sklearn.") else None
+
+
+def class_name(kind: type, table: Mapping[str, type]) -> str | None:
+    """The name of a class in the file; None if the class is not in the table."""
+    for name, candidate in table.items():
+        if candidate is kind:
+            return name
+    name = f"sklearn.{kind.__name__}"
+    if kind.__module__.startswith("sklearn.") and find_class(name, {}) is kind:
+        return name
+    return None
+
+
+def transient(kind: type, name: str) -> frozenset[str]:
+    """Attributes that are not stored: ``_transient`` of the class and its bases."""
+    names = set(_NEVER_STORED | _SKLEARN_TRANSIENT.get(name, frozenset()))
+    for base in kind.__mro__:
+        names.update(vars(base).get("_transient", ()))
+    return frozenset(names)
+
+
+def is_attribute(name: object) -> bool:
+    """Whether a file may set an attribute of this name."""
+    return (
+        isinstance(name, str)
+        and name.isidentifier()
+        and not keyword.iskeyword(name)
+        and not name.startswith("__")
+    )

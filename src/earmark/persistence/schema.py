@@ -178,16 +178,27 @@ def _check_parameters(
         raise ModelFormatError(f"{place} is not legal: {error}") from error
 
 
-def none(value: object, at: At) -> None:
-    """None."""
-    if value is not None:
-        raise at.refuse("None", value)
+@_rule
+def such(
+    value: object,
+    at: At,
+    expected: str,
+    holds: Callable[[Any], object],
+    errors: tuple[type[Exception], ...] = (),
+) -> None:
+    """A value for which ``holds`` is true; these errors of it say that it is not."""
+    try:
+        fits = holds(value)
+    except errors:
+        fits = False
+    if not fits:
+        raise at.refuse(expected, value)
 
 
-def flag(value: object, at: At) -> None:
-    """True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise at.refuse("True or False", value)
+none = such("None", lambda value: value is None)
+flag = such("True or False", lambda value: isinstance(value, (bool, np.bool_)))
+# A callable, which only the caller of ``load`` can have given.
+function = such("a function", lambda f: callable(f) and not isinstance(f, type))
 
 
 def anything_plain(value: object, at: At) -> None:
@@ -240,12 +251,10 @@ def text(value: object, at: At, *choices: str) -> None:
         raise at.refuse(expected, value)
 
 
-@_rule
-def type_among(value: object, at: At, *types: type) -> None:
+def type_among(*types: type) -> Rule:
     """One of these types."""
-    if not any(value is kind for kind in types):
-        names = ", ".join(kind.__name__ for kind in types)
-        raise at.refuse(f"one of the types {names}", value)
+    names = ", ".join(kind.__name__ for kind in types)
+    return such(f"one of the types {names}", lambda v: any(v is kind for kind in types))
 
 
 @_rule
@@ -436,9 +445,3 @@ def instance(
     for theirs, ours in ties.items():
         if theirs in sizes:
             at.bind(ours, sizes[theirs])
-
-
-def function(value: object, at: At) -> None:
-    """A callable, which only the caller of ``load`` can have given."""
-    if not callable(value) or isinstance(value, type):
-        raise at.refuse("a function", value)

@@ -40,6 +40,7 @@ from earmark.persistence.schema import (
     pair,
     sequence,
     size,
+    such,
     text,
     type_among,
     vocabulary,
@@ -87,39 +88,23 @@ _classes = labels("n_classes")
 _columns: dict[str, Rule] = {"classes_": _classes, "n_features_in_": size("n_features")}
 
 
-def _pattern(value: object, at: At) -> None:
-    """A regular expression with at most one group, as counting tokens takes it."""
-    try:
-        fits = isinstance(value, str) and re.compile(value).groups <= 1
-    except (re.error, RecursionError, OverflowError):
-        fits = False
-    if not fits:
-        raise at.refuse("a regular expression with at most one group", value)
-
-
-def _encoding(value: object, at: At) -> None:
-    """A text encoding that Python knows."""
-    try:
-        if isinstance(value, str) and "".encode(value) == b"".decode(value).encode():
-            return
-    except (LookupError, ValueError):
-        pass
-    raise at.refuse("the name of an encoding", value)
-
-
-def _set_of_strings(value: object, at: At) -> None:
-    if not isinstance(value, (set, frozenset)):
-        raise at.refuse("a set of strings", value)
-
-
-def _encoder_name(value: object, at: At) -> None:
-    """An encoder of a known kind; not on another machine's disk."""
-    try:
-        if isinstance(value, str) and not parse_name(value).place.startswith(_SHARES):
-            return
-    except DataError:
-        pass
-    raise at.refuse("the name of an encoder", value)
+_pattern = such(
+    "a regular expression with at most one group",
+    lambda value: isinstance(value, str) and re.compile(value).groups <= 1,
+    (re.error, RecursionError, OverflowError),
+)
+_encoding = such(
+    "the name of an encoding",
+    lambda name: isinstance(name, str) and "".encode(name) == b"".decode(name).encode(),
+    (LookupError, ValueError),
+)
+_set_of_strings = such("a set of strings", lambda v: isinstance(v, (set, frozenset)))
+# An encoder of a known kind; not on another machine's disk.
+_encoder_name = such(
+    "the name of an encoder",
+    lambda v: isinstance(v, str) and not parse_name(v).place.startswith(_SHARES),
+    (DataError,),
+)
 
 
 def _any_float(value: object, at: At) -> None:

@@ -5,66 +5,45 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from earmark import decision, features, models, statistics
-from earmark.decision.evidence import Evidence
-from earmark.decision.learned_confidence import LearnedConfidence
 from earmark.encoders.by_name import Encoder, load_encoder, require_encoder
 from earmark.exceptions import ModelFormatError, NotSupportedError
-from earmark.models.hybrid.regions import RegionStatistics
-from earmark.models.semi_supervised.features import RecipeFeatures
-from earmark.models.semi_supervised.recipe import LinearStudent
-from earmark.models.semi_supervised.views import (
-    LsaView,
-    PpmiView,
-    SubwordView,
-    TfidfView,
-    VectorView,
-)
 from earmark.persistence import ModelInfo, open_model, read_manifest, save_model
-from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.file_schemas import SCHEMAS
-from earmark.pipeline.matrix_engine import AnyOfEngine, MatrixEngine, SemiEngine
-from earmark.pipeline.text_features import RegionFeatures, SemiFeatures
-from earmark.text.preparation import TextPreparation
+from earmark.pipeline.matrix_engine import SemiEngine
 from earmark.typing import JsonObject
 
 if TYPE_CHECKING:
     from earmark.pipeline.text_classifier import TextClassifier
 
 
-# Parts of a classifier that are not public but are stored.
-_INTERNAL = (
-    AnyOfEngine,
-    Evidence,
-    LearnedConfidence,
-    CountEngine,
-    MatrixEngine,
-    LinearStudent,
-    LsaView,
-    PpmiView,
-    RecipeFeatures,
-    RegionFeatures,
-    RegionStatistics,
-    TextPreparation,
-    SemiEngine,
-    SemiFeatures,
-    SubwordView,
-    TfidfView,
-    VectorView,
-)
+# Where the parts of a classifier are that are not public but are stored.
+_INTERNAL = {
+    "decision.evidence": "Evidence",
+    "decision.learned_confidence": "LearnedConfidence",
+    "models.hybrid.regions": "RegionStatistics",
+    "models.semi_supervised.features": "RecipeFeatures",
+    "models.semi_supervised.recipe": "LinearStudent",
+    "models.semi_supervised.views": "LsaView PpmiView SubwordView TfidfView VectorView",
+    "pipeline.count_engine": "CountEngine",
+    "pipeline.matrix_engine": "AnyOfEngine MatrixEngine SemiEngine",
+    "pipeline.text_classifier": "TextClassifier",
+    "pipeline.text_features": "RegionFeatures SemiFeatures",
+    "text.preparation": "TextPreparation",
+}
 
 
 class _Classes(Mapping[str, type]):
     """Name in a file -> class, imported when it is asked for."""
 
-    def __init__(self, homes: Mapping[str, object]) -> None:
+    def __init__(self, homes: Mapping[str, str]) -> None:
         self._homes = homes
 
     def __getitem__(self, name: str) -> type:
-        home = self._homes[name]
-        kind: type = home if isinstance(home, type) else getattr(home, name)
+        kind: type = getattr(import_module(f"earmark.{self._homes[name]}"), name)
         return kind
 
     def __contains__(self, name: object) -> bool:
@@ -77,13 +56,12 @@ class _Classes(Mapping[str, type]):
         return len(self._homes)
 
 
-def _homes() -> dict[str, object]:
-    """Every class that a model file may name, or the package that has it."""
-    from earmark.pipeline.text_classifier import TextClassifier
-
-    homes: dict[str, object] = {c.__name__: c for c in (TextClassifier, *_INTERNAL)}
+def _homes() -> dict[str, str]:
+    """Every class that a model file may name -> the module that has it."""
+    homes = {name: home for home, names in _INTERNAL.items() for name in names.split()}
     for package in (decision, features, models, statistics):
-        homes |= {name: package for name in package.__all__ if name[0].isupper()}
+        home = package.__name__.removeprefix("earmark.")
+        homes |= {name: home for name in package.__all__ if name[0].isupper()}
     return homes
 
 

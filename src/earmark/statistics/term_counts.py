@@ -44,18 +44,13 @@ class TermCounts:
 
     """
 
-    classes: Labels
-    """The labels, sorted, (n_classes,)."""
-    docs: IntVector
-    """Documents of each class, (n_classes,)."""
-    data: NDArray[np.uint8]
-    """The UTF-8 bytes of all terms, sorted, one after the other."""
-    offsets: IntVector
-    """Where each term begins and ends in ``data``, (n_terms + 1,)."""
+    classes: Labels  # The labels, sorted, (n_classes,)
+    docs: IntVector  # Documents of each class, (n_classes,)
+    data: NDArray[np.uint8]  # The UTF-8 bytes of all terms, sorted, one after the other
+    offsets: IntVector  # Where each term begins and ends in ``data``, (n_terms + 1,)
     tokens: SparseMatrix
     """Occurrences of the term, CSR of shape (n_classes, n_terms), int64."""
-    presence: SparseMatrix
-    """Documents with the term, of the same structure."""
+    presence: SparseMatrix  # Documents with the term, of the same structure
 
     @classmethod
     def of_packed(
