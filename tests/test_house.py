@@ -9,8 +9,8 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 187,
-    "lines": 49_370,
+    "files": 186,
+    "lines": 49_258,
     "private imports": 0,
     "private attributes": 0,
     "Any": 761,
