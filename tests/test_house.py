@@ -10,10 +10,10 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
     "files": 186,
-    "lines": 49_258,
+    "lines": 49_073,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 761,
+    "Any": 757,
     "hasattr/getattr": 41,
 }
 

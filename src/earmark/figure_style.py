@@ -23,33 +23,19 @@ COLORS: Final = (
 )
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _LINES = ("-", "--", "-.", ":", "-", "--", "-.")
-# How a method looks in every figure, by the beginning of its name.
+# How a method looks in every figure, by the beginning of its name: one line per colour.
+_LOOKS = (
+    "earmark|hybrid R=2|hierarchical Bayes, H = 2|HONB|softmax regression on tf-idf",
+    "logistic regression|tf-idf + logistic regression|perceptron",
+    "hybrid R=1|HOSVM|hierarchical Bayes, H = 3|softmax regression on indicators",
+    "SVM|tf-idf + linear SVM|hierarchical Bayes, H = 4",
+    "hybrid R=2, unnormalised|hybrid R=1, unnormalised|hybrid R=2, plug-in|"
+    "Complement NB|multinomial naive Bayes|hierarchical Bayes, H = 5",
+    "naive Bayes|Bernoulli naive Bayes|NB",
+    "hierarchical Bayes, H = 1",
+)
 _METHODS: Mapping[str, int] = {
-    "earmark": 0,
-    "hybrid R=2": 0,
-    "hierarchical Bayes, H = 2": 0,
-    "HONB": 0,
-    "softmax regression on tf-idf": 0,
-    "logistic regression": 1,
-    "tf-idf + logistic regression": 1,
-    "perceptron": 1,
-    "hybrid R=1": 2,
-    "HOSVM": 2,
-    "hierarchical Bayes, H = 3": 2,
-    "softmax regression on indicators": 2,
-    "SVM": 3,
-    "tf-idf + linear SVM": 3,
-    "hierarchical Bayes, H = 4": 3,
-    "hybrid R=2, unnormalised": 4,
-    "hybrid R=1, unnormalised": 4,
-    "hybrid R=2, plug-in": 4,
-    "Complement NB": 4,
-    "multinomial naive Bayes": 4,
-    "hierarchical Bayes, H = 5": 4,
-    "naive Bayes": 5,
-    "Bernoulli naive Bayes": 5,
-    "NB": 5,
-    "hierarchical Bayes, H = 1": 6,
+    name: place for place, names in enumerate(_LOOKS) for name in names.split("|")
 }
 
 

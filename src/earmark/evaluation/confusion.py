@@ -61,21 +61,12 @@ def score_classes(
 
 def averages(scores: Sequence[ClassScores]) -> tuple[Averages, Averages]:
     """Averages over all counts (micro), and over the classes that occur (macro)."""
-    micro = Averages(
-        *_rates(
-            sum(s.correct for s in scores),
-            sum(s.predicted for s in scores),
-            sum(s.support for s in scores),
-        )
-    )
+    counts = [(s.correct, s.predicted, s.support) for s in scores] or [(0, 0, 0)]
+    micro = Averages(*_rates(*map(sum, zip(*counts, strict=True))))
     there = [s for s in scores if s.support or s.predicted]
-    n = max(len(there), 1)
-    macro = Averages(
-        sum(s.precision for s in there) / n,
-        sum(s.recall for s in there) / n,
-        sum(s.f1 for s in there) / n,
-    )
-    return micro, macro
+    rates = [(s.precision, s.recall, s.f1) for s in there] or [(0.0, 0.0, 0.0)]
+    macro = (sum(column) / len(rates) for column in zip(*rates, strict=True))
+    return micro, Averages(*macro)
 
 
 def _rates(correct: int, predicted: int, support: int) -> tuple[float, float, float]:
@@ -227,10 +218,8 @@ class ConfusionMatrix(Result):
         row, column = index_of([true, predicted], self.classes)
         if row < 0 or (column < 0 and predicted is not None):
             missing = true if row < 0 else predicted
-            raise DataError(
-                f"{missing!r} is not among the {len(self.classes)} classes of this "
-                "confusion matrix."
-            )
+            n = len(self.classes)
+            raise DataError(f"{missing!r} is not among the {n} classes of this matrix.")
         return self._cell(int(row), int(column))[:top]
 
     def most_confused(self, top: int = 10, n_examples: int = 3) -> list[ConfusedPair]:
@@ -278,29 +267,14 @@ class ConfusionMatrix(Result):
 
 @dataclass(frozen=True, eq=False)
 class MultiLabelScores(Result):
-    """Scores of any-of predictions.
-
-    Attributes
-    ----------
-    per_class : tuple of ClassScores
-        One entry per label.
-    micro, macro : Averages
-        Over label decisions, and over labels.
-    subset_accuracy : float
-        Share of answered documents whose whole set of labels is right.
-    hamming_loss : float
-        Share of wrong yes/no decisions among answered documents x labels.
-    n_documents, n_answered : int
-        All documents, and those not abstained on.
-
-    """
+    """Scores of any-of predictions, averaged over decisions (micro) and labels."""
 
     classes: tuple[Label, ...]
     per_class: tuple[ClassScores, ...]
     micro: Averages
     macro: Averages
-    subset_accuracy: float
-    hamming_loss: float
+    subset_accuracy: float  # share of answered documents with the whole set right
+    hamming_loss: float  # share of wrong decisions among answered documents x labels
     n_documents: int
     n_answered: int
 
@@ -343,11 +317,8 @@ def multi_label_scores(
     known = (labels for labels in (*truth, *answers) if labels is not None)
     labels = class_list(*known, classes=names)
     support, predicted = _count(truth, labels), _count(answers, labels)
-    pairs = [
-        (t, a)
-        for t, a in zip(truth, answers, strict=True)
-        if t is not None and a is not None
-    ]
+    both = zip(truth, answers, strict=True)
+    pairs = [(t, a) for t, a in both if t is not None and a is not None]
     correct = _count([t & a for t, a in pairs], labels)
     wrong = sum(len(t ^ a) for t, a in pairs)
     scores = score_classes(labels, correct, predicted, support)
@@ -370,6 +341,4 @@ def _count(
 ) -> IntVector:
     position = {label: number for number, label in enumerate(labels)}
     flat = [position[label] for s in sets if s is not None for label in s]
-    return np.bincount(np.asarray(flat, np.int64), minlength=len(labels)).astype(
-        np.int64
-    )
+    return np.bincount(np.asarray(flat, np.int64), minlength=len(labels))

@@ -29,6 +29,7 @@ class Display(ABC):
 
     ax_: Any
     figure_: Any
+    name: str | None = None
 
     @classmethod
     def from_estimator(
@@ -45,7 +46,9 @@ class Display(ABC):
 
     @classmethod
     @abstractmethod
-    def _measured(cls, estimator: Estimator, *data: Any, **options: Any) -> Self:
+    def _measured(
+        cls, estimator: Estimator, *data: DocumentsLike, **options: Any
+    ) -> Self:
         """The display of what an estimator does, not drawn."""
 
     @abstractmethod
@@ -59,6 +62,12 @@ class Display(ABC):
                 _, ax = pyplot.subplots()
         self.ax_, self.figure_ = ax, ax.figure
         return ax
+
+    def _named(self, *also: object) -> Self:
+        """With a legend, if there is something to name."""
+        if any(thing is not None for thing in (self.name, *also)):
+            self.ax_.legend()
+        return self
 
 
 @dataclass
@@ -97,8 +106,9 @@ class AccuracyCoverageDisplay(Display):
 
     @classmethod
     def _measured(
-        cls, estimator: Estimator, X: DocumentsLike, y: ArrayLike, **options: Any
+        cls, estimator: Estimator, *data: DocumentsLike, **options: Any
     ) -> Self:
+        X, y = data
         proba = np.asarray(estimator.predict_proba(X))
         answers = np.asarray(estimator.classes_)[proba.argmax(axis=1)]
         options.setdefault("name", type(estimator).__name__)
@@ -114,9 +124,7 @@ class AccuracyCoverageDisplay(Display):
             if right is not None:
                 axes.plot([share], [right], "s", color=COLORS[1], label="chosen")
         axes.set(xlabel="Share answered", ylabel="Accuracy of the answers", xlim=(0, 1))
-        if self.name is not None or self.threshold is not None:
-            axes.legend()
-        return self
+        return self._named(self.threshold)
 
 
 @dataclass
@@ -154,8 +162,9 @@ class ReliabilityDisplay(Display):
 
     @classmethod
     def _measured(
-        cls, estimator: Estimator, X: DocumentsLike, y: ArrayLike, **options: Any
+        cls, estimator: Estimator, *data: DocumentsLike, **options: Any
     ) -> Self:
+        X, y = data
         name = options.pop("name", type(estimator).__name__)
         proba = estimator.predict_proba(X)
         return cls(reliability(y, proba, estimator.classes_, **options), name=name)
@@ -174,9 +183,7 @@ class ReliabilityDisplay(Display):
             xlabel="Stated confidence", ylabel="Share right", xlim=(0, 1), ylim=(0, 1)
         )
         axes.set_title(f"calibration error {self.figures.ece:.3f}", fontsize="medium")
-        if self.name is not None:
-            axes.legend()
-        return self
+        return self._named()
 
 
 @dataclass
@@ -208,8 +215,9 @@ class ConfusionDisplay(Display):
 
     @classmethod
     def _measured(
-        cls, estimator: Estimator, X: DocumentsLike, y: ArrayLike, **options: Any
+        cls, estimator: Estimator, *data: DocumentsLike, **options: Any
     ) -> Self:
+        X, y = data
         return cls(ConfusionMatrix.from_predictions(y, estimator.predict(X), **options))
 
     def plot(self, ax: Axes = None, **style: Any) -> Self:
@@ -256,11 +264,10 @@ class LearningCurveDisplay(Display):
 
     @classmethod
     def _measured(
-        cls, estimator: Estimator, X: DocumentsLike, y: ArrayLike, **options: Any
+        cls, estimator: Estimator, *data: DocumentsLike, **options: Any
     ) -> Self:
-        """The curve; options go to ``learning_curve``."""
         name = options.pop("name", None)
-        return cls(learning_curve(estimator, X, y, **options), name=name)
+        return cls(learning_curve(estimator, *data, **options), name=name)
 
     def plot(self, ax: Axes = None, **style: Any) -> Self:
         """Draw on ``ax`` or on a new figure."""
@@ -275,9 +282,7 @@ class LearningCurveDisplay(Display):
             law = 1 - curve.law.error(ahead)
             axes.plot(ahead, law, ":", color=color, marker="", linewidth=1)
             axes.set_xlabel("Labelled documents (dotted: fitted law)")
-        if self.name is not None:
-            axes.legend()
-        return self
+        return self._named()
 
 
 @dataclass
@@ -323,7 +328,9 @@ class BiasVarianceDisplay(Display):
         return measured.plot(ax)
 
     @classmethod
-    def _measured(cls, estimator: Estimator, *data: Any, **options: Any) -> Self:
+    def _measured(
+        cls, estimator: Estimator, *data: DocumentsLike, **options: Any
+    ) -> Self:
         *sets, param_name, param_range = data
         results = {
             value: bias_variance(
@@ -341,13 +348,9 @@ class BiasVarianceDisplay(Display):
         places = range(len(self.results))
         prefix = "zero_one_" if loss == "zero_one" else ""
         total = "zero_one_error" if loss == "zero_one" else "learning_error"
-        for place, (field, label) in enumerate(
-            (
-                (total, "error"),
-                (f"{prefix}bias", "bias"),
-                (f"{prefix}variance", "variance"),
-            )
-        ):
+        lines = {total: "error"}
+        lines |= {f"{prefix}{name}": name for name in ("bias", "variance")}
+        for place, (field, label) in enumerate(lines.items()):
             values = [getattr(result, field) for result in self.results.values()]
             axes.plot(places, values, label=label, **series(place))
         axes.set_xticks(places, [str(value) for value in self.results])

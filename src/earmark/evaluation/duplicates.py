@@ -35,15 +35,7 @@ Hashes = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class DuplicateGroups:
-    """Which documents belong together.
-
-    Attributes
-    ----------
-    group : ndarray of shape (n_documents,)
-        Group number of every document; most documents are alone in theirs.
-        Groups are numbered by their first document.
-
-    """
+    """The group number of every document, by first document; most are alone."""
 
     group: IntVector
 

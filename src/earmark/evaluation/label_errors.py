@@ -24,9 +24,9 @@ is the mean over the posterior of rho.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol, overload
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import overload
 
 import numpy as np
 import scipy
@@ -62,33 +62,14 @@ _GRID = np.linspace(-3.5, 3.5, 9)  # of log-odds of rho, in standard deviations
 
 @dataclass(frozen=True)
 class SuspectedLabelError(Result):
-    """A document whose label is probably wrong.
-
-    Attributes
-    ----------
-    index : int
-        Position of the document.
-    given, suggested : label
-        Its label, and the most probable other class.
-    probability : float
-        Probability that the label is wrong.
-    margin : float
-        log P(suggested|d) - log P(given|d) in the scores as they came.
-    text : str or None
-        The document, if texts were passed.
-
-    """
+    """A document whose label is probably wrong."""
 
     index: int
     given: Label
-    suggested: Label
-    probability: float
-    margin: float
+    suggested: Label  # the most probable other class
+    probability: float  # that the label is wrong
+    margin: float  # log P(suggested|d) - log P(given|d) in the scores as they came
     text: str | None = None
-
-    def with_text(self, text: str) -> SuspectedLabelError:
-        """The same finding with its document."""
-        return replace(self, text=text)
 
     def to_dict(self) -> JsonObject:
         """Plain values for JSON, without the text."""
@@ -99,29 +80,13 @@ class SuspectedLabelError(Result):
 
 @dataclass(frozen=True, eq=False)
 class SuspectedLabelErrors(Sequence[SuspectedLabelError]):
-    """Labels more probably wrong than right, the most probable first.
-
-    A sequence of `SuspectedLabelError`, and what is known about all documents:
-
-    Attributes
-    ----------
-    probability : ndarray of shape (n_documents,)
-        Probability that the label is wrong, of every document.
-    n_wrong : float
-        Wrong labels to be expected among all documents, listed or not.
-    interval : tuple of (float, float)
-        Where the number of wrong labels lies with probability 0.95.
-    noise_rate : float
-        Estimated share of wrong labels: what ``n_wrong`` would be per document if
-        the documents were drawn anew.
-
-    """
+    """Labels more probably wrong than right, first the most probable; and totals."""
 
     errors: tuple[SuspectedLabelError, ...]
-    probability: FloatVector = field(repr=False)
-    n_wrong: float
-    interval: tuple[float, float]
-    noise_rate: float
+    probability: FloatVector = field(repr=False)  # of every document
+    n_wrong: float  # wrong labels to be expected among all documents, listed or not
+    interval: tuple[float, float]  # where their number lies with probability 0.95
+    noise_rate: float  # what n_wrong would be per document if they were drawn anew
 
     def __len__(self) -> int:
         return len(self.errors)
@@ -134,9 +99,6 @@ class SuspectedLabelErrors(Sequence[SuspectedLabelError]):
         self, index: int | slice
     ) -> SuspectedLabelError | Sequence[SuspectedLabelError]:
         return self.errors[index]
-
-    def __iter__(self) -> Iterator[SuspectedLabelError]:
-        return iter(self.errors)
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -207,7 +169,13 @@ def suspected_label_errors(
         raise ValueError(f"min_probability must be in [0, 1], got {min_probability!r}.")
     labels, names = as_labels(y), as_labels(list(classes))
     log_proba, index = _checked(labels, loo_log_proba, names, texts)
-    confirmed = _rows_as_mask(keep, len(labels))
+    confirmed, positions = np.zeros(len(labels), bool), np.fromiter(keep, np.int64)
+    if len(positions) and (positions.min() < 0 or positions.max() >= len(labels)):
+        raise DataError(
+            f"keep must hold positions from 0 to {len(labels) - 1}, got "
+            f"{positions.min()} to {positions.max()}."
+        )
+    confirmed[positions] = True
     if len(names) < 2 or not len(labels):
         nothing = np.zeros(len(labels))
         return SuspectedLabelErrors((), nothing, 0.0, (0.0, 0.0), 0.0)
@@ -238,14 +206,6 @@ def suspected_label_errors(
         for row in order
     )
     return SuspectedLabelErrors(errors, probability, n_wrong, interval, rate)
-
-
-class _LeftOut(Protocol):
-    """A fitted classifier that can judge each document without it."""
-
-    classes_: Labels
-
-    def leave_one_out(self, X: DocumentsLike, y: LabelsLike) -> FloatMatrix: ...
 
 
 def left_out_log_proba(
@@ -291,8 +251,7 @@ def left_out_log_proba(
     alone = groups is None or len(np.unique(groups)) == len(labels)
     fitted = clone(estimator)
     if alone and offers(fitted.fit(X, labels), "leave_one_out"):
-        judge: _LeftOut = fitted
-        return judge.classes_, np.asarray(judge.leave_one_out(X, labels))
+        return fitted.classes_, np.asarray(fitted.leave_one_out(X, labels))
     classes, index = np.unique(labels, return_inverse=True)
     log_proba = np.zeros((len(labels), len(classes)))
     for train, test in stratified_folds(index, n_folds, random_state, groups):
@@ -332,18 +291,6 @@ def _checked(
             f"{labels[row]!r} in row {row}."
         )
     return log_proba, index
-
-
-def _rows_as_mask(rows: Iterable[int], n: int) -> BoolVector:
-    mask = np.zeros(n, dtype=bool)
-    positions = np.fromiter(rows, dtype=np.int64)
-    if len(positions) and (positions.min() < 0 or positions.max() >= n):
-        raise DataError(
-            f"keep must hold positions from 0 to {n - 1}, got {positions.min()} to "
-            f"{positions.max()}."
-        )
-    mask[positions] = True
-    return mask
 
 
 class _NoiseModel:
@@ -431,16 +378,13 @@ class _NoiseModel:
         astray = self._astray(rate)
         classes = (1 - astray) * self._believed(scaling, rows) + astray * self.share
         joint = classes * self._channel(rate, rows)
-        posterior: FloatMatrix = joint / joint.sum(axis=1, keepdims=True)
-        return posterior
+        return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
     def _believed(self, scaling: FloatVector, rows: IntVector | slice) -> FloatMatrix:
         """What the scores say of p(z)."""
         offsets = np.log(self.share) + scaling[1:]
-        believed: FloatMatrix = softmax(
-            np.exp(scaling[0]) * self.evidence[rows] + offsets, axis=1
-        )
-        return believed
+        scores = np.exp(scaling[0]) * self.evidence[rows] + offsets
+        return np.asarray(softmax(scores, axis=1))
 
     def _astray(self, rate: float) -> float:
         """w: the square of the share of documents that the model gets wrong."""
@@ -464,14 +408,9 @@ class _NoiseModel:
         """The most probable temperature and offsets, and log P(labels, scaling)."""
         # One call moves s by a factor e at most: far out the loss is flat.
         bounds = [(start[0] - 1, start[0] + 1), *[(-20, 20)] * len(self.share)]
-        best = scipy.optimize.minimize(
-            self._loss(rate),
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-            options={"maxiter": max_iter},
-        )
+        how = {"method": "L-BFGS-B", "options": {"maxiter": max_iter}}
+        loss = self._loss(rate)
+        best = scipy.optimize.minimize(loss, start, jac=True, bounds=bounds, **how)
         return best.x, -float(best.fun) * len(self.fitted)
 
     def _loss(self, rate: float) -> Callable[[FloatVector], tuple[float, FloatVector]]:
@@ -512,11 +451,8 @@ def _mixture_interval(
 ) -> tuple[float, float]:
     """Where 95 % of a mixture of normal distributions lies, not below 0."""
     spread = np.maximum(deviations, 1e-9)
-    places = np.linspace(
-        max(0.0, float((means - 4 * spread).min())),
-        float((means + 4 * spread).max()),
-        2001,
-    )
+    first = max(0.0, float((means - 4 * spread).min()))
+    places = np.linspace(first, float((means + 4 * spread).max()), 2001)
     below = ndtr((places[:, None] - means) / spread) @ weights
     low, high = np.searchsorted(below, [0.025, 0.975])
     return float(places[low]), float(places[min(high, len(places) - 1)])

@@ -57,8 +57,7 @@ class PowerLaw:
     def error(self, n: ArrayLike) -> FloatVector:
         """Predicted error with n labelled documents."""
         size = np.asarray(n, dtype=np.float64)
-        predicted: FloatVector = self.floor + self.scale * size**-self.exponent
-        return predicted
+        return np.asarray(self.floor + self.scale * size**-self.exponent)
 
     def size_for(self, error: float) -> float | None:
         """Labels needed to come down to an error; None if it is out of reach."""
@@ -178,29 +177,22 @@ class LearningCurve(Result):
     def advice(self) -> str:
         """Whether more labels would help, in plain words."""
         if len(self.sizes) < _FEWEST_SIZES:
-            return (
-                f"At least {_FEWEST_SIZES} sizes are needed to say what more labels "
-                "would do."
-            )
+            few = f"At least {_FEWEST_SIZES} sizes are needed"
+            return f"{few} to say what more labels would do."
         more = _rounded(self.n_labels)
         gain, low, high = (100 * value for value in self.gain(more))
         interval = f"{100 * self.level:.0f} % interval {low:.1f} to {high:.1f}"
+        points = f"buy {gain:.1f} points of accuracy ({interval})."
         if gain < 0.5:
-            return (
-                f"More labels of this kind will hardly help: about {more:,} more buy "
-                f"{gain:.1f} points of accuracy ({interval})."
-            )
-        return (
-            f"About {more:,} more labels buy {gain:.1f} points of accuracy "
-            f"({interval})."
-        )
+            hardly = "More labels of this kind will hardly help"
+            return f"{hardly}: about {more:,} more {points}"
+        return f"About {more:,} more labels {points}"
 
     def __str__(self) -> str:
+        columns = zip(self.sizes, self.mean, self.low, self.high, strict=True)
         rows = [
             [f"{size:,}", f"{mean:.3f}", f"{low:.3f}–{high:.3f}"]
-            for size, mean, low, high in zip(
-                self.sizes, self.mean, self.low, self.high, strict=True
-            )
+            for size, mean, low, high in columns
         ]
         header = ["labels", "accuracy", f"{100 * self.level:.0f} % interval"]
         return f"{text_table(header, rows)}\n\n{self.advice}"
@@ -284,15 +276,26 @@ def learning_curve(
     True
 
     """
-    labels = as_labels(y)
-    _require_texts(X)
+    labels, target = as_labels(y), np.asarray(y)
+    # Name the row of a missing text: in a sample it would have another number.
+    if isinstance(X, list | tuple) and any(isinstance(text, str) for text in X):
+        as_texts(X)
     check_equal_length(X=np.empty(n_rows(X)), y=labels)
     check_true_labels(labels)
     y_index = index_of(labels, class_list(labels))
     steps = _sizes(sizes, y_index, test_size)
-    tasks = _tasks(estimator, X, np.asarray(y), unlabelled, y_index, steps, n_repeats,
-                   test_size, random_state)  # fmt: skip
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+
+    def tasks() -> Iterator[Any]:
+        rng = np.random.default_rng(random_state)
+        for repeat in range(n_repeats):
+            train, held_out = stratified_split(y_index, test_size, rng)
+            order = train[nested_order(y_index[train], rng)]
+            test = take(X, held_out), target[held_out]
+            for rows in (order[:size] for size in steps):
+                known = take(X, rows), target[rows], unlabelled
+                yield delayed(_judged)(estimator, known, test, random_state + repeat)
+
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks())
     total = n_repeats * len(steps)
     correct: list[BoolVector] = []
     for right in tracked("fit", results, total):
@@ -305,12 +308,6 @@ def learning_curve(
         for start in range(0, total, len(steps))
     ]
     return _summarized(steps, repeats, len(labels), level, random_state)
-
-
-def _require_texts(X: DocumentsLike) -> None:
-    """Name the row of a missing text: in a sample it would have another number."""
-    if isinstance(X, list | tuple) and any(isinstance(text, str) for text in X):
-        as_texts(X)
 
 
 def _sizes(sizes: ArrayLike | None, y_index: IntVector, test_size: float) -> IntVector:
@@ -334,28 +331,6 @@ def _sizes(sizes: ArrayLike | None, y_index: IntVector, test_size: float) -> Int
             f"got {steps.tolist()}; label more documents."
         )
     return steps
-
-
-def _tasks(
-    estimator: Estimator,
-    X: DocumentsLike,
-    y: LabelsLike,
-    unlabelled: DocumentsLike,
-    y_index: IntVector,
-    steps: IntVector,
-    n_repeats: int,
-    test_size: float,
-    random_state: int,
-) -> Iterator[Any]:
-    rng = np.random.default_rng(random_state)
-    for repeat in range(n_repeats):
-        train, held_out = stratified_split(y_index, test_size, rng)
-        order = train[nested_order(y_index[train], rng)]
-        test = take(X, held_out), y[held_out]
-        for size in steps:
-            rows = order[:size]
-            known = take(X, rows), y[rows], unlabelled
-            yield delayed(_judged)(estimator, known, test, random_state + repeat)
 
 
 def _judged(

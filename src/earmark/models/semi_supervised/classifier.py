@@ -282,13 +282,9 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.classes_, y_every = np.unique(every, return_inverse=True)
         y_index = y_every[len(named) :]
         self.left_out_ = None
+        fewest = self.min_pool, self.min_pool_ratio
         self.used_pool_ = len(np.unique(y_index)) < len(self.classes_) or (
-            pool_is_useful(
-                len(labelled),
-                n_different(rows[pool]),
-                self.min_pool,
-                self.min_pool_ratio,
-            )
+            pool_is_useful(len(labelled), n_different(rows[pool]), *fewest)
         )
         if not self.used_pool_:
             return self._fit_labelled(rows[labelled], y_index, weight, kind)
@@ -337,29 +333,25 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.features_ = RecipeFeatures(kinds, self.min_df, recipe.phrases).fit(X)
         views = self._made_views(recipe, terms, seed)
         material = self.features_.material(X, views, recipe, names)
-        n_names = 0
+        n_names = 0 if names is None else len(names.y)
         if names is not None:
-            n_names = len(names.y)
             y = np.concatenate([names.y, y])
             weight = np.concatenate([names.weight, weight])
-        lesson = Lesson(material, y, weight, len(self.classes_), n_names)
-        weighed = recipe.phrases or ENCODER in material.views
+        learners = _chosen(self.voter), _chosen(self.student)
+        n_classes = len(self.classes_)
+        lesson = Lesson(material, y, weight, n_classes, recipe, *learners, n_names)
         parts = []
-        if weighed or self.calibration_folds:
+        if self.calibration_folds or recipe.phrases or ENCODER in material.views:
             parts = self._held_out(lesson, seed, copies)
         weights = weights_by_evidence(parts, recipe, material.views)
-        voters, votes = lesson.votes(_chosen(self.voter))
-        posterior = lesson.labelled_pool(votes, recipe, weights).posterior
-        learned = lesson.students(
-            posterior, voters.get("tfidf"), recipe, weights, _chosen(self.student)
-        )
+        learned = lesson.learned(*lesson.votes(), weights)
         self.students_ = learned.students
         self.student_weights_ = learned.student_weights
         self.encoder_share_ = weights.encoder_share
         self.class_share_ = learned.class_share
-        self.scale_ = 1.0
-        if self.calibration_folds:
-            self.scale_ = self._calibrated(parts, recipe, weights)
+        self.scale_ = (
+            self._calibrated(parts, weights) if self.calibration_folds else 1.0
+        )
         return self
 
     def _held_out(
@@ -383,8 +375,7 @@ class SemiSupervisedClassifier(LogitClassifier):
                 weight=lesson.weight[kept],
                 pool_factor=n_pool / len(pool),
             )
-            voters, votes = part.votes(_chosen(self.voter))
-            parts.append(HeldOut(rows, y[n_names + rows], part, voters, votes))
+            parts.append(HeldOut(rows, y[n_names + rows], part, *part.votes()))
         return parts
 
     def _made_views(
@@ -399,16 +390,12 @@ class SemiSupervisedClassifier(LogitClassifier):
             made[name] = make_view(view, self.n_components, names, seed)
         return made
 
-    def _calibrated(
-        self, parts: Sequence[HeldOut], recipe: Recipe, weights: Weights
-    ) -> float:
+    def _calibrated(self, parts: Sequence[HeldOut], weights: Weights) -> float:
         """Scale of the scores, from labelled documents held out in turn."""
         # Classes weigh as in the pool, which the labels need not resemble.
         if not parts:
             return 1.0
-        scores = np.concatenate(
-            [self._held_out_scores(part, recipe, weights) for part in parts]
-        )
+        scores = np.concatenate([self._scores_of(part, weights) for part in parts])
         y_true = np.concatenate([part.y for part in parts])
         rows = np.concatenate([part.rows for part in parts])
         drawn = np.bincount(y_true, minlength=len(self.classes_)) / len(rows)
@@ -416,24 +403,14 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.left_out_ = (rows, log_normalize(scale * scores))
         return scale
 
-    def _held_out_scores(
-        self, part: HeldOut, recipe: Recipe, weights: Weights
-    ) -> FloatMatrix:
+    def _scores_of(self, part: HeldOut, weights: Weights) -> FloatMatrix:
         """Scores of the documents held out, which the students have not seen."""
         lesson, n = part.lesson, len(part.y)
         held_out = len(lesson.y) + np.arange(n)
         others = np.delete(np.arange(lesson.material.terms.shape[0]), held_out)
         known = replace(lesson, material=lesson.material.take(others))
         votes = {name: vote[n:] for name, vote in part.votes.items()}
-        posterior = known.labelled_pool(votes, recipe, weights).posterior
-        learned = known.students(
-            posterior,
-            part.voters.get("tfidf"),
-            recipe,
-            weights,
-            _chosen(self.student),
-            remember=False,
-        )
+        learned = known.learned(part.voters, votes, weights, remember=False)
         return total_scores(
             learned.students,
             learned.student_weights,

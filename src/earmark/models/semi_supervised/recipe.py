@@ -222,62 +222,55 @@ class Lesson:
     y: IntVector  # class numbers of the first documents; the rest is the pool
     weight: FloatVector  # weights of the first documents
     n_classes: int
+    recipe: Recipe
+    voter: Estimator = None  # None is softmax regression, as for the student
+    student: Estimator = None
     n_names: int = 0
-    pool_factor: float = 1.0
-    """What a document of the pool stands for, if it is a sample."""
+    pool_factor: float = 1.0  # what a document of the pool stands for, in a sample
 
-    def votes(self, voter: Estimator = None) -> tuple[dict[str, LinearStudent], Votes]:
+    def votes(self) -> tuple[dict[str, LinearStudent], Votes]:
         """A model for each view, and its log-posteriors of the pool."""
-        n = len(self.y)
-        views = self.material.views.items()
-        voters = {
-            name: LinearStudent(voter).fit(view[:n], self.y, self.weight)
-            for name, view in views
-        }
-        return voters, {
-            name: voters[name].log_probabilities(view[n:]) for name, view in views
-        }
+        n, voters, votes = len(self.y), {}, {}
+        for name, view in self.material.views.items():
+            voters[name] = LinearStudent(self.voter).fit(view[:n], self.y, self.weight)
+            votes[name] = voters[name].log_probabilities(view[n:])
+        return voters, votes
 
-    def labelled_pool(self, votes: Votes, recipe: Recipe, weights: Weights) -> Pool:
+    def labelled_pool(self, votes: Votes, weights: Weights) -> Pool:
         """The pool with posteriors: the views' vote, and what all words make of it."""
         # Naive Bayes is started by the votes and anchored to them, and so are the means
         # of the classes in an encoder's space.
         n, material = len(self.y), self.material
         evidence = vote_together(votes, weights.shares)
         first = np.exp(log_normalize(2.0 * evidence))
-        means = self.class_means(recipe, weights.means) if weights.means else None
+        means = self.class_means(weights.means) if weights.means else None
         pool = Pool(material.terms[n:], first, _EVIDENCE, evidence, means)
         naive_bayes_em(
             labelled_sums(material.terms[:n], self.y, self.n_classes, self.weight),
             pool.sums(),
             pool.expect,
-            weight=recipe.pool_weight * self.pool_factor,
+            weight=self.recipe.pool_weight * self.pool_factor,
             alpha=_ALPHA,
-            max_iter=recipe.n_steps,
+            max_iter=self.recipe.n_steps,
         )
         return pool
 
-    def class_means(self, recipe: Recipe, weight: float = 1.0) -> ClassMeans:
+    def class_means(self, weight: float = 1.0) -> ClassMeans:
         """The classes in the encoder's space."""
-        return ClassMeans(
-            self.material.views[ENCODER],
-            self.y,
-            self.n_classes,
-            self.weight,
-            recipe.pool_weight * self.pool_factor,
-            weight,
-        )
+        vectors = self.material.views[ENCODER]
+        pool_weight = self.recipe.pool_weight * self.pool_factor
+        labels = self.y, self.n_classes, self.weight
+        return ClassMeans(vectors, *labels, pool_weight, weight)
 
-    def students(
+    def learned(
         self,
-        posterior: FloatMatrix,
-        supervised: LinearStudent | None,
-        recipe: Recipe,
+        voters: Mapping[str, LinearStudent],
+        votes: Votes,
         weights: Weights,
-        student: Estimator = None,
         remember: bool = True,
     ) -> Learned:
         """Train the students on all, each document of the pool by how sure it is."""
+        posterior = self.labelled_pool(votes, weights).posterior
         confidence = posterior.max(axis=1)
         labels = np.concatenate([self.y, posterior.argmax(axis=1)])
         n, n_names = len(self.y), self.n_names
@@ -287,22 +280,22 @@ class Lesson:
         pool_weights = 0.3 * self.pool_factor * confidence
         document_weights = np.concatenate([label_factor * self.weight, pool_weights])
         is_labelled = np.arange(len(labels)) < n if remember else None
-        learner = softmax_regression(_STUDENT_TOL) if student is None else student
-        students = {
-            name: supervised
-            if name == "supervised" and supervised is not None
-            else LinearStudent(learner).fit(
+        learner = self.student
+        if learner is None:
+            learner = softmax_regression(_STUDENT_TOL)
+        students = {}
+        for name, features in self.material.students.items():
+            if name == "supervised" and "tfidf" in voters:
+                students[name] = voters["tfidf"]
+                continue
+            student = LinearStudent(learner)
+            students[name] = student.fit(
                 features, labels, document_weights, is_labelled
             )
-            for name, features in self.material.students.items()
-        }
         sizes = np.bincount(self.y, minlength=self.n_classes)
         sizes = sizes + self.pool_factor * posterior.sum(axis=0)
-        return Learned(
-            students,
-            sizes / sizes.sum(),
-            recipe.student_weights(students, weights.encoder_share),
-        )
+        shares = self.recipe.student_weights(students, weights.encoder_share)
+        return Learned(students, sizes / sizes.sum(), shares)
 
 
 # Before any evidence: the encoder's share of the vote on long texts, which say enough
@@ -352,17 +345,17 @@ def weights_by_evidence(
     weights = Weights(weigh(votes, y, prior.shares, pulls, VIEWS_WEIGHT))
     if ENCODER not in prior.shares:
         return weights
-    steps = [_steps(part, recipe, weights) for part in parts]
+    steps = [_steps(part, weights) for part in parts]
     together = {n: np.concatenate([step[n] for step in steps]) for n in steps[0]}
     pulls = {"words": _WORDS_STRENGTH, "means": _MEANS_STRENGTH}
     by_step = weigh(together, y, {"words": 1.0, "means": _MEANS}, pulls)
     return replace(weights, means=min(1.0, by_step["means"] / by_step["words"]))
 
 
-def _steps(part: HeldOut, recipe: Recipe, weights: Weights) -> Votes:
+def _steps(part: HeldOut, weights: Weights) -> Votes:
     """Log-posteriors of the documents held out: by words, and by class means."""
-    posterior = part.lesson.labelled_pool(part.votes, recipe, weights).posterior
-    means = part.lesson.class_means(recipe).evidence(posterior)
+    posterior = part.lesson.labelled_pool(part.votes, weights).posterior
+    means = part.lesson.class_means().evidence(posterior)
     words = np.log(np.maximum(posterior, 1e-300))
     n = len(part.y)
     return {"words": words[:n], "means": means[:n]}

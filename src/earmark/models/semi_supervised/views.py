@@ -8,7 +8,7 @@ the words.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Self
 
@@ -252,15 +252,9 @@ class SubwordView(WordTableView):
 def leading_vectors(M: Any, rank: int, n_power: int, seed: int) -> Any:
     """Right singular vectors and singular values of a matrix that is at hand."""
     transposed = sparse.csr_array(M.T) if sparse.issparse(M) else M.T
-    times: Callable[[Any], Any] = M.__matmul__
-    return right_singular_vectors(
-        times,
-        transposed.__matmul__,
-        M.shape[1],
-        min(rank, *M.shape),
-        n_power=n_power,
-        seed=seed,
-    )
+    times = M.__matmul__, transposed.__matmul__
+    size = M.shape[1], min(rank, *M.shape)
+    return right_singular_vectors(*times, *size, n_power=n_power, seed=seed)
 
 
 def ppmi(together: FloatTable) -> FloatTable:
