@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import earmark
-from earmark.apps.card import CardFacts
+from earmark.apps.card import card_facts
 from earmark.apps.cli.main import app
 from earmark.exceptions import DataError, NotSupportedError
 from tests.distributed.conftest import Corpus
@@ -157,6 +157,6 @@ def test_the_card_tells_of_data_in_parts(parts, tmp_path):
     shown = call("card", out).replace("\\", "")
     assert "| labelled documents | 133 |" in shown
     assert "| parts left out as unreadable | 1 |" in shown
-    facts = CardFacts.from_file(out)
-    assert sum(facts.training["classes"].values()) == 133
+    facts = card_facts(out)
+    assert sum(facts["training"]["classes"].values()) == 133
     assert "fingerprint of the data" not in shown

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,122 +18,56 @@ from markupsafe import Markup, escape
 from earmark.decision.guarantee import several_words
 from earmark.evaluation import Report, accuracy_coverage, wilson_interval
 from earmark.models.registry import MODELS
-from earmark.persistence import ModelInfo
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.files import load_with_info
 from earmark.typing import JsonObject
 
-__all__ = ["CardFacts", "front_matter", "to_html", "to_markdown"]
+__all__ = ["card_facts", "front_matter", "to_html", "to_markdown"]
 
 _TARGETS = (0.9, 0.95, 0.99)
 _FEW = 10
 _SPECIAL = re.compile(r"([\\|*_\[\]<>#])")
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """Accuracy of the model on documents it had not seen, as stored in the file."""
+def card_facts(
+    path: Path, n_terms: int = 8, test: tuple[Report, str] | None = None
+) -> JsonObject:
+    """Everything a card says of a model file, before it is put into words.
 
-    n_answers: int
-    """Documents, or with several labels per document the decisions about labels."""
-    held_out: bool
-    accuracy: float
-    low: float
-    high: float
-    gap: float | None
-    """Mean confidence less accuracy; None with several labels per document."""
-    rows: list[tuple[str, str]]
-    """Accuracy wanted, and the share of the documents that can be answered so."""
-
-
-@dataclass(frozen=True)
-class Test:
-    """Accuracy on labelled documents that were given for the card."""
-
-    source: str
-    n_answers: int
-    accuracy: float
-    low: float
-    high: float
-    macro_f1: float
-
-
-@dataclass(frozen=True)
-class CardFacts:
-    """Everything a card says, before it is put into words."""
-
-    name: str
-    info: ModelInfo
-    model: str
-    summary: str
-    """What the model is, in a line."""
-    classes: tuple[str, ...]
-    is_multi_label: bool
-    regions: tuple[str, ...]
-    settings: list[tuple[str, str]]
-    """Constructor parameters that are not the default."""
-    training: dict[str, Any]
-    """As ``earmark train`` recorded it; empty when the model was made in Python."""
-    evaluation: Evaluation | None
-    promise: str | None
-    terms: list[tuple[str, str]]
-    """The words that speak most for each class; empty if the model has none."""
-    test: Test | None = None
-
-    @classmethod
-    def from_file(cls, path: Path, n_terms: int = 8) -> CardFacts:
-        """Read a model file and gather what it says."""
-        classifier, info = load_with_info(path)
-        name = classifier.model_name_
-        spec = MODELS.get(name)
-        terms = classifier.telling_terms(n_terms) if n_terms else None
-        promises = classifier.max_error is not None and classifier.evidence_ is not None
-        return cls(
-            name=path.name,
-            info=info,
-            model=name,
-            summary="a classifier of your own" if spec is None else spec.summary,
-            classes=tuple(map(str, classifier.classes_.tolist())),
-            is_multi_label=classifier.is_multi_label_,
-            regions=tuple(classifier.region_names_ or ()),
-            settings=_settings(classifier),
-            training=dict(info.metadata.get("training_data", {})),
-            evaluation=_evaluation(classifier),
-            promise=several_words(classifier.thresholds_) if promises else None,
-            terms=[
-                (str(label), ", ".join(word for word, _ in words))
-                for label, words in (terms or {}).items()
-            ],
-        )
-
-    @property
-    def counts(self) -> list[tuple[str, str]]:
-        """Labelled documents per class, the largest class first."""
-        counts = self.training["classes"].items()
-        ordered = sorted(counts, key=lambda item: (-item[1], item[0]))
-        return [(label, f"{n:,}") for label, n in ordered]
-
-    @property
-    def rare(self) -> list[str]:
-        """Classes with few labelled documents."""
-        counts = self.training.get("classes", {})
-        return sorted(label for label, n in counts.items() if n < _FEW)
-
-    def tested(self, report: Report, source: str) -> CardFacts:
-        """With the figures of a report on test documents."""
-        if report.multi_label is not None:  # right: every label of a document
-            scores, n = report.multi_label, report.n_documents
-            right, f1 = scores.subset_accuracy, scores.macro.f1
-        else:
-            assert report.confusion is not None
-            matrix = report.confusion
-            n, right, f1 = matrix.n_answered, matrix.accuracy, matrix.macro.f1
-        low, high = wilson_interval(round(right * n), n) if n else (0.0, 1.0)
-        test = Test(source, n, right if n else 0.0, float(low), float(high), f1)
-        return replace(self, test=test)
+    A ``test`` is a report on labelled documents, and where they came from.
+    """
+    classifier, info = load_with_info(path)
+    name = classifier.model_name_
+    spec = MODELS.get(name)
+    terms = classifier.telling_terms(n_terms) if n_terms else None
+    promises = classifier.max_error is not None and classifier.evidence_ is not None
+    # As ``earmark train`` recorded it; empty when the model was made in Python.
+    training = dict(info.metadata.get("training_data", {}))
+    counts = sorted(training.get("classes", {}).items(), key=lambda c: (-c[1], c[0]))
+    return {
+        "name": path.name,
+        "info": info,
+        "model": name,
+        "summary": "a classifier of your own" if spec is None else spec.summary,
+        "classes": list(map(str, classifier.classes_.tolist())),
+        "is_multi_label": classifier.is_multi_label_,
+        "regions": classifier.region_names_ or [],
+        "settings": _settings(classifier),
+        "training": training,
+        "counts": [(label, f"{n:,}") for label, n in counts],
+        "rare": sorted(label for label, n in counts if n < _FEW),
+        "evaluation": _evaluation(classifier),
+        "promise": several_words(classifier.thresholds_) if promises else None,
+        "terms": [
+            (str(label), ", ".join(word for word, _ in words))
+            for label, words in (terms or {}).items()
+        ],
+        "test": None if test is None else _tested(*test),
+    }
 
 
 def _settings(classifier: TextClassifier) -> list[tuple[str, str]]:
+    """Constructor parameters that are not the default."""
     default = TextClassifier().get_params(deep=False)
     return [
         (f"setting `{key}`", str(value))
@@ -143,57 +76,71 @@ def _settings(classifier: TextClassifier) -> list[tuple[str, str]]:
     ]
 
 
-def _evaluation(classifier: TextClassifier) -> Evaluation | None:
+def _evaluation(classifier: TextClassifier) -> JsonObject | None:
+    """Accuracy on documents that it had not seen, as stored in the file.
+
+    ``rows``: an accuracy, and the share of the documents that can be answered so.
+    """
     evidence = classifier.evidence_
     if evidence is None or not len(evidence.correct):
         return None
     right, n = int(evidence.correct.sum()), len(evidence.correct)
-    low, high = wilson_interval(right, n)
     # Only right or wrong is stored, not the labels: that is all the curve needs.
     answered = np.where(evidence.correct, "right", "wrong")
     curve = accuracy_coverage(["right"] * n, answered, evidence.certainty)
-    gap = None
+    gap = None  # mean confidence less accuracy, where answers are one label each
     if not classifier.is_multi_label_:
         gap = float(evidence.confidence.mean()) - right / n
     shares = {target: curve.coverage_at(target) for target in _TARGETS}
-    return Evaluation(
-        n_answers=n,
-        held_out=bool(evidence.held_out),
-        accuracy=right / n,
-        low=float(low),
-        high=float(high),
-        gap=gap,
-        rows=[
-            (f"{100 * target:.1f} %", f"{100 * share:.1f} %" if share else "none")
-            for target, share in shares.items()
-        ],
-    )
+    rows = [
+        (f"{100 * target:.1f} %", f"{100 * share:.1f} %" if share else "none")
+        for target, share in shares.items()
+    ]
+    held_out = bool(evidence.held_out)
+    return {**_figures(right / n, n), "held_out": held_out, "gap": gap, "rows": rows}
 
 
-def front_matter(facts: CardFacts, licence: str | None = None) -> JsonObject:
+def _tested(report: Report, source: str) -> JsonObject:
+    """Accuracy on labelled documents that were given for the card."""
+    if report.multi_label is not None:  # right: every label of a document
+        scores, n = report.multi_label, report.n_documents
+        right, f1 = scores.subset_accuracy, scores.macro.f1
+    else:
+        assert report.confusion is not None
+        matrix = report.confusion
+        n, right, f1 = matrix.n_answered, matrix.accuracy, matrix.macro.f1
+    return {**_figures(right, n), "source": source, "macro_f1": f1}
+
+
+def _figures(accuracy: float, n: int) -> JsonObject:
+    """Of documents, or with several labels per document of decisions about labels."""
+    low, high = map(float, wilson_interval(round(accuracy * n), n)) if n else (0.0, 1.0)
+    shown = accuracy if n else 0.0
+    return {"n_answers": n, "accuracy": shown, "low": low, "high": high}
+
+
+def front_matter(facts: JsonObject, licence: str | None = None) -> JsonObject:
     """What model hubs read at the top of a card."""
-    front: JsonObject = {"library_name": "earmark", "tags": ["earmark", facts.model]}
+    front: JsonObject = {"library_name": "earmark", "tags": ["earmark", facts["model"]]}
     front["pipeline_tag"] = "text-classification"
     if licence is not None:
         front["license"] = licence
-    figures = facts.test or facts.evaluation
+    test = facts["test"]
+    figures = test or facts["evaluation"]
     if figures is not None:
-        on = "test documents" if facts.test else "documents left out of fitting"
-        metric = {
-            "type": "accuracy",
-            "value": round(figures.accuracy, 4),
-            "name": f"accuracy on {on}",
-        }
-        source = facts.test.source if facts.test else facts.training.get("source")
+        on = "test documents" if test else "documents left out of fitting"
+        accuracy = round(figures["accuracy"], 4)
+        metric = {"type": "accuracy", "value": accuracy, "name": f"accuracy on {on}"}
+        source = test["source"] if test else facts["training"].get("source")
         data = {"name": str(source or "own data"), "type": "text"}
         task = {"type": "text-classification"}
         result = {"task": task, "dataset": data, "metrics": [metric]}
-        front["model-index"] = [{"name": facts.name, "results": [result]}]
+        front["model-index"] = [{"name": facts["name"], "results": [result]}]
     return front
 
 
 def to_markdown(
-    facts: CardFacts,
+    facts: JsonObject,
     intended_use: str | None = None,
     about: Mapping[str, str] | None = None,
     front: Mapping[str, object] | None = None,
@@ -212,7 +159,7 @@ def to_markdown(
 
 
 def to_html(
-    facts: CardFacts,
+    facts: JsonObject,
     intended_use: str | None = None,
     about: Mapping[str, str] | None = None,
 ) -> str:
@@ -222,7 +169,7 @@ def to_html(
 
 def _render(
     shape: str,
-    facts: CardFacts,
+    facts: JsonObject,
     intended_use: str | None,
     about: Mapping[str, str] | None,
     inline: Callable[[Any], str],

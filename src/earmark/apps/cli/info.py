@@ -161,21 +161,21 @@ def card(
     --test DATA  Add the accuracy on these documents.
     --words  Most indicative words per label.
     """
-    from earmark.apps.card import CardFacts, front_matter, to_html, to_markdown
+    from earmark.apps.card import card_facts, front_matter, to_html, to_markdown
     from earmark.apps.cli._data import load_model, require_model
     from earmark.whole_files import write_whole
 
     require_model(model)
     if out is not None:
         options.require_output(out, model)
-    facts = CardFacts.from_file(model, words)
     said = {"date": date, "licence": licence, "contact": contact}
     about = {name: value for name, value in said.items() if value is not None}
+    report = None
     if test is not None:
         stored = load_model(model)
         documents = stored.read(test, options.Labelled())
-        report = stored.classifier.report(documents.texts, documents.labels)
-        facts = facts.tested(report, test)
+        report = stored.classifier.report(documents.texts, documents.labels), test
+    facts = card_facts(model, words, report)
     if out is not None and out.suffix.lower() in (".html", ".htm"):
         text = to_html(facts, intended_use, about)
     else:

@@ -1,14 +1,21 @@
-"""``earmark serve``: a model behind a URL."""
+"""``earmark serve``, ``label``: a model, and documents to label, behind a URL."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earmark.apps.cli import _options as options
+from earmark.apps.cli._console import confirm, status
+from earmark.exceptions import DataError
+
+if TYPE_CHECKING:
+    from earmark.apps.label.session import Session
+
+_KINDS = ("csv", "jsonl", "parquet", "earmark", "html")
 
 
 def serve(
@@ -76,15 +83,11 @@ def serve(
     token = read_token(token_file)
     bound = listen(host, port)
     spare_imports()
+    most = (max_body, max_text, max_batch, max_concurrency)
+    limits = Limits(*most, answer_seconds=timeout)
     app = make_app(
         models,
-        limits=Limits(
-            body=max_body,
-            text=max_text,
-            batch=max_batch,
-            concurrency=max_concurrency,
-            answer_seconds=timeout,
-        ),
+        limits=limits,
         token=token,
         hosts=_hosts(host, token, allow_host or []),
         reload_seconds=reload,
@@ -97,13 +100,8 @@ def serve(
         typer.echo(
             f"warning: anybody who reaches {host} can ask; see --token-file", err=True
         )
-    names = ", ".join(map(str, models))
-    run_app(
-        app,
-        bound,
-        started=lambda url: typer.echo(f"serving {names} at {url}"),
-        drain=timeout,
-    )
+    named = f"serving {', '.join(map(str, models))}"
+    run_app(app, bound, started=lambda u: typer.echo(f"{named} at {u}"), drain=timeout)
 
 
 def _hosts(host: str, token: str | None, allowed: list[str]) -> frozenset[str] | None:
@@ -121,11 +119,199 @@ def _hosts(host: str, token: str | None, allowed: list[str]) -> frozenset[str] |
 
 def read_token(file: Path | None) -> str | None:
     """The token of a file or of the environment, or None."""
-    from earmark.exceptions import DataError
-
     if file is None:
         return os.environ.get("EARMARK_TOKEN") or None
     token = file.read_text(encoding="utf-8").strip() if file.exists() else ""
     if not token or not token.isascii() or not token.isprintable():
         raise DataError(f"{file}: expected one line with a token of ASCII characters.")
     return token
+
+
+def label(
+    data: options.Data,
+    files: options.Training,
+    labels: str | None = None,
+    project: Path | None = None,
+    model: str = "blend",
+    from_names: bool = False,
+    max_error: Annotated[float, typer.Option(min=0.0001, max=0.9999)] = 0.05,
+    check_share: Annotated[float, typer.Option(min=0.0, max=0.9)] = 0.2,
+    overlap: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.0,
+    guidelines: Path | None = None,
+    invite: str | None = None,
+    revoke: str | None = None,
+    seed: int = 0,
+    host: str = "127.0.0.1",
+    allow_host: list[str] | None = None,
+    port: options.Port = 8001,
+    export: Path | None = None,
+    open_browser: Annotated[bool, typer.Option("--open")] = False,
+) -> None:
+    """Label documents in the browser, by keyboard, while a model learns.
+
+    Shows the next most useful document and the words behind the model's guess; some
+    random ones are set aside for an honest estimate. Every answer is on disk before the
+    next document appears; start the same command again to go on.
+
+      earmark label mails.csv --labels private,work,spam
+      earmark label mails.csv --labels labels.csv --from-names
+      earmark label mails.csv --label topic --text subject,body
+      earmark label mails.csv --export labels.csv
+
+    Together: everybody opens the page and gives a name. On other machines a token says
+    who it is: make one per person, and listen where they can reach you.
+
+      earmark label mails.csv --invite ann
+      earmark label mails.csv --host 0.0.0.0 --overlap 0.1
+
+    --labels A,B,C|FILE  Labels, or a .csv or .tsv file with columns label and, as you
+        like, description, group, key. You can add more on the page.
+    --project DIR  Folder for the answers. Default: DATA.labels.
+    --label COL  Column with labels that are known already.
+    --multi-label  Any number of labels per document.
+    --model NAME|FILE  Model that learns as you label: blend, softmax, complement, ...;
+        or a model file to start from.
+    --from-names  Predict from the first document on, by the names and descriptions of
+        the labels.
+    --max-error  Target error rate of the accepted predictions.
+    --check-share  Share of random documents set aside to measure accuracy.
+    --overlap  Share of documents that two people label.
+    --guidelines FILE  Text that tells people how to label.
+    --invite NAME  Print a new token for a person, and stop.
+    --revoke NAME  Make a person's token void, and stop.
+    --host  Address to listen on; beyond loopback, tokens are needed.
+    --allow-host NAME  Answer to this host name too, as behind a proxy; tokens are
+        needed.
+    --port  0: any free port.
+    --export FILE  Write .csv, .jsonl, .parquet (labels), .earmark (model) or .html
+        (report), and stop.
+    --open  Open the page in the browser.
+    """
+    from earmark._optional import require
+    from earmark.apps.cli._data import load_model
+    from earmark.documents import iter_documents
+
+    for package in ("starlette", "pydantic", "uvicorn"):
+        require(package, "label in the browser")
+    from earmark.apps.label.project import claim, open_project
+
+    folder = project or Path(f"{data.rstrip('/')}.labels")
+    if data == "-":
+        raise typer.BadParameter("name a file: answers go on with it another time.")
+    if invite is not None or revoke is not None:
+        # A slip in the name of the file must not begin another project.
+        iter_documents(data, label=False, **files.how)
+        _set_people(folder, invite, revoke)
+        return
+    if export is not None:
+        options.require_output(export, data)
+        if export.suffix[1:] not in _KINDS:
+            kinds = ", ".join(_KINDS)
+            raise typer.BadParameter(f"--export must end in one of {kinds}")
+        if files.label is None and not folder.is_dir():
+            raise DataError(
+                f"{folder}: there is no such project, so there is nothing to export; "
+                f"begin one with: earmark label {data}"
+            )
+    with status(f"reading {data}"):
+        documents = files.read(data, label=files.label or False)
+    held = claim(folder) if export is None else None
+    started = load_model(Path(model)).classifier if model.endswith(".earmark") else None
+    with status("opening the project"):
+        session = open_project(
+            documents,
+            folder,
+            labels=_labels(labels or ""),
+            any_of=files.multi_label,
+            model=model if started is None else "blend",
+            start="names" if from_names and started is None else started,
+            check_share=check_share,
+            max_error=max_error,
+            overlap=overlap,
+            seed=seed,
+        )
+    if guidelines is not None:
+        text = guidelines.read_text(encoding="utf-8")
+        session.store.set_fact("guidelines", text)
+    try:
+        if export is not None:
+            _export(session, export)
+        else:
+            _serve_labels(session, host, port, allow_host or [], open_browser)
+    finally:
+        if held is not None:
+            held.close()
+
+
+def _labels(given: str) -> list[str] | list[dict[str, str]]:
+    """Labels of the command line, or of a table with what they mean."""
+    from earmark.apps.label.project import read_labels
+
+    if given.endswith((".csv", ".tsv")):
+        return read_labels(Path(given))
+    return options.comma_list(given)
+
+
+def _serve_labels(
+    session: Session, host: str, port: int, allowed: list[str], open_browser: bool
+) -> None:
+    """Answer until Ctrl-C; beyond loopback, only to people with a token."""
+    from earmark.apps.label.app import make_app
+    from earmark.apps.web.guard import logs_to_stderr
+    from earmark.apps.web.run import is_loopback, listen, run_app
+
+    with_tokens = bool(allowed) or not is_loopback(host)
+    if with_tokens and not any(p["invited"] for p in session.store.people()):
+        session.close()
+        raise DataError(
+            f"{host} is reachable from other machines: invite somebody first with "
+            "--invite NAME."
+        )
+    bound = listen(host, port)
+    logs_to_stderr("warning")
+
+    def started(url: str) -> None:
+        n_documents = len(session.documents)
+        typer.echo(f"label {n_documents:,} documents at {url} (Ctrl-C ends)")
+        if open_browser:
+            import webbrowser
+
+            webbrowser.open(url)
+
+    hosts = _hosts(host, None, allowed)
+    app = make_app(session, hosts=hosts, with_tokens=with_tokens)
+    run_app(app, bound, started=started, drain=10)
+
+
+def _set_people(folder: Path, invite: str | None, revoke: str | None) -> None:
+    """Make a token for a person, or make one void; also while a server runs."""
+    from earmark.apps.label.store import Store
+
+    store = Store(folder, {})
+    try:
+        if invite is not None:
+            name = " ".join(invite.split())
+            if not 0 < len(name) <= 60:
+                raise typer.BadParameter("a name has 1 to 60 characters.")
+            typer.echo(f"token of {name} (shown only now): {store.invite(name)}")
+        if revoke is not None:
+            if not store.revoke(revoke):
+                raise DataError(f"{folder}: nobody called {revoke!r} was invited.")
+            typer.echo(f"the token of {revoke} is void")
+    finally:
+        store.close()
+
+
+def _export(session: Session, out: Path) -> None:
+    from earmark.apps.label.project import export
+    from earmark.apps.web.replies import Refusal
+    from earmark.whole_files import write_whole
+
+    try:
+        data = export(session, out.name)
+    except Refusal as refusal:
+        raise DataError(refusal.detail) from None
+    finally:
+        session.close()
+    write_whole(out, data)
+    confirm(f"wrote {out} ({len(data):,} bytes)")
