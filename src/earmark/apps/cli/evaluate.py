@@ -1,8 +1,9 @@
-"""``earmark evaluate``, ``compare``, ``learning-curve``: how good models are."""
+"""``earmark evaluate``, ``compare``, ``learning-curve``, ``check``: how good it is."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import note, show, status
+from earmark.apps.cli._console import note, say, show, status
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -19,9 +20,15 @@ if TYPE_CHECKING:
         Report,
         SideBySide,
         SuspectedLabelError,
+        SuspectedLabelErrors,
     )
     from earmark.pipeline import TextClassifier
+    from earmark.typing import IntVector, JsonObject
 
+# Labels with or without so few documents are not judged: chance would speak.
+_FEWEST = 3
+# From so many documents on, two thirds of them judge as well as four fifths.
+_MANY = 50_000
 _ALWAYS = "tf-idf + LR"
 _WITH_ENCODER = ("auto", "semi-supervised")
 
@@ -308,3 +315,171 @@ def _draw(curve: LearningCurve, name: str, path: Path) -> None:
     LearningCurveDisplay(curve, name=name).plot(figure.subplots())
     with whole_file(path) as temporary:
         figure.savefig(temporary, format=path.suffix[1:])
+
+
+def check(
+    data: options.Data,
+    files: options.Training,
+    test: str | None = None,
+    top: Annotated[int, typer.Option(min=0)] = 10,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find common problems in labelled documents.
+
+    Empty texts, repeated documents, equal documents with different labels, leaks
+    between training and test part, sorted or very uneven classes, and labels that
+    are more probably wrong than right, judged by a model that never saw them.
+
+      earmark check mails.csv --label topic
+      earmark check train.csv --label topic --test test.csv
+      earmark check posts.csv --label tags --multi-label
+
+    --test DATA2  Test data, to check for leaks.
+    --top  Suspected labels to show.
+    """
+    from earmark.apps.cli._data import ask_about_labels
+    from earmark.documents.document import fingerprint
+    from earmark.documents.labels import each_label
+    from earmark.evaluation import check_documents, group_near_duplicates
+
+    with status(f"reading {data}"):
+        documents = files.read(data)
+        other = None if test is None else files.read(test, documents)
+    # Labels that are no classes, such as ids, cannot be judged.
+    top = top if ask_about_labels(documents, files.label) else 0
+    with status(f"checking {len(documents):,} documents"):
+        texts, labels = documents.joined(), documents.labels
+        copies = group_near_duplicates(texts)
+        against = None if other is None else (other.joined(), other.labels)
+        findings = check_documents(texts, labels, test=against, near_duplicates=copies)
+        errors = _wrong_labels(documents, copies.group) if top else None
+    if as_json:
+        rows = [{**f.to_dict(), "rows": [row + 1 for row in f.rows]} for f in findings]
+        facts = {"fingerprint": fingerprint(documents), "findings": rows}
+        show(True, {**facts, **_as_json(documents, errors, top)}, None)
+        return
+    n_labels = len(set(each_label(labels or ())))
+    say(f"{len(documents):,} documents, {n_labels} labels")
+    say(f"fingerprint {fingerprint(documents)}")
+    for finding in [*map(str, findings)] or ["no problems found"]:
+        say(f"- {finding}", hang="  ")
+    if errors is not None:
+        say(f"\n{errors}")
+        for one in errors[:top]:
+            doubt = f"looks like {one.suggested} ({100 * one.probability:.0f} %)"
+            place = f"  row {documents.rows[one.index]}: labelled {one.given}, {doubt}"
+            say(f"{place}: {_beginning(texts[one.index])}", hang="    ")
+        if len(errors) > top:
+            say(f"  and {len(errors) - top:,} more (--top)")
+
+
+def _beginning(text: str) -> str:
+    return text[:80].replace("\n", " ")
+
+
+def _as_json(
+    documents: Documents, errors: SuspectedLabelErrors | None, top: int
+) -> JsonObject:
+    if errors is None:
+        return {"suspected_label_errors": []}
+    texts = documents.joined()
+    lines = [
+        {
+            "row": documents.rows[one.index],
+            "label": one.given,
+            "suggested": one.suggested,
+            "probability": round(one.probability, 3),
+            "margin": round(one.margin, 3),
+            "text": _beginning(texts[one.index]),
+        }
+        for one in errors[:top]
+    ]
+    interval = [round(end, 1) for end in errors.interval]
+    wrong = {"estimate": round(errors.n_wrong, 1), "interval": interval}
+    wrong["suspected"] = len(errors)
+    return {"suspected_label_errors": lines, "wrong_labels": wrong}
+
+
+def _wrong_labels(
+    documents: Documents, copies: IntVector
+) -> SuspectedLabelErrors | None:
+    """Labels that a model without the document contradicts, and how many are wrong."""
+    from earmark.documents.labels import each_label
+
+    every = zip(documents.labels or (), documents.joined(), strict=False)
+    rows = [i for i, (y, text) in enumerate(every) if y is not None and text.strip()]
+    labelled = documents.take(rows)
+    several = any(isinstance(label, list) for label in labelled.labels or ())
+    names = sorted(set(each_label(labelled.labels or ())))
+    if len(names) < (1 if several else 2):
+        return None
+    if several:
+        errors = _label_by_label(labelled, copies[rows], names)
+    else:
+        errors = _contradicted(labelled, copies[rows])
+    low, high = errors.interval
+    least = _conflicts(labelled)
+    return replace(
+        errors,
+        errors=tuple(replace(one, index=rows[one.index]) for one in errors),
+        n_wrong=max(least, errors.n_wrong),
+        interval=(max(least, low), max(least, high)),
+    )
+
+
+def _conflicts(labelled: Documents) -> int:
+    """How many labels are wrong at least, since equal texts have different ones."""
+    by_text: dict[str, Counter[str]] = {}
+    for text, label in zip(labelled.joined(), labelled.labels or (), strict=True):
+        by_text.setdefault(" ".join(text.split()), Counter())[str(label)] += 1
+    return sum(each.total() - max(each.values()) for each in by_text.values())
+
+
+def _contradicted(labelled: Documents, groups: IntVector) -> SuspectedLabelErrors:
+    from earmark.evaluation import left_out_log_proba, suspected_label_errors
+    from earmark.pipeline import TextClassifier
+
+    classes, log_proba = left_out_log_proba(
+        TextClassifier("hybrid"),
+        labelled.texts,
+        labelled.labels,
+        groups=groups,
+        n_folds=5 if len(labelled) <= _MANY else 3,
+    )
+    return suspected_label_errors(labelled.labels, log_proba, classes)
+
+
+def _label_by_label(
+    labelled: Documents, groups: IntVector, names: list[str]
+) -> SuspectedLabelErrors:
+    """Whether each label is missing or too much; the texts are counted once."""
+    import numpy as np
+
+    from earmark.evaluation import (
+        SuspectedLabelErrors,
+        left_out_log_proba,
+        suspected_label_errors,
+    )
+    from earmark.features import WordCounter
+    from earmark.models import HybridBayes
+
+    counts = WordCounter().fit_transform(labelled.joined())
+    sets = labelled.labels or []
+    judged = []
+    for name in names:
+        has = [name if name in labels else f"not {name}" for labels in sets]
+        if min(has.count(name), len(has) - has.count(name)) < _FEWEST:
+            continue
+        classes, log_proba = left_out_log_proba(
+            HybridBayes(), counts, has, groups=groups
+        )
+        judged.append(suspected_label_errors(has, log_proba, classes))
+    every = [one for errors in judged for one in errors]
+    low, high = (sum(errors.interval[end] for errors in judged) for end in (0, 1))
+    return SuspectedLabelErrors(
+        tuple(sorted(every, key=lambda one: (-one.probability, -one.margin))),
+        np.concatenate([np.zeros(0), *(errors.probability for errors in judged)]),
+        sum(errors.n_wrong for errors in judged),
+        (low, high),
+        float(np.mean([errors.noise_rate for errors in judged] or [0.0])),
+    )

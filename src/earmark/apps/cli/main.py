@@ -15,16 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from earmark import __version__
-from earmark.apps.cli import (
-    check,
-    demo,
-    evaluate,
-    info,
-    predict,
-    reproduce,
-    serve,
-    train,
-)
+from earmark.apps.cli import demo, evaluate, info, predict, reproduce, serve, train
 from earmark.apps.cli._console import say, styled
 from earmark.apps.cli._help import Command, Group, in_flags, with_groups
 from earmark.exceptions import EarmarkError
@@ -51,18 +42,13 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+_VERSION = typer.Option(
+    callback=_show_version, is_eager=True, help="Print the version."
+)
+
+
 @app.callback()
-def _root(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            callback=_show_version,
-            is_eager=True,
-            help="Print the version.",
-        ),
-    ] = False,
-) -> None:
+def _root(version: Annotated[bool, _VERSION] = False) -> None:
     pass
 
 
@@ -72,7 +58,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "predict": predict.predict,
     "evaluate": evaluate.evaluate,
     "compare": evaluate.compare,
-    "check": check.check,
+    "check": evaluate.check,
     "learning-curve": evaluate.learning_curve,
     "update": train.update,
     "forget": train.forget,
