@@ -1,4 +1,4 @@
-"""Term weighting: tf, idf and length normalisation, each variant a named function."""
+"""Term weighting: tf, idf and length normalisation, each variant a formula by name."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.kernels.rows import (
     canonical_rows,
+    inverse_or_zero,
     require_counts,
     row_lengths,
     scale_rows,
@@ -23,118 +24,39 @@ from earmark.typing import FloatVector, IntVector, MatrixLike, SparseMatrix
 # Documents with each term: whole numbers, but for documents that were weighted.
 Frequencies: TypeAlias = IntVector | FloatVector
 
-# -- term frequency: the stored counts of canonical rows -> weights ----------------
-
-
-def natural(X: SparseMatrix) -> FloatVector:
-    """SMART n: the count."""
-    return np.asarray(X.data, dtype=np.float64)
-
-
-def logarithm(X: SparseMatrix) -> FloatVector:
-    """SMART l: 1 + log10 tf (VS1)."""
-    return np.asarray(1.0 + np.log10(X.data))
-
-
-def sublinear(X: SparseMatrix) -> FloatVector:
-    """1 + ln tf, as scikit-learn's ``sublinear_tf``."""
-    return np.asarray(1.0 + np.log(X.data))
-
-
-def augmented(X: SparseMatrix) -> FloatVector:
-    """SMART a: 0.5 + 0.5 tf / (largest tf of the document)."""
-    return np.asarray(0.5 + 0.5 * X.data / _repeat(X, _row_maximum(X)))
-
-
-def boolean(X: SparseMatrix) -> FloatVector:
-    """SMART b: 1 for every term of the document."""
-    return np.ones(len(X.data))
-
-
-def log_average(X: SparseMatrix) -> FloatVector:
-    """SMART L: (1 + log10 tf) / (1 + log10 of the document's mean tf)."""
-    n_terms = np.maximum(np.diff(X.indptr), 1)
-    mean = np.maximum(row_lengths(X) / n_terms, np.finfo(float).tiny)
-    return np.asarray((1.0 + np.log10(X.data)) / _repeat(X, 1.0 + np.log10(mean)))
-
-
-# -- inverse document frequency: N and df -> factor of each term -------------------
-
-
-def none(n_documents: float, df: Frequencies) -> FloatVector:
-    """SMART n: 1."""
-    return np.ones(len(df))
-
-
-def inverse(n_documents: float, df: Frequencies) -> FloatVector:
-    """SMART t: log10(N / df) (VS1); a term that no document has gets log10 N."""
-    return np.asarray(np.log10(n_documents / np.maximum(df, 1)))
-
-
-def smooth(n_documents: float, df: Frequencies) -> FloatVector:
-    """ln((1 + N) / (1 + df)) + 1, as scikit-learn's ``smooth_idf``."""
-    return np.asarray(np.log((1 + n_documents) / (1 + df)) + 1.0)
-
-
-def unsmoothed(n_documents: float, df: Frequencies) -> FloatVector:
-    """ln(N / df) + 1, as scikit-learn without ``smooth_idf``."""
-    return np.asarray(np.log(n_documents / np.maximum(df, 1)) + 1.0)
-
-
-def probabilistic(n_documents: float, df: Frequencies) -> FloatVector:
-    """SMART p: max(0, log10((N - df) / df))."""
-    odds = (n_documents - df) / np.maximum(df, 1)
-    return np.asarray(np.log10(np.maximum(odds, 1.0)))
-
-
-# -- length: weighted rows -> rows of the length wanted ---------------------------
-
-
-def cosine(X: SparseMatrix) -> SparseMatrix:
-    """SMART c: rows of Euclidean length 1."""
-    return unit_rows(X)
-
-
-def share(X: SparseMatrix) -> SparseMatrix:
-    """Rows whose absolute values sum to 1 (l1)."""
-    return scale_rows(X, _inverse_or_zero(row_lengths(abs(X))))
-
-
-def pivoted(X: SparseMatrix) -> SparseMatrix:
-    """SMART u: divided by (1 - s) p + s u; u distinct terms, p their mean, s = 0.25."""
-    distinct = np.diff(X.indptr).astype(np.float64)
-    pivot = distinct[distinct > 0].mean() if distinct.any() else 1.0
-    return scale_rows(X, 1.0 / (0.75 * pivot + 0.25 * np.maximum(distinct, 1.0)))
-
-
+# The stored counts of canonical rows -> weights.
 TF: Mapping[str, Callable[[SparseMatrix], FloatVector]] = {
-    "natural": natural,
-    "logarithm": logarithm,
-    "sublinear": sublinear,
-    "augmented": augmented,
-    "boolean": boolean,
-    "log_average": log_average,
+    "natural": lambda X: np.asarray(X.data, dtype=np.float64),  # SMART n
+    "logarithm": lambda X: np.asarray(1.0 + np.log10(X.data)),  # SMART l (VS1)
+    "sublinear": lambda X: np.asarray(1.0 + np.log(X.data)),  # as scikit-learn's
+    # SMART a: 0.5 + 0.5 tf / (largest tf of the document).
+    "augmented": lambda X: 0.5 + 0.5 * X.data / _repeat(X, X.max(axis=1).toarray()),
+    "boolean": lambda X: np.ones(len(X.data)),  # SMART b
+    # SMART L: (1 + log10 tf) / (1 + log10 of the document's mean tf).
+    "log_average": lambda X: (1.0 + np.log10(X.data)) / (1.0 + np.log10(_means(X))),
 }
+# N and the documents with each term -> factor of each term.
 IDF: Mapping[str, Callable[[float, Frequencies], FloatVector]] = {
-    "none": none,
-    "inverse": inverse,
-    "smooth": smooth,
-    "unsmoothed": unsmoothed,
-    "probabilistic": probabilistic,
+    "none": lambda n, df: np.ones(len(df)),  # SMART n
+    # SMART t (VS1); a term that no document has gets log10 N.
+    "inverse": lambda n, df: np.asarray(np.log10(n / np.maximum(df, 1))),
+    # As scikit-learn with and without ``smooth_idf``.
+    "smooth": lambda n, df: np.asarray(np.log((1 + n) / (1 + df)) + 1.0),
+    "unsmoothed": lambda n, df: np.asarray(np.log(n / np.maximum(df, 1)) + 1.0),
+    # SMART p: max(0, log10((N - df) / df)).
+    "probabilistic": lambda n, df: np.log10(
+        np.maximum((n - df) / np.maximum(df, 1), 1.0)
+    ),
 }
+# Weighted rows -> rows of the length wanted.
 NORM: Mapping[str, Callable[[SparseMatrix], SparseMatrix]] = {
-    "cosine": cosine,
-    "share": share,
-    "pivoted": pivoted,
+    "cosine": unit_rows,  # SMART c: Euclidean length 1
+    # Absolute values sum to 1 (l1).
+    "share": lambda X: scale_rows(X, inverse_or_zero(row_lengths(abs(X)))),
+    "pivoted": lambda X: scale_rows(X, 1.0 / _pivoted_lengths(X)),  # SMART u
 }
 _SMART: tuple[Mapping[str, Any], ...] = (
-    {
-        "n": "natural",
-        "l": "logarithm",
-        "a": "augmented",
-        "b": "boolean",
-        "L": "log_average",
-    },
+    dict(n="natural", l="logarithm", a="augmented", b="boolean", L="log_average"),
     {"n": "none", "t": "inverse", "p": "probabilistic"},
     {"n": None, "c": "cosine", "u": "pivoted"},
 )
@@ -271,13 +193,18 @@ def _document_frequency(rows: SparseMatrix) -> IntVector:
 
 
 def _repeat(X: SparseMatrix, values: FloatVector) -> FloatVector:
-    """One value a row -> one for each stored entry."""
-    return np.repeat(values, np.diff(X.indptr))
+    """One value per row -> one for each stored entry."""
+    return np.repeat(np.asarray(values).ravel(), np.diff(X.indptr))
 
 
-def _row_maximum(X: SparseMatrix) -> FloatVector:
-    return np.asarray(X.max(axis=1).toarray(), dtype=np.float64).ravel()
+def _means(X: SparseMatrix) -> FloatVector:
+    """The mean count of the entry's document, for each stored entry."""
+    n_terms = np.maximum(np.diff(X.indptr), 1)
+    return _repeat(X, np.maximum(row_lengths(X) / n_terms, np.finfo(float).tiny))
 
 
-def _inverse_or_zero(values: FloatVector) -> FloatVector:
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+def _pivoted_lengths(X: SparseMatrix) -> FloatVector:
+    """(1 - s) p + s u: u distinct terms, p their mean, s = 0.25."""
+    distinct = np.diff(X.indptr).astype(np.float64)
+    pivot = distinct[distinct > 0].mean() if distinct.any() else 1.0
+    return np.asarray(0.75 * pivot + 0.25 * np.maximum(distinct, 1.0))

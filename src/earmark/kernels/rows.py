@@ -146,8 +146,12 @@ def times_dense(rows: Matrix, weights: FloatMatrix) -> FloatMatrix:
 
 def unit_rows(X: SparseMatrix) -> SparseMatrix:
     """Scale rows of a CSR to unit Euclidean length; zero rows stay zero."""
-    norm = row_norms(X)
-    return scale_rows(X, np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0))
+    return scale_rows(X, inverse_or_zero(row_norms(X)))
+
+
+def inverse_or_zero(values: FloatVector) -> FloatVector:
+    """1 / value, and 0 for 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
 def _fits(rows: SparseMatrix) -> bool:
@@ -173,7 +177,12 @@ def class_unit_sums(
     # Whole weights keep the sum a multiple of each entry; real ones round each product.
     lib = native()
     if lib is None or not _fits(rows) or not unit:
-        return _plain_unit_sums(canonical_rows(rows), y_index, n_classes, weight, unit)
+        steps = fixed_point_rows(canonical_rows(rows), unit)
+        if weight is not None:
+            steps = scale_rows(steps, weight)
+            if weight.dtype.kind == "f":
+                steps.data = np.rint(steps.data).astype(np.int64)
+        return canonical_rows(class_sums(steps, y_index, n_classes))
     is_whole = weight is not None and weight.dtype.kind == "i"
     arrays = lib.class_unit_sums(
         *csr_arrays(rows),
@@ -189,21 +198,6 @@ def class_unit_sums(
     sums = sparse.csr_array((data, indices, indptr), shape=(n_classes, rows.shape[1]))
     sums.has_canonical_format = True
     return sums
-
-
-def _plain_unit_sums(
-    rows: SparseMatrix,
-    y_index: IntVector,
-    n_classes: int,
-    weight: Weights | None,
-    unit: bool,
-) -> SparseMatrix:
-    steps = fixed_point_rows(rows, unit)
-    if weight is not None:
-        steps = scale_rows(steps, weight)
-        if weight.dtype.kind == "f":
-            steps.data = np.rint(steps.data).astype(np.int64)
-    return canonical_rows(class_sums(steps, y_index, n_classes))
 
 
 def pair_counts(rows: SparseMatrix) -> NDArray[np.float32]:

@@ -482,11 +482,7 @@ class AdditiveClassifier(ScoringClassifier):
         return self._changed()
 
     def _summed(
-        self,
-        X: Matrix,
-        labels: Labels,
-        sample_weight: ArrayLike | None,
-        classes: Labels,
+        self, X: Matrix, labels: Labels, sample_weight: WeightsLike, classes: Labels
     ) -> Any:
         statistics = self._empty_statistics(classes, X.shape[1])
         return statistics.add(self._training_rows(X), labels, sample_weight)

@@ -33,10 +33,10 @@ class ModelSpec:
     name: str
     summary: str
     """One line for ``earmark train --help`` and the docs."""
-    features: str
-    """What the model is fed by default: "counts" or "tfidf"."""
     estimator: str
     """Where the class is defined, as ``module:Class``; imported at first use."""
+    features: str = "counts"
+    """What the model is fed by default: "counts" or "tfidf"."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Constructor parameters that differ from the estimator's defaults."""
     passes: tuple[str, ...] = ()
@@ -56,36 +56,31 @@ _SPECS = (
     ModelSpec(
         "multinomial",
         "multinomial naive Bayes: quick, exact updates, a strong first model",
-        "counts",
         "earmark.models.naive_bayes.count_model:MultinomialNaiveBayes",
         in_parts=True,
     ),
     ModelSpec(
         "bernoulli",
         "Bernoulli naive Bayes: present and absent words count",
-        "counts",
         "earmark.models.naive_bayes.bernoulli:BernoulliNaiveBayes",
         in_parts=True,
     ),
     ModelSpec(
         "complement",
         "complement naive Bayes: steadier when class sizes differ",
-        "counts",
         "earmark.models.naive_bayes.count_model:ComplementNaiveBayes",
-        {"alpha": 0.3},
+        parameters={"alpha": 0.3},
         in_parts=True,
     ),
     ModelSpec(
         "hybrid",
         "hybrid Bayes: naive Bayes in each region, weighed leave-one-out",
-        "counts",
         "earmark.models.hybrid:HybridBayes",
         in_parts=True,
     ),
     ModelSpec(
         "hierarchical",
         "hierarchical Bayes: classes made of sub-topics, found by repeated EM",
-        "counts",
         "earmark.models.hierarchical.model:HierarchicalBayes",
         passes=("random_state", "n_jobs", "verbose"),
         in_parts=True,
@@ -93,38 +88,35 @@ _SPECS = (
     ModelSpec(
         "higher-order",
         "higher-order naive Bayes: words linked across documents; for few labels",
-        "counts",
         "earmark.models.higher_order:HigherOrderNaiveBayes",
-        {"keep_documents": True},
+        parameters={"keep_documents": True},
         in_parts=True,
     ),
     ModelSpec(
         "higher-order-svm",
         "linear SVM on words weighted by higher-order paths, one class against one",
-        "counts",
         "earmark.models.higher_order:HigherOrderClassifier",
         passes=("random_state", "n_jobs"),
     ),
     ModelSpec(
         "rocchio",
         "Rocchio: the class with the nearest prototype; very quick",
-        "tfidf",
         "earmark.models.rocchio:RocchioClassifier",
-        {"metric": "cosine"},
+        "tfidf",
+        parameters={"metric": "cosine"},
         in_parts=True,
     ),
     ModelSpec(
         "knn",
         "k nearest neighbours by cosine: shows the documents that decided",
-        "tfidf",
         "earmark.models.neighbors:NeighborsClassifier",
-        {"n_neighbors": "auto"},
+        "tfidf",
+        parameters={"n_neighbors": "auto"},
         passes=("random_state", "n_jobs"),
     ),
     ModelSpec(
         "semi-supervised",
         "few labels and many documents without: views label the pool, students learn",
-        "counts",
         "earmark.models.semi_supervised:SemiSupervisedClassifier",
         passes=("random_state",),
         in_parts=True,
@@ -132,45 +124,43 @@ _SPECS = (
     ModelSpec(
         "em-multinomial",
         "naive Bayes that learns unlabelled documents by plain EM: a gamble",
-        "counts",
         "earmark.models.semi_supervised:SemiSupervisedNaiveBayes",
         in_parts=True,
     ),
     ModelSpec(
         "softmax",
         "softmax regression (multi-class logistic regression) on tf-idf",
-        "tfidf",
         "earmark.models.softmax:SoftmaxRegression",
-        {"solver": "dual", "C": 10.0},
+        "tfidf",
+        parameters={"solver": "dual", "C": 10.0},
         passes=("class_weight", "random_state"),
         in_parts=True,
     ),
     ModelSpec(
         "mlp",
         "multilayer perceptron on tf-idf, with a sparse first layer",
-        "tfidf",
         "earmark.models.mlp:MultilayerPerceptron",
+        "tfidf",
         passes=("class_weight", "random_state"),
     ),
     ModelSpec(
         "nbsvm",
         "NBSVM: naive Bayes log-count ratios under a linear classifier",
-        "counts",
         "earmark.models.linear:NBSVM",
         passes=("class_weight", "random_state"),
     ),
     ModelSpec(
         "blended-svm",
         "mean of two linear SVMs: on tf-idf, and on naive Bayes log-count ratios",
-        "tfidf",
         "earmark.models.linear:BlendedSVM",
+        "tfidf",
         passes=("class_weight", "random_state"),
     ),
     ModelSpec(
         "svm",
         "linear support vector machine on tf-idf (scikit-learn's LinearSVC)",
-        "tfidf",
         "sklearn.svm:LinearSVC",
+        "tfidf",
         passes=("class_weight", "random_state"),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Self
@@ -31,7 +32,7 @@ from earmark.models.base import (
 from earmark.models.higher_order.transformer import (
     check_path_parameters,
     count_class_paths,
-    pair_values,
+    pair_ratio,
 )
 from earmark.parameters import (
     offers,
@@ -160,31 +161,27 @@ class OneAgainstOne:
     def problem(self, first: int, second: int) -> PairProblem:
         """The transform (HO6) between two classes, on the terms of the two."""
         columns = np.flatnonzero(self.held[first] | self.held[second])
-        present, absent = pair_values(
-            self.log_present, self.log_absent, first, second, self.normalize
+        present, absent = (
+            pair_ratio(logs[:, columns], first, second, self.normalize)
+            for logs in (self.log_present, self.log_absent)
         )
-        offset = absent[columns]
-        return PairProblem(columns, present[columns] - offset, offset)
+        return PairProblem(columns, present - absent, absent)
 
     def fit(
-        self,
-        base: Estimator,
-        rows: SparseMatrix,
-        y_index: IntVector,
-        classes: Labels,
-        n_jobs: int | None,
+        self, base: Estimator, rows: SparseMatrix, labels: Labels, n_jobs: int | None
     ) -> list[Estimator]:
-        """A classifier for each pair."""
+        """A classifier for each pair; all classes have documents."""
+        classes = np.unique(labels)
 
         def fit_one(first: int, second: int) -> Estimator:
-            mine = np.flatnonzero((y_index == first) | (y_index == second))
-            labels = classes[y_index[mine]]
-            return self.problem(first, second).fit(base, rows[mine], labels)
+            mine = np.flatnonzero(np.isin(labels, classes[[first, second]]))
+            return self.problem(first, second).fit(base, rows[mine], labels[mine])
 
-        fitted = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(fit_one)(*pair) for pair in self.pairs
+        return list(
+            Parallel(n_jobs=n_jobs, prefer="threads")(
+                delayed(fit_one)(*pair) for pair in self.pairs
+            )
         )
-        return list(fitted)
 
     def scores(self, models: list[Estimator], rows: SparseMatrix) -> FloatMatrix:
         """Class scores of presence rows, (n_samples, n_classes)."""
@@ -308,6 +305,7 @@ class HigherOrderClassifier(RankingClassifier):
         # In an order of their own: that of the rows has no influence.
         order = np.lexsort((fingerprints(rows), y_index))
         rows, y_index = rows[order], y_index[order]
+        labels = self.classes_[y_index]
         seed = int(random_state_of(self.random_state).randint(2**31 - 1))
         base = self._prepared_base(seed)
         task = self._task(rows, y_index)
@@ -315,9 +313,7 @@ class HigherOrderClassifier(RankingClassifier):
         self.held_ = task.held
         is_chosen = isinstance(self.C, str) and "C" in base.get_params(deep=False)
         if is_chosen and self.C == "training":
-            self.C_, self.estimators_ = self._best_on_training(
-                task, base, rows, y_index
-            )
+            self.C_, self.estimators_ = self._best_on_training(task, base, rows, labels)
             return self
         if is_chosen:
             self.C_ = self._best_in_cross_validation(base, rows, y_index, seed)
@@ -325,23 +321,19 @@ class HigherOrderClassifier(RankingClassifier):
             self.C_ = None if isinstance(self.C, str) else self.C
         if self.C_ is not None:
             base.set_params(C=self.C_)
-        self.estimators_ = task.fit(base, rows, y_index, self.classes_, self.n_jobs)
+        self.estimators_ = task.fit(base, rows, labels, self.n_jobs)
         return self
 
     def _best_on_training(
-        self,
-        task: OneAgainstOne,
-        base: Estimator,
-        rows: SparseMatrix,
-        y_index: IntVector,
+        self, task: OneAgainstOne, base: Estimator, rows: SparseMatrix, labels: Labels
     ) -> tuple[float, list[Estimator]]:
         """The smallest cost with the best training accuracy (HO7), its classifiers."""
         best_accuracy, best_cost, best_models = -1.0, COSTS[0], []
-        for cost in COSTS:
-            models = self._fit_quietly(task, base, cost, rows, y_index)
-            accuracy = np.mean(task.scores(models, rows).argmax(axis=1) == y_index)
+        for cost, models in self._fits(task, base, rows, labels):
+            answers = self.classes_[task.scores(models, rows).argmax(axis=1)]
+            accuracy = float(np.mean(answers == labels))
             if accuracy > best_accuracy:
-                best_accuracy, best_cost, best_models = float(accuracy), cost, models
+                best_accuracy, best_cost, best_models = accuracy, cost, models
             if accuracy == 1.0:
                 break
         return best_cost, best_models
@@ -356,29 +348,25 @@ class HigherOrderClassifier(RankingClassifier):
                 "C='cross_validation' needs at least 2 documents in every class, got a "
                 "class of 1; take C='training' or a number."
             )
-        correct = np.zeros(len(COSTS))
+        correct = dict.fromkeys(COSTS, 0)
         for train, test in stratified_folds(y_index, min(self.cv, smallest), seed):
-            known, labels = rows[train], y_index[train]
-            task = self._task(known, labels)
-            for at, cost in enumerate(COSTS):
-                models = self._fit_quietly(task, base, cost, known, labels)
+            task = self._task(rows[train], y_index[train])
+            labels = self.classes_[y_index[train]]
+            for cost, models in self._fits(task, base, rows[train], labels):
                 answers = task.scores(models, rows[test]).argmax(axis=1)
-                correct[at] += np.sum(answers == y_index[test])
-        return COSTS[int(correct.argmax())]
+                correct[cost] += int(np.sum(answers == y_index[test]))
+        return max(COSTS, key=correct.__getitem__)
 
-    def _fit_quietly(
-        self,
-        task: OneAgainstOne,
-        base: Estimator,
-        cost: float,
-        rows: SparseMatrix,
-        y_index: IntVector,
-    ) -> list[Estimator]:
-        """Fit at a cost that may be far too large: its convergence is no concern."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            base = base.set_params(C=cost)
-            return task.fit(base, rows, y_index, self.classes_, self.n_jobs)
+    def _fits(
+        self, task: OneAgainstOne, base: Estimator, rows: SparseMatrix, labels: Labels
+    ) -> Iterator[tuple[float, list[Estimator]]]:
+        """The classifiers at each cost; one far too large need not converge."""
+        for cost in COSTS:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                base = base.set_params(C=cost)
+                models = task.fit(base, rows, labels, self.n_jobs)
+            yield cost, models
 
     def _prepared_base(self, seed: int) -> Estimator:
         """A copy of the base classifier with a seed; raise for a senseless C."""

@@ -161,20 +161,14 @@ def joined_paths(
     return ClassPaths(order, counts, totals, documents, first_order, seen)
 
 
-def pair_values(
-    log_present: FloatMatrix,
-    log_absent: FloatMatrix,
-    first: int,
-    second: int,
-    normalize: bool,
-) -> tuple[FloatVector, FloatVector]:
-    """Values of a present and of an absent term for two classes (HO6)."""
-    present = log_present[first] - log_present[second]
-    absent = log_absent[first] - log_absent[second]
-    if normalize:  # values / sqrt(|values|), and 0 for 0
-        present = np.sign(present) * np.sqrt(np.abs(present))
-        absent = np.sign(absent) * np.sqrt(np.abs(absent))
-    return present, absent
+def pair_ratio(
+    logs: FloatMatrix, first: int, second: int, normalize: bool
+) -> FloatVector:
+    """Log-ratio of each term between two classes, over its root if so wanted (HO6)."""
+    ratio = logs[first] - logs[second]
+    if normalize:
+        ratio = np.sign(ratio) * np.sqrt(np.abs(ratio))
+    return ratio
 
 
 def check_path_parameters(owner: Estimator) -> int:
@@ -328,11 +322,12 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
         return np.array(list(combinations(range(len(labels)), 2)))
 
     def _values(self, first: int, second: int) -> tuple[FloatVector, FloatVector]:
-        present, absent = pair_values(
-            self.log_present_, self.log_absent_, first, second, self.normalize
-        )
         known = self.class_terms_[first] | self.class_terms_[second]
-        return np.where(known, present, 0.0), np.where(known, absent, 0.0)
+        present, absent = (
+            np.where(known, pair_ratio(logs, first, second, self.normalize), 0.0)
+            for logs in (self.log_present_, self.log_absent_)
+        )
+        return present, absent
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -23,6 +23,7 @@ from earmark.kernels.rows import (
     UNIT,
     canonical_rows,
     fixed_point_rows,
+    inverse_or_zero,
     log_normalize,
     row_lengths,
     row_norms,
@@ -110,8 +111,7 @@ def mixing(
     rest = total - docs
     gone = rest <= 1e-9 * np.maximum(total, 1.0)
     far = np.divide(-rest_weight, rest, out=np.zeros_like(docs), where=~gone)
-    near = np.divide(1.0, docs, out=np.zeros_like(docs), where=docs > 0)
-    return near - far, far
+    return inverse_or_zero(docs) - far, far
 
 
 def _laid_out(statistics: UnitVectorSums, factor: FloatVector) -> FloatMatrix:
@@ -138,19 +138,14 @@ def prototypes(
     near, far = mixing(docs, docs.sum(), rest_weight)
     if not np.any(far):
         squares = near**2 * _sum_squares(statistics)
-        weights = _laid_out(statistics, near * _scale(squares, of_unit_length))
-        return weights, squares
+        scale = inverse_or_zero(np.sqrt(squares)) if of_unit_length else 1.0
+        return _laid_out(statistics, near * scale), squares
     weights = _laid_out(statistics, np.ones_like(docs))
     weights = weights * near + weights.sum(axis=1, keepdims=True) * far
     squares = np.einsum("ij,ij->j", weights, weights)
-    return weights * _scale(squares, of_unit_length), squares
-
-
-def _scale(squares: FloatVector, of_unit_length: bool) -> FloatVector:
-    if not of_unit_length:
-        return np.ones_like(squares)
-    norm = np.sqrt(squares)
-    return np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
+    if of_unit_length:
+        weights = weights * inverse_or_zero(np.sqrt(squares))
+    return weights, squares
 
 
 @dataclass(frozen=True)
