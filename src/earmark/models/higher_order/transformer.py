@@ -165,7 +165,7 @@ def pair_ratio(
     logs: FloatMatrix, first: int, second: int, normalize: bool
 ) -> FloatVector:
     """Log-ratio of each term between two classes, over its root if so wanted (HO6)."""
-    ratio = logs[first] - logs[second]
+    ratio: FloatVector = logs[first] - logs[second]
     if normalize:
         ratio = np.sign(ratio) * np.sqrt(np.abs(ratio))
     return ratio
