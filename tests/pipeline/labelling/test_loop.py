@@ -172,7 +172,7 @@ def test_any_of_gives_each_label_by_itself(made):
         given = [labels[d]] if d % 5 else []
         loop.answer(d, given + (["long"] if "engine" in texts[d] else []))
     view = loop.refit()
-    assert set(view.classes) == {*TOPICS, "long"}
+    assert set(view.fitted.classes) == {*TOPICS, "long"}
     guesses = view.guesses(np.arange(100, 150))
     assert {len(guess) for guess in guesses} != {1}
     assert view.estimate.n_documents > 0
@@ -206,3 +206,16 @@ def test_one_label_alone_gives_no_guess(made):
     assert loop.refit().fitted is None
     assert loop.view.guesses(np.arange(2)) == [(), ()]
     assert not loop.view.guaranteed().any()
+
+
+def test_a_model_of_before_may_know_classes_that_no_answer_has(made):
+    texts, labels = made
+    names = [*sorted(TOPICS), "never"]
+    flat = np.full((len(texts), len(names)), -np.log(len(names)))
+    loop = LabellingLoop(texts, start=(names, flat))
+    run(loop, labels, 40)
+    documents, classes, log_proba = loop.left_out(loop.lessons())
+    assert classes == sorted(TOPICS)
+    guesses = [classes[c] for c in log_proba.argmax(axis=1)]
+    right = [g == labels[d] for g, d in zip(guesses, documents, strict=True)]
+    assert np.mean(right) > 0.5

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from earmark.pipeline.labelling.learners import Fitted
-from earmark.pipeline.labelling.loop import make_view
+from earmark.pipeline.labelling.loop import View
 
 N_DOCUMENTS = 2000
 
@@ -26,14 +26,12 @@ def states(seed, max_error=0.05, n_steps=30, last_skill=3.0):
     """The views of one project while checks come in and the model gets better."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 2, N_DOCUMENTS)
-    view = make_view(None, [], None, False, N_DOCUMENTS, {}, max_error, 0.95, 0)
+    view = View.empty(N_DOCUMENTS, any_of=False)
     for step in range(1, n_steps + 1):
         fitted = a_model(rng, truth, last_skill * step / n_steps)
         n_checks = 10 * step  # the documents are in random order already
         checks = {d: ("ab"[truth[d]],) for d in range(n_checks)}
-        view = make_view(
-            view, ["a", "b"], fitted, False, N_DOCUMENTS, checks, max_error, 0.95, step
-        )
+        view = view.after(fitted, step, checks, max_error, 0.95)
         yield view, truth
 
 

@@ -46,23 +46,18 @@ __all__ = [
 _SMALL = 200
 # Directions of meaning that documents are compared in.
 _MEANINGS = 100
+_N_FOLDS = 5
+# So many answers are enough to see how far the probabilities can be believed.
+_MOST_LEFT_OUT = 300
+# Weights of what was learned from the answers, beside a model of before.
+_SHARES = np.linspace(0, 1, 9)
+
+# Document number -> its labels.
+Answers = Mapping[int, tuple[str, ...]]
 
 
 class Collection:
-    """Word counts and tf-idf rows of all documents.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        One per document.
-
-    Examples
-    --------
-    >>> made = Collection(["to be", "or not to be"])
-    >>> made.counts.toarray().tolist()
-    [[1, 0, 0, 1], [1, 1, 1, 1]]
-
-    """
+    """Word counts and tf-idf rows of all documents."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         if not len(texts):
@@ -109,32 +104,19 @@ class Collection:
         """The largest cosine of each row with any document of ``to``."""
         if not len(to):
             return np.zeros(len(rows))
-        found = (self.weights[rows] @ self.weights[to].T).max(axis=1)
-        return np.asarray(found.toarray(), dtype=np.float64).ravel()
+        largest = (self.weights[rows] @ self.weights[to].T).max(axis=1)
+        return np.asarray(largest.toarray(), dtype=np.float64).ravel()
 
     def spans(
         self, text: str, term_weights: FloatVector, most: int = 2000
     ) -> list[tuple[int, int, float]]:
         """Where in a text the words stand that have a weight: (start, end, weight)."""
-        found = []
+        spans: list[tuple[int, int, float]] = []
         for word in re.finditer(WORD_PATTERN, text):
             column = self._columns.get(word.group().lower())
-            if column is not None and term_weights[column]:
-                found.append((*word.span(), float(term_weights[column])))
-                if len(found) >= most:
-                    break
-        return found
-
-
-_N_FOLDS = 5
-# So many answers are enough to see how far the probabilities can be believed.
-_MOST_LEFT_OUT = 300
-
-# Weights of what was learned from the answers, beside a model of before.
-_SHARES = np.linspace(0, 1, 9)
-
-# Document number -> its labels.
-Answers = Mapping[int, tuple[str, ...]]
+            if column is not None and term_weights[column] and len(spans) < most:
+                spans.append((*word.span(), float(term_weights[column])))
+        return spans
 
 
 @dataclass(frozen=True)
@@ -167,7 +149,7 @@ class Learner(ABC):
     def left_out(self, answers: Answers, classes: Sequence[str]) -> FloatMatrix:
         """Log probabilities of the answered documents, each without its fold."""
         documents = np.fromiter(answers, dtype=np.int64)
-        found = np.full((len(documents), len(classes)), np.log(0.5 / len(classes)))
+        log_proba = np.full((len(documents), len(classes)), np.log(0.5 / len(classes)))
         n_folds = min(_N_FOLDS, len(documents))
         for fold in range(n_folds):
             inside = np.arange(len(documents)) % n_folds == fold
@@ -176,9 +158,12 @@ class Learner(ABC):
             if len(known) < 2:
                 continue
             fitted = self.fit(rest, known)
-            columns = [classes.index(name) for name in fitted.classes]
-            found[np.ix_(inside, columns)] = fitted.log_proba[documents[inside]]
-        return found
+            # A model of before may know classes that no answer names.
+            shared = [name for name in fitted.classes if name in classes]
+            places = [fitted.classes.index(name) for name in shared]
+            columns = np.ix_(inside, [classes.index(name) for name in shared])
+            log_proba[columns] = fitted.log_proba[documents[inside]][:, places]
+        return log_proba
 
 
 class CountLearner(Learner):
@@ -190,51 +175,50 @@ class CountLearner(Learner):
         self._known: dict[int, str] = {}
         self._statistics: ClassStatistics | None = None
 
-    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
-        """Bring the class statistics up to date, and answer for all documents."""
+    def _learned(
+        self, answers: Answers, classes: Sequence[str]
+    ) -> tuple[Any, IntVector]:
+        """The model of these answers, and the terms that any of them holds."""
         wanted = {document: labels[0] for document, labels in answers.items()}
-        names = np.asarray(sorted(classes))
-        if self._statistics is None or not np.array_equal(
-            self._statistics.classes, names
-        ):
-            self._statistics = ClassStatistics(names, self.collection.n_terms)
-            self._known = {}
+        names, statistics = np.asarray(sorted(classes)), self._statistics
+        if statistics is None or not np.array_equal(statistics.classes, names):
+            statistics = ClassStatistics(names, self.collection.n_terms)
+            self._statistics, self._known = statistics, {}
         gone = {d: c for d, c in self._known.items() if wanted.get(d) != c}
         new = {d: c for d, c in wanted.items() if self._known.get(d) != c}
-        counts = self.collection.counts
-        for changed, update in (
-            (gone, self._statistics.remove),
-            (new, self._statistics.add),
-        ):
+        for changed, update in ((gone, statistics.remove), (new, statistics.add)):
             if changed:
                 rows = np.fromiter(changed, dtype=np.int64)
-                update(counts[rows], np.asarray(list(changed.values())))
+                labels = np.asarray(list(changed.values()))
+                update(self.collection.counts[rows], labels)
         self._known = wanted
+        seen = np.flatnonzero(statistics.document_frequency())
+        return self._model.finalise(statistics.select(seen)), seen
+
+    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
+        """Bring the class statistics up to date, and answer for all documents."""
+        model, seen = self._learned(answers, classes)
+        counts, rule = self.collection.counts, model.linear_rule()
         # Terms that no labelled document holds say nothing.
-        seen = np.flatnonzero(self._statistics.document_frequency())
-        model = self._model.finalise(self._statistics.select(seen))
-        weights = np.zeros((self.collection.n_terms, len(names)))
-        rule = model.linear_rule()
+        weights = np.zeros((self.collection.n_terms, len(model.classes_)))
         weights[seen] = rule.weights
         scores = counts @ weights + rule.offset
-        calibrator = self._calibrated(model, wanted, seen)
+        calibrator = self._calibrated(model, self._known, seen)
         log_proba = (
             log_normalize(scores)
             if calibrator is None
             else calibrator.transform(scores)
         )
-        return Fitted(names.tolist(), log_proba, weights, rule.offset, counts)
+        names = model.classes_.tolist()
+        return Fitted(names, log_proba, weights, rule.offset, counts)
 
     def left_out(self, answers: Answers, classes: Sequence[str]) -> FloatMatrix:
         """Exact leave-one-out (NB8)."""
-        self.fit(answers, classes)
-        assert self._statistics is not None
-        seen = np.flatnonzero(self._statistics.document_frequency())
-        model = self._model.finalise(self._statistics.select(seen))
-        return self._without(model, dict(self._known), seen)
+        model, seen = self._learned(answers, classes)
+        return self._without(model, self._known, seen)
 
     def _calibrated(
-        self, model: Any, known: dict[int, str], seen: Any
+        self, model: Any, known: dict[int, str], seen: IntVector
     ) -> TemperatureCalibrator | None:
         """Naive Bayes is too sure of itself; leave-one-out tells by how much."""
         if len(known) < 2 * len(model.classes_):
@@ -243,14 +227,15 @@ class CountLearner(Learner):
         y_index = np.searchsorted(model.classes_, list(some.values()))
         return TemperatureCalibrator().fit(self._without(model, some, seen), y_index)
 
-    def _without(self, model: Any, known: dict[int, str], seen: Any) -> FloatMatrix:
+    def _without(
+        self, model: Any, known: dict[int, str], seen: IntVector
+    ) -> FloatMatrix:
         rows = self.collection.counts[np.fromiter(known, dtype=np.int64)][:, seen]
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The number of unique classes")
-            found: FloatMatrix = model.leave_one_out(
-                rows, np.asarray(list(known.values()))
-            )
-        return found
+            labels = np.asarray(list(known.values()))
+            log_proba: FloatMatrix = model.leave_one_out(rows, labels)
+        return log_proba
 
 
 class LinearLearner(Learner):
@@ -306,16 +291,6 @@ class StartedLearner(Learner):
     Log probabilities of both are averaged; the weight of what was learned here is the
     one that explains the answers best, each left out, looked for again whenever their
     number has grown by a quarter.
-
-    Parameters
-    ----------
-    learner : Learner
-        What learns from the answers.
-    classes : sequence of str
-        Labels that the model of before knows.
-    log_proba : ndarray of shape (n_documents, n_classes)
-        What it says of every document.
-
     """
 
     def __init__(
@@ -331,17 +306,15 @@ class StartedLearner(Learner):
         """Answer for all documents, also without any answer to learn from."""
         names = sorted({*self._classes, *classes})
         before = _on_classes(self._log_proba, self._classes, names)
+        weights = np.zeros((self.collection.n_terms, len(names)))
+        offset = np.zeros(len(names))
         if len(classes) < 2:
-            weights = np.zeros((self.collection.n_terms, len(names)))
-            features = self.collection.weights
-            return Fitted(names, before, weights, np.zeros(len(names)), features)
+            return Fitted(names, before, weights, offset, self.collection.weights)
         fitted = self._learner.fit(answers, classes)
         self._weigh(answers, classes, names, before)
         learned = _on_classes(fitted.log_proba, fitted.classes, names)
         mixed = self._weight * learned + (1 - self._weight) * before
-        weights = np.zeros((self.collection.n_terms, len(names)))
         weights[:, [names.index(name) for name in fitted.classes]] = fitted.weights
-        offset = np.zeros(len(names))
         return Fitted(names, log_normalize(mixed), weights, offset, fitted.features)
 
     def _weigh(
@@ -354,16 +327,13 @@ class StartedLearner(Learner):
         if len(answers) < max(1.25 * self._weighed_at, 8):
             return
         self._weighed_at = len(answers)
-        rows = np.fromiter(answers, dtype=np.int64)
         own = self._learner.left_out(answers, classes)
         learned = _on_classes(own, list(classes), names)
-        place = [names.index(labels[0]) for labels in answers.values()]
-        gains = [
-            log_normalize(w * learned + (1 - w) * before[rows])[
-                np.arange(len(rows)), place
-            ].sum()
-            for w in _SHARES
-        ]
+        before = before[np.fromiter(answers, dtype=np.int64)]
+        cells = [(d, names.index(a[0])) for d, a in enumerate(answers.values())]
+        rows, columns = np.asarray(cells).T
+        mixed = [log_normalize(w * learned + (1 - w) * before) for w in _SHARES]
+        gains = [log_proba[rows, columns].sum() for log_proba in mixed]
         self._weight = float(_SHARES[int(np.argmax(gains))])
 
 

@@ -29,20 +29,32 @@ from earmark.pipeline.labelling.learners import (
 )
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
-__all__ = ["Estimate", "Grant", "LabellingLoop", "Pick", "View", "make_view"]
+__all__ = ["Estimate", "Grant", "LabellingLoop", "Pick", "View"]
 
 # Between two looks the number of checks grows by this factor.
 _LOOK_GROWTH = 1.25
+# Before this many answers there is nothing to be uncertain about.
+_COLD_START = 8
+# Checks left open, by a tab that was closed, that are asked before all else.
+_FEW_OPEN = 3
+# Every so many picks one goes to what is least like all that was answered.
+_DIVERSE_EVERY = 10
+_CANDIDATES = 300
+# Documents that others are compared with, so that a view is made at once.
+_MOST_COMPARED = 300
+# What tells unusual documents takes longer than all else that is learned: it is made
+# anew only when there are so many times the answers.
+_KNOWN_GROWTH = 1.1
 
 
 @dataclass(frozen=True)
 class Estimate:
     """Share of right guesses among random documents that nothing was learned from."""
 
-    n_documents: int
-    n_right: int
-    low: float
-    high: float
+    n_documents: int = 0
+    n_right: int = 0
+    low: float = 0.0
+    high: float = 1.0
 
     @property
     def accuracy(self) -> float | None:
@@ -74,23 +86,22 @@ class Grant:
 class View:
     """One state of the model; never changed, only replaced."""
 
-    version: int
-    """Counts the states."""
-    classes: list[str]
-    fitted: Fitted | None
-    """None until there is something to tell apart."""
     any_of: bool
     certainty: FloatVector
     """Log-odds that the guess for each document is right, by the model itself,
     (n_documents,)."""
     doubt: FloatVector
     """The smaller the gap between the two best guesses, the larger, (n_documents,)."""
-    estimate: Estimate
+    fitted: Fitted | None = None
+    """None until there is something to tell apart."""
+    estimate: Estimate = Estimate()
     """Accuracy of the guesses, with its interval."""
-    threshold: Threshold | None
-    """What the last look at the promise came to."""
-    n_learned: int
+    n_learned: int = 0
     """Documents learned from."""
+    version: int = 0
+    """Counts the states."""
+    threshold: Threshold | None = None
+    """What the last look at the promise came to."""
     granted: Grant | None = None
     """The guesses that the promise speaks of: of this state or an earlier one."""
     n_looks: int = 0
@@ -99,6 +110,64 @@ class View:
     """The number of checks of the next one."""
     known: NoveltyDetector | None = None
     """Tells documents unlike these; None while they are too few to tell."""
+
+    @classmethod
+    def empty(cls, n_documents: int, any_of: bool) -> View:
+        """Before any answer."""
+        return cls(any_of, np.zeros(n_documents), np.zeros(n_documents))
+
+    def after(
+        self,
+        fitted: Fitted | None,
+        n_learned: int,
+        checks: Answers,
+        max_error: float,
+        confidence: float,
+    ) -> View:
+        """The next state; ``checks`` are the random documents kept apart."""
+        view = replace(
+            View.empty(len(self.certainty), self.any_of),
+            n_learned=n_learned,
+            version=self.version + 1,
+            threshold=self.threshold,
+            granted=self.granted,
+            n_looks=self.n_looks,
+            next_look=self.next_look,
+        )
+        if fitted is None:
+            return view
+        certainty, doubt = _certainty(fitted, self.any_of)
+        view = replace(view, fitted=fitted, certainty=certainty, doubt=doubt)
+        documents = np.fromiter(checks, dtype=np.int64)
+        pairs = zip(view.guesses(documents), checks.values(), strict=True)
+        right = np.asarray([set(guess) == set(given) for guess, given in pairs], bool)
+        n_right = int(right.sum())
+        estimate = Estimate(len(right), n_right, *exact_interval(n_right, len(right)))
+        evidence = Evidence(certainty[documents], right, held_out=True)
+        return replace(view, estimate=estimate)._looked(evidence, max_error, confidence)
+
+    def _looked(self, evidence: Evidence, max_error: float, confidence: float) -> View:
+        """The view after a look at the promise, if one is due."""
+        look = self.n_looks + 1
+        # 1 / (look (look + 1)) adds up to 1 over all looks.
+        spent = (1 - confidence) / (look * (look + 1))
+        n_checks = len(evidence.correct)
+        fewest = int(np.ceil(np.log(spent) / np.log1p(-max_error)))
+        if n_checks < max(self.next_look, fewest):
+            if self.threshold is not None:
+                return self
+            (threshold,) = evidence.thresholds(max_error, confidence)
+            next_look = max(self.next_look, fewest)
+            return replace(self, threshold=threshold, next_look=next_look)
+        (threshold,) = evidence.thresholds(max_error, 1 - spent)
+        next_look = max(n_checks + 1, int(np.ceil(_LOOK_GROWTH * n_checks)))
+        view = replace(self, threshold=threshold, n_looks=look, next_look=next_look)
+        covered = np.flatnonzero(self.certainty >= threshold.value)
+        already = 0 if self.granted is None else len(self.granted.documents)
+        if not threshold.n_answered or len(covered) < already:
+            return view
+        grant = Grant(covered, tuple(self.guesses(covered)), self.n_learned)
+        return replace(view, granted=grant)
 
     def is_unlike_known(self, text: str) -> bool:
         """Whether a text is unlike all that was learned from."""
@@ -110,8 +179,7 @@ class View:
         """The labels that the model would give."""
         if self.fitted is None:
             return [() for _ in documents]
-        rows = self.fitted.log_proba[documents]
-        names = self.fitted.classes
+        rows, names = self.fitted.log_proba[documents], self.fitted.classes
         if not self.any_of:
             return [(names[c],) for c in rows.argmax(axis=1)]
         return [
@@ -134,81 +202,6 @@ class View:
         return covered
 
 
-def make_view(
-    previous: View | None,
-    classes: list[str],
-    fitted: Fitted | None,
-    any_of: bool,
-    n_documents: int,
-    checks: Answers,
-    max_error: float,
-    confidence: float,
-    n_learned: int,
-) -> View:
-    """Derive all that is shown; ``checks`` are the random documents kept apart."""
-    unknown = Estimate(0, 0, 0.0, 1.0)
-    flat = np.zeros(n_documents)
-    certainty, doubt = (flat, flat) if fitted is None else _certainty(fitted, any_of)
-    view = View(
-        0 if previous is None else previous.version + 1,
-        *(classes, fitted, any_of, certainty, doubt, unknown, None, n_learned),
-    )
-    if previous is not None:
-        view = replace(
-            view,
-            threshold=previous.threshold,
-            granted=previous.granted,
-            n_looks=previous.n_looks,
-            next_look=previous.next_look,
-        )
-    if fitted is None:
-        return view
-    documents = np.fromiter(checks, dtype=np.int64)
-    guesses = view.guesses(documents)
-    right = np.asarray(
-        [
-            set(guess) == set(answer)
-            for guess, answer in zip(guesses, checks.values(), strict=True)
-        ],
-        dtype=bool,
-    )
-    n_right = int(right.sum())
-    estimate = Estimate(len(right), n_right, *exact_interval(n_right, len(right)))
-    view = replace(view, estimate=estimate)
-    evidence = Evidence(certainty[documents], right, held_out=True)
-    return _looked(view, evidence, max_error, confidence)
-
-
-def _looked(
-    view: View, evidence: Evidence, max_error: float, confidence: float
-) -> View:
-    """The view after a look at the promise, if one is due."""
-    look = view.n_looks + 1
-    # 1 / (look (look + 1)) adds up to 1 over all looks.
-    spent = (1 - confidence) / (look * (look + 1))
-    n_checks = len(evidence.correct)
-    fewest = int(np.ceil(np.log(spent) / np.log1p(-max_error)))
-    if n_checks < max(view.next_look, fewest):
-        if view.threshold is not None:
-            return view
-        (threshold,) = evidence.thresholds(max_error, confidence)
-        next_look = max(view.next_look, fewest)
-        return replace(view, threshold=threshold, next_look=next_look)
-    (threshold,) = evidence.thresholds(max_error, 1 - spent)
-    after = replace(
-        view,
-        threshold=threshold,
-        n_looks=look,
-        next_look=max(n_checks + 1, int(np.ceil(_LOOK_GROWTH * n_checks))),
-    )
-    covered = np.flatnonzero(view.certainty >= threshold.value)
-    already = 0 if view.granted is None else len(view.granted.documents)
-    if not threshold.n_answered or len(covered) < already:
-        return after
-    grant = Grant(covered, tuple(view.guesses(covered)), view.n_learned)
-    return replace(after, granted=grant)
-
-
 def _certainty(fitted: Fitted, any_of: bool) -> tuple[FloatVector, FloatVector]:
     """Log-odds of the guess, and doubt: the smaller the gap, the larger."""
     log_proba = fitted.log_proba
@@ -219,20 +212,6 @@ def _certainty(fitted: Fitted, any_of: bool) -> tuple[FloatVector, FloatVector]:
         return np.full(len(log_proba), np.inf), np.zeros(len(log_proba))
     gap = Scores.from_margins(log_proba).certainty
     return Scores.from_log_proba(log_proba).certainty, -gap
-
-
-# Before this many answers there is nothing to be uncertain about.
-_COLD_START = 8
-# Checks left open, by a tab that was closed, that are asked before all else.
-_FEW_OPEN = 3
-# Every so many picks one goes to what is least like all that was answered.
-_DIVERSE_EVERY = 10
-_CANDIDATES = 300
-# Documents that others are compared with, so that a view is made at once.
-_MOST_COMPARED = 300
-# What tells unusual documents takes longer than all else that is learned: it is made
-# anew only when there are so many times the answers.
-_KNOWN_GROWTH = 1.1
 
 
 @dataclass(frozen=True)
@@ -304,14 +283,13 @@ class LabellingLoop:
             if any_of:
                 raise ValueError("start is for one label per document.")
             self._learner = StartedLearner(self._learner, *start)
-        order = np.random.default_rng(random_state).permutation(
-            self.collection.n_documents
-        )
+        n_documents = self.collection.n_documents
+        order = np.random.default_rng(random_state).permutation(n_documents)
         n_checks = round(check_share * len(order))
         self.check_order, self.learn_order = order[:n_checks], order[n_checks:]
-        self.is_check = np.zeros(len(order), dtype=bool)
+        self.is_check = np.zeros(n_documents, dtype=bool)
         self.is_check[self.check_order] = True
-        self.view = self._empty_view()
+        self.view = View.empty(n_documents, any_of)
 
     # -- answers ---------------------------------------------------------------
 
@@ -334,33 +312,23 @@ class LabellingLoop:
         """As if nothing had been asked; also the view is empty again."""
         self.answers.clear()
         self.skipped.clear()
-        self.view = self._empty_view()
+        self.view = View.empty(self.collection.n_documents, self.any_of)
 
     def checks(self) -> dict[int, tuple[str, ...]]:
         """Answers of the random sample: the beginning of the order, without gaps."""
-        found = {}
+        checks = {}
         for document in self.check_order.tolist():
             if document in self.answers:
-                found[document] = self.answers[document]
+                checks[document] = self.answers[document]
             elif document not in self.skipped:
                 break
-        return found
+        return checks
 
     @property
     def n_checks_waiting(self) -> int:
         """Answered checks that count once an earlier one, still open, is answered."""
         answered = sum(bool(self.is_check[d]) for d in self.answers)
         return answered - len(self.checks())
-
-    @property
-    def _is_overdue(self) -> bool:
-        """Whether most of the checks so far wait for a few that are still open.
-
-        With labels that were there before, many are open; those are asked in turn.
-        """
-        known = [d in self.answers or d in self.skipped for d in self.check_order]
-        last = max((n for n, is_known in enumerate(known) if is_known), default=-1)
-        return 0 < known[: last + 1].count(False) <= _FEW_OPEN
 
     def lessons(self) -> dict[int, tuple[str, ...]]:
         """Answers to learn from."""
@@ -373,27 +341,16 @@ class LabellingLoop:
         self.view = self.fitted_view(self.lessons(), self.checks())
         return self.view
 
-    def fitted_view(
-        self, lessons: dict[int, tuple[str, ...]], checks: dict[int, tuple[str, ...]]
-    ) -> View:
+    def fitted_view(self, lessons: Answers, checks: Answers) -> View:
         """The view of given answers; touches no other state, for a thread."""
-        classes = sorted({label for given in lessons.values() for label in given})
+        classes = _classes(lessons)
         enough = len(classes) > (0 if self.any_of else 1) or self._is_started
         fitted = self._learner.fit(lessons, classes) if enough else None
-        view = make_view(
-            self.view,
-            classes,
-            fitted,
-            self.any_of,
-            self.collection.n_documents,
-            checks,
-            self.max_error,
-            self.confidence,
-            len(lessons),
-        )
+        promise = self.max_error, self.confidence
+        view = self.view.after(fitted, len(lessons), checks, *promise)
         return replace(view, known=self._known(lessons))
 
-    def _known(self, lessons: dict[int, tuple[str, ...]]) -> NoveltyDetector | None:
+    def _known(self, lessons: Answers) -> NoveltyDetector | None:
         """What tells documents unlike the lessons, once they are enough to tell."""
         if smallest_p_value(len(lessons)) > USUAL_LEVEL:
             return None
@@ -405,11 +362,9 @@ class LabellingLoop:
             self._detector = len(lessons), known
         return known
 
-    def left_out(
-        self, lessons: dict[int, tuple[str, ...]]
-    ) -> tuple[list[int], list[str], FloatMatrix]:
+    def left_out(self, lessons: Answers) -> tuple[list[int], list[str], FloatMatrix]:
         """Learned documents, classes, and log probabilities without the document."""
-        classes = sorted({label for given in lessons.values() for label in given})
+        classes = _classes(lessons)
         if len(classes) < 2:
             return [], classes, np.zeros((0, len(classes)))
         return list(lessons), classes, self._learner.left_out(lessons, classes)
@@ -419,15 +374,11 @@ class LabellingLoop:
         fitted = view.fitted
         if fitted is None:
             return np.zeros(self.collection.n_terms)
-        row = fitted.log_proba[document]
-        best = np.argsort(-row, kind="stable")
+        best = np.argsort(-fitted.log_proba[document], kind="stable")
         weights = fitted.weights[:, best[0]]
         if not view.any_of and len(best) > 1:
             weights = weights - fitted.weights[:, best[1]]
-        factors = np.zeros(self.collection.n_terms)
-        one = fitted.features[[document]]
-        factors[one.indices] = one.data
-        return np.asarray(weights * factors)
+        return np.asarray(weights * fitted.features[[document]].toarray()[0])
 
     # -- picking ---------------------------------------------------------------
 
@@ -436,62 +387,42 @@ class LabellingLoop:
 
         ``busy`` documents are being answered elsewhere and are passed over.
         """
-        earliest = self._next_check(())
-        if earliest and self._is_overdue and earliest.document not in busy:
-            return earliest  # later checks count only after this one
-        n_asked = len(self.answers) + len(self.skipped)
-        n_checked = sum(1 for d in (*self.answers, *self.skipped) if self.is_check[d])
-        due = n_checked < self.check_share * (n_asked - _COLD_START / 2)
-        first, second = self._next_check, self._next_lesson
-        if not due:
-            first, second = second, first
-        return first(busy) or second(busy)
+        asked = self.answers.keys() | self.skipped
+        order = self.check_order.tolist()
+        checks = [d for d in order if d not in asked]
+        # Later checks count only after the earliest open one, so a few open ones are
+        # asked first. With labels that were there before, many are open; those are
+        # asked in turn.
+        last = max((n for n, d in enumerate(order) if d in asked), default=-1)
+        n_gaps = sum(d not in asked for d in order[: last + 1])
+        if 0 < n_gaps <= _FEW_OPEN and checks[0] not in busy:
+            return Pick(checks[0], "check")
+        n_checked = sum(bool(self.is_check[d]) for d in asked)
+        due = n_checked < self.check_share * (len(asked) - _COLD_START / 2)
+        check = next((Pick(d, "check") for d in checks if d not in busy), None)
+        if due and check is not None:
+            return check
+        left = [d for d in self.learn_order.tolist() if d not in asked]
+        left = [d for d in left if d not in busy]
+        return self._lesson(np.asarray(left, dtype=np.int64)) if left else check
 
-    def _open(self, order: IntVector, busy: Container[int]) -> IntVector:
-        known = self.answers.keys() | self.skipped
-        return np.asarray(
-            [d for d in order.tolist() if d not in known and d not in busy],
-            dtype=np.int64,
-        )
-
-    def _next_check(self, busy: Container[int]) -> Pick | None:
-        for document in self.check_order.tolist():
-            known = document in self.answers or document in self.skipped
-            if not known and document not in busy:
-                return Pick(document, "check")
-        return None
-
-    def _next_lesson(self, busy: Container[int]) -> Pick | None:
-        left = self._open(self.learn_order, busy)
-        if not len(left):
-            return None
-        n_lessons = sum(1 for d in self.answers if not self.is_check[d])
+    def _lesson(self, left: IntVector) -> Pick:
+        """Which of the open documents to learn from next."""
+        n_lessons = len(self.lessons())
         if self.strategy == "random":
             return Pick(int(left[0]), "random")
         if n_lessons < _COLD_START or self.view.fitted is None:
             return Pick(int(left[0]), "first")
         doubt = self.view.doubt[left]
-        if n_lessons % _DIVERSE_EVERY == _DIVERSE_EVERY - 1:
-            return Pick(self._different(left, doubt), "different")
-        return Pick(int(left[doubt.argmax()]), "uncertain")
-
-    def _different(self, left: IntVector, doubt: FloatVector) -> int:
-        """Among the more doubtful ones, the least like what was answered."""
+        if n_lessons % _DIVERSE_EVERY < _DIVERSE_EVERY - 1:
+            return Pick(int(left[doubt.argmax()]), "uncertain")
+        # Among the more doubtful ones, the least like what was answered.
         most = np.argsort(-doubt, kind="stable")[:_CANDIDATES]
         candidates = left[np.sort(most)]
         known = np.fromiter(self.lessons(), dtype=np.int64)
         similar = self.collection.similarity(candidates, known)
-        return int(candidates[similar.argmin()])
+        return Pick(int(candidates[similar.argmin()]), "different")
 
-    def _empty_view(self) -> View:
-        return make_view(
-            None,
-            [],
-            None,
-            self.any_of,
-            self.collection.n_documents,
-            {},
-            self.max_error,
-            self.confidence,
-            0,
-        )
+
+def _classes(lessons: Answers) -> list[str]:
+    return sorted({label for given in lessons.values() for label in given})
