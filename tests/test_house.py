@@ -9,8 +9,8 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 186,
-    "lines": 48_958,
+    "files": 184,
+    "lines": 48_726,
     "private imports": 0,
     "private attributes": 0,
     "Any": 757,
