@@ -120,6 +120,19 @@ def _sendable(item: Item) -> Item:
     return replace(item, path=item.path.absolute()) if isinstance(item, Part) else item
 
 
+@dataclass
+class Recipe:
+    """A result that is made where, and whenever, it is needed."""
+
+    task: Task
+    item: Item
+
+
+def made(item: Item) -> Item:
+    """An item, which may be a recipe."""
+    return item.task(made(item.item)) if isinstance(item, Recipe) else item
+
+
 # -- Dask ---------------------------------------------------------------------------
 
 # A cluster of our own on this machine: nobody looks at samples of what it does, its
@@ -282,7 +295,7 @@ class SparkExecutor(Executor):
 
     def keep(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """A recipe for each item, followed whenever the result is needed."""
-        return [_Recipe(task, _sendable(item)) for item in items]
+        return [Recipe(task, _sendable(item)) for item in items]
 
     def _mapped(
         self, work: Callable[[list[Item]], Result], items: Sequence[Item]
@@ -303,7 +316,7 @@ def _work_on(batches: Iterable[Result]) -> Iterator[Any]:
         payloads = []
         for payload in batch.column(1).to_pylist():
             work, items = pickle.loads(payload)
-            payloads.append(pickle.dumps(work([_made(item) for item in items])))
+            payloads.append(pickle.dumps(work([made(item) for item in items])))
         columns = [batch.column(0), arrow.array(payloads, arrow.binary())]
         yield arrow.RecordBatch.from_arrays(columns, names=["number", "payload"])
 
@@ -316,15 +329,3 @@ class _Listing:
 
     def __call__(self, items: list[Item]) -> list[Result]:
         return [self.task(item) for item in items]
-
-
-@dataclass
-class _Recipe:
-    """A result that is made where and when it is needed."""
-
-    task: Task
-    item: Item
-
-
-def _made(item: Item) -> Item:
-    return item.task(_made(item.item)) if isinstance(item, _Recipe) else item

@@ -19,9 +19,9 @@ from earmark.distributed.sampling import Sample
 from earmark.distributed.trainers import (
     Job,
     NothingToLearnError,
-    check_trainable,
     names_in_parts,
     train,
+    trainer_of,
 )
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import NotSupportedError
@@ -37,6 +37,7 @@ from earmark.pipeline.choice import (
     model_name,
     unused_pool,
 )
+from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.files import load_with_info
 from earmark.pipeline.inputs import as_region_texts, as_target
 from earmark.pipeline.text_classifier import adopt_engine, new_engine
@@ -177,9 +178,7 @@ def as_parts(
     """The parts of a path, of several paths, or as they are given."""
     if isinstance(dataset, list | tuple) and dataset and isinstance(dataset[0], Part):
         return list(dataset)
-    if isinstance(text, str) or text is None:
-        return list_parts(dataset, text=text, label=label, **how)
-    columns = list(text)
+    columns = [text] if isinstance(text, str) or text is None else list(text)
     if len(columns) == 1:
         return list_parts(dataset, text=columns[0], label=label, **how)
     return list_parts(dataset, regions=columns, label=label, **how)
@@ -234,16 +233,13 @@ def predict(
     >>> folder.cleanup()
 
     """
+    stored_text = None
     if isinstance(model, TextClassifier):
-        path = Path(out) / "_model.earmark"
-        Path(out).mkdir(parents=True, exist_ok=True)
+        classifier, path = model, Path(out) / "_model.earmark"
+        path.parent.mkdir(parents=True, exist_ok=True)
         model.save(path)
     else:
         path = Path(model)
-    stored_text = None
-    if isinstance(model, TextClassifier):
-        classifier = model
-    else:
         classifier, info = load_with_info(path)
         stored_text = info.metadata.get("columns", {}).get("text")
     named = text or trained_columns(classifier, stored_text)
@@ -382,4 +378,6 @@ def _refuse(estimator: Estimator) -> None:
             "max_error is not estimated in parts; fit without it, and "
             "call measure_confidence with a sample of the training documents."
         )
-    check_trainable(new_engine(estimator))
+    engine = new_engine(estimator)
+    if not isinstance(engine, CountEngine):
+        trainer_of(engine)

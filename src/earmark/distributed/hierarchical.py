@@ -32,11 +32,9 @@ from earmark.typing import BoolVector, FloatVector, IntVector, Matrix
 
 
 def fit_hierarchical(model: HierarchicalBayes, data: PartedRows) -> None:
-    """The same search as in memory; every E-step is summed over the parts.
-
-    The documents held out to choose by are brought here, as are 16 bytes for every
-    document; the others stay where they are.
-    """
+    """The same search as in memory; every E-step is summed over the parts."""
+    # The documents held out to choose by are brought here, as are 16 bytes for every
+    # document; the others stay where they are.
     check_parameters(model)
     if model.event_model != "multinomial" or data.class_weight is not None:
         raise NotSupportedError(
@@ -50,8 +48,7 @@ def fit_hierarchical(model: HierarchicalBayes, data: PartedRows) -> None:
     model.__dict__.pop("_callback_fit_ctx", None)  # scikit-learn's, of a fit now over
     for name, value in fitted.items():
         setattr(model, name, value)
-    shares = data.executor.gather("shares", partial(_shares, model), data.items)
-    model.responsibilities_ = np.concatenate(shares)
+    model.responsibilities_ = np.concatenate(data.gather("shares", _shares, model))
 
 
 # -- tasks ------------------------------------------------------------------------
@@ -136,21 +133,15 @@ class PartsProblem(MultinomialProblem):
 
     def start(self, keys: Any, seeds: Any) -> NodeParams:
         """First parameters: one M-step from random responsibilities (HB8)."""
+        assert self._data is not None
         tiling = self._tiling(len(seeds))
-        return self.maximize(
-            self._summed("start", partial(_start, self, seeds, tiling))
-        )
+        return self.maximize(self._data.sum("start", _start, self, seeds, tiling))
 
     def step(self, params: NodeParams) -> tuple[MixtureTotals, FloatVector]:
         """E-step, sums for the M-step, and the penalised log-likelihood."""
-        totals = self._summed("step", partial(_step, self, params))
-        return totals, totals.bound + self._base_total + params.penalty
-
-    def _summed(self, stage: str, task: Any) -> MixtureTotals:
         assert self._data is not None
-        executor, items = self._data.executor, self._data.items
-        totals: MixtureTotals = executor.reduce(stage, task, items)
-        return totals
+        totals: MixtureTotals = self._data.sum("step", _step, self, params)
+        return totals, totals.bound + self._base_total + params.penalty
 
     def class_rows(self, rows: PartRows) -> Matrix:
         """The class's documents in a part, as counts."""
@@ -168,8 +159,7 @@ class PartsFit(Fit):
         self.model = model
         self.remote = data
         self.n_classes = len(data.classes)
-        keys = data.executor.gather("keys", _keys_of, data.items)
-        self.keys = np.concatenate(keys)
+        self.keys = np.concatenate(data.gather("keys", _keys_of))
         y_index = data.labels()
         self.data = TrainingData(None, y_index, np.ones(len(y_index)), None)
         self._draw(rng)
@@ -185,22 +175,16 @@ class PartsFit(Fit):
         if not mask.all():
             ends = np.cumsum(list(data.sizes.values()))[:-1]
             marks = dict(zip(data.sizes, np.split(mask, ends), strict=True))
-            remote_rows = data.executor.keep(
-                "some", partial(_some_rows, marks), data.items
-            )
-            data = replace(data, items=remote_rows)
-        sums: ClassStatistics = data.executor.reduce(
-            "columns", partial(class_counts, self.n_classes), data.items
-        )
+            some = partial(_some_rows, marks)
+            data = replace(data, items=data.executor.keep("some", some, data.items))
+        sums: ClassStatistics = data.sum("columns", class_counts, self.n_classes)
         presence, tokens = sums.presence.toarray(), sums.dense_tokens()
         documents = []
         for c in range(self.n_classes):
             mine = np.flatnonzero(mask & (self.data.y_index == c))
             remote: Any = RemoteClass(c, data, presence[c], tokens[c])
-            weight = np.ones(len(mine))
-            documents.append(
-                ClassDocuments(remote, weight, self.keys[mine], self.seeds[c])
-            )
+            known = (np.ones(len(mine)), self.keys[mine], self.seeds[c])
+            documents.append(ClassDocuments(remote, *known))
         return documents
 
     def _validation(self, held: BoolVector) -> tuple[Matrix, IntVector, FloatVector]:

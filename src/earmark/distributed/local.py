@@ -10,12 +10,21 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from operator import call
 from pathlib import Path
 from typing import Any
 
 from earmark import __version__
 from earmark.distributed.counting import CountTask, PartCounts, merge_bounded
-from earmark.distributed.executor import Executor, Item, Result, Task, merge_tree
+from earmark.distributed.executor import (
+    Executor,
+    Item,
+    Recipe,
+    Result,
+    Task,
+    made,
+    merge_tree,
+)
 from earmark.distributed.rows import GatheredRows, PartRows
 from earmark.distributed.sampling import DrawnDocuments, Sample
 from earmark.documents.parts import Part
@@ -61,7 +70,7 @@ class LocalExecutor(Executor):
     def reduce(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
         """Merge the results as they come; the store keeps those of each part."""
         if self.store is None or not isinstance(items[0], Part):
-            return merge_tree(map(task, map(_loaded, items)))
+            return merge_tree(map(task, map(made, items)))
         loaders = list(self._done(stage, task, items))
         if self.memory is not None and _grows(task):
             return merge_bounded(loaders, self.memory)
@@ -69,15 +78,15 @@ class LocalExecutor(Executor):
 
     def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """All results in a list."""
-        return [task(_loaded(item)) for item in items]
+        return [task(made(item)) for item in items]
 
     def keep(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """Results in memory, or in the store if there is one."""
         if self.store is None:
             return [task(item) for item in items]
         if not isinstance(items[0], Part):
-            return [_Kept(partial(_made, task, item)) for item in items]
-        return [_Kept(load) for load in self._done(stage, task, items)]
+            return [Recipe(task, item) for item in items]
+        return [Recipe(call, load) for load in self._done(stage, task, items)]
 
     def _done(
         self, stage: str, task: Task, parts: Sequence[Part]
@@ -110,22 +119,6 @@ class LocalExecutor(Executor):
 
 def _grows(task: Any) -> bool:
     return isinstance(task, CountTask) and task.grows
-
-
-@dataclass
-class _Kept:
-    """A result in the store."""
-
-    load: Callable[[], Result]
-
-
-def _made(task: Task, item: Item) -> Result:
-    """A result that is made again whenever it is asked for."""
-    return task(_loaded(item))
-
-
-def _loaded(item: Item) -> Item:
-    return item.load() if isinstance(item, _Kept) else item
 
 
 # -- checkpoints --------------------------------------------------------------------
@@ -168,7 +161,9 @@ class Store:
         path = self.folder / _JOB
         facts = {"job": self._job, "parts": names}
         if not path.exists() or not any(self.folder.glob("*.done")):
-            others = [p.name for p in self.folder.iterdir() if not _is_ours(p.name)]
+            here = {path.name for path in self.folder.iterdir()} - {_JOB}
+            ours = (".done", ".part", ".tmp")
+            others = sorted(name for name in here if not name.endswith(ours))
             if others:
                 raise DataError(
                     f"{self.folder}: expected an empty folder for the checkpoint, got "
@@ -194,23 +189,18 @@ class Store:
 
     def load(self, stage: str, part: int) -> list[Callable[[], Result]] | None:
         """How to load the pieces of a finished part, or None if it is to be done."""
-        mark = self._mark(stage, part)
         try:
-            done = json.loads(mark.read_bytes())
+            done = json.loads(self._mark(stage, part).read_bytes())
         except (FileNotFoundError, ValueError):
             return None
         if done["stamp"] != self._stamps.get(part):
             return None
         files = [self._file(stage, part, k) for k in range(done["pieces"])]
-        return (
-            [_loader(path) for path in files] if all(map(Path.exists, files)) else None
-        )
+        there = all(map(Path.exists, files))
+        return [partial(_loaded, path) for path in files] if there else None
 
     def save(self, stage: str, part: int, pieces: Iterable[Result]) -> int:
-        """Keep the result of a part; it counts as done only after the last byte.
-
-        Returns the number of documents in it.
-        """
+        """Keep the result of a part, done after its last byte; its documents."""
         n_pieces = n_documents = 0
         for piece in pieces:
             if getattr(piece, "bad", None):  # takes the place of those before
@@ -234,18 +224,11 @@ class Store:
         return self.folder / f"{stage}-{part:06d}-{piece:03d}.part"
 
 
-def _is_ours(name: str) -> bool:
-    return name.endswith((".done", ".part", ".tmp")) or name == _JOB
-
-
-def _loader(path: Path) -> Callable[[], Result]:
-    def load() -> Result:
-        try:
-            return load_model(path, _table())
-        except ModelFormatError as error:
-            raise DataError(
-                f"{path}: the checkpoint is damaged ({error}); delete its folder to "
-                "start again."
-            ) from error
-
-    return load
+def _loaded(path: Path) -> Result:
+    try:
+        return load_model(path, _table())
+    except ModelFormatError as error:
+        raise DataError(
+            f"{path}: the checkpoint is damaged ({error}); delete its folder to start "
+            "again."
+        ) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from earmark.distributed.counting import labelled_batches
-from earmark.distributed.executor import Executor, Item, Regions
+from earmark.distributed.executor import Executor, Item, Regions, Result
 from earmark.documents.parts import Part
 from earmark.pipeline.inputs import take
 from earmark.statistics import ClassStatistics
@@ -93,6 +93,11 @@ def class_counts(n_classes: int, rows: PartRows) -> ClassStatistics:
     return statistics.add(rows.X, rows.y) if len(rows.y) else statistics
 
 
+def weights_of(factor: FloatVector | None, y: IntVector) -> FloatVector | None:
+    """Weights of some rows by the factor on each class, or None."""
+    return None if factor is None else factor[y]
+
+
 def _joined(numbers: list[IntVector]) -> IntVector:
     return np.concatenate([np.zeros(0, dtype=np.int64), *numbers])
 
@@ -116,9 +121,13 @@ class PartedRows:
     class_weight: FloatVector | None  # Factor on the documents of each class
     blocks: IntVector  # Region number of each column
 
-    def weights(self, y: IntVector) -> FloatVector | None:
-        """Weights of some rows, or None."""
-        return None if self.class_weight is None else self.class_weight[y]
+    def sum(self, stage: str, task: Callable[..., Result], *args: object) -> Result:
+        """The merged results of ``task(*args, rows)`` over all parts."""
+        return self.executor.reduce(stage, partial(task, *args), self.items)
+
+    def gather(self, stage: str, task: Callable[..., Result], *args: object) -> Result:
+        """The results of ``task(*args, rows)`` for each part."""
+        return self.executor.gather(stage, partial(task, *args), self.items)
 
     def picked(self, rows: IntVector) -> GatheredRows:
         """Rows by their number among all labelled rows, ascending; here."""
@@ -127,14 +136,12 @@ class PartedRows:
         for k, number in enumerate(self.sizes):
             inside = (rows >= starts[k]) & (rows < starts[k + 1])
             chosen[number] = rows[inside] - starts[k]
-        gathered: GatheredRows = self.executor.reduce(
-            "picked", partial(_picked, chosen), self.items
-        )
+        gathered: GatheredRows = self.sum("picked", _picked, chosen)
         return gathered
 
     def places(self, parts: dict[int, list[int]]) -> IntVector:
         """Row of each labelled document among all, the unlabelled ones counted too."""
-        rows_of_parts = self.executor.gather("places", attrgetter("rows"), self.items)
+        rows_of_parts = self.gather("places", attrgetter("rows"))
         starts = np.cumsum([0, *(sum(parts[number]) for number in self.sizes)])
         return np.concatenate(
             [r + start for r, start in zip(rows_of_parts, starts[:-1], strict=True)]
@@ -142,6 +149,4 @@ class PartedRows:
 
     def labels(self) -> IntVector:
         """Class of every labelled row; here."""
-        return np.concatenate(
-            self.executor.gather("labels", attrgetter("y"), self.items)
-        )
+        return np.concatenate(self.gather("labels", attrgetter("y")))

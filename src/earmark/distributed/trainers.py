@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from earmark.distributed.rows import (
     PartedRows,
     PartRows,
     class_counts,
+    weights_of,
 )
 from earmark.distributed.sampling import Sample, SampleTask, room_of
 from earmark.documents.parts import Part
@@ -102,7 +103,8 @@ class Job:
     def _settle(self, counts: PartCounts, classes: dict[str, int]) -> None:
         """Take note of what the first pass met: bad parts, and at least two classes."""
         self.counts = counts
-        bad = [self.parts[self._place(number)].name for number in counts.bad]
+        names = {part.number: part.name for part in self.parts}
+        bad = [names[number] for number in counts.bad]
         self.parts = [part for part in self.parts if part.number not in counts.bad]
         if not classes:
             why = f" ({len(bad)} could not be read)" if bad else ""
@@ -123,9 +125,6 @@ class Job:
             what = "1 bad part was" if len(bad) == 1 else f"{len(bad)} bad parts were"
             self.notes.append(f"{what} left out: {listed}")
 
-    def _place(self, number: int) -> int:
-        return next(i for i, p in enumerate(self.parts) if p.number == number)
-
 
 # -- features -----------------------------------------------------------------------
 
@@ -141,7 +140,10 @@ def fit_features(features: RegionFeatures, counts: PartCounts) -> RegionFeatures
     features.regions_ = list(counts.labelled)
     if isinstance(features.counter, HashedCounter):
         return hashed_features(features, features.regions_)
-    tables = [_all_documents(counts, region) for region in features.regions_]
+    tables = [
+        merged(table, counts.pool[region]) if region in counts.pool else table
+        for region, table in counts.labelled.items()
+    ]
     n_documents = sum(int(table.docs.sum()) for table in tables[:1])
     several = len(tables) > 1
     shared = None
@@ -157,8 +159,11 @@ def fit_features(features: RegionFeatures, counts: PartCounts) -> RegionFeatures
             counter, frequency = shared, _frequency_in(shared, table)
         else:
             counter, frequency = _learned(features.counter, table, n_documents)
+        weighting = features.weighting
+        if weighting is not None:
+            weighting = clone(weighting).fit_frequencies(frequency, n_documents)
         features.counters_.append(counter)
-        features.weightings_.append(_weighting(features, frequency, n_documents))
+        features.weightings_.append(weighting)
         features.widths_.append(len(frequency))
     return features
 
@@ -170,15 +175,6 @@ def hashed_features(features: RegionFeatures, regions: list[str]) -> RegionFeatu
     features.weightings_ = [None for _ in regions]
     features.widths_ = [features.counter.n_features for _ in regions]
     return features
-
-
-def _all_documents(counts: PartCounts, region: str) -> TermCounts:
-    pool = counts.pool.get(region)
-    return (
-        counts.labelled[region]
-        if pool is None
-        else merged(counts.labelled[region], pool)
-    )
 
 
 def _learned(
@@ -204,12 +200,6 @@ def _frequency_in(counter: WordCounter, table: TermCounts) -> IntVector:
     )
 
 
-def _weighting(features: RegionFeatures, frequency: IntVector, n_documents: int) -> Any:
-    if features.weighting is None:
-        return None
-    return clone(features.weighting).fit_frequencies(frequency, n_documents)
-
-
 # -- what each model asks of the parts ----------------------------------------------
 
 # As many as Rocchio tunes its temperature on.
@@ -224,9 +214,9 @@ def _sums(
     rows: PartRows,
 ) -> Any:
     """The statistics that the model declares, of one part, over all classes."""
-    weight = None if factor is None else factor[rows.y]
+    labels, weight = classes[rows.y], weights_of(factor, rows.y)
     return model.accumulate(
-        rows.X, classes[rows.y], sample_weight=weight, classes=classes, **columns
+        rows.X, labels, sample_weight=weight, classes=classes, **columns
     )
 
 
@@ -235,8 +225,8 @@ def fit_additive(
 ) -> None:
     """Accumulate on every part, merge, finalise (CS1, CS2)."""
     check_parameters(model)
-    task = partial(_sums, model, data.classes, data.class_weight, columns)
-    model.finalise(data.executor.reduce("sums", task, data.items))
+    known = (data.classes, data.class_weight, columns)
+    model.finalise(data.sum("sums", _sums, model, *known))
 
 
 def fit_rocchio(model: RocchioClassifier, data: PartedRows) -> None:
@@ -251,9 +241,8 @@ def fit_rocchio(model: RocchioClassifier, data: PartedRows) -> None:
         n_rows = sum(data.sizes.values())
         step = max(1, -(-n_rows // _ENOUGH_DOCUMENTS))
         some = data.picked(np.arange(0, n_rows, step))
-        weight = data.weights(some.y)
-        labels = data.classes[some.y]
-        model.tune(some.X, labels, weight)
+        weight = weights_of(data.class_weight, some.y)
+        model.tune(some.X, data.classes[some.y], weight)
 
 
 def _evidence(
@@ -262,26 +251,22 @@ def _evidence(
     """The hybrid's features (HY3): (n_rows, n_classes) for each region."""
     if not len(rows.y):
         return [np.zeros((0, len(model.classes_))) for _ in model.regions_]
-    weight = None if factor is None else factor[rows.y]
-    return model.weight_features(rows.X, rows.y, left_out(weight, len(rows.y)))
+    weight = left_out(weights_of(factor, rows.y), len(rows.y))
+    return model.weight_features(rows.X, rows.y, weight)
 
 
 def fit_hybrid(model: HybridBayes, data: PartedRows) -> None:
-    """Two passes and a small convex problem (HY3).
-
-    The first pass sums the generative part. The second, one for each ``alpha``,
-    brings n_regions x n_classes numbers per document here, where the few region
-    weights are fitted to them.
-    """
+    """Two passes and a small convex problem (HY3)."""
+    # The second, one for each alpha, brings n_regions x n_classes numbers per document
+    # here, where the few region weights are fitted to them.
     model.blocks_ = data.blocks
     fit_additive(model, data, blocks=data.blocks)
     own = data.labels()
-    own_weight = data.weights(own)
+    own_weight = weights_of(data.class_weight, own)
     weight = np.ones(len(own)) if own_weight is None else own_weight
 
     def features() -> list[FloatMatrix]:
-        task = partial(_evidence, model, data.class_weight)
-        parts = data.executor.gather("evidence", task, data.items)
+        parts = data.gather("evidence", _evidence, model, data.class_weight)
         return [np.concatenate(blocks) for blocks in zip(*parts, strict=True)]
 
     model.choose_weights(own, weight, left_out(own_weight, len(own)), features)
@@ -300,12 +285,10 @@ def _paths(order: int, block: GatheredRows) -> tuple[Any, Any]:
 
 
 def fit_higher_order(model: HigherOrderNaiveBayes, data: PartedRows) -> None:
-    """Path counts, exact for any division of the documents.
-
-    A path joins two documents of a class, so path counts of parts do not add: all
-    documents of a class are brought together, one byte for each of their terms, and
-    counted where they meet, one class after the other.
-    """
+    """Path counts, exact for any division of the documents."""
+    # A path joins two documents of a class, so path counts of parts do not add: all
+    # documents of a class are brought together, one byte for each of their terms, and
+    # counted where they meet, one class after the other.
     check_parameters(model)
     if model.pure:
         raise NotSupportedError(
@@ -313,27 +296,20 @@ def fit_higher_order(model: HigherOrderNaiveBayes, data: PartedRows) -> None:
             "one place; fit in memory."
         )
     n_classes = len(data.classes)
-    statistics: ClassStatistics = data.executor.reduce(
-        "presence", partial(class_counts, n_classes), data.items
-    )
+    statistics: ClassStatistics = data.sum("presence", class_counts, n_classes)
     pairs = []
     if model.order > 1:
         for number in range(n_classes):
-            block = data.executor.keep_merged(
-                "block", partial(_block, number), data.items
-            )
-            pairs += data.executor.gather(
-                "paths", partial(_paths, model.order), [block]
-            )
+            one = partial(_block, number)
+            block = data.executor.keep_merged("block", one, data.items)
+            pairs += replace(data, items=[block]).gather("paths", _paths, model.order)
     model.classes_, model.n_features_in_ = data.classes, data.n_features
     documents = data.docs.astype(np.int64)
     paths = joined_paths(model.order, statistics.presence, documents, pairs)
     if not model.keep_documents:
         model.finalise(paths)
         return
-    rows: GatheredRows = data.executor.reduce(
-        "documents", partial(_block, None), data.items
-    )
+    rows: GatheredRows = data.sum("documents", _block, None)
     model.finalise(paths, canonical_rows(rows.X), rows.y)
 
 
@@ -346,15 +322,13 @@ def _expected(
 
 def fit_semi_supervised(model: SemiSupervisedNaiveBayes, data: PartedRows) -> None:
     """The same loop as in memory; sums of the pool come from the parts."""
-    labelled: ClassStatistics = data.executor.reduce(
-        "labelled", partial(class_counts, len(data.classes)), data.items
-    )
+    n_classes = len(data.classes)
+    labelled: ClassStatistics = data.sum("labelled", class_counts, n_classes)
     docs = labelled.docs.astype(np.float64)
     own = PoolSums(labelled.dense_tokens().T, docs, 0.0, int(docs.sum()))
 
     def expect(now: Parameters, before: Parameters | None) -> PoolSums:
-        task = partial(_expected, now, before, model.evidence)
-        sums: PoolSums = data.executor.reduce("expected", task, data.items)
+        sums: PoolSums = data.sum("expected", _expected, now, before, model.evidence)
         return sums
 
     model.fit_sums(data.classes, own, expect)
@@ -370,25 +344,19 @@ def _slope(
     return at.curve(rows.X, weight, along)
 
 
+@dataclass
 class PartSums:
     """What the optimum is found by: one pass over the parts for each sum."""
 
-    def __init__(self, data: PartedRows) -> None:
-        self.data = data
+    data: PartedRows
 
-    def slope(self, at: Point) -> Slope:
-        """Loss and gradient of all documents."""
-        return self._summed(at, None)
-
-    def curve(self, at: Point, along: Point) -> Slope:
-        """Change of the gradient along a direction."""
-        return self._summed(at, along)
-
-    def _summed(self, at: Point, along: Point | None) -> Slope:
-        data = self.data
-        task = partial(_slope, at, along, data.class_weight)
-        slope: Slope = data.executor.reduce("slope", task, data.items)
+    def slope(self, at: Point, along: Point | None = None) -> Slope:
+        """Loss and gradient of all documents, or how the gradient changes."""
+        factor = self.data.class_weight
+        slope: Slope = self.data.sum("slope", _slope, at, along, factor)
         return slope
+
+    curve = slope
 
 
 def fit_softmax(model: SoftmaxRegression, data: PartedRows) -> None:
@@ -418,7 +386,7 @@ def train(engine: Any, job: Job) -> None:
     if isinstance(engine, CountEngine):
         _train_counts(engine, job)
         return
-    trainer = _trainer_of(engine)
+    trainer = trainer_of(engine)
     if isinstance(engine.features.counter, HashedCounter) and trainer is fit_additive:
         _train_hashed(engine, job)
         return
@@ -457,13 +425,8 @@ def names_in_parts() -> str:
     return ", ".join(name for name, spec in MODELS.items() if spec.in_parts)
 
 
-def check_trainable(engine: Any) -> None:
-    """Raise before any part is read, if the model cannot be fitted in parts."""
-    if not isinstance(engine, CountEngine):
-        _trainer_of(engine)
-
-
-def _trainer_of(engine: Any) -> Callable[[Any, PartedRows], None]:
+def trainer_of(engine: Any) -> Callable[[Any, PartedRows], None]:
+    """What fits the engine's model to rows; an error if it cannot be done in parts."""
     if type(engine) is MatrixEngine:
         for kind, trainer in _TRAINERS:
             if isinstance(engine.estimator, kind):
