@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from earmark.distributed.executor import MergeTree, Regions, merge_tree, merged
-from earmark.documents.parts import Batch, CodedLabels, Part
+from earmark.documents.parts import CodedLabels, Part
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.features.analysis import packed_by_class
@@ -55,9 +55,14 @@ class PartCounts:
         return self
 
     @property
+    def tables(self) -> list[TermCounts]:
+        """The counts of every region, with and without a label."""
+        return [*self.labelled.values(), *self.pool.values()]
+
+    @property
     def nbytes(self) -> int:
         """Memory of the counts."""
-        return sum(c.nbytes for d in (self.labelled, self.pool) for c in d.values())
+        return sum(counts.nbytes for counts in self.tables)
 
     @property
     def n_documents(self) -> int:
@@ -83,40 +88,34 @@ class PartCounts:
         """The counts of some of the terms, by a hash; the documents with share 0."""
         if n_shares == 1:
             return self
-        some = PartCounts(
-            {r: c.share_of(number, n_shares) for r, c in self.labelled.items()},
-            {r: c.share_of(number, n_shares) for r, c in self.pool.items()},
-            self.parts if number == 0 else {},
-            self.bad if number == 0 else {},
-        )
+        some = self._each(lambda counts: counts.share_of(number, n_shares))
         if number > 0:
-            for counts in (*some.labelled.values(), *some.pool.values()):
+            some.parts, some.bad = {}, {}
+            for counts in some.tables:
                 counts.docs = np.zeros_like(counts.docs)
         return some
 
-    def pruned(self, min_df: int) -> PartCounts:
+    def cut(self, min_df: int) -> PartCounts:
         """Without the terms of fewer than ``min_df`` documents in any region."""
-        if min_df <= 1:
-            return self
-        selection = PartCounts(parts=self.parts, bad=self.bad)
-        for name in ("labelled", "pool"):
-            for region, counts in getattr(self, name).items():
-                keep = counts.document_frequency() >= min_df
-                getattr(selection, name)[region] = counts.select(keep)
-        return selection
+        some = self
+        if min_df > 1:
+            some = self._each(lambda c: c.select(c.document_frequency() >= min_df))
+        some.min_df = min_df
+        return some
+
+    def _each(self, change: Callable[[TermCounts], TermCounts]) -> PartCounts:
+        """With another table of counts in every region."""
+        labelled = {region: change(counts) for region, counts in self.labelled.items()}
+        pool = {region: change(counts) for region, counts in self.pool.items()}
+        return replace(self, labelled=labelled, pool=pool)
 
 
 def _merged_regions(
     left: Mapping[str, TermCounts], right: Mapping[str, TermCounts]
 ) -> dict[str, TermCounts]:
     """Counts by region; a region that one side lacks is the other's."""
-    both: dict[str, TermCounts] = {}
-    for region in dict.fromkeys((*left, *right)):
-        if region in left and region in right:
-            both[region] = merged(left[region], right[region])
-        else:
-            both[region] = left.get(region) or right[region]
-    return both
+    both = left.keys() & right.keys()
+    return {**left, **right, **{r: merged(left[r], right[r]) for r in both}}
 
 
 def labelled_batches(
@@ -124,13 +123,9 @@ def labelled_batches(
 ) -> Iterator[tuple[RegionTexts, CodedLabels]]:
     """Texts by region and their labels."""
     for batch in part.batches():
+        where = f"{part.name}, from row {batch.first_row}"
         none = CodedLabels(np.full(len(batch), -1), [])
-        yield _region_texts(part, batch, regions), batch.labels or none
-
-
-def _region_texts(part: Part, batch: Batch, regions: Regions) -> RegionTexts:
-    where = f"{part.name}, from row {batch.first_row}"
-    return as_region_texts(batch.texts, regions, where)
+        yield as_region_texts(batch.texts, regions, where), batch.labels or none
 
 
 @dataclass(eq=False)
@@ -242,17 +237,15 @@ def as_bytes(size: int | str) -> int:
 
 
 def most_terms(memory: int, n_classes: int) -> int:
-    """How many terms a model of so many classes can have within ``memory`` bytes.
-
-    A term costs its text, a dictionary entry, the sums and the weights, and as much
-    again while the weights are derived.
-    """
+    """How many terms a model of so many classes can have within ``memory`` bytes."""
+    # A term costs its text, a dictionary entry, the sums and the weights, and as much
+    # again while the weights are derived.
     return max(1000, int(0.6 * memory / (32 * n_classes + 150)))
 
 
 def cut_to_fit(counts: PartCounts, memory: int) -> PartCounts:
     """The counts without the terms of the fewest documents, if the model demands it."""
-    return _cut(counts, _least_cut(_histogram(counts), counts, memory))
+    return counts.cut(_least_cut(_histogram(counts), counts, memory))
 
 
 def merge_bounded(
@@ -291,10 +284,11 @@ def _merged_shares(
     min_df = _least_cut(histogram, shares_here[0], memory)
     if not fits:
         shares_here = [
-            _cut(_share(pieces, number, n_shares, memory // 4), min_df)
+            _share(pieces, number, n_shares, memory // 4).cut(min_df)
             for number in range(n_shares)
         ]
-    return _cut(merge_tree(shares_here), min_df)
+    whole: PartCounts = merge_tree(shares_here)
+    return whole.cut(min_df)
 
 
 def _share(
@@ -314,8 +308,8 @@ def _share(
 def _histogram(counts: PartCounts) -> IntVector:
     """Terms of all regions by the number of their documents."""
     histogram = np.zeros(_CAP + 1, dtype=np.int64)
-    for region in (*counts.labelled.values(), *counts.pool.values()):
-        frequency = np.minimum(region.document_frequency(), _CAP)
+    for table in counts.tables:
+        frequency = np.minimum(table.document_frequency(), _CAP)
         histogram += np.bincount(frequency, minlength=_CAP + 1)
     return histogram
 
@@ -325,9 +319,3 @@ def _least_cut(histogram: IntVector, counts: PartCounts, memory: int) -> int:
     at_least = np.cumsum(histogram[::-1])[::-1]  # terms of so many documents or more
     fitting = np.flatnonzero(at_least[1:] <= most_terms(memory, n_classes))
     return int(fitting[0]) + 1 if len(fitting) else _CAP
-
-
-def _cut(counts: PartCounts, min_df: int) -> PartCounts:
-    cut = counts.pruned(min_df)
-    cut.min_df = min_df
-    return cut

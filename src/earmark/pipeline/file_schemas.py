@@ -69,6 +69,8 @@ _ESTIMATORS = (
     "SoftmaxRegression",
     *(f"sklearn.{name}" for name in _SKLEARN),
 )
+_VIEWS = ("LsaView", "PpmiView", "SubwordView", "TfidfView", "VectorView")
+_ENGINES = ("AnyOfEngine", "CountEngine", "MatrixEngine", "SemiEngine")
 _NUMBER_TYPES = (np.dtype(code).type for code in ("i4", "i8", "u4", "u8", "f4", "f8"))
 
 _floats, _bits = partial(array, "f"), partial(array, "b")
@@ -266,7 +268,53 @@ _analysis: _Fields = {
     "encoding=": _encoding,
     "stop_words=": either(none, text("english"), words(), _set_of_strings),
 }
-_TEXT: dict[str, _Fields] = {
+_by_class: _Fields = {"classes": _classes, "docs": _sums("n_classes")}
+_pairs = _floats("n_classes", "n_features", high=0, finite=False)
+_coef, _intercept = _floats("n_machines", "n_features"), _floats("n_machines")
+_machines: _Fields = {**_columns, " must have weights for each class": _one_per_class}
+_margins: _Fields = {**_machines, "intercept_": _intercept, "weights_": _coef}
+_sklearn: _Fields = {
+    **_machines,
+    "coef_": _coef,
+    "intercept_": either(_intercept, number()),
+}
+_descent: _Fields = {
+    **_columns,
+    "n_iter_": whole(),
+    "step_size_": _any_float,
+    "trace_": anything_plain,
+}
+_view: _Fields = {
+    "mean_": _floats("n_components"),
+    "table_": _floats("n_terms", "n_components"),
+}
+
+
+def _counted(statistics: str) -> _Fields:
+    """A model made of class sums, which come with it."""
+    return {
+        **_columns,
+        "statistics_": _part(statistics, n_terms="n_features"),
+        ".statistics_ has other classes than the model": lambda it, at: np.array_equal(
+            it.statistics_.classes, it.classes_
+        ),
+    }
+
+
+def _matrix(features: str, *models: str) -> _Fields:
+    """An engine: features of text, a model over them, and its calibration."""
+    return {
+        "class_weight= random_state=": anything_plain,
+        "estimator=": _any_template,
+        "features=": _fitted(features, n_features="n_features"),
+        "calibrator_": optional(_part("TemperatureCalibrator")),
+        "classes_": _classes,
+        "model_": _model(*models),
+        ".calibrator_ is missing for its model": _gives_probabilities,
+    }
+
+
+_TABLE: dict[str, _Fields] = {
     "WordCounter": {
         **_analysis,
         "fixed_vocabulary_": flag,
@@ -286,10 +334,6 @@ _TEXT: dict[str, _Fields] = {
         "n_features_in_": size("n_features"),
         "scores_": _floats("n_features", nan=True),
     },
-}
-
-_by_class: _Fields = {"classes": _classes, "docs": _sums("n_classes")}
-_STATISTICS: dict[str, _Fields] = {
     "ClassStatistics": {
         **_by_class,
         "presence tokens": csr("if", "n_classes", "n_terms", low=0, high=_MOST),
@@ -317,22 +361,6 @@ _STATISTICS: dict[str, _Fields] = {
             or [len(c) for c in it.columns] == [part.n_features for part in it.parts]
         ),
     },
-}
-
-
-def _counted(statistics: str) -> _Fields:
-    """A model made of class sums, which come with it."""
-    return {
-        **_columns,
-        "statistics_": _part(statistics, n_terms="n_features"),
-        ".statistics_ has other classes than the model": lambda it, at: np.array_equal(
-            it.statistics_.classes, it.classes_
-        ),
-    }
-
-
-_pairs = _floats("n_classes", "n_features", high=0, finite=False)
-_BAYES: dict[str, _Fields] = {
     **dict.fromkeys(_COUNT_MODELS, _counted("ClassStatistics")),
     "GaussianNaiveBayes": _counted("ClassMoments"),
     "RocchioClassifier": {
@@ -414,23 +442,6 @@ _BAYES: dict[str, _Fields] = {
         "vectors_": csr("f", "n_documents", "n_features"),
         ".targets_ names no class": _below("targets_", "n_classes"),
     },
-}
-
-_coef, _intercept = _floats("n_machines", "n_features"), _floats("n_machines")
-_machines: _Fields = {**_columns, " must have weights for each class": _one_per_class}
-_margins: _Fields = {**_machines, "intercept_": _intercept, "weights_": _coef}
-_sklearn: _Fields = {
-    **_machines,
-    "coef_": _coef,
-    "intercept_": either(_intercept, number()),
-}
-_descent: _Fields = {
-    **_columns,
-    "n_iter_": whole(),
-    "step_size_": _any_float,
-    "trace_": anything_plain,
-}
-_LINEAR: dict[str, _Fields] = {
     "NBSVM": {**_margins, "log_ratio_": _coef, "n_iter_": whole()},
     "BlendedSVM": {**_margins, "nbsvm_": _model("NBSVM")},
     "SoftmaxRegression": {
@@ -475,13 +486,6 @@ _LINEAR: dict[str, _Fields] = {
         "sparse_input_": flag,
         "y_type_": text("binary", "multiclass"),
     },
-}
-
-_view: _Fields = {
-    "mean_": _floats("n_components"),
-    "table_": _floats("n_terms", "n_components"),
-}
-_VIEWS: dict[str, _Fields] = {
     "TfidfView": {},
     "VectorView": {
         "mean_": _floats("n_dimensions"),
@@ -490,8 +494,6 @@ _VIEWS: dict[str, _Fields] = {
     "LsaView": _view,
     "PpmiView": {**_view, "n_terms=": whole(1)},
     "SubwordView": {**_view, "terms=": words()},
-}
-_SEMI_SUPERVISED: dict[str, _Fields] = {
     "LinearStudent": {
         "estimator=": optional(_template),
         "labelled_weights_ weights_": _floats("n_columns", "n_classes"),
@@ -538,9 +540,6 @@ _SEMI_SUPERVISED: dict[str, _Fields] = {
             it.students_.keys() <= it.student_weights_.keys()
         ),
     },
-}
-
-_DECISION: dict[str, _Fields] = {
     "Evidence": {
         "about_labels held_out probabilistic": flag,
         "certainty": _floats("n_answers", finite=False),
@@ -610,23 +609,6 @@ _DECISION: dict[str, _Fields] = {
         "threshold_?": anything_plain,
         "thresholds_?": sequence(instance("Threshold")),
     },
-}
-
-
-def _matrix(features: str, *models: str) -> _Fields:
-    """An engine: features of text, a model over them, and its calibration."""
-    return {
-        "class_weight= random_state=": anything_plain,
-        "estimator=": _any_template,
-        "features=": _fitted(features, n_features="n_features"),
-        "calibrator_": optional(_part("TemperatureCalibrator")),
-        "classes_": _classes,
-        "model_": _model(*models),
-        ".calibrator_ is missing for its model": _gives_probabilities,
-    }
-
-
-_ENGINES: dict[str, _Fields] = {
     "CountEngine": {
         "class_weight=": anything_plain,
         "counter=": instance(*_COUNTERS),
@@ -644,8 +626,6 @@ _ENGINES: dict[str, _Fields] = {
     "MatrixEngine": _matrix("RegionFeatures", *_ESTIMATORS),
     "AnyOfEngine": _matrix("RegionFeatures", "AnyOfClassifier"),
     "SemiEngine": _matrix("SemiFeatures", *_ESTIMATORS),
-}
-_PIPELINE: dict[str, _Fields] = {
     "TextClassifier": {
         "class_names=": either(
             none, text("auto"), mapping(anything_plain, anything_plain)
@@ -707,12 +687,9 @@ _CHECKS: dict[str, Callable[[State], object]] = {
     "WordCounter": lambda counter: Analysis(counter).check(),
     "HashedCounter": methodcaller("_check"),
     "TextClassifier": methodcaller("_check_promise"),
-    **dict.fromkeys((n for n in _LINEAR if "." in n), methodcaller("_validate_params")),
+    **dict.fromkeys(
+        (name for name in _TABLE if "." in name), methodcaller("_validate_params")
+    ),
 }
 # Class name in a file -> what its state must be.
-_TABLES = (_TEXT, _STATISTICS, _BAYES, _LINEAR, _VIEWS, _SEMI_SUPERVISED, _DECISION)
-SCHEMAS = {
-    name: Schema(fields, _CHECKS.get(name))
-    for table in (*_TABLES, _ENGINES, _PIPELINE)
-    for name, fields in table.items()
-}
+SCHEMAS = {name: Schema(row, _CHECKS.get(name)) for name, row in _TABLE.items()}
