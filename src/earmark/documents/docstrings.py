@@ -28,25 +28,16 @@ logger = logging.getLogger(__name__)
 
 # Label -> distribution that brings it; None is the standard library.
 _LABELS: dict[str, str | None] = {
-    "asyncio": None,
-    "email": None,
-    "http": None,
-    "logging": None,
-    "unittest": None,
-    "xml": None,
-    "jinja2": "jinja2",
-    "joblib": "joblib",
-    "narwhals": "narwhals",
-    "numpy": "numpy",
-    "rich": "rich",
-    "scipy.linalg": "scipy",
-    "scipy.optimize": "scipy",
-    "scipy.signal": "scipy",
-    "scipy.sparse": "scipy",
-    "scipy.stats": "scipy",
-    "sklearn.ensemble": "scikit-learn",
-    "sklearn.linear_model": "scikit-learn",
-    "sklearn.metrics": "scikit-learn",
+    **dict.fromkeys(["asyncio", "email", "http", "logging", "unittest", "xml"]),
+    **{name: name for name in ("jinja2", "joblib", "narwhals", "numpy", "rich")},
+    **{
+        f"scipy.{part}": "scipy"
+        for part in ("linalg", "optimize", "signal", "sparse", "stats")
+    },
+    **{
+        f"sklearn.{part}": "scikit-learn"
+        for part in ("ensemble", "linear_model", "metrics")
+    },
     "typer": "typer",
 }
 # Names that go by another spelling in the text.
@@ -63,18 +54,9 @@ _FEWEST_WORDS = 10
 _RULES = 1
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_OWN_NAMES = re.compile(
-    r"\b(?:"
-    + "|".join(
-        sorted(
-            {re.escape(part) for label in _LABELS for part in label.split(".")}
-            | {re.escape(alias) for alias in _ALIASES},
-            key=lambda name: (-len(name), name),
-        )
-    )
-    + r")\b",
-    re.IGNORECASE,
-)
+_NAMES = {*_ALIASES, *(part for label in _LABELS for part in label.split("."))}
+_LONGEST_FIRST = sorted(map(re.escape, _NAMES), key=lambda name: (-len(name), name))
+_OWN_NAMES = re.compile(rf"\b(?:{'|'.join(_LONGEST_FIRST)})\b", re.IGNORECASE)
 _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 

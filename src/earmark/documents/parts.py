@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.documents._records import ParquetBatch, parquet_batches
+from earmark.documents._formats import TABLES, ParquetBatch, parquet_batches
 from earmark.documents._sources import Source, find_sources
 from earmark.documents._streams import Format, ReadOptions
 from earmark.documents.columns import (
@@ -23,7 +23,6 @@ from earmark.documents.columns import (
     to_documents,
 )
 from earmark.documents.document import Documents
-from earmark.documents.readers import source_tables
 from earmark.exceptions import DataError
 from earmark.typing import IntVector
 
@@ -138,9 +137,7 @@ class Part:
     def _tables(self) -> Iterator[Table]:
         if not self.path.exists():
             raise fault(self.name, "the part is gone; bring it back or start again.")
-        yield from source_tables(
-            Source(self.path, self.format), self.request, self.options
-        )
+        yield from TABLES[self.format](self.path, self.request, self.options)
 
 
 def list_parts(

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Literal
 
-from earmark.documents._csv import csv_tables
-from earmark.documents._records import (
-    excel_tables,
-    fasttext_tables,
-    json_tables,
-    mail_tables,
-    parquet_tables,
-)
+from earmark.documents._formats import TABLES
 from earmark.documents._sources import Source, find_sources, folder_documents
-from earmark.documents._streams import Format, ReadOptions, open_bytes, open_text
-from earmark.documents.columns import IdRegister, Request, Table, fault, to_documents
+from earmark.documents._streams import Format, ReadOptions
+from earmark.documents.columns import IdRegister, Request, to_documents
 from earmark.documents.document import Documents, concatenate
 from earmark.documents.labels import merged_labels, warn_about_labels
 
-__all__ = ["iter_documents", "read_documents", "source_tables"]
+__all__ = ["iter_documents", "read_documents"]
 
 
 def read_documents(
@@ -243,7 +234,7 @@ def _from_sources(
     """The batches of all parts; the first part settles the columns."""
     n_documents = 0
     for source in sources:
-        for table in source_tables(source, request, options):
+        for table in TABLES[source.format](source.path, request, options):
             if n_documents == 0:
                 request = request.settled(table.plan)
             batch = to_documents(table, request, register)
@@ -251,41 +242,3 @@ def _from_sources(
             yield batch
     if n_documents == 0:
         raise sources[0].without_rows()
-
-
-def source_tables(
-    source: Source, request: Request, options: ReadOptions
-) -> Iterator[Table]:
-    """Raw batches of one file by its format."""
-    path, kind = source.path, source.format
-    if kind in ("parquet", "xlsx"):
-        assert path is not None
-        whole = parquet_tables if kind == "parquet" else excel_tables
-        yield from whole(path, request, options)
-    elif kind in ("mbox", "eml"):
-        yield from _mail_tables(path, request, options)
-    elif kind in ("jsonl", "json", "fasttext"):
-        tables = fasttext_tables if kind == "fasttext" else json_tables
-        with open_text(path, options.codec, None) as stream:
-            yield from tables(stream, request, options)
-    else:
-        delimiter = options.delimiter or ("\t" if kind == "tsv" else None)
-        # newline="" leaves the line breaks inside quoted fields as they are.
-        with open_text(path, options.codec, "") as stream:
-            yield from csv_tables(stream, request, options, delimiter)
-
-
-def _mail_tables(
-    path: Path | None, request: Request, options: ReadOptions
-) -> Iterator[Table]:
-    """The mails of a mailbox file, or one mail."""
-    if path is None:
-        yield from mail_tables(sys.stdin.buffer, "stdin", request, options)
-        return
-    try:
-        with open_bytes(path) as stream:
-            yield from mail_tables(stream, str(path), request, options)
-    except (OSError, EOFError, zlib.error) as error:
-        raise fault(
-            str(path), f"the mails cannot be read ({error}); get the file again."
-        ) from error
