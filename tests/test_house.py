@@ -9,11 +9,11 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 184,
-    "lines": 48_635,
+    "files": 182,
+    "lines": 48_490,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 757,
+    "Any": 753,
     "hasattr/getattr": 41,
 }
 

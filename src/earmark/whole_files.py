@@ -38,7 +38,9 @@ def write_whole(
     pieces = [content] if isinstance(content, bytes) else content
     with _replacing(path) as (descriptor, _):
         for piece in pieces:
-            _write_all(descriptor, memoryview(piece))
+            data, done = memoryview(piece), 0
+            while done < len(data):  # a write may take fewer bytes than it was given
+                done += os.write(descriptor, data[done : done + _PIECE])
 
 
 @contextlib.contextmanager
@@ -57,7 +59,9 @@ def _replacing(path: str | os.PathLike[str]) -> Iterator[tuple[int, Path]]:
     descriptor, temporary = _create(target)
     try:
         try:
-            _keep_mode(descriptor, target)
+            if hasattr(os, "fchmod"):  # a file that is replaced keeps its mode
+                with contextlib.suppress(FileNotFoundError):
+                    os.fchmod(descriptor, stat.S_IMODE(os.stat(target).st_mode))
             yield descriptor, temporary
             os.fsync(descriptor)
             os.replace(temporary, target)
@@ -139,20 +143,6 @@ def _remove_if_dead(leftover: str) -> None:
         os.unlink(leftover)
     finally:
         os.close(descriptor)
-
-
-def _keep_mode(descriptor: int, target: Path) -> None:
-    """A file that is replaced keeps its permission bits."""
-    if hasattr(os, "fchmod"):
-        with contextlib.suppress(FileNotFoundError):
-            os.fchmod(descriptor, stat.S_IMODE(os.stat(target).st_mode))
-
-
-def _write_all(descriptor: int, data: memoryview) -> None:
-    """Write every byte; a single write may take fewer than it was given."""
-    done = 0
-    while done < len(data):
-        done += os.write(descriptor, data[done : done + _PIECE])
 
 
 def _sync_folder(folder: Path) -> None:

@@ -29,6 +29,8 @@ from earmark.models.semi_supervised.recipe import (
     n_different,
     name_weights,
     prior_weights,
+    vote_together,
+    weigh,
     weights_by_evidence,
 )
 from earmark.models.semi_supervised.views import (
@@ -37,8 +39,6 @@ from earmark.models.semi_supervised.views import (
     SubwordView,
     ppmi,
     subword_matrix,
-    vote_together,
-    weigh,
 )
 
 N_TERMS = 300

@@ -278,8 +278,9 @@ def cohen_kappa(
 
     """
     n = check_equal_length(first=first, second=second)
-    one_hot = _one_hot([*first, *second])
-    a, b = one_hot[:n], one_hot[n:]
+    labels = [*first, *second]
+    place = {label: column for column, label in enumerate(dict.fromkeys(labels))}
+    a, b = np.split(np.eye(len(place))[[place[label] for label in labels]], [n])
     n_classes = a.shape[1]
     equal = (a * b).sum(axis=1, keepdims=True)
 
@@ -412,11 +413,6 @@ def _ratio(part: FloatVector, whole: FloatVector) -> FloatVector:
     """NaN where chance alone explains everything."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(whole > 1e-12, part / whole, np.nan)
-
-
-def _one_hot(labels: Sequence[Label]) -> FloatMatrix:
-    place = {label: column for column, label in enumerate(dict.fromkeys(labels))}
-    return np.eye(len(place))[[place[label] for label in labels]]
 
 
 def _counts(answers: Answers) -> FloatMatrix:

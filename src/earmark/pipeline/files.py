@@ -25,9 +25,10 @@ _INTERNAL = {
     "decision.evidence": "Evidence",
     "decision.learned_confidence": "LearnedConfidence",
     "models.hybrid.regions": "RegionStatistics",
-    "models.semi_supervised.features": "RecipeFeatures",
     "models.semi_supervised.recipe": "LinearStudent",
-    "models.semi_supervised.views": "LsaView PpmiView SubwordView TfidfView VectorView",
+    "models.semi_supervised.views": (
+        "LsaView PpmiView RecipeFeatures SubwordView TfidfView VectorView"
+    ),
     "pipeline.count_engine": "CountEngine",
     "pipeline.matrix_engine": "AnyOfEngine MatrixEngine SemiEngine",
     "pipeline.text_classifier": "TextClassifier",

@@ -43,7 +43,7 @@ from earmark.models.base import (
 )
 from earmark.models.descent import DescentClassifier
 from earmark.models.semi_supervised import SemiSupervisedClassifier
-from earmark.models.semi_supervised.features import encoder_by_words
+from earmark.models.semi_supervised.views import encoder_by_words
 from earmark.parameters import offers, with_parameters
 from earmark.pipeline.inputs import RegionTexts, n_documents, take
 from earmark.pipeline.text_features import (

@@ -99,8 +99,6 @@ class NodeProblem(ABC):
     _base_offset: float  # its offset
     _base_total: float  # log-likelihood of the class's documents under it
 
-    # -- what a child says -------------------------------------------------------
-
     @abstractmethod
     def maximize(self, totals: MixtureTotals) -> NodeParams:
         """The parameters that these totals make likeliest; may consume the totals."""
@@ -117,8 +115,6 @@ class NodeProblem(ABC):
     def params_of(self, nodes: ClassNodes) -> NodeParams:
         """Nodes fitted elsewhere as the parameters of a single restart."""
 
-    # -- what EM asks for -------------------------------------------------------------
-
     def start(self, keys: NDArray[np.uint64], seeds: NDArray[np.uint64]) -> NodeParams:
         """First parameters: one M-step from random responsibilities (HB8)."""
         tiling = self._tiling(len(seeds))
@@ -134,8 +130,6 @@ class NodeProblem(ABC):
     def take(self, params: NodeParams, restarts: IntVector) -> NodeParams:
         """The parameters of some restarts."""
         return params.take(restarts, self._tiling(len(restarts)))
-
-    # -- scores ------------------------------------------------------------------
 
     def evidence(self, params: NodeParams, rows: DocumentRows) -> FloatMatrix:
         """Log P(x|c) of documents under every restart, (n_documents, n_restarts)."""
@@ -208,9 +202,11 @@ class MultinomialProblem(NodeProblem):
 
     def _set_base(self, counts: FloatVector, mass: float) -> None:
         """The one-node model of the class, from its tokens by column and documents."""
-        alpha = self._events.alpha
         self._counts, self._mass = counts, mass
-        self._probability = _one_node(counts, self._n_features, alpha)
+        # Smoothed P(w|c), all columns positive: what the nodes are measured against.
+        smoothing = max(self._events.alpha, 1e-6)
+        total = counts.sum() + smoothing * self._n_features
+        self._probability = (counts + smoothing) / total
         self._base = np.log(self._probability)
         self._base_offset = 0.0
         self._base_total = float(counts @ self._base)
@@ -344,13 +340,6 @@ class MultinomialProblem(NodeProblem):
         """Smoothed nodes are anchored; without it a last 0 would be rounded away."""
         anchored = self._events.alpha > 0 and self.n_nodes > 1
         return Tiling(n_restarts, self.n_nodes, anchored)
-
-
-def _one_node(counts: FloatVector, n_features: int, alpha: float) -> FloatVector:
-    """Smoothed P(w|c), all columns positive: what the nodes are measured against."""
-    smoothing = max(alpha, 1e-6)
-    total = counts.sum() + smoothing * n_features
-    return np.asarray((counts + smoothing) / total)
 
 
 def _column_sums(values: FloatMatrix) -> FloatVector:

@@ -94,14 +94,6 @@ class RegionStatistics(AdditiveStatistics):
         """Number of columns of X."""
         return sum(len(columns) for columns in self.columns)
 
-    def counted_rows(self, X: Matrix) -> list[Matrix]:
-        """The rows that each part sums."""
-        rows = [
-            region_rows(X, columns, kind)
-            for columns, kind in zip(self.columns, self.event_models, strict=True)
-        ]
-        return [summed_rows(rows)] if self.shared else rows
-
     def _regions(self) -> object:
         return self.event_models, self.shared, [c.tolist() for c in self.columns]
 
@@ -127,7 +119,10 @@ class RegionStatistics(AdditiveStatistics):
         batch = RegionStatistics(self.classes, *regions)
         none = sparse.csr_array((X.shape[0], 0), dtype=np.int64)
         batch.sizes.add(none, labels, weight)
-        for part, rows in zip(batch.parts, self.counted_rows(X), strict=True):
+        kinds = zip(self.columns, self.event_models, strict=True)
+        counted = [region_rows(X, columns, kind) for columns, kind in kinds]
+        counted = [summed_rows(counted)] if self.shared else counted
+        for part, rows in zip(batch.parts, counted, strict=True):
             held = has_content(rows)
             if weight is not None:
                 held &= weight > 0

@@ -15,14 +15,8 @@ from earmark.folds import class_keeping_folds, rows_by_lot
 from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.models.base import LogitClassifier, ScoreParts, document_weights
 from earmark.models.semi_supervised.em import checked_few_labels
-from earmark.models.semi_supervised.features import (
-    VECTOR,
-    WORD,
-    RecipeFeatures,
-    document_parts,
-    make_view,
-)
 from earmark.models.semi_supervised.recipe import (
+    ENCODER,
     LONG,
     SHORT,
     SHORT_TEXT,
@@ -40,7 +34,13 @@ from earmark.models.semi_supervised.recipe import (
     total_scores,
     weights_by_evidence,
 )
-from earmark.models.semi_supervised.views import ENCODER
+from earmark.models.semi_supervised.views import (
+    VECTOR,
+    WORD,
+    RecipeFeatures,
+    document_parts,
+    make_view,
+)
 from earmark.parameters import (
     given_to_fit,
     require_in_range,
@@ -421,7 +421,11 @@ class SemiSupervisedClassifier(LogitClassifier):
     # -- answering ---------------------------------------------------------------
 
     def _class_scores(self, X: Matrix) -> FloatMatrix:
-        features = self._student_features(canonical_rows(X))
+        rows = canonical_rows(X)
+        if self.used_pool_:
+            features = self.features_.students(rows)
+        else:
+            features = {"words": self.features_.words(rows)}
         return self.scale_ * total_scores(
             self.students_, self.student_weights_, features, self._offset()
         )
@@ -443,11 +447,6 @@ class SemiSupervisedClassifier(LogitClassifier):
         if not self.used_pool_:
             return np.zeros(len(self.classes_))
         return prior_offset(self.class_share_, self.prior_correction)
-
-    def _student_features(self, rows: Matrix) -> dict[str, Matrix]:
-        if not self.used_pool_:
-            return {"words": self.features_.words(rows)}
-        return self.features_.students(rows)
 
     def _takes_counts(self) -> bool:
         return True

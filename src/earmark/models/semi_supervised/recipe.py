@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
+import scipy
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
@@ -21,12 +22,6 @@ from earmark.models.semi_supervised.em import (
     labelled_sums,
     naive_bayes_em,
 )
-from earmark.models.semi_supervised.views import (
-    ENCODER,
-    VIEWS_WEIGHT,
-    vote_together,
-    weigh,
-)
 from earmark.models.softmax import SoftmaxRegression, cross_entropy
 from earmark.typing import (
     BoolVector,
@@ -37,6 +32,64 @@ from earmark.typing import (
     Matrix,
     SparseMatrix,
 )
+
+# The view and the student of an encoder's vectors.
+ENCODER = "encoder"
+# All views together speak with the weight of three.
+VIEWS_WEIGHT = 3.0
+
+
+def vote_together(
+    votes: Mapping[str, FloatMatrix], shares: Mapping[str, float]
+) -> FloatMatrix:
+    """The views' log-posteriors as one."""
+    return np.asarray(VIEWS_WEIGHT * sum(shares[n] * vote for n, vote in votes.items()))
+
+
+# Pseudo-documents that hold the common scale of all parts at 1.
+_SCALE_STRENGTH = 0.1
+
+
+def weigh(
+    parts: Mapping[str, FloatMatrix],
+    y: IntVector,
+    prior: Mapping[str, float],
+    strength: Mapping[str, float],
+    scale: float = 1.0,
+) -> dict[str, float]:
+    """Weights of log-evidence by the likelihood of labels that it did not see (SS7)."""
+    # ``strength`` holds the logarithm of each weight at the prior's, in
+    # pseudo-documents. A common scale, of no further use, keeps a part from being
+    # judged by how sure it is.
+    names = list(parts)
+    if not len(y) or len(names) == 1:
+        return dict(prior)
+    stacked = np.stack([parts[name] for name in names])
+    first = np.array([prior[name] for name in names])
+    pull = np.array([strength[name] for name in names])
+    is_true = np.zeros(stacked.shape[1:], dtype=bool)
+    is_true[np.arange(len(y)), y] = True
+
+    def weights_of(moved: FloatVector) -> FloatVector:
+        logs = log_normalize((np.log(first) + moved)[None])
+        return np.asarray(first.sum() * np.exp(logs[0]))
+
+    def loss(point: FloatVector) -> tuple[float, FloatVector]:
+        moved, log_scale = point[:-1], point[-1]
+        weights, factor = weights_of(moved), scale * np.exp(log_scale)
+        blend = np.tensordot(weights, stacked, 1)
+        log_proba = log_normalize(factor * blend)
+        error = np.exp(log_proba) - is_true
+        slope = factor * np.tensordot(stacked, error, 2)
+        slope = weights * (slope - weights @ slope / first.sum()) + 2.0 * pull * moved
+        rest = factor * (error * blend).sum() + 2.0 * _SCALE_STRENGTH * log_scale
+        penalty = pull @ moved**2 + _SCALE_STRENGTH * log_scale**2
+        return float(penalty - log_proba[is_true].sum()), np.append(slope, rest)
+
+    start = np.zeros(len(names) + 1)
+    best = scipy.optimize.minimize(loss, start, jac=True, method="L-BFGS-B")
+    return dict(zip(names, weights_of(best.x[:-1]).tolist(), strict=True))
+
 
 # View name -> log-posteriors of some documents.
 Votes: TypeAlias = dict[str, FloatMatrix]

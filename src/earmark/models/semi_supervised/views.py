@@ -2,93 +2,45 @@
 
 Each is a transformer on tf-idf rows. The dense ones are word tables: a document
 is the sum of its words' vectors, so whatever is linear in the view is linear in
-the words.
+the words. ``RecipeFeatures`` makes of columns of counts all that the recipe looks at;
+``document_parts`` takes its sum apart again.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
 from typing import Any, Self
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from earmark.features import WordCounter
+from earmark.features import TfidfWeighting, WordCounter
 from earmark.kernels.rows import (
     canonical_rows,
-    log_normalize,
     pair_counts,
+    presence,
     right_singular_vectors,
 )
+from earmark.models.base import ScoreParts
+from earmark.models.semi_supervised.recipe import (
+    Material,
+    Names,
+    Recipe,
+    prior_offset,
+)
 from earmark.parameters import with_parameters
-from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
-
-# -- the vote ------------------------------------------------------------------------
-
-# The view and the student of an encoder's vectors.
-ENCODER = "encoder"
-# All views together speak with the weight of three.
-VIEWS_WEIGHT = 3.0
-
-
-def vote_together(
-    votes: Mapping[str, FloatMatrix], shares: Mapping[str, float]
-) -> FloatMatrix:
-    """The views' log-posteriors as one."""
-    return np.asarray(VIEWS_WEIGHT * sum(shares[n] * vote for n, vote in votes.items()))
-
-
-# Pseudo-documents that hold the common scale of all parts at 1.
-_SCALE_STRENGTH = 0.1
-
-
-def weigh(
-    parts: Mapping[str, FloatMatrix],
-    y: IntVector,
-    prior: Mapping[str, float],
-    strength: Mapping[str, float],
-    scale: float = 1.0,
-) -> dict[str, float]:
-    """Weights of log-evidence by the likelihood of labels that it did not see (SS7)."""
-    # ``strength`` holds the logarithm of each weight at the prior's, in
-    # pseudo-documents. A common scale, of no further use, keeps a part from being
-    # judged by how sure it is.
-    names = list(parts)
-    if not len(y) or len(names) == 1:
-        return dict(prior)
-    stacked = np.stack([parts[name] for name in names])
-    first = np.array([prior[name] for name in names])
-    pull = np.array([strength[name] for name in names])
-    is_true = np.zeros(stacked.shape[1:], dtype=bool)
-    is_true[np.arange(len(y)), y] = True
-
-    def weights_of(moved: FloatVector) -> FloatVector:
-        logs = log_normalize((np.log(first) + moved)[None])
-        return np.asarray(first.sum() * np.exp(logs[0]))
-
-    def loss(point: FloatVector) -> tuple[float, FloatVector]:
-        moved, log_scale = point[:-1], point[-1]
-        weights, factor = weights_of(moved), scale * np.exp(log_scale)
-        blend = np.tensordot(weights, stacked, 1)
-        log_proba = log_normalize(factor * blend)
-        error = np.exp(log_proba) - is_true
-        slope = factor * np.tensordot(stacked, error, 2)
-        slope = weights * (slope - weights @ slope / first.sum()) + 2.0 * pull * moved
-        rest = factor * (error * blend).sum() + 2.0 * _SCALE_STRENGTH * log_scale
-        penalty = pull @ moved**2 + _SCALE_STRENGTH * log_scale**2
-        return float(penalty - log_proba[is_true].sum()), np.append(slope, rest)
-
-    start = np.zeros(len(names) + 1)
-    best = scipy.optimize.minimize(loss, start, jac=True, method="L-BFGS-B")
-    return dict(zip(names, weights_of(best.x[:-1]).tolist(), strict=True))
-
-
-# -- the views -----------------------------------------------------------------------
+from earmark.typing import (
+    Estimator,
+    FloatMatrix,
+    FloatVector,
+    IntVector,
+    Matrix,
+    SparseMatrix,
+)
 
 
 def subword_matrix(
@@ -268,3 +220,249 @@ def ppmi(together: FloatTable) -> FloatTable:
         row += (overall - logs[i]) - logs
         np.maximum(row, 0.0, out=row)
     return together
+
+
+# Kinds of columns: counts of words, counts of phrases, numbers of an encoder.
+WORD, PHRASE, VECTOR = 0, 1, 2
+
+
+def make_view(view: Estimator, n_components: int, terms: Any, seed: int) -> Any:
+    """A view by name, or the transformer that was given."""
+    if not isinstance(view, str):
+        return view
+    size: dict[str, Any] = {"n_components": n_components, "random_state": seed}
+    makers: dict[str, Callable[[], Any]] = {
+        "tfidf": TfidfView,
+        "lsa": lambda: LsaView(**size),
+        "ppmi": lambda: PpmiView(**size),
+        "ppmi-full": lambda: PpmiView(exponent=1.0, **size),
+        "ppmi-unit": lambda: PpmiView(exponent=1.0, unit_words=True, **size),
+        "subword": lambda: SubwordView(terms, **size),
+    }
+    if view not in makers:
+        raise ValueError(
+            f"SemiSupervisedClassifier.views must hold transformers or names among "
+            f"{', '.join(makers)}, got {view!r}."
+        )
+    return makers[view]()
+
+
+class RecipeFeatures(BaseEstimator):
+    """Tf-idf of words and phrases, word tables and encoder vectors of documents."""
+
+    def __init__(
+        self, kinds: IntVector, min_df: int = 2, phrases: bool = False
+    ) -> None:
+        self.kinds = kinds
+        self.min_df = min_df
+        self.phrases = phrases
+
+    def fit(self, X: SparseMatrix, weight: FloatVector | None = None) -> Self:
+        """Choose the words and learn the weights of words and phrases."""
+        df = np.bincount(X.indices, minlength=X.shape[1])
+        words = np.flatnonzero((self.kinds == WORD) & (df >= self.min_df))
+        self.words_ = words if len(words) else np.flatnonzero(self.kinds == WORD)
+        self.phrases_ = np.flatnonzero((self.kinds == PHRASE) & self.phrases)
+        self.vectors_ = np.flatnonzero(self.kinds == VECTOR)
+        self.word_weighting_ = _weighting(X[:, self.words_], weight)
+        self.phrase_weighting_ = None
+        if len(self.phrases_):
+            self.phrase_weighting_ = _weighting(X[:, self.phrases_], weight)
+        self.tables_: dict[str, WordTableView] = {}
+        self.encoder_: VectorView | None = None
+        if len(self.vectors_):
+            self.encoder_ = VectorView().fit(self.encoded(X))
+        return self
+
+    def words(self, X: SparseMatrix) -> SparseMatrix:
+        """Tf-idf of the words."""
+        weighted = self.word_weighting_.transform(X[:, self.words_])
+        return canonical_rows(weighted)
+
+    def encoded(self, X: SparseMatrix) -> Matrix:
+        """The encoder's numbers."""
+        return X[:, self.vectors_].toarray()
+
+    def material(
+        self,
+        X: SparseMatrix,
+        views: dict[str, Any],
+        recipe: Recipe,
+        names: Names | None = None,
+    ) -> Material:
+        """Fit the views on all documents but the names, which come first."""
+        words = self.words(X)
+        seen = {name: view.fit_transform(words) for name, view in views.items()}
+        if recipe.table_weight:
+            self.tables_ = {
+                name: view
+                for name, view in views.items()
+                if isinstance(view, WordTableView)
+            }
+        if self.encoder_ is not None:
+            seen["encoder"] = self.encoder_.transform(self.encoded(X))
+        material = self._in_every_form(X, words, seen, recipe)
+        if names is None:
+            return material
+        words = self.words(names.rows)
+        seen = {name: view.transform(words) for name, view in views.items()}
+        if self.encoder_ is not None:
+            vectors = self.encoded(names.rows)
+            # Names are nothing like documents: their own mean is taken off.
+            mean = unit(vectors).mean(axis=0) if len(vectors) > 1 else 0.0
+            seen["encoder"] = self.encoder_.turned(unit(vectors) - mean)
+        own = self._in_every_form(names.rows, words, seen, recipe)
+        return own.followed_by(material)
+
+    def _in_every_form(
+        self, X: SparseMatrix, words: SparseMatrix, seen: dict[str, Any], recipe: Recipe
+    ) -> Material:
+        terms = canonical_rows(X[:, self.words_]).copy()
+        terms.data = np.log1p(terms.data)
+        students = self._students(X, words, seen)
+        if self.phrase_weighting_ is not None:
+            seen = {**seen, "phrases": students["words"]}
+        if not recipe.supervised_weight:
+            del students["supervised"]
+        return Material(seen, students, terms)
+
+    def students(self, X: SparseMatrix) -> dict[str, Matrix]:
+        """What each student looks at, for new documents."""
+        words = self.words(X)
+        seen = {name: view.transform(words) for name, view in self.tables_.items()}
+        if self.encoder_ is not None:
+            seen["encoder"] = self.encoder_.transform(self.encoded(X))
+        return self._students(X, words, seen)
+
+    def _students(
+        self, X: SparseMatrix, words: SparseMatrix, seen: dict[str, Any]
+    ) -> dict[str, Matrix]:
+        found: dict[str, Matrix] = {"words": self.words_and_phrases(X, words)}
+        if self.tables_:
+            tables = np.hstack([seen[name] for name in self.tables_])
+            found["tables"] = tables / np.sqrt(len(self.tables_))
+        if self.encoder_ is not None:
+            found["encoder"] = seen["encoder"]
+        found["supervised"] = words
+        return found
+
+    def words_and_phrases(self, X: SparseMatrix, words: SparseMatrix) -> SparseMatrix:
+        """Tf-idf of words, and of phrases beside them where there are some."""
+        if self.phrase_weighting_ is None:
+            return words
+        phrases = self.phrase_weighting_.transform(X[:, self.phrases_])
+        both = sparse.hstack([words, phrases], format="csr")
+        return canonical_rows(both / np.sqrt(2.0))
+
+
+def _weighting(X: SparseMatrix, weight: FloatVector | None) -> TfidfWeighting:
+    """Tf-idf fitted to documents; one of weight 2 counts as two."""
+    if weight is None or (weight == 1.0).all():
+        return TfidfWeighting().fit(X)
+    frequency = np.asarray(presence(canonical_rows(X), np.float64).T @ weight)
+    return TfidfWeighting().fit_frequencies(frequency, float(weight.sum()))
+
+
+def document_parts(model: Estimator, row: SparseMatrix) -> ScoreParts:
+    """Exact parts of one document's scores."""
+    # A word-table view divides by the length of the document's vector: given the
+    # document that is one number, so the words' shares still add up.
+    features = model.features_
+    words = features.words(row)
+    linear = features.words_and_phrases(row, words) if model.used_pool_ else words
+    # Columns of the student: the words, and after them the phrases.
+    columns = np.concatenate([features.words_, features.phrases_])[linear.indices]
+    is_word = linear.indices < len(features.words_)
+    values = dict(zip(words.indices.tolist(), words.data.tolist(), strict=True))
+    tfidf = np.array([values.get(int(c), 0.0) for c in linear.indices[is_word]])
+    tables, centre = _table_effects(model, words, linear.indices[is_word])
+
+    def contributions(which: str) -> FloatMatrix:
+        terms = np.zeros((len(columns), len(model.classes_)))
+        for name, student in model.students_.items():
+            weights = model.student_weights_[name] * getattr(student, which)
+            if name == "words":
+                terms += linear.data[:, None] * weights[linear.indices]
+            elif name == "supervised":
+                own = linear.indices[is_word]
+                terms[is_word] += tfidf[:, None] * weights[own]
+            elif name == "tables":
+                terms[is_word] += tfidf[:, None] * (tables @ weights)
+        return np.asarray(model.scale_ * terms)
+
+    return ScoreParts(
+        columns.astype(np.int64),
+        contributions("weights_"),
+        _constants(model, row, centre),
+        labelled=contributions("labelled_weights_"),
+    )
+
+
+def _table_effects(
+    model: Estimator, words: SparseMatrix, columns: Any
+) -> tuple[FloatMatrix, FloatVector]:
+    """What each word's unit moves in the tables' features, and what the mean does."""
+    tables = model.features_.tables_
+    effects, centres = [], []
+    for view in tables.values():
+        total = words @ view.table_.astype(np.float64)
+        length = float(np.linalg.norm(total)) or 1.0
+        rest = total / length - view.mean_
+        again = (float(np.linalg.norm(rest)) or 1.0) if view.centred else 1.0
+        effects.append(view.table_[columns] / (length * again))
+        centres.append(-view.mean_ / again)
+    if not tables:
+        return np.zeros((len(columns), 0)), np.zeros(0)
+    size = np.sqrt(len(tables))
+    return np.hstack(effects) / size, np.concatenate(centres) / size
+
+
+def encoder_by_words(
+    model: Estimator, parts: ScoreParts, words: SparseMatrix, table: Matrix
+) -> ScoreParts:
+    """What an encoder adds, word by word, if its vector is ``words @ table``."""
+    view, student = model.features_.encoder_, model.students_["encoder"]
+    total = np.asarray(words @ table, dtype=np.float64)[0]
+    length, mean = float(np.linalg.norm(total)) or 1.0, view.mean_ @ view.turn_
+    again = float(np.linalg.norm((total / length) @ view.turn_ - mean)) or 1.0
+    own = table[words.indices] @ view.turn_
+    effects = words.data[:, None] * own / (length * again)
+    factor = model.scale_ * model.student_weights_["encoder"]
+    columns, places = np.unique(
+        np.concatenate([parts.columns, words.indices]), return_inverse=True
+    )
+
+    def together(terms: FloatMatrix | None, weights: FloatMatrix) -> FloatMatrix:
+        both = np.zeros((len(columns), len(model.classes_)))
+        if terms is not None:
+            both[places[: len(terms)]] += terms
+        both[places[len(parts.columns) :]] += factor * (effects @ weights)
+        return both
+
+    rest = {name: v for name, v in parts.constants.items() if name != "encoder"}
+    return replace(
+        parts,
+        columns=columns.astype(np.int64),
+        terms=together(parts.terms, student.weights_),
+        constants={**rest, "encoder's mean": -factor / again * mean @ student.weights_},
+        labelled=together(parts.labelled, student.labelled_weights_),
+    )
+
+
+def _constants(
+    model: Estimator, row: SparseMatrix, centre: FloatVector
+) -> dict[str, FloatVector]:
+    """Prior, bias, and what word tables and the encoder add as a whole."""
+    features, students = model.features_, model.students_
+    weights = model.student_weights_
+    parts = {"bias": sum(weights[n] * s.offsets_ for n, s in students.items())}
+    if model.used_pool_:
+        share = model.class_share_
+        parts["rare-class correction"] = prior_offset(share, model.prior_correction)
+    if "tables" in students:
+        mean = centre @ students["tables"].weights_
+        parts["word-vector mean"] = weights["tables"] * mean
+    if "encoder" in students:
+        vector = features.encoder_.transform(features.encoded(row))[0]
+        parts["encoder"] = weights["encoder"] * (vector @ students["encoder"].weights_)
+    return {name: model.scale_ * part for name, part in parts.items()}
