@@ -252,7 +252,7 @@ class AbstainingClassifier(WrappingClassifier):
         0/1 matrix in ``fit`` a matrix with NaN where it abstains.
         """
         check_is_fitted(self)
-        if not self._abstains():
+        if self.max_error is None and self.cost is None:
             labels: Labels = self.estimator_.predict(X)
             return labels
         decision = self.decide(X)
@@ -312,19 +312,16 @@ class AbstainingClassifier(WrappingClassifier):
         return f"{words}\n{words_per_label(self.thresholds_, as_labels(self.classes_))}"
 
     def _check_parameters(self) -> None:
-        if self.max_error is not None:
-            hint = "a share of wrong answers, such as 0.05"
-            require_in_range(
-                self, "max_error", low=0, high=0.999, open_low=True, hint=hint
-            )
-        require_in_range(self, "confidence", low=0.0, high=0.999999, open_low=True)
-        require_in_range(self, "calibration_size", low=0.0, high=0.99, open_low=True)
+        above: dict[str, Any] = {"low": 0.0, "open_low": True}
+        hint = "a share of wrong answers, such as 0.05"
+        require_in_range(
+            self, "max_error", high=0.999, or_none=True, hint=hint, **above
+        )
+        require_in_range(self, "confidence", high=0.999999, **above)
+        require_in_range(self, "calibration_size", high=0.99, **above)
         checked_coverages(self.min_coverage, "AbstainingClassifier.")
         require_one_of(self, "method", _METHODS)
         self._require_folds()
-
-    def _abstains(self) -> bool:
-        return self.max_error is not None or self.cost is not None
 
     def _promise(self, promise: Promise, evidence: Evidence | None = None) -> None:
         """Set the fitted attributes that say what is promised."""

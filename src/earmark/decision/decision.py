@@ -179,19 +179,16 @@ def rank(
     if len(place) != 1:
         known = ", ".join(repr(c) for c in np.asarray(model.classes_)[:10].tolist())
         raise DataError(f"cannot rank for {label!r}: the model's classes are {known}.")
-    if offers(model, "decision_function"):
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        if scores.ndim == 1:  # two classes: the margin of the second
-            scores = np.column_stack([-scores, scores])
-    elif offers(model, "predict_log_proba"):
-        scores = np.asarray(model.predict_log_proba(X), dtype=np.float64)
-    elif offers(model, "predict_proba"):
-        scores = np.asarray(model.predict_proba(X), dtype=np.float64)
-    else:
+    ways = ("decision_function", "predict_log_proba", "predict_proba")
+    way = next((name for name in ways if offers(model, name)), None)
+    if way is None:
         raise NotSupportedError(
             f"{type(model).__name__} has neither decision_function nor predict_proba; "
             "ranking needs scores."
         )
+    scores = np.asarray(getattr(model, way)(X), dtype=np.float64)
+    if scores.ndim == 1:  # two classes: the margin of the second
+        scores = np.column_stack([-scores, scores])
     column = scores[:, int(place[0])]
     order = np.argsort(-column, kind="stable")[:top]
     return Ranking(order.astype(np.int64), column[order])
@@ -298,8 +295,21 @@ class Decision:
 
     def at(self, thresholds: Sequence[Threshold]) -> Decision:
         """The same documents decided at other thresholds; none answers them all."""
-        decide = _any_of_at if self.any_of else _one_of_at
-        decided = decide(self, thresholds)
+        assert self.certainty is not None
+        assert self.best is not None
+        cut = np.array([t.value for t in thresholds] or [-np.inf])
+        if self.any_of:
+            abstained = np.abs(self.certainty) < cut
+            labels = label_tuples((self.certainty >= 0) & ~abstained, self.classes)
+            labels[abstained.all(axis=1)] = None
+        else:
+            if len(cut) > 1:  # one per predicted class
+                cut = cut[self.scores.argmax(axis=1)]
+            abstained = self.certainty < cut
+            labels = self.best.astype(object) if thresholds else self.best
+            if thresholds:
+                labels[abstained] = None
+        decided = replace(self, labels=labels, abstained=abstained)
         return decided if self.max_novelty is None else decided._without_foreign()
 
     def _without_foreign(self) -> Decision:
@@ -345,35 +355,6 @@ def any_of_decision(
         certainty=margins,
     )
     return everything.at(thresholds) if thresholds else everything
-
-
-def _one_of_at(decision: Decision, thresholds: Sequence[Threshold]) -> Decision:
-    assert decision.certainty is not None
-    assert decision.best is not None
-    if not thresholds:
-        abstained = np.zeros(len(decision), dtype=bool)
-        return replace(decision, labels=decision.best, abstained=abstained)
-    cut = np.array([threshold.value for threshold in thresholds])
-    if len(cut) > 1:  # one per predicted class
-        cut = cut[decision.scores.argmax(axis=1)]
-    abstained = decision.certainty < cut
-    labels = decision.best.astype(object)
-    labels[abstained] = None
-    return replace(decision, labels=labels, abstained=abstained)
-
-
-def _any_of_at(decision: Decision, thresholds: Sequence[Threshold]) -> Decision:
-    margins = decision.certainty
-    assert margins is not None
-    if not thresholds:
-        abstained = np.zeros(margins.shape, dtype=bool)
-        labels = label_tuples(margins >= 0, decision.classes)
-        return replace(decision, labels=labels, abstained=abstained)
-    cut = np.array([threshold.value for threshold in thresholds])
-    abstained = np.abs(margins) < cut
-    labels = label_tuples((margins >= 0) & ~abstained, decision.classes)
-    labels[abstained.all(axis=1)] = None
-    return replace(decision, labels=labels, abstained=abstained)
 
 
 def label_tuples(is_label: BoolVector, classes: Labels) -> Labels:

@@ -20,7 +20,6 @@ from earmark.decision.guarantee import (
     Coverages,
     Threshold,
     estimated_threshold,
-    guaranteed_threshold,
     guaranteed_thresholds,
 )
 from earmark.decision.learned_confidence import (
@@ -104,10 +103,7 @@ class Evidence:
         return special.expit(self.certainty) if self.probabilistic else self.certainty
 
     def among_ordinary(self, max_novelty: float | None) -> Evidence:
-        """The evidence if documents with so small a p-value are never answered.
-
-        What is answered is then chosen as it will be for new documents.
-        """
+        """The evidence if documents with so small a p-value are never answered."""
         if max_novelty is None or self.novelty is None:
             return self
         ordinary = self.novelty > max_novelty
@@ -122,30 +118,19 @@ class Evidence:
     def thresholds(
         self, max_error: float, confidence: float, min_coverage: Coverages = None
     ) -> list[Threshold]:
-        """From which certainty on to answer, so that ``max_error`` holds.
-
-        Several thresholds share the risk, so that all of them hold together.
-        """
+        """From which certainty on to answer, so that ``max_error`` holds for all."""
+        group = np.zeros(len(self), np.int64) if self.group is None else self.group
         if not self.held_out:
-            members = (self.group == number for number in range(self.n_groups))
-            rows = [slice(None)] if self.group is None else members
+            members = (group == number for number in range(self.n_groups))
             return [
-                estimated_threshold(self.certainty[r], self.correct[r], max_error)
-                for r in rows
+                estimated_threshold(self.certainty[rows], self.correct[rows], max_error)
+                for rows in members
             ]
-        evidence = self.certainty, self.correct
+        answers = self.certainty, self.correct, group, self.n_groups
         promised = max_error, confidence
-        if self.group is None:
-            return [
-                guaranteed_threshold(*evidence, *promised, min_coverage=min_coverage)
-            ]
+        own = not self.about_labels
         return guaranteed_thresholds(
-            *evidence,
-            self.group,
-            self.n_groups,
-            *promised,
-            min_coverage=min_coverage,
-            pool_rare=not self.about_labels,
+            *answers, *promised, min_coverage=min_coverage, pool_rare=own
         )
 
     def promise(
@@ -219,11 +204,8 @@ def any_of_evidence(
     *,
     held_out: bool = False,
 ) -> Evidence:
-    """Every label decision of each document, by label.
-
-    The decisions about one document depend on each other, so each label is a
-    group of its own: its decisions come from different documents.
-    """
+    """Every label decision of each document, by label."""
+    # Decisions about one document depend on each other, so each label is a group.
     names = as_labels(classes)
     truth = label_matrix(label_sets(y, names), names)
     return Evidence(
@@ -266,13 +248,10 @@ class Judge:
         y: LabelsLike,
         held_out: bool = False,
     ) -> Evidence:
-        """The best label of each document; ``classes`` are the columns of the scores.
-
-        Where no class was possible, no answer is right.
-        """
+        """The best label of each document; ``classes`` are those of the scores."""
         scores = scores if self.ranked is None else self.ranked(scores, X)
         names = as_labels(classes)
-        known = scores.matrix.max(axis=1) > -np.inf
+        known = scores.matrix.max(axis=1) > -np.inf  # else no answer is right
         group = index_of(names, as_labels(self.classes))[scores.choice]
         return Evidence(
             np.where(known, scores.certainty, -np.inf),
@@ -291,10 +270,7 @@ class Judge:
         y: LabelsLike,
         novelty: Callable[[DocumentsLike], FloatVector] | None = None,
     ) -> Evidence:
-        """Evidence from documents that took no part in fitting; copies count once.
-
-        ``novelty`` gives the p-values of documents.
-        """
+        """Evidence from documents that took no part in fitting; copies count once."""
         rows = calibration_rows(training, X)
         judged = take(X, rows)
         evidence = self.evidence(model, judged, take(y, rows), held_out=True)
@@ -321,12 +297,9 @@ class Training:
     seed: int = 0
 
     def evidence(self, judge: Judge) -> Evidence:
-        """An estimate: copies of each other are judged once, by their first document.
-
-        No model has seen a member of the group that it judges. Exact leave-one-out
-        serves documents without copies, or all if it leaves copies out together;
-        folds serve the others.
-        """
+        """An estimate: copies of each other are judged once, by the first of them."""
+        # No model has seen a member of the group that it judges. Exact leave-one-out
+        # serves documents without copies, or all if it leaves copies out together.
         groups = group_copies(self.X)
         first = groups.first
         judged = np.zeros(len(groups.group), dtype=bool)
@@ -425,11 +398,7 @@ def _strata(y: LabelsLike) -> Labels:
 def split_rows(
     X: DocumentsLike, y: LabelsLike, share: float, rng: np.random.Generator
 ) -> tuple[IntVector, IntVector]:
-    """Training and calibration rows; near-duplicates stay on one side.
-
-    Of each group of near-duplicates one document calibrates, so that the
-    calibration documents are independent of the fitted ones and of each other.
-    """
+    """Training and calibration rows; copies stay on one side, and one calibrates."""
     groups = group_copies(X)
     train, calibration = stratified_split(_strata(y), share, rng, groups.group)
     calibration = np.intersect1d(calibration, groups.first)

@@ -18,7 +18,13 @@ from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.folds import check_equal_length, group_folds, group_split
 from earmark.kernels.postings import Postings, build_postings, top_similar
-from earmark.kernels.rows import row_norms, row_numbers, scale_rows, unit_rows
+from earmark.kernels.rows import (
+    ridge_dual,
+    row_norms,
+    row_numbers,
+    scale_rows,
+    unit_rows,
+)
 from earmark.parameters import require_integer, with_parameters
 from earmark.typing import FloatMatrix, FloatVector, IntVector, LabelsLike, SparseMatrix
 
@@ -317,30 +323,16 @@ def _weighted(logs: SparseMatrix) -> tuple[FloatVector, SparseMatrix]:
 def _ridge(
     rows: SparseMatrix, targets: FloatMatrix
 ) -> tuple[NDArray[np.float32], FloatVector]:
-    """Dual coefficients of a ridge regression on the classes, and their shares.
-
-    Conjugate gradients on (R R' + penalty I) A = Y - mean(Y), all classes at once;
-    rows without a label, which have no finite target, get coefficients of 0.
-    """
+    """Dual coefficients of a ridge regression on the classes, and their shares."""
+    # Rows without a label, which have no finite target, get coefficients of 0.
     labelled = np.flatnonzero(np.isfinite(targets).all(axis=1))
     dual = np.zeros(targets.shape, dtype=np.float32)
     if not targets.shape[1] or not len(labelled):
         return dual, np.zeros(targets.shape[1])
     rows, goal = rows[labelled].astype(np.float32), targets[labelled]
     prior = goal.mean(axis=0)
-    residual = (goal - prior).astype(np.float32)
-    solution, direction = np.zeros_like(residual), residual.copy()
-    size = np.einsum("ij,ij->j", residual, residual)
-    for _ in range(_N_STEPS):
-        image = rows @ (rows.T @ direction) + np.float32(_PENALTY) * direction
-        curve = np.einsum("ij,ij->j", direction, image)
-        step = np.divide(size, curve, out=np.zeros_like(size), where=curve > 0)
-        solution += step * direction
-        residual -= step * image
-        before, size = size, np.einsum("ij,ij->j", residual, residual)
-        turn = np.divide(size, before, out=np.zeros_like(size), where=before > 0)
-        direction = residual + turn * direction
-    dual[labelled] = solution
+    centered = (goal - prior).astype(np.float32)
+    dual[labelled] = ridge_dual(rows, centered, _PENALTY, _N_STEPS)
     return dual, prior
 
 

@@ -280,3 +280,27 @@ def right_singular_vectors(
 def _orthonormal(block: NDArray[np.float32]) -> Any:
     """An orthonormal basis of the columns, by QR in single precision."""
     return linalg.qr(block, mode="economic", overwrite_a=True, check_finite=False)[0]
+
+
+def ridge_dual(
+    rows: SparseMatrix, target: Any, penalty: float, n_steps: int, close: float = 0.0
+) -> Any:
+    """A with (R R' + penalty I) A = target: conjugate gradients, all columns at once.
+
+    ``close`` is the squared length of a residual column from which on it is solved.
+    """
+    transposed = rows.T.tocsr()
+    solution, residual, direction = np.zeros_like(target), target.copy(), target.copy()
+    size = np.einsum("ij,ij->j", residual, residual)
+    for _ in range(n_steps):
+        if size.max(initial=0.0) <= close:
+            break
+        image = rows @ (transposed @ direction) + penalty * direction
+        curve = np.einsum("ij,ij->j", direction, image)
+        step = np.divide(size, curve, out=np.zeros_like(size), where=curve > 0)
+        solution += step * direction
+        residual -= step * image
+        before, size = size, np.einsum("ij,ij->j", residual, residual)
+        turn = np.divide(size, before, out=np.zeros_like(size), where=before > 0)
+        direction = residual + turn * direction
+    return solution

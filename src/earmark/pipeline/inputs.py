@@ -244,7 +244,9 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
             target.n_columns = matrix.shape[1]
             return target
     y = _one_column(y)
-    values: Any = y if _is_plain_array(y) else _as_list(y)
+    # In an array of texts, whole numbers or booleans no label can be missing.
+    plain = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "Ubiu"
+    values: Any = y if plain else _as_list(y)
     if len(values) != n_documents:
         raise DataError(
             f"y must hold one label for each of the {n_documents} documents, "
@@ -274,13 +276,10 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
             "set multi_label=True for several labels per document."
         )
     rows = np.asarray(present, dtype=np.int64)
-    labels = _label_lists(given) if multi_label else _labels(given, present)
-    return Target(rows, labels, n_documents, bool(multi_label))
-
-
-def _is_plain_array(y: Any) -> bool:
-    """An array of texts, whole numbers or booleans: no label can be missing."""
-    return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "Ubiu"
+    if not multi_label:
+        return Target(rows, _labels(given, present), n_documents, False)
+    several = object_array([tuple(sorted({*labels})) for labels in given])
+    return Target(rows, several, n_documents, True)
 
 
 def _may_be_special(values: Any) -> bool:
@@ -334,10 +333,6 @@ def _labels(given: list[Any], rows: list[int]) -> Labels:
             f"y must hold texts, numbers or booleans as labels, got {given[0]!r}."
         )
     return labels
-
-
-def _label_lists(given: list[Any]) -> Labels:
-    return object_array([tuple(sorted({*labels})) for labels in given])
 
 
 def require_same_kind(labels: Labels, target: Target, where: str) -> None:

@@ -824,9 +824,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             ("confidence", 0.999999, ""),
             ("budget", np.inf, "a number of seconds"),
         ):
-            if getattr(self, name) is not None or name == "confidence":
-                limits: Any = {"low": 0, "high": high, "open_low": True}
-                require_in_range(self, name, **limits, hint=hint)
+            limits: Any = {"low": 0, "high": high, "open_low": True}
+            or_none = name != "confidence"
+            require_in_range(self, name, **limits, or_none=or_none, hint=hint)
         if self.min_coverage is not None:
             checked_coverages(self.min_coverage, "TextClassifier.")
 

@@ -24,7 +24,7 @@ from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import HashedCounter, TfidfWeighting, WordCounter
 from earmark.features.analysis import KnownTerms, known_terms
 from earmark.features.word_counter import terms_by_column
-from earmark.kernels.rows import canonical_rows
+from earmark.kernels.rows import canonical_rows, ridge_dual
 from earmark.models.base import LinearRule
 from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD
 from earmark.parameters import offers, with_parameters
@@ -87,26 +87,11 @@ def _checked_vectors(
 def vectors_from_words(
     known: SparseMatrix, vectors: FloatMatrix, rows: SparseMatrix
 ) -> FloatMatrix:
-    """Vectors of more documents by ridge regression on words (penalty 1).
-
-    Conjugate gradients on the dual, all dimensions at once: only products with the
-    rows of words are taken.
-    """
+    """Vectors of more documents by ridge regression on words (penalty 1)."""
     mean = vectors.mean(axis=0)
-    transposed = known.T.tocsr()
-    duals = np.zeros_like(vectors)
-    rest = vectors - mean
-    direction, size = rest.copy(), (rest**2).sum(axis=0)
-    for _ in range(_MOST_STEPS):
-        if size.max(initial=0.0) <= _CLOSE * max(float((vectors**2).sum()), 1e-300):
-            break
-        image = known @ (transposed @ direction) + direction
-        step = size / np.maximum((direction * image).sum(axis=0), 1e-300)
-        duals += step * direction
-        rest -= step * image
-        before, size = size, (rest**2).sum(axis=0)
-        direction = rest + size / np.maximum(before, 1e-300) * direction
-    return np.asarray(rows @ (transposed @ duals) + mean)
+    close = _CLOSE * float((vectors**2).sum())
+    duals = ridge_dual(known, vectors - mean, 1.0, _MOST_STEPS, close)
+    return np.asarray(rows @ (known.T @ duals) + mean)
 
 
 def word_table(vectors: Vectors) -> Vectors:
