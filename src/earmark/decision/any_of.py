@@ -102,10 +102,7 @@ class offered_if:  # noqa: N801 - a decorator
 
 
 class FitParams:
-    """Keywords of ``fit`` that go to the wrapped estimator, for any rows.
-
-    With metadata routing it gets what it asked for; without, all that was given.
-    """
+    """Keywords of ``fit`` for the wrapped estimator: routed if so set, for any rows."""
 
     def __init__(
         self,

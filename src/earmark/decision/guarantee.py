@@ -438,19 +438,8 @@ def starting_ranks(
     risk: float,
     coverages: tuple[float, ...] = MIN_COVERAGE,
 ) -> tuple[tuple[int, float], ...]:
-    """Ranks at which testing starts, each with its share of ``risk``, rising.
-
-    They depend on the number of documents only. Empty where no sample of this size
-    could pass.
-
-    Examples
-    --------
-    >>> starting_ranks(100, 0.05, 0.05)
-    ((59, 0.05),)
-    >>> [rank for rank, _ in starting_ranks(1000, 0.05, 0.05)]
-    [130, 279, 504]
-
-    """
+    """Ranks at which testing starts, each with its share of ``risk``, rising."""
+    # They depend on the number of documents only. None if no such sample could pass.
     if risk <= 0 or n_documents < smallest_sample(max_error, 1 - risk):
         return ()
     shared = n_documents >= _ENOUGH_TO_SHARE * smallest_sample(max_error, 1 - risk)
@@ -566,10 +555,7 @@ def _p_value(errors: ArrayLike, ranks: ArrayLike, max_error: float) -> FloatVect
 
 
 def _start_from(rank: int, n_documents: int, max_error: float, risk: float) -> int:
-    """First rank from ``rank`` on at which one error more is allowed than before.
-
-    ``rank`` itself where there is none among the documents and it could pass.
-    """
+    """First rank from ``rank`` on at which one error more is allowed than before."""
     slack = risk * (1 + _ROUNDING)
     allowed = int(scipy.stats.binom.ppf(risk, rank - 1, max_error))
     if _p_value(allowed, rank - 1, max_error) > slack:
@@ -637,10 +623,8 @@ def _group_risks(sizes: IntVector, max_error: float, risk: float) -> FloatVector
 def _missing(
     errors: IntVector, max_error: float, risk: float, coverages: tuple[float, ...]
 ) -> int | None:
-    """At least how many more documents would let a first test pass, or None.
-
-    The error in a share of the documents is taken to go on in that share of more.
-    """
+    """At least how many more documents would let a first test pass, or None."""
+    # The error in a share of the documents is taken to go on in that share of more.
     n_documents = len(errors)
     smallest = smallest_sample(max_error, 1 - risk)
     if n_documents < smallest:

@@ -81,12 +81,7 @@ class LearnedConfidence:
 def confidence_features(
     scores: Scores, class_sizes: IntVector, lengths: FloatVector
 ) -> FloatMatrix:
-    """What a learned confidence looks at, (n_documents, 7).
-
-    Log-odds of the best class, plain, on a log scale and per root of the length; its
-    lead over the second class and the second's over the third; entropy; length;
-    the number of training documents of the best class.
-    """
+    """What a learned confidence looks at, (n_documents, 7)."""
     log_proba = scores.matrix
     certainty = np.clip(scores.certainty, -_MOST, _MOST)
     falling = np.sort(np.maximum(log_proba, -_MOST), axis=1)[:, ::-1]
@@ -115,14 +110,7 @@ def document_lengths(X: DocumentsLike) -> FloatVector:
 
 
 def mean_risk(certainty: FloatVector, correct: BoolVector) -> float:
-    """Mean error of the k most certain answers over all k; ties in mean order.
-
-    Examples
-    --------
-    >>> mean_risk(np.array([3.0, 2.0, 1.0]), np.array([True, True, False]))
-    0.1111111111111111
-
-    """
+    """Mean error of the k most certain answers over all k; ties in mean order."""
     values, tie = np.unique(-certainty, return_inverse=True)
     size = np.bincount(tie)
     wrong = np.bincount(tie, weights=~correct) / size  # spread evenly over a tie
@@ -134,13 +122,7 @@ def mean_risk(certainty: FloatVector, correct: BoolVector) -> float:
 def learn_confidence(
     features: FloatMatrix, certainty: FloatVector, correct: BoolVector, seed: int = 0
 ) -> LearnedConfidence | None:
-    """A learned confidence where it was measured to help, else None.
-
-    From training documents, each scored by a model without it: ``features``, log-odds
-    to be beaten, and whether the best label was right. In each fold the confidence is
-    learned from the others; it helps if the mean risk over all coverages falls by 5 %
-    and more.
-    """
+    """A learned confidence where it was measured, in folds, to help, else None."""
     right = np.asarray(correct, dtype=bool)
     if min(right.sum(), (~right).sum()) < _FEWEST:
         return None

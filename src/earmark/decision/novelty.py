@@ -285,10 +285,8 @@ class _Known:
         return cls(idf, unseen, index, dual, prior, weights, neighbor_weight)
 
     def familiarity(self, logs: SparseMatrix, unseen: FloatVector) -> FloatVector:
-        """Best class score plus the weighted mean cosine to the nearest (NV1).
-
-        ``unseen`` is the sum of squares of the terms that have no column.
-        """
+        """Best class score plus the weighted mean cosine to the nearest (NV1)."""
+        # ``unseen`` is the sum of squares of the terms that have no column.
         rows = _times(logs, self.idf)
         length = np.sqrt(row_norms(rows) ** 2 + unseen * self.idf_unseen**2)
         rows = scale_rows(rows, 1.0 / np.where(length > 0, length, 1.0))
@@ -351,11 +349,8 @@ def _left_out(
 
 
 def _targets(labels: Sequence[object]) -> FloatMatrix:
-    """1 in the column of a document's class, else 0; NaN where there is no label.
-
-    No column if there are fewer than two classes; beyond ``_MOST_COLUMNS`` several
-    classes share one.
-    """
+    """1 in the column of a document's class, else 0; NaN where there is no label."""
+    # No column for fewer than two classes; beyond _MOST_COLUMNS several share one.
     sets = [
         label if isinstance(label, list | tuple | set | frozenset) else (label,)
         for label in labels

@@ -87,10 +87,7 @@ def parse_name(name: str) -> Named:
 
 
 def require_encoder(encoder: object) -> None:
-    """Refuse what is neither the name of an encoder that is here nor a function.
-
-    Many encoders are objects with a method that is the function.
-    """
+    """Refuse what is neither the name of an encoder that is here nor a function."""
     if isinstance(encoder, str):
         load_encoder(encoder)
         return
@@ -157,10 +154,8 @@ def text_key(text: str) -> bytes:
 
 
 def probe_vectors(encoder: Encoder) -> Vectors | None:
-    """What an encoder makes of the probe sentences; None if it knows other texts only.
-
-    A function may look its texts up in a table, which has no such sentences.
-    """
+    """What an encoder makes of the probe sentences; None if it cannot be asked."""
+    # A function may look texts up in a table, which has no such sentences.
     if isinstance(encoder, str):
         return load_encoder(encoder).probes
     try:
@@ -357,12 +352,10 @@ _MODULES = {"Dense", "LayerNorm", "Normalize", "Pooling", "StaticEmbedding"}
 
 
 def require_data_only(folder: Path, name: str) -> None:
-    """Refuse a folder of sentence-transformers that could run code of its own.
-
-    The package imports the classes that its JSON files name, even without
-    ``trust_remote_code`` if the folder is local, and reads pickles where there are no
-    safetensors.
-    """
+    """Refuse a folder of sentence-transformers that could run code of its own."""
+    # The package imports the classes that its JSON files name, even without
+    # ``trust_remote_code`` if the folder is local, and reads pickles where there are
+    # no safetensors.
     for path in folder.rglob("*.json"):
         try:
             content = json.loads(path.read_text(encoding="utf-8"))

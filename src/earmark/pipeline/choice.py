@@ -347,11 +347,7 @@ class Trial:
 
 @dataclass
 class Trials:
-    """Every candidate, cross-validated on the same folds of the labelled documents.
-
-    Texts are counted once; vocabulary and document frequencies are those of all
-    labelled documents. Near-duplicates are held out together and count once.
-    """
+    """Every candidate, cross-validated on the same folds of the labelled documents."""
 
     data: Data
     names: Sequence[str] | None = None

@@ -38,10 +38,8 @@ def text_statistics(
     classes: Labels,
     weight: WeightsLike,
 ) -> ClassStatistics:
-    """Class statistics of raw texts, keyed by term and unpruned (CS1).
-
-    Unweighted documents go straight from tokens to sums, without a matrix.
-    """
+    """Class statistics of raw texts, keyed by term and unpruned (CS1)."""
+    # Unweighted documents go straight from tokens to sums, without a matrix.
     if weight is None and not counter.binary:
         y_index = label_positions(y, classes, len(texts))
         terms, tokens, presence = count_by_class(counter, texts, y_index, len(classes))
@@ -72,10 +70,8 @@ def kept_statistics(
 def class_factors(
     class_weight: Any, classes: Labels, docs: FloatVector
 ) -> FloatVector | None:
-    """What ``class_weight`` multiplies each class by, or None for no weighting.
-
-    Balanced as in scikit-learn, to the last bit; a class without documents counts 0.
-    """
+    """What ``class_weight`` multiplies each class by, or None for no weighting."""
+    # Balanced as in scikit-learn, to the last bit; a class without documents counts 0.
     if class_weight is None:
         return None
     if isinstance(class_weight, str):
@@ -131,11 +127,7 @@ class CountEngine(Engine):
         return self.finalise()
 
     def partial_fit(self, texts: RegionTexts, y: Labels, classes: Any | None) -> Self:
-        """Learn more documents; the result is that of one ``fit`` on all.
-
-        Costs what the new documents cost: they are added up with the others, and the
-        parameters derived, when somebody asks.
-        """
+        """Learn more documents, as one ``fit`` on all; they wait until asked for."""
         if not {"statistics_", "_waiting"} & vars(self).keys():
             self.regions_ = list(texts)
             known = np.unique(y if classes is None else np.asarray(classes))

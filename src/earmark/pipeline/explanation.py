@@ -226,10 +226,7 @@ def explain_parts(
     top: int,
     against_runner_up: bool = True,
 ) -> Explanation:
-    """Evidence for class number ``label`` against the best other class.
-
-    ``describe`` gives the term and the region of a column number.
-    """
+    """Evidence for class number ``label`` against the best other class."""
     totals = parts.terms.sum(axis=0)
     for value in parts.constants.values():
         totals = totals + value

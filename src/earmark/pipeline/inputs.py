@@ -74,12 +74,7 @@ def take(texts: RegionTexts, rows: IntVector) -> RegionTexts:
 
 
 def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:
-    """Split documents into regions as ``regions`` says.
-
-    X is a sequence of strings (list, array, Series, Arrow column) or a frame or
-    dict of columns. ``regions`` is None, a list of column names, "email" or a
-    function from a text to a dict of regions.
-    """
+    """Documents in any container, split into regions as ``regions`` says."""
     columns = _columns(X)
     if columns is None:
         texts = _strings(X, where)
@@ -115,11 +110,9 @@ def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:
 def with_regions(
     texts: RegionTexts, names: list[str], regions: Any, where: str = "X"
 ) -> RegionTexts:
-    """The same documents under the region names that a model was fitted on.
-
-    Plain texts and one column are the same thing. A region that is not there is "";
-    if none of them is, the documents are of another kind, which is an error.
-    """
+    """The same documents under the region names that a model was fitted on."""
+    # Plain texts and one column are the same thing. A region that is not there is "";
+    # if none of them is, the documents are of another kind, which is an error.
     if list(texts) == names:
         return texts
     if len(texts) == len(names) == 1 and SINGLE in (*texts, *names):
@@ -132,11 +125,8 @@ def with_regions(
 
 
 def fitting_features(features: Any, texts: RegionTexts) -> Any:
-    """``features``, or if the user leaves them open the ones that the script asks for.
-
-    In text without spaces whole phrases would be words: characters and pairs of them
-    are counted instead.
-    """
+    """``features``, or if they are left open the ones that the script asks for."""
+    # In text without spaces whole phrases would be words.
     if features is not None or max(map(unspaced_share, texts.values())) < _UNSPACED:
         return features
     return {"analyzer": "char", "ngram_range": (1, 2)}
@@ -230,12 +220,8 @@ class Target:
 
 
 def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
-    """Check labels against the number of documents and sort out the missing ones.
-
-    None (or NaN, or pandas' NA) marks an unlabelled document; -1 is a label like any
-    other. A matrix of 0 and 1 as scikit-learn has it stands for the numbers of its
-    columns.
-    """
+    """Labels checked against the number of documents; None, NaN and NA are none."""
+    # A matrix of 0 and 1 stands for the numbers of its columns; -1 is a label.
     if multi_label is not False:
         matrix = _indicators(y)
         if matrix is not None:
@@ -348,10 +334,7 @@ def require_same_kind(labels: Labels, target: Target, where: str) -> None:
 def warn_of_new_labels(
     labels: Labels, classes: Labels, where: str, *, required: bool = False
 ) -> None:
-    """Labels that a model has not learned can only be answered wrongly: say so.
-
-    If some are ``required`` to be known and none is, that is an error.
-    """
+    """Say which labels are unknown; an error if one is ``required`` and none is."""
     names = labels.tolist()
     if len(names) and isinstance(names[0], tuple):
         names = [label for several in names for label in several]

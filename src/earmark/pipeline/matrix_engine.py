@@ -121,11 +121,8 @@ def cross_scores(
     weight: FloatVector | None = None,
     **more: Any,
 ) -> FloatMatrix:
-    """Class scores of the rows of each fold, by a model fitted on the others.
-
-    Columns are the sorted labels of y; a class that a fold's training part lacks
-    scores as low as the lowest class there. ``more`` goes to ``fit`` as it is.
-    """
+    """Class scores of the rows of each fold, by a model fitted on the others."""
+    # A class that a fold lacks scores as low as the lowest class there.
     classes = np.unique(y)
     scores = np.zeros((X.shape[0], len(classes)))
     for train, held in folds:
@@ -311,10 +308,7 @@ class Engine(ABC):
         return path._replace(documents=tuple(self.rows_[list(path.documents)].tolist()))
 
     def keep_rows(self, rows: IntVector) -> None:
-        """Remember which rows of what the user gave the training documents were.
-
-        Only a model that names training documents needs it.
-        """
+        """Remember which rows of what the user gave the training documents were."""
         in_order = np.array_equal(rows, np.arange(len(rows)))
         if getattr(self.model_, "documents_", None) is not None and not in_order:
             self.rows_ = rows

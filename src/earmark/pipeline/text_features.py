@@ -45,11 +45,8 @@ __all__ = [
 def encoded_texts(
     encoder: Encoder, texts: list[str], n_dimensions: int | None = None
 ) -> FloatMatrix:
-    """A row of finite numbers for each text; equal texts are encoded once.
-
-    ``n_dimensions`` is their number when the model was fitted; None while it is, and
-    then vectors of an encoder by name are kept on disk.
-    """
+    """A row of finite numbers for each text; equal texts are encoded once."""
+    # While a model is fitted, without ``n_dimensions``, vectors are kept on disk.
     places = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     distinct = list(places)
     if isinstance(encoder, str):
@@ -95,10 +92,8 @@ def vectors_from_words(
 
 
 def word_table(vectors: Vectors) -> Vectors:
-    """Vectors of words without what all have in common: mean and first component.
-
-    A word that the encoder does not know, all zeros, stays so.
-    """
+    """Vectors of words without what all have in common: mean and first component."""
+    # A word that the encoder does not know, all zeros, stays so.
     known = vectors.any(axis=1)
     rest = vectors[known].astype(np.float64)
     if len(rest):
@@ -351,11 +346,9 @@ class SemiFeatures(BaseEstimator):
         self.table_weighting_ = TfidfWeighting().fit(canonical_rows(words))
 
     def _spared(self, texts: list[str], n_labelled: int) -> BoolVector:
-        """Documents of a large pool that are not worth a slow encoder's time.
-
-        The sample that is encoded is drawn by the texts' hashes: it stays the same
-        when the pool grows or is put in another order, and so do cached vectors.
-        """
+        """Documents of a large pool that are not worth a slow encoder's time."""
+        # The sample that is encoded is drawn by the texts' hashes: it stays the same
+        # when the pool grows or is put in another order, and so do cached vectors.
         spared = np.zeros(len(texts), dtype=bool)
         named = isinstance(self.encoder, str) and self.table_ is None
         if not named or load_encoder(str(self.encoder)).is_quick:
@@ -469,11 +462,8 @@ _NORM = {None: None, "cosine": "l2", "share": "l1"}
 
 
 def fused_scorer(features: RegionFeatures, rule: LinearRule) -> FusedScorer | None:
-    """A scorer for fitted features and a linear rule, or None where none can serve.
-
-    None for vectorizers and weightings that have no fused pass, and for rows that
-    are scaled as a whole but made of several regions.
-    """
+    """A scorer for fitted features and a linear rule, or None where none can serve."""
+    # Rows that are scaled as a whole must not be made of several regions.
     if rule.unit and len(features.regions_) > 1:
         return None
     options = []
