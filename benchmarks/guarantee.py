@@ -42,8 +42,8 @@ from earmark.decision import (
     guaranteed_thresholds,
     smallest_sample,
 )
+from earmark.decision.calibration import confidence_features, learn_confidence
 from earmark.decision.decision import Scores, read_scores
-from earmark.decision.learned_confidence import confidence_features, learn_confidence
 from earmark.documents import load_corpus
 from earmark.features import WordCounter
 from earmark.models import BernoulliNaiveBayes, MultinomialNaiveBayes

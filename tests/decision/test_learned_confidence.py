@@ -7,12 +7,12 @@ from scipy import sparse, special
 from sklearn.naive_bayes import GaussianNB
 
 from earmark.decision import AbstainingClassifier
-from earmark.decision.decision import Scores
-from earmark.decision.learned_confidence import (
+from earmark.decision.calibration import (
     confidence_features,
     learn_confidence,
     mean_risk,
 )
+from earmark.decision.decision import Scores
 from earmark.models import MultinomialNaiveBayes
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from earmark.decision import guaranteed_threshold
-from earmark.decision.decision import Scores, read_scores
-from earmark.decision.learned_confidence import (
+from earmark.decision.calibration import (
     confidence_features,
     learn_confidence,
     mean_risk,
 )
+from earmark.decision.decision import Scores, read_scores
 from earmark.documents import load_corpus
 from earmark.features import WordCounter
 from earmark.models import MultinomialNaiveBayes

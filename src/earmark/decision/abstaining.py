@@ -17,6 +17,7 @@ from earmark.decision.any_of import (
     checked_labels,
     listed,
 )
+from earmark.decision.calibration import LearnedConfidence
 from earmark.decision.decision import (
     Decision,
     Scores,
@@ -34,7 +35,6 @@ from earmark.decision.guarantee import (
     several_words,
     words_per_label,
 )
-from earmark.decision.learned_confidence import LearnedConfidence
 from earmark.evaluation.labels import (
     as_labels,
     is_multi_label,

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse, special
 
+from earmark.decision.calibration import (
+    LearnedConfidence,
+    confidence_features,
+    document_lengths,
+    learn_confidence,
+)
 from earmark.decision.decision import Scores, log_probabilities, read_scores
 from earmark.decision.guarantee import (
     Coverages,
     Threshold,
     estimated_threshold,
     guaranteed_thresholds,
-)
-from earmark.decision.learned_confidence import (
-    LearnedConfidence,
-    confidence_features,
-    document_lengths,
-    learn_confidence,
 )
 from earmark.evaluation.duplicates import (
     DuplicateGroups,

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.decision.any_of import offered_if
+from earmark.decision.calibration import LearnedConfidence
 from earmark.decision.decision import (
     Decision,
     Scores,
@@ -28,7 +29,6 @@ from earmark.decision.guarantee import (
     several_words,
     words_per_label,
 )
-from earmark.decision.learned_confidence import LearnedConfidence
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
 from earmark.encoders.by_name import Encoder, require_encoder
 from earmark.evaluation.report.text import ForeignDocuments, telling_documents
