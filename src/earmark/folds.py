@@ -46,6 +46,8 @@ def take(X: DocumentsLike, rows: IntVector) -> DocumentsLike:
     if sparse.issparse(X):  # first: one of its formats is a dict
         return X.tocsr()[rows]
     if isinstance(X, Mapping):
+        if np.array_equal(rows, np.arange(n_rows(X))):
+            return X
         return {name: take(column, rows) for name, column in X.items()}
     if hasattr(X, "iloc"):
         return X.iloc[rows]
@@ -57,7 +59,8 @@ def take(X: DocumentsLike, rows: IntVector) -> DocumentsLike:
         return X[rows]
     if offers(X, "__array__"):
         return np.asarray(X)[rows]
-    return [X[row] for row in rows.tolist()]
+    items = X if offers(X, "__getitem__") else list(X)
+    return [items[row] for row in rows.tolist()]
 
 
 def rows_by_lot(n: int, most: int, seed: int = 0) -> IntVector:

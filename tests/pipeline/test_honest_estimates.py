@@ -1,7 +1,9 @@
 """Estimates that copies cannot fool, and words that say what was measured."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from numpy.testing import assert_array_equal
 
 from earmark import TextClassifier
 from earmark.models.registry import MODELS
@@ -81,3 +83,14 @@ def test_every_model_says_what_it_scores_on_documents_left_out(name, rng):
     model = TextClassifier(name, random_state=0).fit(texts, y)
     model.measure_confidence(texts, y)
     assert f"accuracy {model.evidence_.accuracy:.3f} on 40" in model.summary()
+
+
+@pytest.mark.parametrize("model", ["multinomial", "svm"])
+def test_arrow_columns_are_judged_as_lists_are(model, rng):
+    texts, y = documents(rng, 200)
+    texts[3], y[3] = texts[5], y[5]
+    settings = {"max_error": 0.3, "learn_confidence": True}
+    listed = TextClassifier(model, **settings).fit(texts, y)
+    arrow = TextClassifier(model, **settings).fit(pa.array(texts), y)
+    assert_array_equal(arrow.evidence_.certainty, listed.evidence_.certainty)
+    assert arrow.summary() == listed.summary()

@@ -14,11 +14,12 @@ from earmark.documents.parts import CodedLabels, Part
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.features.analysis import packed_by_class
+from earmark.folds import take
 from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.kernels.text import Documents
 from earmark.parameters import parse_size
 from earmark.pipeline.count_engine import text_statistics
-from earmark.pipeline.inputs import RegionTexts, as_region_texts, take
+from earmark.pipeline.inputs import RegionTexts, as_region_texts
 from earmark.statistics import TermCounts
 from earmark.typing import Estimator, IntVector, Labels, SparseMatrix
 

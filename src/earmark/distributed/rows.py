@@ -14,7 +14,7 @@ from scipy import sparse
 from earmark.distributed.counting import labelled_batches
 from earmark.distributed.executor import Executor, Item, Regions, Result
 from earmark.documents.parts import Part
-from earmark.pipeline.inputs import take
+from earmark.folds import take
 from earmark.statistics import ClassStatistics
 from earmark.typing import FloatVector, IntVector, Labels, SparseMatrix
 

@@ -18,8 +18,9 @@ from earmark.distributed.counting import PartCounts, labelled_batches
 from earmark.distributed.executor import Regions
 from earmark.documents.parts import CodedLabels, Part
 from earmark.exceptions import DataError
+from earmark.folds import take
 from earmark.kernels.term_merge import PackedTerms, pack_terms, unpack_terms
-from earmark.pipeline.inputs import SINGLE, RegionTexts, take
+from earmark.pipeline.inputs import SINGLE, RegionTexts
 from earmark.typing import BoolVector, IntVector
 
 # What learning from a document costs in memory: its vectors in every view, and its

@@ -33,7 +33,6 @@ __all__ = [
     "n_distinct",
     "n_documents",
     "require_same_kind",
-    "take",
     "warn_of_new_labels",
     "with_regions",
 ]
@@ -60,17 +59,6 @@ def n_distinct(texts: RegionTexts) -> int:
 def joined(texts: RegionTexts) -> list[str]:
     """One text per document, its regions on lines of their own."""
     return ["\n".join(row) for row in zip(*texts.values(), strict=True)]
-
-
-def take(texts: RegionTexts, rows: IntVector) -> RegionTexts:
-    """Some documents, by ascending number."""
-    if len(rows) == n_documents(texts):
-        return texts
-    taken: RegionTexts = {}
-    for name, column in texts.items():
-        items = column if isinstance(column, list) else list(column)
-        taken[name] = [items[i] for i in rows]
-    return taken
 
 
 def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:

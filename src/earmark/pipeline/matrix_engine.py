@@ -27,7 +27,7 @@ from earmark.decision.decision import (
 )
 from earmark.evaluation.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
-from earmark.folds import stratified_folds
+from earmark.folds import stratified_folds, take
 from earmark.kernels.rows import log_normalize
 from earmark.models import SemiSupervisedNaiveBayes
 from earmark.models.base import (
@@ -45,7 +45,7 @@ from earmark.models.descent import DescentClassifier
 from earmark.models.semi_supervised import SemiSupervisedClassifier
 from earmark.models.semi_supervised.views import encoder_by_words
 from earmark.parameters import offers, with_parameters
-from earmark.pipeline.inputs import RegionTexts, n_documents, take
+from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.text_features import (
     FusedScorer,
     RegionFeatures,

@@ -38,6 +38,7 @@ from earmark.exceptions import (
     NotSupportedError,
     UnavailableError,
 )
+from earmark.folds import take
 from earmark.models.registry import BuildOptions
 from earmark.parameters import offers, require_in_range, seed_of, with_parameters
 from earmark.pipeline.choice import Data, build_engine, choose, model_name, with_pool
@@ -53,7 +54,6 @@ from earmark.pipeline.inputs import (
     joined,
     n_documents,
     require_same_kind,
-    take,
     warn_of_new_labels,
     with_regions,
 )
@@ -769,7 +769,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def _pool(self, texts: RegionTexts, target: Target, unlabelled: Any) -> RegionTexts:
         """Unlabelled documents: rows without a label, and the ones given apart."""
-        pool = take(texts, target.unlabelled)
+        pool: RegionTexts = take(texts, target.unlabelled)
         if unlabelled is None:
             return pool
         more = as_region_texts(unlabelled, self.regions, "unlabelled")
