@@ -62,17 +62,27 @@ def build_engine(
     model: Any, features: Any, options: BuildOptions, multi_label: bool = False
 ) -> Engine:
     """An unfitted engine for a model name or an estimator."""
-    counter = make_counter(features, options.n_jobs)
     estimator, wanted, class_weight = _estimator(model, options)
-    columns = _region_features(counter, wanted, features, estimator)
     seed, n_jobs = options.random_state, options.n_jobs
+    is_semi = isinstance(estimator, SemiSupervisedClassifier) and not multi_label
+    if is_semi and (features is None or isinstance(features, Mapping)):
+        # Words of a single document carry nothing from text to text: two at least.
+        features = {"min_df": estimator.min_df, **(features or {})}
+    counter = make_counter(features, n_jobs)
+    if is_semi:
+        return SemiEngine(
+            SemiFeatures(counter, options.encoder),
+            estimator,
+            class_weight=options.class_weight,
+            random_state=seed,
+            names=options.names,
+        )
+    columns = _region_features(counter, wanted, features, estimator)
     if multi_label:
         several = AnyOfClassifier(
             estimator, random_state=seed or 0, n_jobs=n_jobs, verbose=options.verbose
         )
         return AnyOfEngine(columns, several, random_state=seed)
-    if isinstance(estimator, SemiSupervisedClassifier):
-        return _semi_engine(estimator, features, options)
     if isinstance(estimator, CountNaiveBayes) and isinstance(counter, WordCounter):
         return CountEngine(estimator, counter, class_weight=options.class_weight)
     return MatrixEngine(
@@ -92,22 +102,6 @@ def _estimator(model: Any, options: BuildOptions) -> tuple[Any, str, Any]:
             f"got {model!r}."
         )
     return model, wanted_features(model), options.class_weight
-
-
-def _semi_engine(
-    estimator: SemiSupervisedClassifier, features: Any, options: BuildOptions
-) -> SemiEngine:
-    """Words of a single document carry nothing from text to text: two at least."""
-    if features is None or isinstance(features, Mapping):
-        features = {"min_df": estimator.min_df, **(features or {})}
-    counter = make_counter(features, options.n_jobs)
-    return SemiEngine(
-        SemiFeatures(counter, options.encoder),
-        estimator,
-        class_weight=options.class_weight,
-        random_state=options.random_state,
-        names=options.names,
-    )
 
 
 def _region_features(

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from earmark.exceptions import NotSupportedError
 from earmark.models.base import ScoreParts
+from earmark.parameters import offers
 from earmark.pipeline.inputs import RegionTexts
 from earmark.pipeline.matrix_engine import Engine
 from earmark.pipeline.text_features import RegionFeatures
+from earmark.typing import Label
+
+if TYPE_CHECKING:
+    from earmark.models.hierarchical import HiddenNodes
 
 __all__ = [
     "Explanation",
@@ -20,7 +26,8 @@ __all__ = [
     "TermEvidence",
     "explain_documents",
     "explain_parts",
-    "in_region",
+    "hidden_nodes",
+    "telling_terms",
 ]
 
 _BAR = 24  # columns
@@ -265,3 +272,50 @@ def explain_parts(
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def telling_terms(
+    engine: Engine, top: int
+) -> dict[Label, list[tuple[str, float]]] | None:
+    """The terms that speak most for each class over the mean of the others."""
+    weights = engine.term_weights()
+    if weights is None:
+        return None
+    gap, n_classes = weights, weights.shape[1]
+    if n_classes > 1:
+        gap = weights - (weights.sum(axis=1, keepdims=True) - weights) / (n_classes - 1)
+    terms = {}
+    for c, label in enumerate(engine.classes_.tolist()):
+        column = gap[:, min(c, n_classes - 1)]
+        best = np.argsort(-column, kind="stable")[:top]
+        terms[label] = [
+            (in_region(*engine.describe(int(place))), float(column[place]))
+            for place in best
+            if np.isfinite(column[place])
+        ]
+    return terms
+
+
+class _ColumnNames(Sequence[str]):
+    """The names of an engine's columns, each looked up when asked for."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def __getitem__(self, column: Any) -> Any:
+        return in_region(*self._engine.describe(int(column)))
+
+    def __len__(self) -> int:
+        return int(self._engine.model_.n_features_in_)
+
+
+def hidden_nodes(engine: Engine, name: str, top: int) -> HiddenNodes:
+    """The hidden nodes of each class, with their most telling terms."""
+    if not offers(engine.model_, "describe"):
+        raise NotSupportedError(
+            "only model='hierarchical' with one label a document has hidden nodes to "
+            f"describe, this is {name!r}; telling_terms() shows the words of linear "
+            "models."
+        )
+    nodes: HiddenNodes = engine.model_.describe(_ColumnNames(engine), top=top)
+    return nodes

@@ -40,10 +40,15 @@ from earmark.exceptions import (
 )
 from earmark.folds import take
 from earmark.models.registry import BuildOptions
-from earmark.parameters import offers, require_in_range, seed_of, with_parameters
+from earmark.parameters import require_in_range, seed_of, with_parameters
 from earmark.pipeline.choice import Data, build_engine, choose, model_name, with_pool
 from earmark.pipeline.count_engine import CountEngine
-from earmark.pipeline.explanation import Explanation, explain_documents, in_region
+from earmark.pipeline.explanation import (
+    Explanation,
+    explain_documents,
+    hidden_nodes,
+    telling_terms,
+)
 from earmark.pipeline.inputs import (
     SINGLE,
     RegionTexts,
@@ -675,19 +680,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         None for models without one weight a term and class.
         """
         check_is_fitted(self)
-        weights = self.engine_.term_weights()
-        if weights is None:
-            return None
-        found = {}
-        for c, label in enumerate(self.classes_.tolist()):
-            gap = _against_rest(weights, c)
-            best = np.argsort(-gap, kind="stable")[:top]
-            found[label] = [
-                (in_region(*self.engine_.describe(int(column))), float(gap[column]))
-                for column in best
-                if np.isfinite(gap[column])
-            ]
-        return found
+        return telling_terms(self.engine_, top)
 
     def describe(self, top: int = 10) -> HiddenNodes:
         """The hidden nodes of each class: weight and ``top`` most telling terms.
@@ -695,15 +688,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         For ``model="hierarchical"``. ``print`` the result, or call its ``plot()``.
         """
         check_is_fitted(self)
-        model: Any = getattr(self.engine_, "model_", None)
-        if not offers(model, "describe"):
-            raise NotSupportedError(
-                "only model='hierarchical' with one label a document has hidden nodes "
-                f"to describe, this is {self.model_name_!r}; telling_terms() shows "
-                "the words of linear models."
-            )
-        nodes: HiddenNodes = model.describe(_ColumnNames(self.engine_, model), top=top)
-        return nodes
+        return hidden_nodes(self.engine_, self.model_name_, top)
 
     @property
     def is_multi_label_(self) -> bool:
@@ -955,27 +940,6 @@ def _require_two_classes(target: Target, names: ClassNames) -> None:
         f"the labels hold one class only, {target.labels[0]!s}; expected at least 2: "
         "label some documents of another class."
     )
-
-
-class _ColumnNames:
-    """The names of a model's columns, each looked up when asked for."""
-
-    def __init__(self, engine: Engine, model: Any) -> None:
-        self._engine = engine
-        self._length = int(model.n_features_in_)
-
-    def __getitem__(self, column: int) -> str:
-        return in_region(*self._engine.describe(int(column)))
-
-    def __len__(self) -> int:
-        return self._length
-
-
-def _against_rest(weights: FloatMatrix, c: int) -> Any:
-    if weights.shape[1] == 1:
-        return weights[:, 0]
-    rest = (weights.sum(axis=1) - weights[:, c]) / (weights.shape[1] - 1)
-    return weights[:, c] - rest
 
 
 def new_engine(classifier: TextClassifier) -> Any:

@@ -54,13 +54,20 @@ def encoded_texts(
         answer: Any = load_encoder(encoder).encoded(distinct, store=store)
     else:
         answer = encoder(distinct)
-    vectors = _checked_vectors(_as_numbers(answer), distinct, n_dimensions)
+    try:
+        vectors = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            "TextClassifier.encoder must give an array of numbers, got "
+            f"{type(answer).__name__} that cannot be read as one ({error})."
+        ) from error
+    _require_vectors(vectors, distinct, n_dimensions)
     return vectors[[places[text] for text in texts]]
 
 
-def _checked_vectors(
+def _require_vectors(
     vectors: FloatMatrix, texts: list[str], n_dimensions: int | None
-) -> FloatMatrix:
+) -> None:
     if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
         raise DataError(
             f"TextClassifier.encoder must give an array with a row for each of "
@@ -78,7 +85,6 @@ def _checked_vectors(
             f"TextClassifier.encoder must give finite numbers, got NaN or "
             f"infinity for text {bad[0]}: {texts[bad[0]]!r:.60}."
         )
-    return vectors
 
 
 def vectors_from_words(
@@ -104,16 +110,6 @@ def word_table(vectors: Vectors) -> Vectors:
     table = np.zeros(vectors.shape, dtype=np.float32)
     table[known] = rest
     return table
-
-
-def _as_numbers(answer: Any) -> FloatMatrix:
-    try:
-        return np.asarray(answer, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            "TextClassifier.encoder must give an array of numbers, got "
-            f"{type(answer).__name__} that cannot be read as one ({error})."
-        ) from error
 
 
 def make_counter(features: Any, n_jobs: int | None) -> Any:
