@@ -128,7 +128,8 @@ class NoveltyDetector(BaseEstimator):
             exactly; without them training documents do, left out in folds.
 
         """
-        self._check_parameters()
+        require_integer(self, "max_documents", low=1)
+        require_integer(self, "n_folds", low=2)
         texts = list(X)
         if not texts:
             raise DataError("NoveltyDetector.fit: X holds no document; give some.")
@@ -189,10 +190,6 @@ class NoveltyDetector(BaseEstimator):
         return f"{lines}; at most {100 * level:g} % of ordinary ones are called foreign"
 
     # -- private -------------------------------------------------------------
-
-    def _check_parameters(self) -> None:
-        require_integer(self, "max_documents", low=1)
-        require_integer(self, "n_folds", low=2)
 
     def _counter(self) -> HashedCounter:
         return HashedCounter(

@@ -468,10 +468,18 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def _outdate(self) -> None:
         """What was known about errors and novelty does not hold after a change."""
-        if self.evidence_ is not None and self.max_error is not None:
-            _warn_outdated("max_error", "measure_confidence")
-        if self.novelty_ is not None and self.max_novelty is not None:
-            _warn_outdated("max_novelty", "measure_novelty")
+        for parameter, value, known, method in (
+            ("max_error", self.max_error, self.evidence_, "measure_confidence"),
+            ("max_novelty", self.max_novelty, self.novelty_, "measure_novelty"),
+        ):
+            if value is not None and known is not None:
+                warnings.warn(
+                    f"what {parameter} rests on does not hold after this change: "
+                    f"before the next predict, call {method} with documents, or "
+                    f"set_params({parameter}=None).",
+                    EarmarkWarning,
+                    stacklevel=3,
+                )
         self.novelty_ = None
         self._rest_on(None)
 
@@ -920,15 +928,6 @@ def _copies(evidence: Evidence) -> str:
     of = "training documents or of each other" if evidence.held_out else "others"
     copies = "near-duplicate" if evidence.n_copies == 1 else "near-duplicates"
     return f"; without {evidence.n_copies:,} {copies} of {of}"
-
-
-def _warn_outdated(parameter: str, method: str) -> None:
-    warnings.warn(
-        f"what {parameter} rests on does not hold after this change: before the next "
-        f"predict, call {method} with documents, or set_params({parameter}=None).",
-        EarmarkWarning,
-        stacklevel=4,
-    )
 
 
 def _require_two_classes(target: Target, names: ClassNames) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -462,37 +462,28 @@ def fused_scorer(features: RegionFeatures, rule: LinearRule) -> FusedScorer | No
     # Rows that are scaled as a whole must not be made of several regions.
     if rule.unit and len(features.regions_) > 1:
         return None
-    options = []
-    for counter, weighting in zip(
-        features.counters_, features.weightings_, strict=True
+    fitted = (features.counters_, features.weightings_, features.widths_)
+    regions, start = [], 0
+    for region, counter, weighting, width in zip(
+        features.regions_, *fitted, strict=True
     ):
-        option = {} if counter is None else _options(counter, weighting, rule)
+        if counter is None:
+            continue
+        option = _options(counter, weighting, rule)
         if option is None:
             return None
-        options.append(option)
-    return FusedScorer(features, rule, options)
+        block = rule.weights[start : start + width]
+        regions.append((region, known_terms(counter), block, option))
+        start += width
+    return FusedScorer(rule, regions)
 
 
+@dataclass(frozen=True, eq=False)
 class FusedScorer:
     """Linear scores of texts, region after region; made by ``fused_scorer``."""
 
-    def __init__(
-        self, features: RegionFeatures, rule: LinearRule, options: list[dict[str, Any]]
-    ) -> None:
-        self.rule = rule
-        ends = np.cumsum(features.widths_).tolist()
-        self._regions = [
-            (region, known_terms(counter), rule.weights[end - width : end], option)
-            for region, counter, width, end, option in zip(
-                features.regions_,
-                features.counters_,
-                features.widths_,
-                ends,
-                options,
-                strict=True,
-            )
-            if counter is not None
-        ]
+    rule: LinearRule
+    regions: list[tuple[str, KnownTerms, FloatMatrix, dict[str, Any]]]
 
     def scores(self, texts: RegionTexts) -> FloatMatrix:
         """Class scores (n_documents, n_classes); a missing region counts as empty."""
@@ -500,7 +491,7 @@ class FusedScorer:
         total = np.tile(rule.offset, (n_texts, 1))
         n_tokens = np.zeros(n_texts, dtype=np.int64)
         nothing = np.zeros(len(rule.offset))
-        for region, terms, block, option in self._regions:
+        for region, terms, block, option in self.regions:
             if region in texts:
                 part, known = terms.score(texts[region], block, nothing, **option)
                 total += part
