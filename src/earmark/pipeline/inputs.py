@@ -15,6 +15,7 @@ from scipy import sparse
 
 from earmark.evaluation.labels import object_array
 from earmark.exceptions import DataError, EarmarkWarning
+from earmark.folds import take
 from earmark.kernels.text import Documents
 from earmark.parameters import shape_of
 from earmark.text.containers import as_list, as_texts, is_missing
@@ -205,6 +206,12 @@ class Target:
         missing = np.ones(self.n_documents, dtype=np.bool_)
         missing[self.labelled] = False
         return np.flatnonzero(missing)
+
+    def split(self, texts: RegionTexts) -> tuple[RegionTexts, RegionTexts]:
+        """The documents with a label, and the others."""
+        if not len(self.unlabelled):
+            return texts, {name: [] for name in texts}
+        return take(texts, self.labelled), take(texts, self.unlabelled)
 
 
 def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:

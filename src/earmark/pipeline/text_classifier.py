@@ -286,8 +286,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         options = self._new_options(() if classes is None else classes)
         target = self._target(y, n_documents(texts), options.names)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
-        labelled = take(texts, target.labelled)
-        pool = self._pool(texts, target, unlabelled)
+        labelled, pool = self._split(texts, target, unlabelled)
         features = fitting_features(self.features, texts)
         data = Data(features, options, labelled, target, pool, weight, self.budget)
         choice = choose(self.model, data)
@@ -365,8 +364,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """
         texts, target = self._fitted_pair(X, y)
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
-        pool = self._pool(texts, target, unlabelled)
-        known = take(texts, target.labelled), target.labels, weight, pool
+        labelled, pool = self._split(texts, target, unlabelled)
+        known = labelled, target.labels, weight, pool
         self._rest_on(self._training(*known).evidence(self._judge()))
         return self
 
@@ -378,8 +377,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         ``fit`` does so when ``max_novelty`` is set. ``decide`` then has p-values.
         """
         texts, target = self._fitted_pair(X, y)
-        pool = self._pool(texts, target, unlabelled)
-        self._learn_ordinary(take(texts, target.labelled), target.labels, pool)
+        labelled, pool = self._split(texts, target, unlabelled)
+        self._learn_ordinary(labelled, target.labels, pool)
         return self
 
     def _learn_ordinary(
@@ -760,14 +759,16 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         texts = self._texts(X)
         return texts, as_target(y, n_documents(texts), self.multi_label)
 
-    def _pool(self, texts: RegionTexts, target: Target, unlabelled: Any) -> RegionTexts:
-        """Unlabelled documents: rows without a label, and the ones given apart."""
-        pool: RegionTexts = take(texts, target.unlabelled)
+    def _split(
+        self, texts: RegionTexts, target: Target, unlabelled: DocumentsLike
+    ) -> tuple[RegionTexts, RegionTexts]:
+        """Labelled documents; rows without a label, and the ones given apart."""
+        labelled, pool = target.split(texts)
         if unlabelled is None:
-            return pool
+            return labelled, pool
         more = as_region_texts(unlabelled, self.regions, "unlabelled")
         more = with_regions(more, list(texts), self.regions, "unlabelled")
-        return {name: [*pool[name], *more[name]] for name in texts}
+        return labelled, {name: [*pool[name], *more[name]] for name in texts}
 
     def _pair(
         self, pair: Any, where: str, training: RegionTexts
