@@ -61,8 +61,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = ["AbstainingClassifier"]
-
 _METHODS = ("split", "leave_one_out", "cross_validated")
 
 

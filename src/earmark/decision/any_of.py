@@ -68,16 +68,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = [
-    "AnyOfClassifier",
-    "FitParams",
-    "WrappingClassifier",
-    "best_cut",
-    "checked_labels",
-    "listed",
-    "offered_if",
-]
-
 
 class offered_if:  # noqa: N801 - a decorator
     """Offer a method only where ``check(self)`` does not raise UnavailableError.

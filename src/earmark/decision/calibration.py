@@ -38,17 +38,6 @@ from earmark.typing import (
     IntVector,
 )
 
-__all__ = [
-    "IsotonicCalibrator",
-    "LearnedConfidence",
-    "PlattCalibrator",
-    "TemperatureCalibrator",
-    "confidence_features",
-    "document_lengths",
-    "learn_confidence",
-    "mean_risk",
-]
-
 _FEWEST = 10  # right and wrong answers in the evidence, each
 _USEFUL = 0.95  # of the mean risk of the log-odds: it must fall below
 _MOST = 700.0  # log-odds beyond this are told apart by nothing

@@ -31,22 +31,6 @@ from earmark.typing import (
     Labels,
 )
 
-__all__ = [
-    "Decision",
-    "Ranking",
-    "Scores",
-    "any_of_decision",
-    "class_log_odds",
-    "has_probabilities",
-    "label_tuples",
-    "log_odds",
-    "log_probabilities",
-    "one_of_decision",
-    "rank",
-    "read_scores",
-    "with_abstain_label",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Scores:

@@ -57,8 +57,6 @@ from earmark.typing import (
     LabelsLike,
 )
 
-__all__ = ["Evidence", "Judge", "Promise", "Training", "any_of_evidence", "split_rows"]
-
 # Documents times classes whose scores are held at a time.
 _MOST_SCORES = 10_000_000
 

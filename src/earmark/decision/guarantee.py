@@ -48,20 +48,6 @@ from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, BoolVector, FloatVector, IntVector
 
-__all__ = [
-    "MIN_COVERAGE",
-    "Coverages",
-    "Threshold",
-    "checked_coverages",
-    "estimated_threshold",
-    "guaranteed_threshold",
-    "guaranteed_thresholds",
-    "several_words",
-    "smallest_sample",
-    "starting_ranks",
-    "words_per_label",
-]
-
 MIN_COVERAGE = (0.1, 0.25, 0.5)
 """Shares of the documents at which testing starts unless told otherwise."""
 

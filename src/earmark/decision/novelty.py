@@ -28,8 +28,6 @@ from earmark.kernels.rows import (
 from earmark.parameters import require_integer, with_parameters
 from earmark.typing import FloatMatrix, FloatVector, IntVector, LabelsLike, SparseMatrix
 
-__all__ = ["USUAL_LEVEL", "NoveltyDetector", "smallest_p_value"]
-
 # p-value up to which a document is called foreign if nothing else is said.
 USUAL_LEVEL = 0.05
 # Chosen on development draws from the training parts of three corpora.

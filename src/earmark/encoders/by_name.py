@@ -24,21 +24,6 @@ from earmark._optional import require
 from earmark.exceptions import DataError, MissingDependencyError
 from earmark.progress import counted
 
-__all__ = [
-    "KINDS",
-    "WORDS",
-    "Encoder",
-    "NamedEncoder",
-    "Vectors",
-    "fetch_encoder",
-    "load_encoder",
-    "parse_name",
-    "probe_vectors",
-    "require_encoder",
-    "same_encoder",
-    "text_key",
-]
-
 Vectors = NDArray[np.float32]
 
 # A name, or a function from a list of texts to an array with a row for each.

@@ -26,8 +26,6 @@ from earmark.exceptions import DataError
 from earmark.parameters import parse_size
 from earmark.whole_files import cache_folder, locked_file
 
-__all__ = ["Entry", "VectorCache", "cache_entries", "clear_cache"]
-
 logger = logging.getLogger("earmark")
 
 _N_STRIPES = 8

@@ -44,19 +44,6 @@ from earmark.progress import tracked
 from earmark.text.tokens import mixes_languages
 from earmark.typing import BoolVector, Labels, SparseMatrix
 
-__all__ = [
-    "Choice",
-    "Data",
-    "Trials",
-    "best_trial",
-    "build_engine",
-    "candidates",
-    "choose",
-    "model_name",
-    "unused_pool",
-    "with_pool",
-]
-
 
 def build_engine(
     model: Any, features: Any, options: BuildOptions, multi_label: bool = False

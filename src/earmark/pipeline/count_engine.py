@@ -28,8 +28,6 @@ from earmark.statistics import ClassStatistics
 from earmark.statistics.class_statistics import label_positions, require_same_classes
 from earmark.typing import FloatMatrix, FloatVector, Labels, WeightsLike
 
-__all__ = ["CountEngine", "class_factors", "kept_statistics", "text_statistics"]
-
 
 def text_statistics(
     counter: WordCounter,

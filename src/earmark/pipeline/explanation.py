@@ -20,16 +20,6 @@ from earmark.typing import Label
 if TYPE_CHECKING:
     from earmark.models.hierarchical import HiddenNodes
 
-__all__ = [
-    "Explanation",
-    "PathEvidence",
-    "TermEvidence",
-    "explain_documents",
-    "explain_parts",
-    "hidden_nodes",
-    "telling_terms",
-]
-
 _BAR = 24  # columns
 _NAME = 30
 

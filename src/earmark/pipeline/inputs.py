@@ -23,21 +23,6 @@ from earmark.text.regions import split_mail
 from earmark.text.tokens import unspaced_share
 from earmark.typing import IntVector, Labels, LabelsLike
 
-__all__ = [
-    "SINGLE",
-    "RegionTexts",
-    "Target",
-    "as_region_texts",
-    "as_target",
-    "fitting_features",
-    "joined",
-    "n_distinct",
-    "n_documents",
-    "require_same_kind",
-    "warn_of_new_labels",
-    "with_regions",
-]
-
 # Region name -> one text per document; a single region is called "text".
 RegionTexts: TypeAlias = dict[str, Documents]
 

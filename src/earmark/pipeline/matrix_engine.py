@@ -65,21 +65,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-__all__ = [
-    "AnyOfEngine",
-    "Engine",
-    "MatrixEngine",
-    "More",
-    "SemiEngine",
-    "class_scores",
-    "cross_scores",
-    "is_unsure",
-    "score_parts",
-    "told_of_encoder",
-    "told_of_names",
-]
-
-
 _MANY_DOCUMENTS = 10_000
 # From so many documents on a scale for probabilities is worth having, ...
 _LEAST_CALIBRATING = 30

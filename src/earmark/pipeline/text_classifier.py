@@ -88,8 +88,6 @@ if TYPE_CHECKING:
     from earmark.evaluation import Report
     from earmark.models.hierarchical import HiddenNodes
 
-__all__ = ["TextClassifier", "adopt_engine", "new_engine"]
-
 _LABELS_TOLD = 20  # labels whose promise summary() tells one by one
 _BY_CHARACTERS = "text without spaces: characters and pairs of them are counted"
 

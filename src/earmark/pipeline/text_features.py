@@ -32,15 +32,6 @@ from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
 from earmark.text.preparation import TextPreparation
 from earmark.typing import BoolVector, FloatMatrix, IntVector, SparseMatrix
 
-__all__ = [
-    "FusedScorer",
-    "RegionFeatures",
-    "SemiFeatures",
-    "encoded_texts",
-    "fused_scorer",
-    "make_counter",
-]
-
 
 def encoded_texts(
     encoder: Encoder, texts: list[str], n_dimensions: int | None = None

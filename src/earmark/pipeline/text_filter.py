@@ -11,8 +11,6 @@ import numpy as np
 from earmark.exceptions import DataError
 from earmark.typing import BoolVector
 
-__all__ = ["TextFilter"]
-
 _BREAK = re.compile(r"\n[^\S\n]*\n\s*")
 
 
