@@ -9,8 +9,8 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 182,
-    "lines": 48_490,
+    "files": 181,
+    "lines": 48_199,
     "private imports": 0,
     "private attributes": 0,
     "Any": 753,
