@@ -29,7 +29,7 @@ from earmark.models import (
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
-from earmark.models.base import ExplainsScores, LinearModel
+from earmark.models.base import LinearModel, ScoringClassifier
 
 MODELS = [
     cls
@@ -103,7 +103,7 @@ def test_scores_parts_and_linear_rule_agree(cls, data):
     X, y = data
     model = cls().fit(X, y)
     assert isinstance(model, LinearModel)
-    assert isinstance(model, ExplainsScores)
+    assert isinstance(model, ScoringClassifier)
     scores = model.class_scores(X)
     for row, parts in zip(scores, model.score_parts(X), strict=True):
         total = parts.terms.sum(axis=0) + sum(parts.constants.values())

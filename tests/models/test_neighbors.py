@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from earmark.exceptions import DataError
 from earmark.models import NeighborsClassifier
 from earmark.models.neighbors import Neighbor
-from earmark.models.neighbors.search import chosen_classes
+from earmark.models.neighbors.classifier import chosen_classes
 
 HALF = np.sqrt(0.5)
 # Table 14.1 of Manning, Raghavan and Schütze (2008): d1-d3 China, d4 not.

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
+from sklearn.base import BaseEstimator
 
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.kernels.backend import native
@@ -58,7 +59,7 @@ _LONGEST_TEXT = 2**28
 
 
 @with_parameters()
-class AnalysisMixin:
+class AnalysisMixin(BaseEstimator):
     """The text side of a counter: how documents become terms."""
 
     input: str = "content"
@@ -100,6 +101,12 @@ class AnalysisMixin:
         analysis = Analysis(self)
         analyze = analysis.analyzer()
         return lambda document: analyze(analysis.decode(document))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
 
 
 class Analysis:

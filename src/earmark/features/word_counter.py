@@ -12,7 +12,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
@@ -163,7 +162,7 @@ _SEEN = ("n_documents_", "seen_terms_", "seen_document_count_", "seen_token_coun
 
 
 @with_parameters()
-class WordCounter(AnalysisMixin, BaseEstimator):
+class WordCounter(AnalysisMixin):
     r"""Turn documents into a sparse matrix of term counts.
 
     Parameters and results are those of scikit-learn's ``CountVectorizer``, bit
@@ -441,15 +440,9 @@ class WordCounter(AnalysisMixin, BaseEstimator):
             )
         return state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
-
 
 @with_parameters()
-class HashedCounter(AnalysisMixin, BaseEstimator):
+class HashedCounter(AnalysisMixin):
     r"""Turn documents into counts of hashed terms; nothing to fit, nothing to store.
 
     Parameters and results are those of scikit-learn's ``HashingVectorizer``; the
@@ -527,8 +520,6 @@ class HashedCounter(AnalysisMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
         tags.requires_fit = False
         return tags
 

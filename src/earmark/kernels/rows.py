@@ -252,11 +252,9 @@ def right_singular_vectors(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """V (n_columns, rank) and the singular values of a matrix known by its products.
 
-    ``times(Q)`` is M @ Q and ``transposed_times(Q)`` is M.T @ Q. A random block is
-    pushed through M, then ``n_power`` times through M M.T, made orthonormal in
-    between; the small problem that is left is solved exactly (Halko, Martinsson
-    and Tropp, 2011, algorithm 4.4). Signs are fixed: the largest entry of each
-    vector is positive. Same seed, same bytes.
+    A random block goes through M, then ``n_power`` times through M M.T, made
+    orthonormal in between; the small problem that is left is solved exactly (Halko,
+    Martinsson and Tropp, 2011, algorithm 4.4). Each vector's largest entry is positive.
     """
     rng = np.random.default_rng(seed)
     width = min(rank + _OVERSAMPLING, n_columns)

@@ -343,12 +343,10 @@ def fitted_temperature(
 ) -> float | None:
     """The T for which softmax(scores / T) predicts the labels ``own`` best.
 
-    Minimises the weighted log loss, which is convex in 1 / T, and ``pull`` times the
-    square of log T. Where ``softened``, the target is as in Platt's scaling not 1 but a
-    little less, as if two more documents had had any label: a handful of documents
-    cannot prove certainty. A score of -inf marks an impossible class. Documents whose
-    own class is impossible are left out; None where nothing is left to learn from.
-    ``bounds`` are those of log 1 / T; by default they follow the spread of the scores.
+    Minimises the weighted log loss, convex in 1 / T, plus ``pull`` (log T)^2. If
+    ``softened``, the target is a little less than 1, as in Platt's scaling: a handful
+    of documents cannot prove certainty. -inf marks an impossible class; documents of
+    one are left out, None where none is left. ``bounds`` are those of log 1 / T.
     """
     from scipy.optimize import brentq
 

@@ -3,7 +3,7 @@
 Base classes make answers of a matrix of class scores; ``AdditiveClassifier`` is one
 whose training is a sum over documents: accumulate, then finalise. A ``LinearModel``
 gives its scores as one weight for each term, so that they can be summed up while
-the text is read. A model that ``ExplainsScores`` takes the scores of a document apart.
+the text is read.
 """
 
 from __future__ import annotations
@@ -52,17 +52,6 @@ class LinearModel(Protocol):
 
     def linear_rule(self) -> LinearRule | None:
         """The scores as a sum over a row's entries; None where they are not one."""
-
-
-@runtime_checkable
-class ExplainsScores(Protocol):
-    """A classifier whose class scores can be taken apart (AB3)."""
-
-    def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
-        """The scores of each document, taken apart."""
-
-    def term_weights(self) -> FloatMatrix | None:
-        """Weight of each term for each class (n_features, n_classes), if it has one."""
 
 
 @dataclass(frozen=True)

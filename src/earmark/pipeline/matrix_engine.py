@@ -31,7 +31,6 @@ from earmark.folds import stratified_folds, take
 from earmark.kernels.rows import log_normalize
 from earmark.models import SemiSupervisedNaiveBayes
 from earmark.models.base import (
-    ExplainsScores,
     LinearRule,
     LogitClassifier,
     RankingClassifier,
@@ -132,7 +131,7 @@ def _weights(weight: FloatVector | None) -> dict[str, Any]:
 
 def score_parts(model: Any, X: SparseMatrix) -> list[ScoreParts]:
     """The scores of each document, taken apart, for a model that is a sum."""
-    if isinstance(model, ExplainsScores):
+    if isinstance(model, ScoringClassifier):
         return model.score_parts(X)
     form = linear_rule(model)
     if form is None:
@@ -271,7 +270,7 @@ class Engine(ABC):
 
     def term_weights(self) -> FloatMatrix | None:
         """Weight of each term for each class (n_terms, n_classes), if there is one."""
-        if isinstance(self.model_, ExplainsScores):
+        if isinstance(self.model_, ScoringClassifier):
             return self.model_.term_weights()
         rule = linear_rule(self.model_)
         return None if rule is None else rule.weights

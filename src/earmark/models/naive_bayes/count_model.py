@@ -46,9 +46,8 @@ DENSE_CELLS = 2**24
 class SparseWeights:
     """weights_wc = (by_term_w + by_class_c + extra_wc) * scale_c, most extra_wc 0.
 
-    Ten thousand classes and thirty thousand terms are 2.4 GB of weights, nearly all of
-    them alike: a term that a class has never had weighs what the smoothing says. What
-    differs is as sparse as the counts.
+    Of ten thousand classes and thirty thousand terms nearly all weights are alike: a
+    term that a class has never had weighs what the smoothing says.
     """
 
     extra: SparseMatrix

@@ -86,15 +86,12 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
         self.var_ = np.maximum(moments.squares / seen[:, None] + floor, _TINY)
 
     def _joint_log_likelihood(self, X: Matrix) -> FloatMatrix:
-        parts = [self._log_likelihood(block) for _, block in dense_blocks(X)]
-        return np.concatenate(parts) + self.class_log_prior_
-
-    def _log_likelihood(self, block: FloatMatrix) -> FloatMatrix:
-        columns = [
-            _log_normal(block, mean, var)
-            for mean, var in zip(self.theta_, self.var_, strict=True)
+        classes = list(zip(self.theta_, self.var_, strict=True))
+        parts = [
+            np.stack([_log_normal(block, *moments) for moments in classes], axis=1)
+            for _, block in dense_blocks(X)
         ]
-        return np.stack(columns, axis=1)
+        return np.concatenate(parts) + self.class_log_prior_
 
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """Log density of each feature in each class, and the prior (AB3)."""

@@ -1,6 +1,5 @@
 """k nearest neighbours by cosine, distance or product."""
 
-from earmark.models.neighbors.classifier import NeighborsClassifier
-from earmark.models.neighbors.search import Answer, Neighbor
+from earmark.models.neighbors.classifier import Answer, Neighbor, NeighborsClassifier
 
 __all__ = ["Answer", "Neighbor", "NeighborsClassifier"]

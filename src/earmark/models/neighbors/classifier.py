@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import field
 from itertools import pairwise
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -13,19 +13,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
+from earmark.kernels.keys import GOLDEN, mixed_bits
 from earmark.kernels.rows import canonical_rows, unit_rows
 from earmark.models.base import ScoreParts, ScoringClassifier
-from earmark.models.neighbors.search import (
-    Answer,
-    Neighbor,
-    Search,
-    SketchSearch,
-    best_k,
-    build_search,
-    chosen_classes,
-    counted_votes,
-    vote_weights,
-)
+from earmark.models.neighbors.search import Search, SketchSearch, build_search
 from earmark.parameters import (
     random_state_of,
     require_integer,
@@ -49,6 +40,29 @@ from earmark.typing import (
 _RECALL_SAMPLE = 200
 # Neighbours that an explanation names.
 _NAMED = 5
+
+
+class Neighbor(NamedTuple):
+    """A training document that spoke for a decision."""
+
+    position: int
+    """Its place among the documents learned."""
+    label: object
+    similarity: float
+    """Cosine or product with the document in question, or 1 / (1 + distance)."""
+
+
+class Answer(NamedTuple):
+    """Everything about some documents, from one search."""
+
+    labels: Labels
+    """The label of each document."""
+    probabilities: FloatMatrix
+    """Share of the votes for each class, (n_samples, n_classes)."""
+    similarities: FloatMatrix
+    """Similarity of each neighbour, best first; 0 where there is none."""
+    positions: IntVector
+    """Its place among the documents learned; -1 where there is none."""
 
 
 @with_parameters()
@@ -419,6 +433,60 @@ class NeighborsClassifier(ScoringClassifier):
     def _sizes(self) -> FloatVector:
         sizes = np.bincount(self.targets_, minlength=len(self.classes_))
         return np.asarray(sizes, dtype=np.float64)
+
+
+def vote_weights(similarity: FloatMatrix, index: IntVector, vote: str) -> FloatMatrix:
+    """What each neighbour's vote weighs; 0 where there is none, or it is unlike."""
+    if vote == "similarity":
+        return np.maximum(similarity, 0.0)
+    return (index >= 0).astype(np.float64)
+
+
+def counted_votes(
+    targets: IntVector, weight: FloatMatrix, n_classes: int
+) -> FloatMatrix:
+    """Sum of the neighbours' votes for their ``targets``, (n_samples, n_classes)."""
+    n_samples = len(targets)
+    cell = np.arange(n_samples)[:, None] * n_classes + targets
+    total = np.bincount(
+        cell.ravel(), weight.ravel(), minlength=n_samples * n_classes
+    ).reshape(n_samples, n_classes)
+    return np.asarray(total, dtype=np.float64)
+
+
+def chosen_classes(votes: FloatMatrix, nearest: IntVector, seed: int) -> IntVector:
+    """The class with most votes; equal ones by lot."""
+    # Drawn from the seed and the nearest neighbour: what stands beside in X has no say.
+    best = votes.argmax(axis=1)
+    tied = votes == votes.max(axis=1, keepdims=True)
+    rows = np.flatnonzero(tied.sum(axis=1) > 1)
+    if len(rows):
+        key = nearest[rows].astype(np.uint64)[:, None] * GOLDEN + np.uint64(seed)
+        step = np.arange(votes.shape[1], dtype=np.uint64) * np.uint64(
+            0xD1B54A32D192ED03
+        )
+        lots = np.where(tied[rows], mixed_bits(key + step) | np.uint64(1), np.uint64(0))
+        best[rows] = lots.argmax(axis=1)
+    return np.asarray(best, dtype=np.int64)
+
+
+def best_k(
+    targets: IntVector, weight: FloatMatrix, own: IntVector, shares: FloatVector
+) -> int:
+    """The smallest number of neighbours that labels most documents right."""
+    n_samples, most = targets.shape
+    every = np.arange(n_samples)
+    votes = np.zeros((n_samples, len(shares)))
+    right = np.empty(most)
+    for k in range(most):
+        votes[every, targets[:, k]] += weight[:, k]
+        top = votes.max(axis=1, keepdims=True)
+        tied = votes == top
+        # A tie counts as the chance that the lot falls on the right class.
+        chance = tied[every, own] / tied.sum(axis=1)
+        alone = top[:, 0] == 0
+        right[k] = np.where(alone, shares.argmax() == own, chance).sum()
+    return int(right.argmax()) + 1
 
 
 def _shares_of(votes: FloatMatrix) -> FloatMatrix:

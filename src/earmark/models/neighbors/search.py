@@ -1,4 +1,4 @@
-"""From documents to neighbours, to votes, to labels (VS3).
+"""From documents to their neighbours (VS3).
 
 Every search returns similarities and positions, best first, equal ones by position;
 0 and -1 fill up where there are fewer neighbours than asked for.
@@ -7,7 +7,6 @@ Every search returns similarities and positions, best first, equal ones by posit
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from scipy.spatial import cKDTree
 from earmark.kernels.keys import GOLDEN, mixed_bits
 from earmark.kernels.postings import build_postings, top_similar
 from earmark.kernels.rows import squared_lengths, unit_rows
-from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels, SparseMatrix
+from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 Neighbors = tuple[FloatMatrix, IntVector]
 
@@ -223,80 +222,3 @@ def _best(scores: FloatMatrix, k: int, exclude: IntVector) -> Neighbors:
         similarity[row, : len(order)] = mine[order]
         index[row, : len(order)] = places[order]
     return similarity, index
-
-
-class Neighbor(NamedTuple):
-    """A training document that spoke for a decision."""
-
-    position: int
-    """Its place among the documents learned."""
-    label: object
-    similarity: float
-    """Cosine or product with the document in question, or 1 / (1 + distance)."""
-
-
-class Answer(NamedTuple):
-    """Everything about some documents, from one search."""
-
-    labels: Labels
-    """The label of each document."""
-    probabilities: FloatMatrix
-    """Share of the votes for each class, (n_samples, n_classes)."""
-    similarities: FloatMatrix
-    """Similarity of each neighbour, best first; 0 where there is none."""
-    positions: IntVector
-    """Its place among the documents learned; -1 where there is none."""
-
-
-def vote_weights(similarity: FloatMatrix, index: IntVector, vote: str) -> FloatMatrix:
-    """What each neighbour's vote weighs; 0 where there is none, or it is unlike."""
-    if vote == "similarity":
-        return np.maximum(similarity, 0.0)
-    return (index >= 0).astype(np.float64)
-
-
-def counted_votes(
-    targets: IntVector, weight: FloatMatrix, n_classes: int
-) -> FloatMatrix:
-    """Sum of the neighbours' votes for their ``targets``, (n_samples, n_classes)."""
-    n_samples = len(targets)
-    cell = np.arange(n_samples)[:, None] * n_classes + targets
-    total = np.bincount(
-        cell.ravel(), weight.ravel(), minlength=n_samples * n_classes
-    ).reshape(n_samples, n_classes)
-    return np.asarray(total, dtype=np.float64)
-
-
-def chosen_classes(votes: FloatMatrix, nearest: IntVector, seed: int) -> IntVector:
-    """The class with most votes; equal ones by lot."""
-    # Drawn from the seed and the nearest neighbour: what stands beside in X has no say.
-    best = votes.argmax(axis=1)
-    tied = votes == votes.max(axis=1, keepdims=True)
-    rows = np.flatnonzero(tied.sum(axis=1) > 1)
-    if len(rows):
-        key = nearest[rows].astype(np.uint64)[:, None] * GOLDEN + np.uint64(seed)
-        step = np.arange(votes.shape[1], dtype=np.uint64) * np.uint64(
-            0xD1B54A32D192ED03
-        )
-        lots = np.where(tied[rows], mixed_bits(key + step) | np.uint64(1), np.uint64(0))
-        best[rows] = lots.argmax(axis=1)
-    return np.asarray(best, dtype=np.int64)
-
-
-def best_k(
-    targets: IntVector, weight: FloatMatrix, own: IntVector, shares: FloatVector
-) -> int:
-    """The smallest number of neighbours that labels most documents right."""
-    n_samples, most = targets.shape
-    every = np.arange(n_samples)
-    votes = np.zeros((n_samples, len(shares)))
-    right = np.empty(most)
-    for k in range(most):
-        votes[every, targets[:, k]] += weight[:, k]
-        top = votes.max(axis=1, keepdims=True)
-        tied = votes == top
-        # A tie counts as the chance that the lot falls on the right class.
-        chance = tied[every, own] / tied.sum(axis=1)
-        alone = top[:, 0] == 0
-        right[k] = np.where(alone, shares.argmax() == own, chance).sum()
-    return int(right.argmax()) + 1
