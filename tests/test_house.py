@@ -10,10 +10,10 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
     "files": 181,
-    "lines": 48_199,
+    "lines": 48_146,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 753,
+    "Any": 750,
     "hasattr/getattr": 41,
 }
 
