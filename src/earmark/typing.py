@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -16,6 +17,7 @@ BoolVector: TypeAlias = NDArray[np.bool_]
 Labels: TypeAlias = NDArray[Any]
 # One label: a string, a number, anything that can be compared and hashed.
 Label: TypeAlias = Any
+FilePath: TypeAlias = str | os.PathLike[str]
 # Names and values as JSON has them: manifests, payloads, stored results.
 JsonObject: TypeAlias = dict[str, Any]
 # An int, None, or a numpy generator or RandomState.

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 import logging
-import os
 import pickle
 import re
 import warnings
@@ -23,9 +22,10 @@ from typing import Any, Protocol, TypeAlias
 from earmark._optional import require
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError
+from earmark.typing import FilePath
 
 # A directory, its files, or parts; and how texts are divided into regions.
-Dataset: TypeAlias = str | os.PathLike[str] | Sequence[Any]
+Dataset: TypeAlias = FilePath | Sequence[Any]
 Regions: TypeAlias = str | Sequence[str] | Callable[..., object] | None
 # What a task is given and what it gives: only the tasks know.
 Item: TypeAlias = Any

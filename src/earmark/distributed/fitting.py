@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -41,7 +40,7 @@ from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.files import load_with_info
 from earmark.pipeline.inputs import as_region_texts, as_target
 from earmark.pipeline.text_classifier import adopt_engine, new_engine
-from earmark.typing import Estimator
+from earmark.typing import Estimator, FilePath
 
 # Models that must see their documents together learn from a sample.
 _FROM_A_SAMPLE = ("auto", "semi-supervised")
@@ -59,7 +58,7 @@ def fit(
     label: str | None = None,
     unlabelled: Dataset | None = None,
     memory: int | str | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: FilePath | None = None,
     keep_checkpoint: bool = False,
     skip_bad: bool = False,
     progress: Callable[[Progress], None] | None = None,
@@ -131,7 +130,7 @@ def fitting(
     label: str | None = None,
     unlabelled: Dataset | None = None,
     memory: int | str | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: FilePath | None = None,
     keep_checkpoint: bool = False,
     skip_bad: bool = False,
     progress: Callable[[Progress], None] | None = None,
@@ -185,9 +184,9 @@ def as_parts(
 
 
 def predict(
-    model: TextClassifier | str | os.PathLike[str],
+    model: TextClassifier | FilePath,
     dataset: Dataset,
-    out: str | os.PathLike[str],
+    out: FilePath,
     *,
     client: Executor | Estimator = None,
     text: str | Sequence[str] | None = None,

@@ -22,7 +22,7 @@ from earmark.exceptions import DataError, NotSupportedError
 from earmark.persistence import read_manifest
 from earmark.pipeline import load
 from earmark.pipeline.text_filter import TextFilter
-from earmark.typing import FloatMatrix
+from earmark.typing import FilePath, FloatMatrix
 from earmark.whole_files import whole_file, write_whole
 
 _JOB = "_job.json"
@@ -33,7 +33,7 @@ _ROWS = 4096
 class SentModel:
     """A classifier by the path of its file; loaded once where it is used."""
 
-    path: str | os.PathLike[str]  # The model file, which every worker must see
+    path: FilePath  # The model file, which every worker must see
     max_error: float | str | None = None
     """Abstain at this error rate, "never", or (None) as the model was trained to."""
     loaded: Any = None  # The same classifier, if it is in this process already
@@ -194,7 +194,7 @@ def _written(label: Any, many: bool) -> Any:
 def predict_parts(
     model: SentModel,
     parts: Sequence[Part],
-    out: str | os.PathLike[str],
+    out: FilePath,
     *,
     executor: Executor | None = None,
     skip_bad: bool = False,
@@ -306,7 +306,7 @@ class FilterReport:
 def filter_parts(
     chosen: TextFilter,
     dataset: Dataset,
-    out: str | os.PathLike[str],
+    out: FilePath,
     *,
     text: str | None = None,
     unit: Literal["document", "paragraph"] = "document",

@@ -19,8 +19,8 @@ from earmark.exceptions import ModelFormatError
 from earmark.parameters import with_new_names
 from earmark.persistence import nodes
 from earmark.persistence.canonical import Json
-from earmark.persistence.nodes import Array, Place, unpack_strings
-from earmark.persistence.schema import Checker, Schema
+from earmark.persistence.nodes import Array, Given, Place, Table, unpack_strings
+from earmark.persistence.schema import Checker, Schemas
 from earmark.typing import SparseMatrix
 
 _KEYS = (str, int, float, bool, type(None), np.generic)
@@ -31,11 +31,11 @@ _Node = dict[str, Json]
 def decode(
     tree: Json,
     tensors: Mapping[str, Array],
-    table: Mapping[str, type],
+    table: Table,
     *,
     name: str = "model",
-    given: Mapping[str, Callable[..., object]] | None = None,
-    schemas: Mapping[str, Schema] | None = None,
+    given: Given = None,
+    schemas: Schemas = None,
 ) -> Any:
     """Put together what ``encode`` took apart and called ``name``.
 
@@ -60,7 +60,7 @@ class _Decoder:
     """Walks the tree in the encoder's order."""
 
     tensors: dict[str, Array]
-    table: Mapping[str, type]
+    table: Table
     given: Mapping[str, Callable[..., object]]
     checker: Checker | None
 

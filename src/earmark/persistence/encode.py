@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from math import isfinite
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 from earmark.exceptions import NotSupportedError
 from earmark.persistence import nodes
 from earmark.persistence.canonical import Json
-from earmark.persistence.nodes import Array, Place, class_name, pack_strings
+from earmark.persistence.nodes import Array, Place, Table, class_name, pack_strings
 from earmark.persistence.tensor_file import storable
 from earmark.typing import SparseMatrix
 
@@ -30,7 +30,7 @@ class Encoded(NamedTuple):
 
 def encode(
     value: object,
-    table: Mapping[str, type],
+    table: Table,
     *,
     name: str | None = None,
     allow_callables: bool = False,
@@ -49,7 +49,7 @@ def encode(
 class _Encoder:
     """Walks the tree once."""
 
-    def __init__(self, table: Mapping[str, type], allow_callables: bool) -> None:
+    def __init__(self, table: Table, allow_callables: bool) -> None:
         self.table = table
         self.allow_callables = allow_callables
         self.tensors: dict[str, Array] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +14,9 @@ from earmark.persistence import canonical, tensor_file
 from earmark.persistence.canonical import Json
 from earmark.persistence.decode import decode
 from earmark.persistence.encode import encode
-from earmark.persistence.nodes import class_name
-from earmark.persistence.schema import Schema
-from earmark.typing import JsonObject
+from earmark.persistence.nodes import Given, Table, class_name
+from earmark.persistence.schema import Schemas
+from earmark.typing import FilePath, JsonObject
 
 _FIELDS = ("earmark_version", "metadata", "tree")
 
@@ -46,8 +46,8 @@ class ModelInfo:
 
 def save_model(
     obj: object,
-    path: str | os.PathLike[str],
-    table: Mapping[str, type],
+    path: FilePath,
+    table: Table,
     metadata: Mapping[str, Json] | None = None,
     *,
     allow_callables: bool = False,
@@ -70,11 +70,7 @@ def save_model(
 
 
 def load_model(
-    path: str | os.PathLike[str],
-    table: Mapping[str, type],
-    given: Mapping[str, Callable[..., object]] | None = None,
-    *,
-    schemas: Mapping[str, Schema] | None = None,
+    path: FilePath, table: Table, given: Given = None, *, schemas: Schemas = None
 ) -> Any:
     """Read the object that ``save_model`` wrote; no code from the file is run.
 
@@ -87,11 +83,7 @@ def load_model(
 
 
 def open_model(
-    path: str | os.PathLike[str],
-    table: Mapping[str, type],
-    given: Mapping[str, Callable[..., object]] | None = None,
-    *,
-    schemas: Mapping[str, Schema] | None = None,
+    path: FilePath, table: Table, given: Given = None, *, schemas: Schemas = None
 ) -> tuple[Any, ModelInfo]:
     """The object of ``load_model`` and the facts of ``read_manifest``, read once."""
     with _naming(path):
@@ -110,7 +102,7 @@ def open_model(
         return value, _info(file, tree)
 
 
-def read_manifest(path: str | os.PathLike[str]) -> ModelInfo:
+def read_manifest(path: FilePath) -> ModelInfo:
     """Verify a file and say what is in it, without making the object.
 
     Memory stays small whatever the size of the file.
@@ -134,7 +126,7 @@ def _info(file: tensor_file.TensorFile, tree: dict[str, Json]) -> ModelInfo:
 
 
 @contextmanager
-def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+def _naming(path: FilePath) -> Iterator[None]:
     """Put the file's name before the message of a ModelFormatError."""
     try:
         yield
@@ -176,9 +168,7 @@ def _checked_tree(manifest: JsonObject) -> dict[str, Json]:
     return tree
 
 
-def _check_given(
-    path: str | os.PathLike[str], tree: Json, given: Mapping[str, object]
-) -> None:
+def _check_given(path: FilePath, tree: Json, given: Mapping[str, object]) -> None:
     """Raise unless ``given`` holds a callable for each gap, and no other."""
     needed = set(_callables(tree))
     if needed != set(given):

@@ -13,9 +13,10 @@ Numbers and strings of a node lie in tensors that are named by its place.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ from earmark.exceptions import ModelFormatError
 from earmark.typing import IntVector
 
 Array = NDArray[np.generic]
+Table: TypeAlias = Mapping[str, type]  # name in a file -> class
+# By place, the callables that a file leaves out.
+Given: TypeAlias = Mapping[str, Callable[..., object]] | None
 
 MAX_NESTING = 40  # objects within objects; a node adds at most 3 JSON levels
 MAX_STRING = 4096  # a string in the manifest; longer ones become a tensor
@@ -141,7 +145,7 @@ _NEVER_STORED = frozenset({"_sklearn_version"})
 
 
 @cache
-def sklearn_linear() -> Mapping[str, type]:
+def sklearn_linear() -> Table:
     """Name in the file -> scikit-learn class; imported at the first call."""
     from sklearn import linear_model, preprocessing, svm
 
@@ -155,14 +159,14 @@ def sklearn_linear() -> Mapping[str, type]:
     return {f"sklearn.{kind.__name__}": kind for kind in kinds}
 
 
-def find_class(name: str, table: Mapping[str, type]) -> type | None:
+def find_class(name: str, table: Table) -> type | None:
     """The class a file means by ``name``; None if the name is not in the table."""
     if name in table:
         return table[name]
     return sklearn_linear().get(name) if name.startswith("sklearn.") else None
 
 
-def class_name(kind: type, table: Mapping[str, type]) -> str | None:
+def class_name(kind: type, table: Table) -> str | None:
     """The name of a class in the file; None if the class is not in the table."""
     for name, candidate in table.items():
         if candidate is kind:

@@ -116,6 +116,9 @@ class Schema:
         return tuple(self.parameters if known is None else known)
 
 
+Schemas: TypeAlias = Mapping[str, Schema] | None
+
+
 class Checker:
     """Checks objects from the leaves up; knows the sizes of those it has checked."""
 

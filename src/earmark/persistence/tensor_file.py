@@ -23,7 +23,7 @@ from safetensors.numpy import save as tensor_bytes
 
 from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.persistence import canonical
-from earmark.typing import JsonObject
+from earmark.typing import FilePath, JsonObject
 from earmark.whole_files import write_whole
 
 FORMAT_VERSION = 2
@@ -91,15 +91,13 @@ def build(
 
 
 def write(
-    path: str | os.PathLike[str],
-    manifest: JsonObject,
-    tensors: Mapping[str, NDArray[np.generic]],
+    path: FilePath, manifest: JsonObject, tensors: Mapping[str, NDArray[np.generic]]
 ) -> None:
     """Write a file atomically."""
     write_whole(path, build(manifest, tensors))
 
 
-def read(path: str | os.PathLike[str], *, keep: bool = True) -> TensorFile:
+def read(path: FilePath, *, keep: bool = True) -> TensorFile:
     """Verify a file; ``keep=False`` hashes the tensors without keeping them."""
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):

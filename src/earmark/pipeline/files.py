@@ -14,7 +14,7 @@ from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.persistence import ModelInfo, open_model, read_manifest, save_model
 from earmark.pipeline.file_schemas import SCHEMAS
 from earmark.pipeline.matrix_engine import SemiEngine
-from earmark.typing import JsonObject
+from earmark.typing import FilePath, JsonObject
 
 if TYPE_CHECKING:
     from earmark.pipeline.text_classifier import TextClassifier
@@ -80,7 +80,7 @@ def _stored_classes() -> Mapping[str, type]:
 
 def save_classifier(
     classifier: TextClassifier,
-    path: str | os.PathLike[str],
+    path: FilePath,
     metadata: JsonObject | None = None,
     *,
     allow_callables: bool = False,
@@ -97,7 +97,7 @@ def save_classifier(
 
 
 def load(
-    path: str | os.PathLike[str],
+    path: FilePath,
     given: Mapping[str, Callable[..., Any]] | None = None,
     *,
     encoder: Encoder | None = None,
@@ -128,7 +128,7 @@ def load(
 
 
 def load_with_info(
-    path: str | os.PathLike[str],
+    path: FilePath,
     given: Mapping[str, Callable[..., Any]] | None = None,
     *,
     encoder: Encoder | None = None,
@@ -161,7 +161,7 @@ def _bring_back(classifier: TextClassifier, encoder: Encoder | None) -> None:
             engine.features.use_encoder(encoder)
 
 
-def _encoder_places(path: str | os.PathLike[str]) -> list[str]:
+def _encoder_places(path: FilePath) -> list[str]:
     """Where the file has left out an encoder; none if it has a name."""
     manifest = read_manifest(path)
     places = [place for place in manifest.callables if place.endswith(".encoder")]

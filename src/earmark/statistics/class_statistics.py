@@ -29,6 +29,7 @@ from earmark.typing import (
     Labels,
     MatrixLike,
     SparseMatrix,
+    WeightsLike,
 )
 
 _LARGEST_EXACT = float(2**53)
@@ -45,9 +46,7 @@ class AdditiveStatistics(ABC):
         """Number of columns."""
 
     @abstractmethod
-    def _counted(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> Self:
+    def _counted(self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike) -> Self:
         """The sums of one batch, on this object's classes and columns."""
 
     @abstractmethod
@@ -55,13 +54,13 @@ class AdditiveStatistics(ABC):
         """Add or subtract aligned sums; on an error nothing has changed."""
 
     def add(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None
     ) -> Self:
         """Learn the documents X (n_samples, n_features) with labels y."""
         return self._combine(self._counted(X, y, sample_weight), +1)
 
     def remove(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None
     ) -> Self:
         """Forget documents learned before; more than was learned is a DataError."""
         return self._combine(self._counted(X, y, sample_weight), -1)
@@ -183,7 +182,7 @@ def require_same_classes(classes: ArrayLike | None, known: Labels) -> None:
         )
 
 
-def checked_weights(sample_weight: ArrayLike | None, n_samples: int) -> Sums | None:
+def checked_weights(sample_weight: WeightsLike, n_samples: int) -> Sums | None:
     """Weights as int64 where all are whole numbers, else float64; None stays None."""
     if sample_weight is None:
         return None
@@ -202,7 +201,7 @@ def checked_weights(sample_weight: ArrayLike | None, n_samples: int) -> Sums | N
     return weight.astype(np.float64)
 
 
-def real_weights(sample_weight: ArrayLike | None, n_samples: int) -> FloatVector:
+def real_weights(sample_weight: WeightsLike, n_samples: int) -> FloatVector:
     """Weights as float64; 1 for each where nothing is said."""
     given = checked_weights(sample_weight, n_samples)
     return np.ones(n_samples) if given is None else given.astype(np.float64)
@@ -395,9 +394,7 @@ class ClassStatistics(AdditiveStatistics):
             terms=None if terms is None else _as_terms(terms),
         )
 
-    def _counted(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> Self:
+    def _counted(self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike) -> Self:
         rows = canonical_rows(X)
         if rows.shape[1] != self.n_features:
             raise DataError(

@@ -36,6 +36,7 @@ from earmark.typing import (
     Labels,
     MatrixLike,
     SparseMatrix,
+    WeightsLike,
 )
 
 # Below this weight of documents in a class no sum can leave int64.
@@ -114,7 +115,7 @@ class UnitVectorSums(AdditiveStatistics):
         return self
 
     def _counted(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike
     ) -> UnitVectorSums:
         rows = sparse.csr_array(X)
         if rows.shape[1] != self.n_features:
@@ -247,7 +248,7 @@ class ClassMoments(AdditiveStatistics):
         return int(self.mean.shape[1])
 
     def _counted(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike
     ) -> ClassMoments:
         X = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         labels, weights = np.asarray(y), real_weights(sample_weight, X.shape[0])
