@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,6 @@ import numpy as np
 
 from earmark._optional import require
 from earmark.distributed.executor import Dataset, Executor
-from earmark.distributed.local import LocalExecutor
 from earmark.documents.parts import Part, list_parts
 from earmark.evaluation import Report
 from earmark.evaluation.labels import label_array
@@ -130,23 +130,19 @@ class PredictReport:
     """What was labelled."""
 
     parts: int
-    skipped: int
-    """Parts that an earlier run had done."""
+    skipped: int  # parts that an earlier run had done
     documents: int
     abstained: int
-    bad: dict[str, str]
-    """Part -> why it could not be read."""
+    bad: dict[str, str]  # part -> why it could not be read
 
 
 def _labelled(
     model: SentModel, targets: dict[int, str], skip_bad: bool, part: Part
 ) -> tuple[int, int, str]:
     """Write the labels of a part; documents, abstentions, and what is wrong with it."""
+    target = Path(targets[part.number])
     try:
-        return (
-            *_write_labels(model.classifier(), part, Path(targets[part.number])),
-            "",
-        )
+        return (*_write_labels(model.classifier(), part, target), "")
     except DataError as error:
         if not skip_bad:
             raise
@@ -216,21 +212,16 @@ def predict_parts(
     written = {n: str(target) for n, target in targets.items() if target is not None}
     task = partial(_labelled, model, written, skip_bad)
     results: list[tuple[int, int, str]] = []
-    if todo and executor is None:
-        for part in todo:
-            results.append(LocalExecutor().gather("labels", task, [part])[0])
-            if progress is not None:
-                progress(results[-1][0])
-    elif todo and executor is not None:
+    if executor is not None and todo:
         results = executor.gather("labels", task, todo)
+    for part in todo[len(results) :]:
+        results.append(task(part))
+        if progress is not None:
+            progress(results[-1][0])
+    documents, abstained = sum(r[0] for r in results), sum(r[1] for r in results)
     bad = {p.name: why for p, (_, _, why) in zip(todo, results, strict=True) if why}
-    return PredictReport(
-        len(parts),
-        len(parts) - len(todo),
-        sum(row[0] for row in results),
-        sum(row[1] for row in results),
-        bad,
-    )
+    skipped = len(parts) - len(todo)
+    return PredictReport(len(parts), skipped, documents, abstained, bad)
 
 
 # -- accuracy ------------------------------------------------------------------------
@@ -248,8 +239,7 @@ def _judged(model: SentModel, part: Part) -> tuple[list[str], list[Any], FloatMa
         decision = classifier.decide(batch.texts)
         is_labelled = batch.labels.codes >= 0
         true += [label for label in batch.labels.values() if label is not None]
-        pairs = zip(decision.labels.tolist(), is_labelled.tolist(), strict=True)
-        answers += [label for label, there in pairs if there]
+        answers += compress(decision.labels.tolist(), is_labelled)
         blocks.append(decision.scores[is_labelled])
     return true, answers, np.concatenate(blocks)
 
@@ -257,10 +247,7 @@ def _judged(model: SentModel, part: Part) -> tuple[list[str], list[Any], FloatMa
 def report_of_parts(
     model: SentModel, parts: Sequence[Part], executor: Executor, title: str
 ) -> Report:
-    """The report of ``TextClassifier.report``, without texts as examples.
-
-    Brings n_classes numbers per document here.
-    """
+    """As ``TextClassifier.report``, without examples; n_classes numbers a document."""
     classifier = model.classifier()
     if classifier.is_multi_label_:
         raise NotSupportedError(
@@ -268,16 +255,15 @@ def report_of_parts(
             "--dask."
         )
     judgements = executor.gather("judged", partial(_judged, model), parts)
-    true = [label for labels, _, _ in judgements for label in labels]
-    if not true:
+    true, answers, scores = zip(*judgements, strict=True)
+    if not any(true):
         raise DataError(
             "no labelled document in the parts; name the label with --label."
         )
-    answers = label_array([label for _, labels, _ in judgements for label in labels])
     return Report.from_predictions(
-        np.asarray(true),
-        answers,
-        proba=np.concatenate([block for _, _, block in judgements]),
+        np.asarray(list(chain(*true))),
+        label_array(list(chain(*answers))),
+        proba=np.concatenate(scores),
         classes=classifier.classes_,
         threshold=classifier.threshold_ if classifier.thresholds_ else None,
         top_terms=classifier.telling_terms(),
@@ -293,14 +279,12 @@ class FilterReport:
     """What went in and what came out, in documents and characters of text."""
 
     parts: int = 0
-    skipped: int = 0
-    """Parts that an earlier run had done."""
+    skipped: int = 0  # parts that an earlier run had done
     documents: int = 0
     kept: int = 0
     characters: int = 0
     kept_characters: int = 0
-    bad: dict[str, str] = field(default_factory=dict)
-    """Part -> why it could not be read."""
+    bad: dict[str, str] = field(default_factory=dict)  # part -> why it is not read
 
 
 def filter_parts(
@@ -390,15 +374,12 @@ class _Filter:
                 parquet.ParquetWriter(temporary, file.schema_arrow) as writer,
             ):
                 place = file.schema_arrow.get_field_index(self.column)
-                kind = file.schema_arrow.field(place).type
+                kind = file.schema_arrow.field(place)
                 for batch in file.iter_batches(_ROWS):
                     texts = [t or "" for t in batch.column(place).to_pylist()]
-                    left = self.stays(texts)
+                    left = arrow.array(self.stays(texts), type=kind.type)
                     if self.by_paragraph:
-                        column = arrow.array(left, type=kind)
-                        batch = batch.set_column(
-                            place, batch.schema.field(place), column
-                        )
+                        batch = batch.set_column(place, kind, left)
                     some = batch.filter(arrow.array(~self.gone))
                     if some.num_rows:
                         writer.write_batch(some)
@@ -414,12 +395,7 @@ class _Filter:
             for documents in part.documents():
                 left = self.stays(documents.joined())
                 columns = {self.column: left, **documents.columns}
-                for row in _rows(columns, ~self.gone):
+                rows = zip(*columns.values(), strict=True)
+                for values in compress(rows, ~self.gone):
+                    row = dict(zip(columns, values, strict=True))
                     file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
-
-
-def _rows(columns: dict[str, list[Any]], stays: Any) -> Iterator[dict[str, Any]]:
-    names = list(columns)
-    for keep, values in zip(stays, zip(*columns.values(), strict=True), strict=True):
-        if keep:
-            yield dict(zip(names, values, strict=True))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Self
+from functools import reduce
+from typing import Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -41,6 +42,7 @@ from earmark.typing import (
 
 # Below this weight of documents in a class no sum can leave int64.
 _ALWAYS_SAFE = 2.0**62 * UNIT
+Moments: TypeAlias = tuple[FloatMatrix, FloatMatrix, FloatMatrix]
 
 
 class UnitVectorSums(AdditiveStatistics):
@@ -197,16 +199,11 @@ def _without_dust(total: Sums) -> Sums:
     )
 
 
-def merge_moments(
-    weight: FloatMatrix,
-    mean: FloatMatrix,
-    squares: FloatMatrix,
-    other_weight: FloatMatrix,
-    other_mean: FloatMatrix,
-    other_squares: FloatMatrix,
-) -> tuple[FloatMatrix, FloatMatrix, FloatMatrix]:
-    """Chan's formula for the moments of two sets together (CS2)."""
-    # A negative other_weight with negated other_squares takes the second set away.
+def merge_moments(one: Moments, other: Moments) -> Moments:
+    """Chan's formula for weight, mean and squares of two sets together (CS2)."""
+    # A negative weight with negated squares takes the other set away.
+    weight, mean, squares = one
+    other_weight, other_mean, other_squares = other
     total = weight + other_weight
     share = np.divide(other_weight, total, out=np.zeros_like(total), where=total != 0)
     delta = other_mean - mean
@@ -277,19 +274,19 @@ class ClassMoments(AdditiveStatistics):
         """Add another shard's moments over the same classes and features."""
         if not np.array_equal(self.classes, other.classes):
             raise DataError("moments of different classes cannot be merged.")
-        total, self.mean, self.squares = merge_moments(*self._parts(), *other._parts())
+        total, self.mean, self.squares = merge_moments(self._parts(), other._parts())
         self.docs = total[:, 0]
         return self
 
     def overall(self) -> tuple[float, FloatVector, FloatVector]:
         """Weight, mean and centred sum of squares over all classes."""
         none = np.zeros(self.n_features)
-        weight, mean, squares = np.zeros(1), none, none
-        for row in zip(*self._parts(), strict=True):
-            weight, mean, squares = merge_moments(weight, mean, squares, *row)
+        weight, mean, squares = reduce(
+            merge_moments, zip(*self._parts(), strict=True), (np.zeros(1), none, none)
+        )
         return float(weight[0]), mean, squares
 
-    def _parts(self) -> tuple[FloatMatrix, FloatMatrix, FloatMatrix]:
+    def _parts(self) -> Moments:
         return self.docs[:, None], self.mean, self.squares
 
     def _measured(

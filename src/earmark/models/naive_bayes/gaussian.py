@@ -129,7 +129,7 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
         lost = -weight[:, None]
         total, mean, squares = (np.asarray(m) for m in moments.overall())
         rest, _, left_squares = merge_moments(
-            np.full_like(lost, total), mean, squares, lost, block, none
+            (np.full_like(lost, total), mean, squares), (lost, block, none)
         )
         largest = np.maximum(left_squares, 0.0).max(axis=1, initial=0.0)
         floor = self.var_smoothing * largest / np.maximum(rest[:, 0], _TINY)
@@ -140,13 +140,10 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
             ).copy()
             centre = np.broadcast_to(moments.mean[c], block.shape).copy()
             mine = own == c
+            docs = np.full((int(mine.sum()), 1), moments.docs[c])
             size, centre[mine], own_squares = merge_moments(
-                np.full((int(mine.sum()), 1), moments.docs[c]),
-                moments.mean[c],
-                moments.squares[c],
-                lost[mine],
-                block[mine],
-                none[mine],
+                (docs, moments.mean[c], moments.squares[c]),
+                (lost[mine], block[mine], none[mine]),
             )
             var[mine] = np.maximum(own_squares, 0.0) / np.maximum(size, _TINY)
             var = np.maximum(var + floor[:, None], _TINY)
