@@ -10,11 +10,11 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
     "files": 181,
-    "lines": 48_120,
+    "lines": 48_075,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 750,
-    "hasattr/getattr": 41,
+    "Any": 747,
+    "hasattr/getattr": 40,
 }
 
 

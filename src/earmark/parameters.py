@@ -130,27 +130,24 @@ def seed_of(random_state: RandomStateLike) -> int:
     return int(random_state_of(random_state).randint(_LARGEST_SEED))
 
 
-def renamed(**names: str) -> Callable[[Callable[_P, None]], Callable[_P, None]]:
-    """Let a constructor take parameters by names of before, with a FutureWarning."""
+def _taking(init: Callable[_P, None], names: dict[str, str]) -> Callable[_P, None]:
+    """A constructor that takes names of before too, with a FutureWarning."""
 
-    def decorate(init: Callable[_P, None]) -> Callable[_P, None]:
-        @wraps(init)
-        def wrapper(*args: _P.args, **values: _P.kwargs) -> None:
-            for old in names.keys() & values.keys():
-                warnings.warn(
-                    f"{type(args[0]).__name__}({old}=...) is now called {names[old]}; "
-                    "the old name will be gone in version 0.3.",
-                    FutureWarning,
-                    stacklevel=2,
-                )
-                values[names[old]] = values.pop(old)
-            init(*args, **values)
+    @wraps(init)
+    def wrapper(*args: _P.args, **values: _P.kwargs) -> None:
+        for old in names.keys() & values.keys():
+            warnings.warn(
+                f"{type(args[0]).__name__}({old}=...) is now called {names[old]}; "
+                "the old name will be gone in version 0.3.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            values[names[old]] = values.pop(old)
+        init(*args, **values)
 
-        # Where scikit-learn looks for the names of the parameters.
-        vars(wrapper).update(deprecated_original=init, renamed=names)
-        return wrapper
-
-    return decorate
+    # Where scikit-learn looks for the names of the parameters.
+    vars(wrapper).update(deprecated_original=init, renamed=names)
+    return wrapper
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
@@ -159,7 +156,7 @@ def with_parameters(**old_names: str) -> Callable[[type[_C]], type[_C]]:
 
     By keyword only, unless ``field(kw_only=False)``; what fitting sets is annotated
     ``= field(init=False)``, or has an underscore at an end and a first value.
-    ``old_names`` are taken too, see ``renamed``.
+    ``old_names`` are taken too, with a warning.
     """
 
     def decorate(kind: type[_C]) -> type[_C]:
@@ -168,7 +165,7 @@ def with_parameters(**old_names: str) -> Callable[[type[_C]], type[_C]]:
                 del kind.__annotations__[name]
         made: type = dataclass(kw_only=True, repr=False, eq=False)(kind)
         if old_names:
-            made.__init__ = renamed(**old_names)(made.__init__)  # type: ignore[misc]
+            made.__init__ = _taking(made.__init__, old_names)  # type: ignore[misc]
         return made
 
     return decorate

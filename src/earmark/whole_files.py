@@ -76,26 +76,18 @@ def _replacing(path: str | os.PathLike[str]) -> Iterator[tuple[int, Path]]:
 
 def _check_target(target: Path) -> None:
     """Raise the plain error for a target that cannot be written."""
-    if target.is_dir():
-        raise IsADirectoryError(
-            errno.EISDIR, "this is a folder; name a file in it", str(target)
-        )
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            errno.ENOENT,
-            "the folder of this file does not exist; create it first",
-            str(target),
-        )
-    if target.exists() and not target.is_file():
-        raise OSError(
-            errno.EINVAL, "this is no regular file; name another", str(target)
-        )
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise PermissionError(
-            errno.EACCES,
-            "no permission to create files in the folder of this file",
-            str(target),
-        )
+    folder, special = target.parent, target.exists() and not target.is_file()
+    no_folder = "the folder of this file does not exist; create it first"
+    closed = "no permission to create files in the folder of this file"
+    # The number makes it an IsADirectoryError, a FileNotFoundError or the like.
+    for is_so, number, words in (
+        (target.is_dir(), errno.EISDIR, "this is a folder; name a file in it"),
+        (not folder.is_dir(), errno.ENOENT, no_folder),
+        (special, errno.EINVAL, "this is no regular file; name another"),
+        (not os.access(folder, os.W_OK | os.X_OK), errno.EACCES, closed),
+    ):
+        if is_so:
+            raise OSError(number, words, str(target))
 
 
 def _prefix(target: Path) -> str:

@@ -317,11 +317,9 @@ class SoftmaxRegression(DescentClassifier):
         n_features = data.X.shape[1]
         mean_square = float(squared_lengths(data.X)[data.visits.rows].mean()) or 1.0
         self._length = math.sqrt(mean_square)
-        automatic = (
-            _STEP * math.sqrt(n_classes) / self._length
-            if self.solver == "adaptive"
-            else 1.0 / mean_square
-        )
+        automatic = 1.0 / mean_square
+        if self.solver == "adaptive":
+            automatic = _STEP * math.sqrt(n_classes) / self._length
         self.step_size_ = automatic if self.eta is None else float(self.eta)
         self._weight_seen = data.total_weight
         fresh = new_descent(n_features, n_classes)
@@ -335,17 +333,11 @@ class SoftmaxRegression(DescentClassifier):
         self, data: TrainingSet, order: IntVector, part: tuple[float, float]
     ) -> float:
         adaptive = self.solver == "adaptive"
-        first, last = ((1.0 - p) * self.step_size_ for p in part)
+        first, last = ((1.0 - p * adaptive) * self.step_size_ for p in part)
         # The bias is the weight of a constant as long as a typical row.
         bias_rate = (self._length if adaptive else 1.0) * float(self.fit_intercept)
-        steps = Steps(
-            first if adaptive else self.step_size_,
-            last if adaptive else self.step_size_,
-            self.batch_size,
-            adaptive,
-            bias_rate,
-            1.0 / (self._c() * self._weight_seen),
-        )
+        penalty = 1.0 / (self._c() * self._weight_seen)
+        steps = Steps(first, last, self.batch_size, adaptive, bias_rate, penalty)
         rest = np.zeros(len(self._weights)), np.zeros(1)
         state = Descent(self._weights, self._offset, self._squares, *rest)
         loss = descend(data.X, data.y_index, data.visits.weight, order, state, steps)
@@ -445,21 +437,20 @@ class DocumentSums(Protocol):
         """Change of the gradient."""
 
 
+@dataclass
 class _Objective:
     """Sum of weighted losses / total weight + |W|^2 / (2 C total weight)."""
 
-    def __init__(
-        self,
-        sums: DocumentSums,
-        shape: tuple[int, int],
-        total: float,
-        C: float,
-        has_bias: bool,
-    ) -> None:
-        self.sums, self.shape, self.total = sums, shape, total
-        self.has_bias = float(has_bias)
-        self.penalty = 1.0 / (C * total)
-        self.trace: list[float] = []
+    sums: DocumentSums
+    shape: tuple[int, int]
+    total: float
+    C: float
+    has_bias: bool
+    trace: list[float] = field(default_factory=list)
+
+    @property
+    def penalty(self) -> float:
+        return 1.0 / (self.C * self.total)
 
     def point(self, values: FloatVector) -> Point:
         n_weights = self.shape[0] * self.shape[1]

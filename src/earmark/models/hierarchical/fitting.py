@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -56,8 +56,6 @@ def hold_out(
     return held
 
 
-Posterior = Literal["sum_of_products", "product_of_sums"]
-
 # Restarts run in blocks whose weights take at most this much; two such arrays live.
 _BLOCK_BYTES = 64_000_000
 
@@ -92,10 +90,8 @@ class Restarts:
 def validation_results(
     joints: Iterable[FloatMatrix], y_index: IntVector, weight: FloatVector
 ) -> dict[str, FloatVector]:
-    """Accuracy, mean log P(y|x) and mean log P(x, y) of each candidate.
-
-    ``joints`` has log P(x, c) of one class after another, (n_documents, n_candidates).
-    """
+    """Accuracy, mean log P(y|x) and mean log P(x, y) of each candidate."""
+    # log P(x, c) of one class after another, (n_documents, n_candidates) each.
     own = best = total = np.array(-np.inf)
     best_class = np.array(0)
     for c, joint in enumerate(joints):
@@ -112,13 +108,20 @@ def validation_results(
 
 @dataclass(frozen=True)
 class Search:
-    """Everything that the restarts have in common."""
+    """EM for the nodes of each class, under one pair of settings."""
 
+    model: Estimator
     events: Events
     n_hidden: int
-    posterior: Posterior
-    settings: EMSettings
-    n_jobs: int | None
+
+    @property
+    def settings(self) -> EMSettings:
+        """When a start ends."""
+        usual = 100 if self.model.event_model == "gaussian" else 5
+        max_iter = usual if self.model.max_iter is None else self.model.max_iter
+        return EMSettings(
+            max_iter, self.model.tol, self.model.drop_after, self.model.keep
+        )
 
     def of_each(
         self,
@@ -128,9 +131,8 @@ class Search:
     ) -> Iterator[Outcome]:
         """A method below for each class in turn, several classes at a time."""
         jobs = (delayed(task)(*given) for given in zip(classes, *more, strict=True))
-        yield from Parallel(
-            n_jobs=self.n_jobs, prefer="threads", return_as="generator"
-        )(jobs)
+        how = {"prefer": "threads", "return_as": "generator"}
+        yield from Parallel(n_jobs=self.model.n_jobs, **how)(jobs)
 
     # -- one class ----------------------------------------------------------------
 
@@ -185,12 +187,12 @@ class Search:
         # The product of sums is naive Bayes whatever the nodes hold (HB6).
         if n_nodes is None:
             n_nodes = self.n_hidden
-            if self.posterior == "sum_of_products":
+            if self.model.posterior == "sum_of_products":
                 n_nodes = min(n_nodes, len(np.unique(documents.keys)))
         return self.events.problem(documents.X, documents.weight, n_nodes)
 
     def _evidence(self, problem: NodeProblem, params: Any, rows: Any) -> FloatMatrix:
-        if self.posterior == "product_of_sums":
+        if self.model.posterior == "product_of_sums":
             assert isinstance(problem, MultinomialProblem)
             return problem.linear_evidence(params, rows)
         return problem.evidence(params, rows)
@@ -386,14 +388,7 @@ class Fit:
         return MultinomialEvents(alpha, model.hidden_prior, hard, dtype)
 
     def _search(self, alpha: float, n_hidden: int) -> Search:
-        model = self.model
-        max_iter = model.max_iter
-        if max_iter is None:
-            max_iter = 100 if model.event_model == "gaussian" else 5
-        settings = EMSettings(max_iter, model.tol, model.drop_after, model.keep)
-        return Search(
-            self._events(alpha), n_hidden, model.posterior, settings, model.n_jobs
-        )
+        return Search(self.model, self._events(alpha), n_hidden)
 
     def _trial(
         self,

@@ -184,20 +184,13 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         statistics: RegionStatistics = super().accumulate(X, y, sample_weight, classes)
         return statistics
 
-    def finalise(self, statistics: RegionStatistics) -> Self:
-        """Take over statistics that ``accumulate`` made, of all shards together.
-
-        A model that has no region weights yet needs ``fit_weights`` before it
-        can answer; one that has keeps them.
-        """
-        return super().finalise(statistics)
-
     def fit_weights(
         self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None
     ) -> Self:
         """Fit the region weights, on documents that were learned (HY3).
 
-        Some of them suffice: the weights are few.
+        Some of them suffice: the weights are few. A model that took over statistics
+        by ``finalise`` needs this before it can answer, unless it had weights.
         """
         check_is_fitted(self, "statistics_")
         self._check_parameters()

@@ -164,24 +164,21 @@ def expected_sums(
     return PoolSums(tokens, posterior.sum(axis=0), moved, rows.shape[0])
 
 
+@dataclass(eq=False)
 class Pool:
     """Unlabelled documents that are here, with their posterior from round to round."""
 
-    # The anchor is log-evidence of others, to which ``means`` add; it keeps the loop
-    # near what they said. Without it this is plain EM.
+    rows: SparseMatrix
+    posterior: FloatMatrix
+    evidence: float | None = None
+    # Log-evidence of others, to which ``means`` add: it keeps the loop near what they
+    # said. Without it this is plain EM.
+    anchor: FloatMatrix | None = None
+    means: ClassMeans | None = None
 
-    def __init__(
-        self,
-        rows: SparseMatrix,
-        posterior: FloatMatrix,
-        evidence: float | None = None,
-        anchor: FloatMatrix | None = None,
-        means: ClassMeans | None = None,
-    ) -> None:
-        self.rows, self.by_term = rows, rows.T.tocsr()
-        self.posterior = posterior
-        self.temper, self.anchor = tempering(rows, evidence), anchor
-        self.means = means
+    def __post_init__(self) -> None:
+        self.by_term = self.rows.T.tocsr()
+        self.temper = tempering(self.rows, self.evidence)
 
     def sums(self, moved: float = np.inf) -> PoolSums:
         """The documents by their present posterior."""
