@@ -15,7 +15,7 @@ from earmark.parameters import offers
 from earmark.pipeline.inputs import RegionTexts
 from earmark.pipeline.matrix_engine import Engine
 from earmark.pipeline.text_features import RegionFeatures
-from earmark.typing import Label
+from earmark.typing import FloatVector, Label
 
 if TYPE_CHECKING:
     from earmark.models.hierarchical import HiddenNodes
@@ -171,7 +171,6 @@ def explain_documents(
     engine: Engine, texts: RegionTexts, top: int, paths: int
 ) -> list[Explanation]:
     """The evidence behind the likeliest label of each document."""
-    proba = np.exp(engine.predict_log_proba(texts))
     described: dict[int, tuple[str, str | None]] = {}
     if isinstance(engine.columns, RegionFeatures):
         described |= engine.columns.hashed_terms(texts)
@@ -181,53 +180,30 @@ def explain_documents(
             described[column] = engine.describe(column)
         return described[column]
 
-    explanations = [
-        explain_parts(
-            parts,
-            classes=engine.classes_,
-            label=int(row.argmax()),
-            confidence=float(row.max()),
-            describe=describe,
-            top=top,
-            against_runner_up=not engine.multi_label,
-        )
-        for parts, row in zip(engine.parts(texts), proba, strict=True)
-    ]
-    if not paths:
-        return explanations
-    return [
-        replace(
-            explanation,
-            paths=tuple(
-                PathEvidence(
-                    tuple(in_region(*describe(column)) for column in path.terms),
-                    path.documents,
-                    path.strength,
-                )
-                for path in strongest
-            ),
-        )
-        for explanation, strongest in zip(
-            explanations, engine.paths(texts, paths), strict=True
-        )
-    ]
+    proba = np.exp(engine.predict_log_proba(texts))
+    chains = engine.paths(texts, paths) if paths else [[] for _ in proba]
+    explanations = []
+    for parts, row, strongest in zip(engine.parts(texts), proba, chains, strict=True):
+        evidence = _evidence(engine, parts, row, describe)
+        names = [[in_region(*describe(t)) for t in path.terms] for path in strongest]
+        shown = [
+            PathEvidence(tuple(terms), path.documents, path.strength)
+            for terms, path in zip(names, strongest, strict=True)
+        ]
+        explanations.append(replace(evidence, top=top, paths=tuple(shown)))
+    return explanations
 
 
-def explain_parts(
+def _evidence(
+    engine: Engine,
     parts: ScoreParts,
-    *,
-    classes: Any,
-    label: int,
-    confidence: float,
+    proba: FloatVector,
     describe: Callable[[int], tuple[str, str | None]],
-    top: int,
-    against_runner_up: bool = True,
 ) -> Explanation:
-    """Evidence for class number ``label`` against the best other class."""
-    totals = parts.terms.sum(axis=0)
-    for value in parts.constants.values():
-        totals = totals + value
-    others = [c for c in range(len(classes)) if c != label and against_runner_up]
+    """Evidence for the likeliest class against the best other one."""
+    totals = parts.terms.sum(axis=0) + sum(parts.constants.values())
+    classes, label = engine.classes_.tolist(), int(proba.argmax())
+    others = [c for c in range(len(classes)) if c != label and not engine.multi_label]
     runner_up = max(others, key=lambda c: totals[c]) if others else None
 
     def gap(values: Any) -> Any:
@@ -236,32 +212,21 @@ def explain_parts(
 
     contributions = gap(parts.terms)
     labelled = None if parts.labelled is None else gap(parts.labelled)
-    order = np.argsort(-np.abs(contributions), kind="stable")
-    terms = tuple(
-        TermEvidence(
-            term,
-            float(contributions[i]),
-            region,
-            None if labelled is None else float(labelled[i]),
-        )
-        for i in order
-        for term, region in [describe(int(parts.columns[i]))]
-    )
+    terms = []
+    for i in np.argsort(-np.abs(contributions), kind="stable"):
+        term, region = describe(int(parts.columns[i]))
+        taught = None if labelled is None else float(labelled[i])
+        terms.append(TermEvidence(term, float(contributions[i]), region, taught))
     constants = {k: float(gap(np.asarray(v))) for k, v in parts.constants.items()}
     return Explanation(
-        label=_plain(classes[label]),
-        confidence=confidence,
-        runner_up=None if runner_up is None else _plain(classes[runner_up]),
+        label=classes[label],
+        confidence=float(proba[label]),
+        runner_up=None if runner_up is None else classes[runner_up],
         score=float(contributions.sum() + sum(constants.values())),
-        terms=terms,
+        terms=tuple(terms),
         constants=constants,
         note=parts.note,
-        top=top,
     )
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def telling_terms(
