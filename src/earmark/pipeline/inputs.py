@@ -143,10 +143,6 @@ def _strings(column: Any, where: str, *, empty: bool = False) -> Documents:
         raise DataError(f"{where}: {error}") from None
 
 
-def _shown(value: Any) -> str:
-    return f"{type(value).__name__} {value!r:.40}"
-
-
 def _split(
     texts: Documents, regions: str | Callable[[str], Mapping[str, str]], where: str
 ) -> RegionTexts:
@@ -166,7 +162,8 @@ def _split(
         if wrong:
             raise DataError(
                 f"{where}, row {row}: the region function must give strings, got "
-                f"{_shown(part[wrong[0]])} for region {wrong[0]!r}."
+                f"{type(part[wrong[0]]).__name__} {part[wrong[0]]!r:.40} for region "
+                f"{wrong[0]!r}."
             )
     return {name: [part.get(name, "") for part in parts] for name in names}
 

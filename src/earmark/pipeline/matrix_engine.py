@@ -439,11 +439,6 @@ class AnyOfEngine(MatrixEngine):
         model = clone(self.estimator)
         return model.set_params(cv=3) if n_documents > _MANY_DOCUMENTS else model
 
-    @property
-    def leaves_one_out(self) -> bool:
-        """Never: labels are decided on one by one."""
-        return False
-
     def decide(self, texts: RegionTexts) -> Decision:
         """The labels of each document, each decided on by itself."""
         return self.model_.decide(self.matrix(texts))
@@ -467,17 +462,13 @@ class AnyOfEngine(MatrixEngine):
             where = one[0].columns
             constants = {
                 "bias": np.array(
-                    [sum(_gap(v) for v in p.constants.values()) for p in one]
+                    [sum(v[1] - v[0] for v in p.constants.values()) for p in one]
                 ),
                 "threshold": -self.model_.threshold_,
             }
             terms = np.stack([p.terms[:, 1] - p.terms[:, 0] for p in one], axis=1)
             found.append(ScoreParts(where, terms, constants))
         return found
-
-    def term_weights(self) -> FloatMatrix | None:
-        """Refused silently: each label has a model of its own."""
-        return None
 
     def refusals(self) -> dict[str, str]:
         """Nothing is learned or left out one by one."""
@@ -493,10 +484,6 @@ class AnyOfEngine(MatrixEngine):
                 "word speaks for or against it."
             )
         return score_parts(model, X)
-
-
-def _gap(value: Any) -> float:
-    return float(value[1] - value[0])
 
 
 @with_parameters()
