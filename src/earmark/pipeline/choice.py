@@ -41,6 +41,7 @@ from earmark.pipeline.matrix_engine import (
 )
 from earmark.pipeline.text_features import RegionFeatures, SemiFeatures, make_counter
 from earmark.progress import tracked
+from earmark.text.class_names import ClassNames
 from earmark.text.tokens import mixes_languages
 from earmark.typing import BoolVector, Labels, SparseMatrix
 
@@ -514,3 +515,47 @@ def _pool_serves(model: Any, data: Data) -> tuple[bool, list[str]]:
         f"{n_pool:,} unlabelled documents{same} were not used: expected at "
         f"least {min_pool}, and at least {min_ratio:g} per labelled one"
     ]
+
+
+# -- what was used, in words ---------------------------------------------------------
+
+
+def told_of_encoder(engine: Any) -> str:
+    """What the encoder that the user gave is worth, in words."""
+    share = engine.model_.encoder_share_ if isinstance(engine, SemiEngine) else None
+    if share is None:
+        unused = (
+            "the encoder was not used: it needs unlabelled text and the model "
+            "semi-supervised"
+        )
+        warnings.warn(f"{unused}.", EarmarkWarning, stacklevel=3)
+        return unused
+    n_spared = engine.features.n_spared_
+    rest = "were not encoded; their vectors are told from their words"
+    spared = f"; {n_spared:,} documents of the pool {rest}" if n_spared else ""
+    return f"the encoder has {share:.0%} of the vote{spared}"
+
+
+_UNKNOWN = (
+    "no labelled document: learned from class names alone, so its accuracy is unknown; "
+    "label some of its answers (earmark label) to find out"
+)
+
+
+def told_of_names(engine: Any, names: ClassNames, labels: Labels) -> list[str]:
+    """Which class names were used, in words, and what nobody knows without labels."""
+    telling = engine.telling_ if isinstance(engine, SemiEngine) else {}
+    if not telling:
+        unused = "the class names were not used: they count beside unlabelled documents"
+        return [unused] if names.labels else []
+    shown = [f"{label} ({', '.join(t)})" for label, t in telling.items()]
+    more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
+    used = f"class names used as weak documents: {'; '.join(shown[:5])}{more}"
+    if not len(labels):
+        return [_UNKNOWN, used]
+    known = set(labels.tolist())
+    only = [str(label) for label in telling if label not in known]
+    if not only:
+        return [used]
+    listed = ", ".join(only[:5]) + (", ..." if len(only) > 5 else "")
+    return [used, f"no labelled document of {listed}: no figure here speaks of them"]

@@ -41,7 +41,15 @@ from earmark.exceptions import (
 from earmark.folds import take
 from earmark.models.registry import BuildOptions
 from earmark.parameters import require_in_range, seed_of, with_parameters
-from earmark.pipeline.choice import Data, build_engine, choose, model_name, with_pool
+from earmark.pipeline.choice import (
+    Data,
+    build_engine,
+    choose,
+    model_name,
+    told_of_encoder,
+    told_of_names,
+    with_pool,
+)
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.explanation import (
     Explanation,
@@ -62,13 +70,7 @@ from earmark.pipeline.inputs import (
     warn_of_new_labels,
     with_regions,
 )
-from earmark.pipeline.matrix_engine import (
-    Engine,
-    More,
-    SemiEngine,
-    told_of_encoder,
-    told_of_names,
-)
+from earmark.pipeline.matrix_engine import Engine, More, SemiEngine
 from earmark.statistics.class_statistics import checked_weights
 from earmark.text.class_names import ClassNames
 from earmark.text.containers import as_list, is_missing
