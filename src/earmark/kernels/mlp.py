@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from earmark.kernels.backend import native
 from earmark.kernels.keys import uniforms
-from earmark.kernels.rows import csr_arrays
+from earmark.kernels.rows import csr_arrays, row_entries
 from earmark.kernels.softmax import softmax
 from earmark.typing import FloatMatrix, FloatVector, IntVector, Matrix, SparseMatrix
 
@@ -286,9 +286,8 @@ class _PlainPass:
                 memory.met[terms] = step
                 self._adam_dense(gradient, rate)
                 continue
-            for d, (start, stop) in enumerate(pairwise(rows.indptr)):
-                part = slice(start, stop)
-                self._step_row(rows.indices[part], rows.data[part], deltas[d], eta)
+            for delta, row in zip(deltas, row_entries(rows), strict=True):
+                self._step_row(*row, delta, eta)
             if training.rule == "adaptive":
                 self._adapt_dense(gradient, eta * training.dense_rate)
             else:

@@ -22,7 +22,7 @@ import numpy as np
 
 from earmark.kernels.backend import native
 from earmark.kernels.keys import GOLDEN, mixed_bits
-from earmark.kernels.rows import csr_arrays
+from earmark.kernels.rows import csr_arrays, row_entries
 from earmark.typing import FloatVector, SparseMatrix
 
 
@@ -83,12 +83,11 @@ def _fit_plain(
     seed: int,
 ) -> tuple[FloatVector, float, float, int, float]:
     """The compiled loop, line by line."""
-    rows = [slice(D.indptr[i], D.indptr[i + 1]) for i in range(D.shape[0])]
-    terms, values = [D.indices[r] for r in rows], [D.data[r] for r in rows]
-    shift = np.array([x @ offset[k] for k, x in zip(terms, values, strict=True)])
+    rows = list(row_entries(D))
+    shift = np.array([x @ offset[k] for k, x in rows])
     diagonal = 0.5 / cost if squared else np.zeros(len(cost))
     ceiling = np.full(len(cost), np.inf) if squared else cost
-    own = np.array([x @ x for x in values]) + 2 * shift + constant + diagonal
+    own = np.array([x @ x for _, x in rows]) + 2 * shift + constant + diagonal
     own = np.maximum(own, 1e-300)
     # Lists: Python takes a number out of them much faster than out of an array.
     signs, shifts, diagonals = sign.tolist(), shift.tolist(), diagonal.tolist()
@@ -99,8 +98,8 @@ def _fit_plain(
         high = low = 0.0
         _shuffle(order, seed, epoch)
         for i in order:
-            margin = float(v[terms[i]] @ values[i])
-            margin += along + t * (shifts[i] + constant)
+            terms, x = rows[i]
+            margin = float(v[terms] @ x) + along + t * (shifts[i] + constant)
             gradient = signs[i] * margin - 1.0 + diagonals[i] * alpha[i]
             if (alpha[i] <= 0.0 and gradient >= 0.0) or (
                 alpha[i] >= ceilings[i] and gradient <= 0.0
@@ -110,7 +109,7 @@ def _fit_plain(
             moved = min(max(alpha[i] - gradient / owns[i], 0.0), ceilings[i])
             change = (moved - alpha[i]) * signs[i]
             alpha[i] = moved
-            v[terms[i]] += change * values[i]
+            v[terms] += change * x
             along += change * shifts[i]
             t += change
         epoch, gap = epoch + 1, high - low

@@ -100,6 +100,12 @@ def row_numbers(X: SparseMatrix) -> IntVector:
     return np.repeat(np.arange(X.shape[0], dtype=np.int64), np.diff(X.indptr))
 
 
+def row_entries(X: SparseMatrix) -> Iterator[tuple[IntVector, FloatVector]]:
+    """Columns and values of each row of a CSR matrix, as views."""
+    for start, stop in pairwise(X.indptr):
+        yield X.indices[start:stop], X.data[start:stop]
+
+
 def row_lengths(X: SparseMatrix) -> FloatVector:
     """Sum of each row as float64: n_d, the tokens of a document."""
     return np.asarray(X.sum(axis=1), dtype=np.float64).ravel()

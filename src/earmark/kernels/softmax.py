@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from earmark.kernels.backend import native
 from earmark.kernels.keys import Visits
-from earmark.kernels.rows import csr_arrays, log_normalize, squared_lengths
+from earmark.kernels.rows import csr_arrays, log_normalize, row_entries, squared_lengths
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 # The coldest and the hottest considered, relative to the spread of the scores.
@@ -92,7 +92,7 @@ def descend(
     for first in range(0, n_rows, steps.batch_size):
         batch = order[first : first + steps.batch_size]
         eta = steps.first + (steps.last - steps.first) * (first / n_rows)
-        rows = [_row(X, int(d)) for d in batch]
+        rows = list(row_entries(X[batch]))
         for terms, _ in rows:
             if steps.penalty > 0:
                 gap = state.path[0] - state.decayed[terms]
@@ -159,11 +159,6 @@ def _kept(gap: FloatVector, squares: FloatVector, steps: Steps) -> FloatVector:
         rate = np.zeros_like(gap)
         np.divide(1.0, np.sqrt(squares), out=rate, where=squares > 0)
     return np.asarray(1.0 / (1.0 + steps.penalty * gap * rate))
-
-
-def _row(X: SparseMatrix, d: int) -> tuple[IntVector, FloatVector]:
-    part = slice(X.indptr[d], X.indptr[d + 1])
-    return X.indices[part], X.data[part]
 
 
 # Square of the constant feature that carries the bias, relative to a document's.
@@ -294,8 +289,7 @@ class _Ascent:
 
     def _visit_plain(self, order: IntVector, fresh: bool) -> None:
         self.gap = self.entropy = 0.0
-        for row in order:
-            terms, x = _row(self.X, row)
+        for row, (terms, x) in zip(order, row_entries(self.X[order]), strict=True):
             scores = x @ self.weights[terms] + self.bias
             target = np.zeros(len(scores))
             target[self.labels[row]] = 1.0

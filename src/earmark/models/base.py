@@ -23,7 +23,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
-from earmark.kernels.rows import canonical_rows, log_normalize
+from earmark.kernels.rows import canonical_rows, log_normalize, row_entries
 from earmark.parameters import with_new_names
 from earmark.statistics.class_statistics import (
     checked_weights,
@@ -150,12 +150,10 @@ def linear_parts(
     X: SparseMatrix, weights: TermRows, constants: Mapping[str, FloatVector]
 ) -> list[ScoreParts]:
     """Score parts of score = X @ weights + constants, weights (n_features, K)."""
-    rows = canonical_rows(X)
     parts = []
-    for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-        columns = rows.indices[start:stop].astype(np.int64)
-        terms = rows.data[start:stop, None] * weights[columns]
-        parts.append(ScoreParts(columns, terms, constants))
+    for entries, values in row_entries(canonical_rows(X)):
+        columns = entries.astype(np.int64)
+        parts.append(ScoreParts(columns, values[:, None] * weights[columns], constants))
     return parts
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from operator import index
 from typing import NamedTuple, Self
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.kernels.rows import canonical_rows, presence, row_numbers
+from earmark.kernels.rows import canonical_rows, presence, row_entries, row_numbers
 from earmark.models.base import repeats
 from earmark.models.higher_order.transformer import ClassPaths, count_class_paths
 from earmark.models.naive_bayes.count_model import PresenceScores
@@ -277,13 +276,13 @@ class HigherOrderNaiveBayes(PresenceScores):
         wanted = scores.argmax(axis=1) if label is None else self._wanted(label, rows)
         answers = []
         views: dict[tuple[int, int], _ClassView] = {}
-        for d, (start, stop) in enumerate(pairwise(rows.indptr)):
+        for d, (terms, _) in enumerate(row_entries(rows)):
             others = scores[d].copy()
             others[wanted[d]] = -np.inf
             pair = (int(wanted[d]), int(others.argmax()))
             if pair not in views:
                 views[pair] = self._view(*pair)
-            starts = (views[pair].best_from(int(t)) for t in rows.indices[start:stop])
+            starts = (views[pair].best_from(term) for term in terms.tolist())
             known = [path for path in starts if path is not None]
             known.sort(key=lambda path: (-path.strength, path.terms, path.documents))
             answers.append(known[:top])

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
 from earmark.kernels.keys import GOLDEN, mixed_bits
-from earmark.kernels.rows import canonical_rows, unit_rows
+from earmark.kernels.rows import canonical_rows, row_entries, unit_rows
 from earmark.models.base import ScoreParts, ScoringClassifier
 from earmark.models.neighbors.search import Search, SketchSearch, build_search
 from earmark.parameters import (
@@ -376,15 +376,15 @@ class NeighborsClassifier(ScoringClassifier):
         weight = vote_weights(similarity, index, self.vote)
         shares = _shares_of(self._sizes()[None])[0]
         parts = []
-        for d, (start, stop) in enumerate(pairwise(rows.indptr)):
-            voters = index[d][index[d] >= 0]
-            row = (rows.indices[start:stop].astype(np.int64), rows.data[start:stop])
+        for d, (entries, values) in enumerate(row_entries(rows)):
+            voters, columns = index[d][index[d] >= 0], entries.astype(np.int64)
             if len(voters):
-                parts.append(self._spread(*row, voters, similarity[d], weight[d]))
+                votes = (voters, similarity[d], weight[d])
+                parts.append(self._spread(columns, values, *votes))
                 continue
-            none = np.zeros((len(row[0]), len(self.classes_)))
+            none = np.zeros((len(columns), len(self.classes_)))
             silence = "No training document shares a term: the class shares answer."
-            parts.append(ScoreParts(row[0], none, {"class share": shares}, silence))
+            parts.append(ScoreParts(columns, none, {"class share": shares}, silence))
         return parts
 
     def _spread(
@@ -518,6 +518,6 @@ def learned_positions(
 def _keys(rows: SparseMatrix, targets: IntVector) -> list[tuple[int, bytes, bytes]]:
     """What makes a document: its class, terms and weights."""
     return [
-        (int(c), rows.indices[i:j].tobytes(), rows.data[i:j].tobytes())
-        for c, (i, j) in zip(targets, pairwise(rows.indptr), strict=True)
+        (int(c), terms.tobytes(), weights.tobytes())
+        for c, (terms, weights) in zip(targets, row_entries(rows), strict=True)
     ]
