@@ -44,7 +44,7 @@ from earmark.evaluation.labels import (
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length, n_rows, stratified_folds, take
 from earmark.models.base import two_classes
-from earmark.models.progress import FitProgress
+from earmark.models.progress import fit_progress
 from earmark.parameters import (
     offers,
     require_in_range,
@@ -326,13 +326,13 @@ class AnyOfClassifier(WrappingClassifier):
         fits = Parallel(self.n_jobs, prefer="threads", return_as="generator")(
             delayed(self._fitted_label)(positive, data) for positive in truth.T
         )
-        with FitProgress(
+        with fit_progress(
             self, len(self.classes_), "label", verbose=self.verbose
-        ) as progress:
+        ) as task_done:
             for column, (fitted, cut) in enumerate(fits):
                 self.estimators_.append(fitted)
                 self.threshold_[column] = cut
-                progress.task_done()
+                task_done()
         for fitted in self.estimators_:
             if hasattr(fitted, "n_features_in_"):
                 self.n_features_in_ = fitted.n_features_in_

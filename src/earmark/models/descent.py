@@ -20,7 +20,7 @@ from earmark.models.base import (
     document_weights,
     two_classes,
 )
-from earmark.models.progress import CallbackSupportMixin, FitProgress, with_callbacks
+from earmark.models.progress import CallbackSupportMixin, fit_progress, with_callbacks
 from earmark.parameters import (
     require_in_range,
     require_integer,
@@ -178,10 +178,10 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
         self.trace_, self.n_iter_ = {"loss": []}, 0
         best, kept, wait = (-math.inf, -math.inf), None, 0
         n_passes = self._n_passes(len(data.visits))
-        with FitProgress(self, n_passes, "pass", verbose=self.verbose) as progress:
+        with fit_progress(self, n_passes, "pass", verbose=self.verbose) as task_done:
             for order, part in self._orders(data.visits):
                 self._record(self._pass(data, order, part) / len(order))
-                progress.task_done()
+                task_done()
                 if held_out is None:
                     continue
                 quality = self._quality(*held_out)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
 from earmark.typing import Estimator
 
@@ -23,62 +24,40 @@ except ImportError:  # scikit-learn < 1.9 has no callbacks
         return method
 
 
-__all__ = ["CallbackSupportMixin", "FitProgress", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "fit_progress", "with_callbacks"]
 
 
-class FitProgress:
-    """Report the finished tasks of one ``fit``, whose number is known.
+@contextmanager
+def fit_progress(
+    estimator: Estimator, total: int, task_name: str, *, verbose: int = 0
+) -> Iterator[Callable[[], None]]:
+    """For one ``fit`` of so many tasks: a function to call when a task is done.
 
-    The bar shows on stderr, on a terminal only, if ``verbose`` is positive. The
-    callbacks set by ``set_callbacks`` (scikit-learn >= 1.9) are called for the fit
-    and for each task.
+    A bar shows on stderr, on a terminal only, if ``verbose`` is positive. Callbacks set
+    by ``set_callbacks`` (scikit-learn >= 1.9) are called for the fit and for each task.
     """
+    context: Any = None
+    if isinstance(estimator, CallbackSupportMixin):
+        context = estimator._init_callback_context(max_subtasks=total)
+    bar, name = None, f"{type(estimator).__name__}: {task_name}"
+    if verbose > 0 and sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import Progress
 
-    def __init__(
-        self, estimator: Estimator, total: int, task_name: str, *, verbose: int = 0
-    ) -> None:
-        self._estimator = estimator
-        self._total = total
-        self._task_name = task_name
-        self._bar = _bar() if verbose > 0 and sys.stderr.isatty() else None
-        self._context: Any = None
+        bar = Progress(console=Console(stderr=True), transient=True)
+        bar.add_task(name, total=total)
 
-    def __enter__(self) -> Self:
-        if self._bar is not None:
-            self._bar.start()
-            name = f"{type(self._estimator).__name__}: {self._task_name}"
-            self._line = self._bar.add_task(name, total=self._total)
-        if isinstance(self._estimator, CallbackSupportMixin):
-            self._context = self._estimator._init_callback_context(
-                max_subtasks=self._total
-            )
-        if self._context is not None:
-            self._context.call_on_fit_task_begin(estimator=self._estimator)
-        return self
+    def task_done() -> None:
+        if bar is not None:
+            bar.advance(bar.task_ids[0])
+        if context is not None:
+            task = context.subcontext(task_name=task_name)
+            task.call_on_fit_task_begin(estimator=estimator)
+            task.call_on_fit_task_end(estimator=estimator)
 
-    def task_done(self) -> None:
-        """One more task is finished."""
-        if self._bar is not None:
-            self._bar.advance(self._line)
-        if self._context is not None:
-            task = self._context.subcontext(task_name=self._task_name)
-            task.call_on_fit_task_begin(estimator=self._estimator)
-            task.call_on_fit_task_end(estimator=self._estimator)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._context is not None and kind is None:
-            self._context.call_on_fit_task_end(estimator=self._estimator)
-        if self._bar is not None:
-            self._bar.stop()
-
-
-def _bar() -> Any:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    return Progress(console=Console(stderr=True), transient=True)
+    with nullcontext() if bar is None else bar:
+        if context is not None:
+            context.call_on_fit_task_begin(estimator=estimator)
+        yield task_done
+        if context is not None:
+            context.call_on_fit_task_end(estimator=estimator)

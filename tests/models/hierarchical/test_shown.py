@@ -12,7 +12,7 @@ from earmark import TextClassifier
 from earmark.exceptions import NotSupportedError
 from earmark.models import HierarchicalBayes
 from earmark.models.hierarchical.model import telling_features, telling_terms
-from earmark.models.progress import FitProgress
+from earmark.models.progress import fit_progress
 
 TEXTS = [
     "the striker scored a goal in the final match",
@@ -202,6 +202,6 @@ def test_scikit_learn_callbacks_see_the_fit_and_its_tasks(fitted):
 
 
 def test_without_callbacks_progress_is_silent():
-    with FitProgress(object(), 2, "work") as progress:
-        progress.task_done()
-        progress.task_done()
+    with fit_progress(object(), 2, "work") as task_done:
+        task_done()
+        task_done()

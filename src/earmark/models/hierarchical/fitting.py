@@ -22,7 +22,7 @@ from earmark.models.hierarchical.nodes import (
     MultinomialProblem,
     NodeProblem,
 )
-from earmark.models.progress import FitProgress
+from earmark.models.progress import fit_progress
 from earmark.parameters import require_in_range, require_integer, require_one_of
 from earmark.typing import (
     BoolVector,
@@ -313,11 +313,11 @@ class Fit:
         settings = list(itertools.product(self._alphas(), as_list(self.model.n_hidden)))
         trials = []
         total = len(settings) * self.n_classes
-        with FitProgress(
+        with fit_progress(
             self.model, total, "EM", verbose=self.model.verbose
-        ) as progress:
+        ) as task_done:
             for alpha, n_hidden in settings:
-                trials.append(self._trial(alpha, n_hidden, learned, held, progress))
+                trials.append(self._trial(alpha, n_hidden, learned, held, task_done))
         best, candidate = self._best(trials)
         trial = trials[best]
         chosen = np.array([r.kept[candidate] for r in trial.restarts])
@@ -396,7 +396,7 @@ class Fit:
         n_hidden: int,
         learned: list[ClassDocuments],
         held: BoolVector,
-        progress: FitProgress,
+        task_done: Callable[[], None],
     ) -> Trial:
         """All restarts of all classes under one pair of settings."""
         X, y_index, weight = self._validation(held)
@@ -407,7 +407,7 @@ class Fit:
             runs = search.of_each(search.restarts, learned, [X] * len(learned))
             for done, log_prior in zip(runs, self.model.class_log_prior_, strict=True):
                 restarts.append(replace(done, evidence=np.empty((0, 0))))
-                progress.task_done()
+                task_done()
                 yield done.evidence + log_prior
 
         results = validation_results(joints(), y_index, weight)
