@@ -10,10 +10,10 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
     "files": 181,
-    "lines": 48_050,
+    "lines": 48_004,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 745,
+    "Any": 741,
     "hasattr/getattr": 40,
 }
 
