@@ -317,3 +317,9 @@ def test_a_suspected_answer_that_is_kept_is_not_suspected_again(client):
     assert post(client, "browse", show="suspects")["documents"] == []
     assert client.session.store.confirmed() == {wrong}
     post(client, "keep", status=404, document=10**6)
+
+
+def test_labels_for_a_document_that_is_not_there_are_refused(client):
+    body = {"key": "m", "documents": [0, 10**6], "labels": ["cat"]}
+    post(client, "many", status=404, **body)
+    assert not client.session.entries

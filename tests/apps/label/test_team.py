@@ -154,7 +154,7 @@ def test_labels_are_renamed_merged_split_and_deleted_with_history(team):
     post(team, "change", action="rename", old=["cat"], new=["kitten"])
     assert counts() == {"kitten": 20, "car": 20, "tea": 20}
     assert session.wait()
-    assert "kitten" in session.view.classes
+    assert "kitten" in session.view.fitted.classes
     post(team, "change", action="merge", old=["kitten", "car"], new=["thing"])
     assert counts() == {"tea": 20, "thing": 40}
     merged = team.get("/api/project").json()["changes"][0]

@@ -37,11 +37,8 @@ _LABEL_COLUMNS = ("label", "description", "group", "key")
 
 
 def claim(folder: Path) -> ExitStack:
-    """Hold the project for this process, until the answer is closed or the end.
-
-    A project that another process holds is a DataError: each would ask for the same
-    documents.
-    """
+    """Hold the project for this process, until the answer is closed or the end."""
+    # Two processes would ask for the same documents.
     folder.mkdir(parents=True, exist_ok=True)
     claimed = ExitStack()
     if not claimed.enter_context(locked_file(folder / "in-use", wait=False)):
@@ -191,14 +188,13 @@ def _named_model(documents: Documents, store: Store) -> TextClassifier:
 
 
 def export(session: Session, name: str, *, all_documents: bool = False) -> bytes:
-    """The bytes of one of the ``EXPORTS``.
-
-    With ``all_documents`` the labels files hold every document; those without an
-    answer have no label.
-    """
+    """The bytes of one of the ``EXPORTS``; of documents without an answer if asked."""
     kind = name.rpartition(".")[2]
     if kind == "earmark":
-        return _model_bytes(fit_model(session))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.earmark"
+            fit_model(session).save(path)
+            return path.read_bytes()
     if kind == "html":
         return _report(session)
     if name == "answers.csv":
@@ -298,11 +294,7 @@ def _parquet(rows: list[JsonObject]) -> bytes:
 
 
 def fit_model(session: Session) -> TextClassifier:
-    """A classifier of all answers; the random checks calibrate its promise.
-
-    It answers every document unless it is asked to abstain. The checks take no part
-    in fitting, so ``max_error`` keeps its guarantee then.
-    """
+    """A classifier of all answers; the random checks only calibrate its promise."""
     loop, documents = session.loop, session.documents
     lessons, checks = loop.lessons(), loop.checks()
     classes = {label for given in lessons.values() for label in given}
@@ -336,13 +328,6 @@ def _labelled(session: Session, answers: Answers) -> tuple[Any, list[Any]]:
     any_of = session.loop.any_of
     labels = [list(given) if any_of else given[0] for given in answers.values()]
     return session.documents.take(answers).texts, labels
-
-
-def _model_bytes(model: TextClassifier) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.earmark"
-        model.save(path)
-        return path.read_bytes()
 
 
 def _report(session: Session) -> bytes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from earmark.apps.label.store import Entry, Store, opinions, settled
+from earmark.apps.label.store import Entry, Given, Store, opinions, settled
 from earmark.apps.web.guard import failure
 from earmark.apps.web.replies import Refusal
 from earmark.documents import Documents
@@ -31,11 +31,7 @@ _MOST_LABELS = 500
 
 
 class Session:
-    """Answers go to the store first, then to the loop; the model follows.
-
-    Documents of ``overlap`` are asked of two people, who do not see each other's
-    answers.
-    """
+    """Answers go to the store first, then to the loop; the model follows."""
 
     def __init__(
         self,
@@ -47,6 +43,7 @@ class Session:
         self.documents = documents
         self.loop = loop
         self.store = store
+        # Asked of two people, who do not see each other's answers.
         self.overlap = frozenset(overlap)
         # What counts for each document; independent answers by person; documents with
         # different ones that nobody has settled.
@@ -85,7 +82,10 @@ class Session:
             now = time.monotonic()
             self._leases = {d: x for d, x in self._leases.items() if x[1] > now}
             for document, (holder, _, why) in self._leases.items():
-                if holder == client and self._is_open(document, person):
+                entry = self.entries.get(document)
+                is_open = entry is None or entry.how == "bulk"
+                is_open = is_open or self._once.get(document, person) != person
+                if holder == client and is_open:
                     self._leases[document] = (client, now + _LEASE_SECONDS, why)
                     return document, why
             # First a document that one other person answered and two should.
@@ -99,13 +99,6 @@ class Session:
                 return None
             self._leases[document] = (client, now + _LEASE_SECONDS, why)
             return document, why
-
-    def _is_open(self, document: int, person: str) -> bool:
-        """Whether this person may still be asked about a document."""
-        entry = self.entries.get(document)
-        if entry is None or entry.how == "bulk":
-            return True
-        return self._once.get(document, person) != person
 
     def release(self, client: str) -> None:
         """Give back what a tab that is closing was shown."""
@@ -140,40 +133,26 @@ class Session:
         labels: Sequence[str],
         person: str = "",
     ) -> int:
-        """Give many documents the same labels, taken back by one undo.
-
-        Open random checks and documents that two people should answer by themselves
-        are left out: what is said of many at once is no honest check.
-        """
+        """Give many documents the same labels, taken back by one undo; how many."""
         answer = self._checked(labels)
+        for document in documents:
+            self.check_document(document)
         with self._wake:
+            # What is said of many at once is no honest check or second opinion.
             wanted = [d for d in dict.fromkeys(documents) if self.may_see(d, person)]
-            for document in wanted:
-                self.check_document(document)
             answers = [(document, answer) for document in wanted]
             return self._write(key, answers, "list", client, person)
 
-    def _write(
-        self,
-        key: str,
-        answers: Sequence[tuple[int, tuple[str, ...] | None]],
-        how: str,
-        client: str,
-        person: str,
-    ) -> int:
+    def _write(self, key: str, answers: Given, *sender: str) -> int:
         """Store answers and take them over; how many were new. Needs the lock."""
         if not answers:
             return 0
-        new = self.store.write(key, answers, how, client, person)
+        new = self.store.write(key, answers, *sender)
         self._refresh([document for document, _ in answers])
         return len(answers) if new else 0
 
     def may_see(self, document: int, person: str) -> bool:
-        """Whether guess and answers may be shown: not where they would sway.
-
-        The guess on a random check, and what others said on a document that two
-        people answer, stay hidden until this person has answered.
-        """
+        """Whether guess and others' answers may be shown: not where they would sway."""
         if self.loop.is_check[document] and not self.is_answered(document):
             return False
         said = self.said.get(document, {})
@@ -269,9 +248,7 @@ class Session:
             if grant is None:
                 return 0
             pairs = zip(grant.documents.tolist(), grant.guesses, strict=True)
-            answers = [
-                (document, guess) for document, guess in pairs if open_[document]
-            ]
+            answers = [pair for pair in pairs if open_[pair[0]]]
             return self._write(key, answers, "bulk", client, person)
 
     def acceptable(self, view: View) -> BoolVector:
@@ -346,11 +323,8 @@ class Session:
         self._wake.notify_all()
 
     def _promised(self, view: View) -> View:
-        """A view that goes on with the promise of before.
-
-        Looks at it have spent their share of the risk, and the next one is due when
-        it would have been.
-        """
+        """A view that goes on with the promise of before."""
+        # Looks have spent their share of the risk; the next is due when it would be.
         n_looks = self.store.fact("looks") or 0
         stored = self.store.fact("promise") or {}
         grant = None
@@ -367,11 +341,7 @@ class Session:
         """Store the promise, so that it outlives this process."""
         stored: JsonObject = {"next_look": next_look}
         if grant is not None:
-            stored |= {
-                "documents": grant.documents.tolist(),
-                "guesses": grant.guesses,
-                "n_learned": grant.n_learned,
-            }
+            stored |= asdict(grant) | {"documents": grant.documents.tolist()}
         self.store.set_fact("promise", stored)
 
     def _take(self, document: int, entries: list[Entry]) -> None:

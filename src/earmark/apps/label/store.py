@@ -27,7 +27,10 @@ from typing import Any
 from earmark.exceptions import DataError
 from earmark.typing import JsonObject
 
-__all__ = ["Entry", "Store", "opinions", "settled"]
+__all__ = ["Entry", "Given", "Store", "opinions", "settled"]
+
+# Documents and their labels; None is a skip.
+Given = Sequence[tuple[int, tuple[str, ...] | None]]
 
 _VERSION = 1
 _TABLES = """
@@ -151,11 +154,7 @@ def settled(entries: Sequence[Entry]) -> Entry | None:
 
 
 class Store:
-    """The log of a project in a folder; safe for several threads.
-
-    ``facts`` must not change between sessions: the data's fingerprint and the settings.
-    Another value than the stored one is a DataError.
-    """
+    """The log of a project in a folder; safe for several threads."""
 
     def __init__(self, folder: Path, facts: JsonObject) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -178,6 +177,7 @@ class Store:
             raise DataError(
                 f"{self.path}: no project of earmark label: {error}"
             ) from None
+        # Fingerprint of the data and settings: the same in every session.
         for name, value in {**facts, "version": _VERSION}.items():
             stored = self.fact(name)
             if stored is None:
@@ -222,11 +222,7 @@ class Store:
         )
 
     def add_labels(self, names: Iterable[str], *, again: bool = True) -> None:
-        """Make labels; those that exist stay as they are.
-
-        Unless ``again``, a label that was renamed, merged, split or deleted is not
-        made once more.
-        """
+        """Make labels; unless ``again``, none that was changed into others before."""
         changes = [] if again else self.label_changes()
         replaced = {old for change in changes for old in change.old}
         with self._transaction():
@@ -246,10 +242,7 @@ class Store:
     def change_labels(
         self, action: str, old: Sequence[str], new: Sequence[str], person: str
     ) -> None:
-        """Rename or merge ``old`` into ``new``, delete it, or split it, all or none.
-
-        Answers with a label that was deleted or split are open again.
-        """
+        """Rename or merge ``old`` into ``new``, delete it, or split it, all or none."""
         with self._transaction():
             run = self._db.execute
             if action == "rename":
@@ -352,17 +345,9 @@ class Store:
     # -- answers ---------------------------------------------------------------
 
     def write(
-        self,
-        key: str,
-        answers: Sequence[tuple[int, tuple[str, ...] | None]],
-        how: str,
-        client: str,
-        person: str = "",
+        self, key: str, answers: Given, how: str, client: str, person: str = ""
     ) -> bool:
-        """Add entries, all or none, on disk when it returns.
-
-        False if they were there already: the client asked twice.
-        """
+        """Add entries, all or none, on disk; False if the client asked twice."""
         same = (how, client, time.time(), person)
         rows = [
             (key, document, None if labels is None else json.dumps(labels), *same)
@@ -380,11 +365,8 @@ class Store:
         return True
 
     def undo(self, client: str) -> list[int]:
-        """Undo the last entry of a tab, or else of its browser; gives its documents.
-
-        A client is "browser-tab", so a new tab of the same browser still undoes.
-        """
-        browser = client.partition("-")[0]
+        """Undo the last entry of a tab, or else of its browser; gives its documents."""
+        browser = client.partition("-")[0]  # a client is "browser-tab"
         with self._lock:
             last = self._all(
                 "SELECT key FROM log "

@@ -19,7 +19,6 @@ from earmark.apps.web.replies import finite
 from earmark.evaluation.label_errors import suspected_label_errors
 from earmark.evaluation.learning_curve import fit_power_laws
 from earmark.evaluation.significance import (
-    Agreement,
     cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
@@ -79,33 +78,40 @@ def state_data(session: Session) -> JsonObject:
 
 
 def _promise(session: Session, view: View) -> JsonObject:
-    loop = session.loop
-    data: JsonObject = {
+    """What can be promised so far, and in words what is missing."""
+    loop, threshold = session.loop, view.threshold
+    n_missing = None if threshold is None else threshold.n_missing
+    wrong = f"{100 * loop.max_error:g} %"
+    next_look = max(view.next_look - view.estimate.n_documents, 1)
+    missing = None
+    if view.granted is not None:
+        words = (
+            f"At most {wrong} of the predictions it was certain of after "
+            f"{view.granted.n_learned:,} answers are wrong. Looked at again after "
+            f"{_more_checks(next_look)}."
+        )
+    elif threshold is None:
+        words = "Answer a few documents first."
+    elif n_missing is not None:
+        missing = max(n_missing, next_look)
+        words = (
+            f"About {_more_checks(missing)} until at most {wrong} wrong can be "
+            "promised for a part of the documents."
+        )
+    else:  # checks alone do not bring it
+        words = (
+            f"Even its most certain predictions are wrong more often than {wrong}: "
+            "the model must get better first. Go on labelling."
+        )
+    return {
         "max_error": loop.max_error,
         "confidence": loop.confidence,
-        "holds": False,
-        "coverage": 0.0,
-        "acceptable": 0,
-        "missing": None,
-        "words": "Answer a few documents first.",
-    }
-    if view.threshold is None and view.granted is None:
-        return data
-    return data | {
         "holds": view.granted is not None,
         "coverage": float(view.guaranteed().mean()),
         "acceptable": int(session.acceptable(view).sum()),
-        "missing": _missing(view),
-        "words": _words(view, loop.max_error),
+        "missing": missing,
+        "words": words,
     }
-
-
-def _missing(view: View) -> int | None:
-    """Random checks until there may be a promise; None: not by checks alone."""
-    threshold = view.threshold
-    if view.granted is not None or threshold is None or threshold.n_missing is None:
-        return None
-    return max(threshold.n_missing, view.next_look - view.estimate.n_documents, 1)
 
 
 def _advice(session: Session, promise: JsonObject, curve: list[JsonObject]) -> str:
@@ -115,34 +121,29 @@ def _advice(session: Session, promise: JsonObject, curve: list[JsonObject]) -> s
         return "Label documents of at least two classes; the model learns from then on."
     if len(session.entries) == len(session.documents) and not session.disputed:
         return "Every document has an answer: export the labels or a model."
-    words = []
     gain = _gain(curve, estimate.n_documents)
-    if gain is not None:
-        brings = f"bring about {100 * gain:.1f} points of accuracy"
-        if 100 * gain < _LITTLE:
-            brings = f"bring less than {_LITTLE:g} point of accuracy"
-        words.append(f"Another {_MORE_LABELS} labels {brings}")
+    is_little = gain is not None and 100 * gain < _LITTLE
+    if gain is None:
+        checks = max(_FEWEST_CHECKS - estimate.n_documents, 1)
+        n_answers = round(checks / max(session.loop.check_share, 0.01))
+        words = [f"Go on: about {n_answers:,} more answers show what more labels bring"]
     else:
-        missing = max(_FEWEST_CHECKS - estimate.n_documents, 1)
-        words.append(
-            f"Go on: about {round(missing / max(session.loop.check_share, 0.01)):,} "
-            "more answers show what more labels bring"
-        )
-    if promise["holds"]:
-        n = promise["acceptable"]
-        words.append(
-            f"the promise of {limit} covers {n:,} open documents: accept them"
-            if n
-            else f"every document that the promise of {limit} covers has a label"
-        )
+        brings = f"about {100 * gain:.1f} points"
+        brings = f"less than {_LITTLE:g} point" if is_little else brings
+        words = [f"Another {_MORE_LABELS} labels bring {brings} of accuracy"]
+    if promise["acceptable"]:
+        n = f"{promise['acceptable']:,}"
+        words.append(f"the promise of {limit} covers {n} open documents: accept them")
+    elif promise["holds"]:
+        words.append(f"every document that the promise of {limit} covers has a label")
     elif promise["missing"]:
-        checks = _more_checks(promise["missing"])
-        words.append(f"the promise of {limit} needs about {checks}")
+        checks_left = _more_checks(promise["missing"])
+        words.append(f"the promise of {limit} needs about {checks_left}")
     else:
         words.append(f"the promise of {limit} needs a better model first")
     if session.disputed:
         words.append(f"{len(session.disputed):,} disagreements are to be settled")
-    if promise["holds"] and gain is not None and 100 * gain < _LITTLE:
+    if promise["holds"] and is_little:
         words.append("you can stop")
     return "; ".join(words) + "."
 
@@ -163,36 +164,10 @@ def _more_checks(number: int) -> str:
     return f"{number:,} more random {'check' if number == 1 else 'checks'}"
 
 
-def _words(view: View, max_error: float) -> str:
-    wrong = f"{100 * max_error:g} %"
-    if view.granted is not None:
-        learned = view.granted.n_learned
-        again = max(view.next_look - view.estimate.n_documents, 1)
-        return (
-            f"At most {wrong} of the predictions it was certain of after {learned:,} "
-            f"answers are wrong. Looked at again after {_more_checks(again)}."
-        )
-    missing = _missing(view)
-    if missing is None:
-        return (
-            f"Even its most certain predictions are wrong more often than {wrong}: "
-            "the model must get better first. Go on labelling."
-        )
-    return (
-        f"About {_more_checks(missing)} until at most {wrong} wrong can be promised "
-        "for a part of the documents."
-    )
-
-
 def document_data(
     session: Session, document: int, why: str, *, person: str = ""
 ) -> JsonObject:
-    """One document with the model's guess and the words behind it.
-
-    The guess on a random check stays hidden until it is answered: seeing it would
-    sway the answer, and the estimate with it. So do others' answers to a document
-    that two people answer.
-    """
+    """One document with the model's guess and the words behind it, if not hidden."""
     view, loop, ids = session.view, session.loop, session.documents.ids
     parts = session.parts_of(document)
     hidden = not session.may_see(document, person)
@@ -295,25 +270,21 @@ def _agreement(table: Table) -> list[JsonObject]:
         return []
     answers = [dict(said) for said in table]
     rows = [list(said.values()) for said in answers]
-    measured = [_plain(krippendorff_alpha(rows), "everybody")]
+    measured = [(krippendorff_alpha(rows), "everybody")]
     if len({len(row) for row in rows}) == 1:
-        measured.append(_plain(fleiss_kappa(rows), "everybody"))
+        measured.append((fleiss_kappa(rows), "everybody"))
     people = sorted({who for said in answers for who in said})
     for pair in combinations(people, 2):
         both = [[said[who] for who in pair] for said in answers if {*pair} <= {*said}]
         if both:
             kappa = cohen_kappa(*map(list, zip(*both, strict=True)))
             names = " and ".join(who or "(no name)" for who in pair)
-            measured.append(_plain(kappa, names))
-    return measured
-
-
-def _plain(agreement: Agreement, people: str) -> JsonObject:
-    data = agreement.to_dict() | {"people": people}
-    return {
-        name: finite(value) if isinstance(value, float) else value
-        for name, value in data.items()
-    }
+            measured.append((kappa, names))
+    return [
+        {k: finite(v) if isinstance(v, float) else v for k, v in one.to_dict().items()}
+        | {"people": names}
+        for one, names in measured
+    ]
 
 
 # -- lists ----------------------------------------------------------------------------
@@ -379,11 +350,7 @@ class Browser:
         }
 
     def confusion(self) -> JsonObject:
-        """Answers against guesses that did not know them.
-
-        Checks are guessed by the model, which never learned from them; the others
-        by a model without the document.
-        """
+        """Answers against guesses that did not know them."""
         session = self.session
         names = session.store.labels()
         place = {name: i for i, name in enumerate(names)}
@@ -408,10 +375,7 @@ class Browser:
     # -- which, and in which order ------------------------------------------------
 
     def rows(self, question: Question, person: str) -> tuple[IntVector, dict[int, str]]:
-        """Every document that a question is about, in its order, and remarks on some.
-
-        A document to be ``like`` that does not exist is a Refusal.
-        """
+        """Every document that a question is about, in its order; remarks on some."""
         if question.like is not None:
             self.session.check_document(question.like)
         remarks: dict[int, str] = {}
@@ -547,6 +511,7 @@ class Browser:
         return judged
 
     def _unseen_guesses(self) -> dict[int, str]:
+        """Of checks by the model, which never learned from them; else without them."""
         session = self.session
         documents, classes, log_proba = self._judged()
         best = log_proba.argmax(axis=1) if len(documents) else ()

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,76 +42,52 @@ def make_app(
     learn: bool = False,
     feedback: Path | None = None,
 ) -> Guard:
-    """An ASGI application that serves model files.
+    """An ASGI application that serves model files, loaded before it returns.
 
-    Parameters
-    ----------
-    model : path or sequence of paths
-        Model files, loaded before the function returns; the first one answers
-        unless another is asked for by name: ``/classify?model=NAME``.
-    limits : Limits, optional
-        How much a request may ask for.
-    token : str, optional
-        Bearer token to ask for.
-    hosts : frozenset of str, optional
-        Host names to answer to; None answers to all.
-    reload_seconds : float, default=1.0
-        How often to look whether the file was replaced; 0 never looks.
-    canary : float, default=0.0
-        Share of the requests without a name that the second model answers.
-    learn : bool, default=False
-        Whether POST /learn and /forget change the model and its file; needs a
-        token, a model that can, and a folder that can be written.
-    feedback : path, optional
-        POST /feedback appends texts and the labels that people say are right to
-        this file, as JSON lines.
-
-    Returns
-    -------
-    Guard
-        Give it to uvicorn or any other ASGI server.
-
+    The first model answers, unless a request names another (``/classify?model=NAME``)
+    or it is the turn of the second, which gets the share ``canary`` of the others.
+    Without ``hosts`` it answers to every host name. ``reload_seconds`` is how often to
+    look whether a file was replaced; 0 never looks. To ``learn`` (POST /learn and
+    /forget change the model and its file) takes a token, a model that can, and a folder
+    that can be written. POST /feedback appends texts and the labels that people say are
+    right to the file ``feedback``, as JSON lines.
     """
     paths = [model] if isinstance(model, (str, Path)) else list(model)
     if learn and token is None:
         raise DataError("a model that learns over HTTP needs a token.")
     if canary and len(paths) < 2:
         raise DataError("a canary needs a second model.")
-    service = _Service([Path(p) for p in paths], limits or Limits(), token, hosts)
-    service.reload_seconds, service.canary = reload_seconds, canary
-    service.learns, service.feedback_file = learn, feedback
-    if learn:
-        service.check_learning()
+    service = _Service(
+        *([Path(path) for path in paths], limits or Limits(), token, hosts),
+        *(reload_seconds, canary, learn, feedback),
+    )
     return service.guard
 
 
+@dataclass
 class _Service:
-    reload_seconds = 1.0
-    canary = 0.0
-    learns = False
-    feedback_file: Path | None = None
+    paths: list[Path]
+    limits: Limits
+    token: str | None
+    hosts: frozenset[str] | None
+    reload_seconds: float
+    canary: float
+    learns: bool
+    feedback_file: Path | None
 
-    def __init__(
-        self,
-        paths: list[Path],
-        limits: Limits,
-        token: str | None,
-        hosts: frozenset[str] | None,
-    ) -> None:
-        self.limits = limits
+    def __post_init__(self) -> None:
         self.metrics = Metrics(
             lambda: self.guard.in_flight, lambda: self.first.model.recent
         )
         self.holders = {
             path.name.removesuffix(".earmark"): ModelHolder(
-                path, limits, lambda result: self.metrics.reloads.labels(result).inc()
+                path, self.limits, lambda how: self.metrics.reloads.labels(how).inc()
             )
-            for path in paths
+            for path in self.paths
         }
-        if len(self.holders) < len(paths):
-            raise DataError(
-                "models that are served together need different file names."
-            )
+        if len(self.holders) < len(self.paths):
+            words = "models that are served together need different file names."
+            raise DataError(words)
         self.names = list(self.holders)
         self.first = self.holders[self.names[0]]
         self.batcher = MicroBatcher(self.metrics.batches.observe)
@@ -120,7 +97,7 @@ class _Service:
         posts = {"/classify": self.classify, "/learn": self.learn}
         posts |= {"/forget": self.learn, "/feedback": self.feedback}
         gets = {"/": self.page, "/docs": self.page, "/model": self.describe_model}
-        gets |= {"/healthz": self.healthz, "/readyz": self.readyz}
+        gets |= {"/healthz": self.health, "/readyz": self.health}
         gets |= {"/metrics": self.show_metrics, "/openapi.json": self.openapi}
         self._router = Router(
             [
@@ -133,15 +110,17 @@ class _Service:
         )
         self.guard = Guard(
             self._route,
-            limits=limits,
-            token=token,
-            hosts=hosts,
+            limits=self.limits,
+            token=self.token,
+            hosts=self.hosts,
             public=_PUBLIC,
             routes=frozenset({*posts, *gets}),
             observe=self.metrics.observe,
         )
+        if self.learns:
+            self._check_learning()
 
-    def check_learning(self) -> None:
+    def _check_learning(self) -> None:
         """Refuse at the start what would make every lesson fail."""
         able = [h for h in self.holders.values() if h.model.can_learn]
         if not able:
@@ -283,12 +262,10 @@ class _Service:
             }
         )
 
-    async def healthz(self, request: Request) -> Response:
-        """The process lives."""
-        return as_json({"status": "ok"})
-
-    async def readyz(self, request: Request) -> Response:
-        """A model answers."""
+    async def health(self, request: Request) -> Response:
+        """The process lives (/healthz); a model answers (/readyz)."""
+        if request.url.path == "/healthz":
+            return as_json({"status": "ok"})
         if not self.is_ready:
             raise Refusal(503, "stopping", "shutting down.")
         return as_json({"status": "ready"})
@@ -299,13 +276,9 @@ class _Service:
 
     async def openapi(self, request: Request) -> Response:
         """The description of the service for the model that is loaded."""
-        described = describe(
-            self.first.model.reader,
-            with_token=self.guard.token is not None,
-            learns=self.learns,
-            keeps_feedback=self.feedback_file is not None,
-        )
-        return as_json(described)
+        secured, keeps = self.token is not None, self.feedback_file is not None
+        reader = self.first.model.reader
+        return as_json(describe(reader, secured, self.learns, keeps))
 
     async def page(self, request: Request) -> Response:
         """The page to try the model on, or the one that shows its description."""

@@ -75,11 +75,7 @@ class Metrics:
 
 
 class Recent:
-    """The latest answers of one model, beside what it was calibrated on.
-
-    ``calibration`` are confidences of documents that the model had not seen; documents
-    with a p-value of ``max_novelty`` or less are foreign.
-    """
+    """The latest answers of one model, beside confidences it was calibrated on."""
 
     def __init__(self, calibration: FloatVector | None, max_novelty: float) -> None:
         self._calibration = calibration

@@ -47,11 +47,7 @@ Results = list[JsonObject]
 
 
 class ServedModel:
-    """A classifier, verified by answering once, with the reader of its requests.
-
-    ``regions`` names its columns; a single text is the region "text". How long a call
-    and a character take is measured at loading; it decides what is worth a thread.
-    """
+    """A classifier, verified by answering once, with the reader of its requests."""
 
     def __init__(
         self,
@@ -65,6 +61,7 @@ class ServedModel:
         names = classifier.region_names_
         split = names is not None and classifier.regions == "email"
         self.takes_texts = names is None or split
+        # A single text is the region "text".
         self.regions = ["text"] if names is None or split else names
         self.labels = [_plain(label) for label in classifier.classes_.tolist()]
         self.any_of = classifier.is_multi_label_
@@ -283,11 +280,7 @@ def _settle(model: ServedModel, batch: list[Any]) -> None:
 
 
 class ModelHolder:
-    """The model in use, kept up to date with its file; ``observe`` counts reloads.
-
-    To replace the file, rename a new one onto it: it is loaded, verified, and only
-    then used.
-    """
+    """The model in use; a file renamed onto its own is verified, and only then used."""
 
     def __init__(
         self, path: Path, limits: Limits, observe: Callable[[str], None]
@@ -308,11 +301,8 @@ class ModelHolder:
             )
 
     async def change(self, method: str, documents: Any, labels: list[Any]) -> None:
-        """Learn or forget documents exactly; the file is replaced by the new model.
-
-        The new model is made beside the one that serves, and verified before it
-        does: an answer comes from the one before or after, never from between.
-        """
+        """Learn or forget documents exactly; the file is replaced by the new model."""
+        # Made beside the one that serves: an answer comes from before or after.
         loop = asyncio.get_running_loop()
         async with self._changing:
             try:

@@ -311,7 +311,7 @@ _TEXT = {"text/plain": {"schema": {"type": "string"}}}
 
 
 def describe(
-    reader: RequestReader, *, with_token: bool, learns: bool, keeps_feedback: bool
+    reader: RequestReader, with_token: bool, learns: bool, keeps_feedback: bool
 ) -> JsonObject:
     """The OpenAPI description of what is switched on, for the model that is loaded."""
     labelled: dict[str, str] = {}

@@ -291,10 +291,7 @@ def _header(scope: Scope, name: bytes) -> str | None:
 
 
 def require_json(scope: Scope) -> None:
-    """Refuse a body that does not say it is JSON in UTF-8.
-
-    Also what keeps other sites' forms out: they cannot send this type.
-    """
+    """Refuse a body that is not called JSON in UTF-8, as forms of other sites are."""
     stated = _header(scope, b"content-type") or ""
     if stated == "application/json":  # nearly always
         return

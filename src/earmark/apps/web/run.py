@@ -28,15 +28,11 @@ def is_loopback(host: str) -> bool:
 
 
 def spare_imports() -> None:
-    """Leave what was imported out of garbage collections from now on.
-
-    It lives to the end anyway, and looking through it stops every answer for about
-    a tenth of a second. Called before a model is loaded, which may be replaced.
-    Collections become rarer as well: a request leaves no cycles behind, and a batch
-    of them holds more objects at a time than Python's first threshold.
-    """
+    """Leave what was imported out of garbage collections; before a model is loaded."""
+    # It lives to the end, and looking through it stops answers for a tenth of a second.
     gc.collect()
     gc.freeze()
+    # Requests leave no cycles behind, and a batch holds more objects than the default.
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
 
 

@@ -128,15 +128,12 @@ def _safe_json(value: Any) -> str:
 def _examples(
     texts: Sequence[str], matrix: ConfusionMatrix, shown: list[int]
 ) -> JsonObject:
-    """The example documents per cell (row, column), within the budget.
-
-    Every cell gets its first example before any gets its second; mistakes come
-    before right answers, crowded cells before sparse ones.
-    """
+    """The example documents per cell (row, column), within the budget."""
     documents: list[JsonObject] = []
     chosen: dict[str, list[int]] = {}
     examples: JsonObject = {"documents": documents, "cells": chosen}
     left, cells = _BUDGET, _cell_members(matrix, shown)
+    # Every cell gets its first example before any gets its second.
     order = sorted(cells, key=lambda cell: (cell[0] == cell[1], -len(cells[cell])))
     for turn in range(_PER_CELL):
         for row, column in order:
@@ -272,10 +269,7 @@ def _told(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObject:
 def marked_pieces(
     text: str, terms: Sequence[tuple[str, float]]
 ) -> list[tuple[str, float | None]]:
-    """A text cut at the words that decided: (piece, weight or None), in order.
-
-    Weights are shares of the strongest; faint words stay plain.
-    """
+    """A text cut at the words that decided: (piece, share of the strongest or None)."""
     weights = {str(term).rpartition(": ")[2].lower(): w for term, w in terms}
     most = max((abs(w) for w in weights.values()), default=0.0)
     pieces: list[tuple[str, float | None]] = []

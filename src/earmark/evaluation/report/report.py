@@ -161,8 +161,7 @@ class Report(Result):
         names = None if classes is None else tuple(as_labels(classes))
         if proba is not None and names is None:
             raise DataError("proba needs classes: the labels of its columns.")
-        measure = _measure_any_of if is_multi_label(y_true) else _measure_one_of
-        measured = measure(y_true, y_pred, proba, names)
+        measured = _measured(y_true, y_pred, proba, names)
         figures = measured["confusion"] or measured["multi_label"]
         check_equal_length(texts=texts, y_true=np.empty(figures.n_documents))
         return cls(
@@ -254,10 +253,16 @@ class Report(Result):
         return _written(render_page(self), path)
 
 
-def _measure_one_of(
+def _measured(
     y_true: ArrayLike, y_pred: ArrayLike, proba: ArrayLike | None, names: Names
 ) -> JsonObject:
-    measured: JsonObject = {"multi_label": None}
+    """The parts of a report that follow from predictions."""
+    measured: JsonObject = {"confusion": None, "multi_label": None}
+    if is_multi_label(y_true):
+        measured["multi_label"] = multi_label_scores(y_true, y_pred, classes=names)
+        if proba is not None and names is not None:
+            measured["reliability"] = reliability(y_true, proba, names)
+        return measured
     sure = None
     if proba is not None and names is not None:
         matrix = as_probabilities(proba, len(names))
@@ -266,9 +271,8 @@ def _measure_one_of(
         # most probable class also where the classifier abstained.
         answers = as_labels(y_pred)
         check_equal_length(y_pred=answers, proba=matrix)
-        forced = [
-            names[c] if a is None else a for a, c in zip(answers, choice, strict=True)
-        ]
+        pairs = zip(answers, choice, strict=True)
+        forced = [names[c] if answer is None else answer for answer, c in pairs]
         said = index_of(forced, names)
         rows = np.flatnonzero(said >= 0)
         sure[rows] = matrix[rows, said[rows]]
@@ -277,16 +281,6 @@ def _measure_one_of(
     measured["confusion"] = ConfusionMatrix.from_predictions(
         y_true, y_pred, classes=names, confidence=sure
     )
-    return measured
-
-
-def _measure_any_of(
-    y_true: ArrayLike, y_pred: ArrayLike, proba: ArrayLike | None, names: Names
-) -> JsonObject:
-    measured: JsonObject = {"confusion": None}
-    measured["multi_label"] = multi_label_scores(y_true, y_pred, classes=names)
-    if proba is not None and names is not None:
-        measured["reliability"] = reliability(y_true, proba, names)
     return measured
 
 

@@ -7,7 +7,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import scipy
@@ -302,7 +302,10 @@ def _blocks(report: Report) -> Iterator[str]:
     if report.findings:
         yield f"Checks of the data\n{_filled(map(str, report.findings), '- ')}"
     for heading, part in (("Timing", report.timing), ("Identity", report.fingerprint)):
-        facts = [[str(name), _value(value)] for name, value in (part or {}).items()]
+        facts = [
+            [str(name), f"{value:.3g}" if isinstance(value, float) else str(value)]
+            for name, value in (part or {}).items()
+        ]
         yield _table([heading, ""], facts)
 
 
@@ -361,10 +364,6 @@ def _listed(heading: str, lines: Sequence[str]) -> str:
 
 def _words(terms: Iterable[tuple[str, float]], most: int) -> str:
     return ", ".join(term for term, _ in list(terms)[:most])
-
-
-def _value(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _cut(label: object, width: int) -> str:

@@ -86,10 +86,7 @@ class Collection:
         return view, view.fit_transform(self.weights)
 
     def likeness(self, text: str) -> FloatVector:
-        """How like a text each document is: by its words and by their company.
-
-        Half the cosine of the tf-idf rows, half that of the latent ones.
-        """
+        """How like a text each document is: by its words and by their company."""
         row = self._weighting.transform(self._counter.transform([text])).tocsr()
         by_word = np.asarray((self.weights @ row.T).todense(), np.float64).ravel()
         view, vectors = self._meaning

@@ -383,10 +383,7 @@ class LabellingLoop:
     # -- picking ---------------------------------------------------------------
 
     def next_pick(self, busy: Container[int] = ()) -> Pick | None:
-        """The next document to ask about, or None when all are answered.
-
-        ``busy`` documents are being answered elsewhere and are passed over.
-        """
+        """The next document to ask about, but no ``busy`` one; None at the end."""
         asked = self.answers.keys() | self.skipped
         order = self.check_order.tolist()
         checks = [d for d in order if d not in asked]
