@@ -10,7 +10,7 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
     "files": 181,
-    "lines": 48_004,
+    "lines": 47_839,
     "private imports": 0,
     "private attributes": 0,
     "Any": 741,
