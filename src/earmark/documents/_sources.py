@@ -65,10 +65,9 @@ def find_sources(
     """The files to read, or None for a folder of text files."""
     if os.fspath(path) == STDIN:
         if options.format is None or options.format in _WHOLE:
-            came = (
-                f"got {options.format!r}" if options.format else "which no name tells"
-            )
-            what = f"expected a format that can be streamed, {came}"
+            what = "the format of the data is not known"
+            if options.format is not None:
+                what = f"expected a format that can be streamed, got {options.format!r}"
             raise fault("stdin", f"{what}; give format=: csv, tsv or jsonl.")
         return [Source(None, options.format)]
     where = Path(path)

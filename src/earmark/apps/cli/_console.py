@@ -37,6 +37,11 @@ def number(count: int, singular: str, plural: str | None = None) -> str:
     return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
+def file_size(n_bytes: int) -> str:
+    """Megabytes, or kilobytes of a small file."""
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} kB"
+
+
 def say(text: object = "", *, hang: str = "", err: bool = False) -> None:
     """Print lines; on a terminal they are wrapped between words.
 

@@ -100,20 +100,22 @@ def load_model(
 
     require_model(path)
     classifier, info = load_with_info(path)
-    if max_error is not None:
-        if classifier.evidence_ is None and max_error != options.NEVER:
+    knows = {
+        "max_error": (max_error, classifier.evidence_, "how accurate its answers are"),
+        "max_novelty": (
+            max_novelty,
+            classifier.novelty_,
+            "which documents are unusual",
+        ),
+    }
+    for name, (asked, evidence, what) in knows.items():
+        if asked is None:
+            continue
+        if evidence is None and asked != options.NEVER:
             raise DataError(
-                f"{path}: the model does not know how accurate its answers are; train "
-                "it with --max-error."
+                f"{path}: the model does not know {what}; train it with {name}=."
             )
-        classifier.set_params(max_error=options.error_rate(max_error))
-    if max_novelty is not None:
-        if classifier.novelty_ is None and max_novelty != options.NEVER:
-            raise DataError(
-                f"{path}: the model cannot tell documents from elsewhere; train it "
-                "with --novelty."
-            )
-        classifier.set_params(max_novelty=options.error_rate(max_novelty))
+        classifier.set_params(**{name: options.error_rate(asked)})
     return Stored(path, classifier, info.fingerprint, info.metadata)
 
 

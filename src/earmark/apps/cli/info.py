@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import confirm, note, say_facts, show, status
+from earmark.apps.cli._console import confirm, file_size, note, say_facts, show, status
 
 if TYPE_CHECKING:
     from earmark.typing import JsonObject
@@ -123,7 +123,7 @@ def _model_file(path: Path) -> JsonObject:
     return {
         "file": str(path),
         **manifest.metadata,
-        "size": f"{manifest.file_size / 1e6:.2f} MB",
+        "size": file_size(manifest.file_size),
         "format": manifest.format_version,
         "written by": f"earmark {manifest.earmark_version}",
         "fingerprint": manifest.fingerprint,

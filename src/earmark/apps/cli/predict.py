@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -107,28 +108,47 @@ def _label_all(
     classifier: TextClassifier, batches: Iterator[Documents], rows: Rows
 ) -> None:
     """Write a row per document, and say what is to be said of all of them."""
-    n_documents = n_open = n_foreign = n_unknown = 0
+    totals: Counter[str] = Counter()
     hidden = rows.out == "-" and sys.stdout.isatty()
     with _output(rows.out) as file, counting("labelled", hidden=hidden) as advance:
-        write = _json_lines(file) if rows.are_lines else _csv_rows(file)
-        for batch in batches:
-            decision = classifier.decide(batch.texts)
-            foreign = int(decision.foreign.sum())
-            n_foreign += foreign
-            n_open += sum(label is None for label in decision.labels) - foreign
-            n_unknown += _without_known_words(classifier, batch, decision)
-            copies = _copies(batch, rows.id_column, rows.with_text)
-            answers = _records(classifier, batch, decision, rows.explain)
-            best = _likeliest(decision, rows.top_k, rows.are_lines)
-            write(a | b | c for a, b, c in zip(copies, answers, best, strict=True))
-            advance(len(batch))
-            n_documents += len(batch)
-    if n_unknown:
+        records = _all_records(classifier, batches, rows, totals, advance)
+        if rows.are_lines:
+            file.writelines(f"{json.dumps(r, ensure_ascii=False)}\n" for r in records)
+        else:
+            writer = csv.writer(file, lineterminator="\n")
+            for place, record in enumerate(records):
+                if place == 0:
+                    writer.writerow(record)
+                writer.writerow(map(_cell, record.values()))
+    if totals["unknown"]:
         note(
-            f"{number(n_unknown, 'document')} without any word that the model knows: "
-            "the label is a guess."
+            f"{number(totals['unknown'], 'document')} without any word that the model "
+            "knows: the label is a guess."
         )
-    _tell_unanswered(classifier, n_documents, n_open, n_foreign)
+    _tell_unanswered(classifier, totals)
+
+
+def _all_records(
+    classifier: TextClassifier,
+    batches: Iterator[Documents],
+    rows: Rows,
+    totals: Counter[str],
+    advance: Callable[[int], None],
+) -> Iterator[dict[str, Any]]:
+    """What is written of each document, and how many are without an answer."""
+    for batch in batches:
+        decision = classifier.decide(batch.texts)
+        copies = _copies(batch, rows.id_column, rows.with_text)
+        answers = _answers(classifier, batch, decision, rows.explain)
+        best = _likeliest(decision, rows.top_k, rows.are_lines)
+        for copied, answer, scores in zip(copies, answers, best, strict=True):
+            yield copied | answer | scores
+        foreign = int(decision.foreign.sum())
+        totals["documents"] += len(batch)
+        totals["foreign"] += foreign
+        totals["open"] += sum(label is None for label in decision.labels) - foreign
+        totals["unknown"] += _without_known_words(classifier, batch, decision)
+        advance(len(batch))
 
 
 def _without_known_words(
@@ -141,9 +161,10 @@ def _without_known_words(
     return int((same & answered).sum())
 
 
-def _tell_unanswered(
-    classifier: TextClassifier, n_documents: int, n_open: int, n_foreign: int
-) -> None:
+def _tell_unanswered(classifier: TextClassifier, totals: Counter[str]) -> None:
+    n_documents, n_foreign, n_open = (
+        totals[k] for k in ("documents", "foreign", "open")
+    )
     if n_foreign:
         note(
             f"{number(n_foreign, 'document')} {'is' if n_foreign == 1 else 'are'} "
@@ -153,6 +174,7 @@ def _tell_unanswered(
     if n_open:
         from earmark.decision.guarantee import several_words
 
+        n_documents = totals["documents"]
         n_answered = n_documents - n_open - n_foreign
         share = 100 * n_answered / n_documents
         answered = f"Answered {n_answered:,} of {n_documents:,} ({share:.1f} %)"
@@ -187,8 +209,8 @@ def _again(facts: dict[str, Any]) -> str:
     return "\n".join([f"{before} in {facts['out']}", *bad])
 
 
-def _records(
-    classifier: Any, batch: Any, decision: Any, explain: bool
+def _answers(
+    classifier: TextClassifier, batch: Documents, decision: Decision, explain: bool
 ) -> Iterator[dict[str, Any]]:
     reasons = classifier.explain(batch.texts) if explain else None
     leaves_open = decision.any_of and bool(classifier.thresholds_)
@@ -209,10 +231,12 @@ def _records(
 
 
 def _copies(
-    batch: Any, id_column: str | None, with_text: bool
+    batch: Documents, id_column: str | None, with_text: bool
 ) -> Iterator[dict[str, Any]]:
     """Row number or id, the columns to keep, and the text if asked for."""
-    columns = {"row": batch.rows} if id_column is None else {id_column: batch.ids}
+    columns: dict[str, Any] = {"row": batch.rows}
+    if id_column is not None:
+        columns = {id_column: batch.ids}
     columns |= batch.columns
     if with_text:
         texts = batch.texts
@@ -221,7 +245,7 @@ def _copies(
         yield dict(zip(columns, values, strict=True))
 
 
-def _likeliest(decision: Any, top_k: int, lines: bool) -> Iterator[dict[str, Any]]:
+def _likeliest(decision: Decision, top_k: int, lines: bool) -> Iterator[dict[str, Any]]:
     """The labels with the highest scores: columns in csv, a mapping in JSON."""
     order = (-decision.scores).argsort(axis=1, kind="stable")[:, :top_k]
     for row, best in zip(decision.scores, order, strict=True):
@@ -234,34 +258,6 @@ def _likeliest(decision: Any, top_k: int, lines: bool) -> Iterator[dict[str, Any
                 for place, pair in enumerate(ranked.items(), 1)
                 for kind, value in zip(("label", "score"), pair, strict=True)
             }
-
-
-_Write = Callable[[Iterable[dict[str, Any]]], None]
-
-
-def _csv_rows(file: TextIO) -> _Write:
-    """Write records as rows, the first one with its names above it."""
-    writer = csv.writer(file, lineterminator="\n")
-    header: list[str] = []
-
-    def write(records: Iterable[dict[str, Any]]) -> None:
-        for record in records:
-            if not header:
-                header.extend(record)
-                writer.writerow(header)
-            writer.writerow([_cell(value) for value in record.values()])
-
-    return write
-
-
-def _json_lines(file: TextIO) -> _Write:
-    """Write records as JSON lines."""
-
-    def write(records: Iterable[dict[str, Any]]) -> None:
-        for record in records:
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
-
-    return write
 
 
 def _cell(value: Any) -> Any:

@@ -287,6 +287,9 @@ def _set_people(folder: Path, invite: str | None, revoke: str | None) -> None:
     """Make a token for a person, or make one void; also while a server runs."""
     from earmark.apps.label.store import Store
 
+    nobody = DataError(f"{folder}: nobody called {revoke!r} was invited.")
+    if invite is None and not folder.is_dir():
+        raise nobody
     store = Store(folder, {})
     try:
         if invite is not None:
@@ -296,7 +299,7 @@ def _set_people(folder: Path, invite: str | None, revoke: str | None) -> None:
             typer.echo(f"token of {name} (shown only now): {store.invite(name)}")
         if revoke is not None:
             if not store.revoke(revoke):
-                raise DataError(f"{folder}: nobody called {revoke!r} was invited.")
+                raise nobody
             typer.echo(f"the token of {revoke} is void")
     finally:
         store.close()

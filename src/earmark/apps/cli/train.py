@@ -13,7 +13,7 @@ import typer
 
 from earmark.apps.cli import _data as reading
 from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import note, number, show, status
+from earmark.apps.cli._console import file_size, note, number, show, status
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.whole_files import changed_by_one
 
@@ -198,7 +198,7 @@ def _as_large(
     memory = reading.memory_for_large(data)
     if memory is not None:
         note(
-            f"{data} is large: read in parts, within {_size(memory)} of memory and "
+            f"{data} is large: read in parts, within {file_size(memory)} of memory and "
             "without an estimate of the accuracy; --memory sets another limit"
         )
     return replace(large, memory=memory)
@@ -328,7 +328,7 @@ def _words_about_parts(facts: dict[str, Any]) -> str:
             "documents/s)",
             *(f"left out: {name}" for name in facts["bad_parts"]),
             facts["summary"],
-            f"saved {facts['file']} ({_size(facts['bytes'])})",
+            f"saved {facts['file']} ({file_size(facts['bytes'])})",
         ]
     )
 
@@ -337,7 +337,7 @@ def _words(facts: dict[str, Any], documents: Documents) -> str:
     todo = f"try: earmark predict {facts['file']} NEW-DATA"
     if not facts["labelled"]:
         todo = f"to find out how accurate it is: earmark label {documents.source}"
-    saved = f"saved {facts['file']} ({_size(facts['bytes'])}); {todo}"
+    saved = f"saved {facts['file']} ({file_size(facts['bytes'])}); {todo}"
     learned = f"{_learned(facts)} in {facts['seconds']:.1f} s"
     return "\n".join([learned, facts["summary"], saved])
 
@@ -347,10 +347,6 @@ def _learned(facts: dict[str, Any]) -> str:
     if facts["labelled"]:
         source = number(facts["labelled"], "labelled document")
     return f"learned {number(len(facts['classes']), 'class', 'classes')} from {source}"
-
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} kB"
 
 
 def _command(method: str, about: str) -> Callable[..., None]:
