@@ -101,21 +101,22 @@ def load_model(
     require_model(path)
     classifier, info = load_with_info(path)
     knows = {
-        "max_error": (max_error, classifier.evidence_, "how accurate its answers are"),
-        "max_novelty": (
-            max_novelty,
-            classifier.novelty_,
-            "which documents are unusual",
+        "--max-error": (
+            max_error,
+            classifier.evidence_,
+            "how accurate its answers are",
         ),
+        "--novelty": (max_novelty, classifier.novelty_, "which documents are unusual"),
     }
-    for name, (asked, evidence, what) in knows.items():
-        if asked is None:
-            continue
-        if evidence is None and asked != options.NEVER:
+    for flag, (asked, evidence, what) in knows.items():
+        if asked not in (None, options.NEVER) and evidence is None:
             raise DataError(
-                f"{path}: the model does not know {what}; train it with {name}=."
+                f"{path}: the model does not know {what}; train it with {flag}."
             )
-        classifier.set_params(**{name: options.error_rate(asked)})
+    if max_error is not None:
+        classifier.set_params(max_error=options.error_rate(max_error))
+    if max_novelty is not None:
+        classifier.set_params(max_novelty=options.error_rate(max_novelty))
     return Stored(path, classifier, info.fingerprint, info.metadata)
 
 
