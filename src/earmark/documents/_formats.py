@@ -99,10 +99,8 @@ def csv_tables(
 
 
 def _delimiter_of(header: str, quote: str | None) -> str:
-    """A comma, unless the header has none and one of the others instead.
-
-    Spreadsheets write semicolons in the countries where 0,5 is a half.
-    """
+    """A comma, unless the header has none and one of the others instead."""
+    # Spreadsheets write semicolons in the countries where 0,5 is a half.
     if quote is not None:
         mark = re.escape(quote)
         header = re.sub(f"{mark}[^{mark}]*({mark}|$)", "", header)
@@ -111,12 +109,7 @@ def _delimiter_of(header: str, quote: str | None) -> str:
 
 
 class _Rows:
-    """The rows of one file, read in batches and counted.
-
-    ``first`` is the data row that the batch begins with. The lines of its rows are
-    counted only if an error asks for them: a row that holds line breaks in quotes
-    takes several.
-    """
+    """Rows in batches; ``first`` is the data row that the batch begins with."""
 
     def __init__(
         self, source: TextSource, lines: Iterable[str], options: ReadOptions, mark: str
@@ -180,7 +173,7 @@ class _Rows:
             raise self.source.undecodable(error, reader.line_num) from error
 
     def line_of(self, index: int) -> int:
-        """The line on which a row of the batch begins."""
+        """The line on which a row of the batch begins, counted if an error asks."""
         line, seen = self._first_line, -1
         for row in self._raw:
             seen += bool(row)
@@ -234,10 +227,7 @@ class _Rows:
 def json_tables(
     path: Path | None, request: Request, options: ReadOptions
 ) -> Iterator[Table]:
-    """Batches of JSON lines, or of the objects of one JSON array, as columns.
-
-    The name of a nested field is its path: ``body.text``.
-    """
+    """Batches of JSON lines, or of the objects of one JSON array, as columns."""
     with open_text(path, options.codec, None) as source:
         head = source.head()
         lines = chain(head, source.lines)

@@ -171,10 +171,7 @@ def _visible(folder: Path) -> list[Path]:
 def folder_documents(
     folder: Path, request: Request, options: ReadOptions
 ) -> Iterator[Documents]:
-    """Batches of documents; labels are the sub-folders, ids the relative paths.
-
-    Arguments and file names are checked now, the files read as batches are asked for.
-    """
+    """Batches of documents; labels are the sub-folders, ids the relative paths."""
     named = {
         "text": request.text,
         "label": request.label or None,

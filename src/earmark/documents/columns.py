@@ -33,10 +33,7 @@ class UsualColumn(str):
 
 @dataclass(frozen=True)
 class Plan:
-    """Column names after looking at the file.
-
-    ``regions`` is None when the text columns are joined to one text.
-    """
+    """Columns of a file; ``regions`` is None when the texts are joined to one."""
 
     texts: tuple[str, ...]
     regions: tuple[str, ...] | None
@@ -96,11 +93,7 @@ class Request:
         *,
         sparse: bool = False,
     ) -> Plan:
-        """Choose the columns among ``names``; ``strings`` may hold text.
-
-        ``sparse`` says that rows may lack columns (JSON lines), so an absent
-        label column can mean that the first rows are unlabelled.
-        """
+        """Choose among ``names``; ``strings`` may hold text, rows lack some if ``sparse``."""
         if self.id is not None:
             _require_column(self.id, "id", names, source)
         label = self._label(names, source, sparse=sparse)
@@ -392,10 +385,8 @@ def _label_set(value: object, separator: str) -> list[str] | None:
 
 
 def _split(text: str, separator: str) -> list[Any]:
-    """A cell with several labels: a JSON list, or labels with a separator.
-
-    The separator alone, like ``[]``, says that none of the labels applies.
-    """
+    """A cell with several labels: a JSON list, or labels with a separator."""
+    # The separator alone, like [], says that none of the labels applies.
     if text.strip() == separator:
         return []
     if text.lstrip().startswith("["):

@@ -195,16 +195,13 @@ def _without_tags(page: str) -> str:
 
 
 def mail_record(data: bytes) -> dict[str, str | None]:
-    """A mail as a row: text, subject, body, from, to, date.
-
-    ``text`` is the decoded mail with its subject as only header, which
-    ``regions="email"`` takes apart again.
-    """
+    """A mail as a row: text, subject, body, from, to, date."""
     raw = data.decode("utf-8", "surrogateescape")
     mail = decoded_mail(raw)
     if mail is None:
         names = ("subject", "from", "to", "date")
         mail = {**dict.fromkeys(names, ""), "body": _mended(raw)}
+    # The subject as only header, which regions="email" takes apart again.
     return {"text": f"Subject: {mail['subject']}\n\n{mail['body']}", **mail}
 
 

@@ -81,13 +81,9 @@ class CodedLabels:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some documents of a part.
+    """Some documents of a part; ``labels`` is None if there is no such column."""
 
-    ``texts`` is one column of texts, or a dict of region name to column; columns
-    are lists of str or Arrow arrays. ``labels`` is None if there is no such column.
-    """
-
-    texts: Any
+    texts: Any  # a column or regions: lists of str, or Arrow arrays
     labels: CodedLabels | None
     first_row: int
 
@@ -216,15 +212,12 @@ def _rows_a_batch(metadata: Any) -> int:
 
 
 def _batch(request: Request, rows: ParquetBatch) -> Batch:
-    """Text columns stay Arrow arrays, which the kernels read where they lie.
-
-    Cells that are not plain texts are checked one by one.
-    """
+    """Text columns stay Arrow arrays, which the kernels read where they lie."""
     plan = rows.plan
     simple = (plan.regions is not None or len(plan.texts) == 1) and all(
         name in rows.strings for name in plan.texts
     )
-    if not simple:
+    if not simple:  # cells are checked one by one
         documents = to_documents(rows.table(), request, None)
         labels = CodedLabels.of_values(documents.labels)
         return Batch(documents.texts, labels, rows.first_row)

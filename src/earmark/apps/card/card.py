@@ -32,10 +32,7 @@ _SPECIAL = re.compile(r"([\\|*_\[\]<>#])")
 def card_facts(
     path: Path, n_terms: int = 8, test: tuple[Report, str] | None = None
 ) -> JsonObject:
-    """Everything a card says of a model file, before it is put into words.
-
-    A ``test`` is a report on labelled documents, and where they came from.
-    """
+    """Everything a card says; ``test`` is a report on documents and their source."""
     classifier, info = load_with_info(path)
     name = classifier.model_name_
     spec = MODELS.get(name)
@@ -77,10 +74,7 @@ def _settings(classifier: TextClassifier) -> list[tuple[str, str]]:
 
 
 def _evaluation(classifier: TextClassifier) -> JsonObject | None:
-    """Accuracy on documents that it had not seen, as stored in the file.
-
-    ``rows``: an accuracy, and the share of the documents that can be answered so.
-    """
+    """Accuracy on documents that it had not seen, and the share answered for others."""
     evidence = classifier.evidence_
     if evidence is None or not len(evidence.correct):
         return None

@@ -43,10 +43,7 @@ def file_size(n_bytes: int) -> str:
 
 
 def say(text: object = "", *, hang: str = "", err: bool = False) -> None:
-    """Print lines; on a terminal they are wrapped between words.
-
-    Later lines of a wrapped one begin with ``hang``.
-    """
+    """Print lines, wrapped between words on a terminal; ``hang`` begins later lines."""
     width = columns(err)
     lines = str(text).split("\n")
     typer.echo("\n".join(wrapped(line, hang, width) for line in lines), err=err)
@@ -61,10 +58,7 @@ def confirm(text: object) -> None:
 def show(
     as_json: bool, facts: object, words: object, *, is_result: bool = False
 ) -> None:
-    """Print facts as JSON for machines, or words for people.
-
-    With --quiet, words that are no result are left out.
-    """
+    """Print facts as JSON for machines, or words for people (--quiet: results only)."""
     if as_json:
         typer.echo(json.dumps(facts, ensure_ascii=False, default=str))
     elif is_result:

@@ -178,10 +178,7 @@ def class_descriptions(file: str) -> dict[str, list[str]]:
 def ask_about_labels(
     documents: Documents, column: str | None, wanted: Sequence[str] | None = None
 ) -> bool:
-    """Ask about labels such as a|b and n/a, and about as many labels as documents.
-
-    Whether they look like the labels of classes at all.
-    """
+    """Ask about labels such as a|b and n/a; whether they look like classes at all."""
     labels = [label for label in documents.labels or () if isinstance(label, str)]
     distinct = set(labels)
     several = {label for label in distinct if "|" in label}

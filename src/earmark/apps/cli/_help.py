@@ -65,10 +65,7 @@ _NAMED = re.compile(r"(?<![\w.'\"/-])([a-z]+(?:_[a-z]+)+)\b(?!['\"/.]\w)")
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameters that are dataclasses become their fields.
-
-    The fields are options of the command line; the command gets them as one object.
-    """
+    """A command with an option per field of its parameters that are dataclasses."""
     groups: dict[str, Any] = {}
     options = []
     hints = get_type_hints(command, include_extras=True)

@@ -224,10 +224,7 @@ def _ask_about_classes(
     wanted: list[str] | None,
     described: dict[str, list[str]] | None,
 ) -> None:
-    """Refuse descriptions of classes that nobody asked for; ask about misspelled ones.
-
-    Without classes and descriptions the documents must have labels.
-    """
+    """Refuse descriptions of classes nobody asked for; ask about misspelled ones."""
     from earmark.documents.columns import listed, near
     from earmark.documents.labels import each_label
 
