@@ -93,7 +93,7 @@ class Request:
         *,
         sparse: bool = False,
     ) -> Plan:
-        """Choose among ``names``; ``strings`` may hold text, rows lack some if ``sparse``."""
+        """Choose the columns; ``strings`` may be text, rows lack some if ``sparse``."""
         if self.id is not None:
             _require_column(self.id, "id", names, source)
         label = self._label(names, source, sparse=sparse)
