@@ -12,7 +12,7 @@ from scipy import sparse
 
 from earmark.kernels.backend import native
 from earmark.kernels.rows import canonical_rows, csr_arrays, row_numbers, unit_rows
-from earmark.typing import FloatMatrix, IntVector, SparseMatrix
+from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 # A term in more than this share of the documents is cheaper as a dense column, unless
 # such terms are so light in the mean that bounding them is cheaper still.
@@ -90,6 +90,15 @@ def top_similar(
     return np.minimum(similarity, 1.0, out=similarity), docs
 
 
+def best_first(ids: IntVector, scores: FloatVector, k: int) -> IntVector:
+    """Places of the k largest scores, best first, equal ones by id."""
+    places = np.arange(len(ids))
+    if len(ids) > k:
+        least = np.partition(scores, len(ids) - k)[len(ids) - k]
+        places = np.flatnonzero(scores >= least)
+    return places[np.lexsort((ids[places], -scores[places]))[:k]]
+
+
 def _compiled_block(
     index: Postings,
     queries: SparseMatrix,
@@ -123,14 +132,10 @@ def _plain_block(
     docs: IntVector,
 ) -> None:
     product = sparse.csr_array(queries @ index.rows.T)
-    k = docs.shape[1]
     for q, (start, stop) in enumerate(pairwise(product.indptr)):
         ids, scores = product.indices[start:stop], product.data[start:stop]
         valid = (scores > 0) & (ids != exclude[q])
         ids, scores = ids[valid], scores[valid]
-        if len(ids) > k:
-            least = np.partition(scores, len(ids) - k)[len(ids) - k]
-            ids, scores = ids[scores >= least], scores[scores >= least]
-        order = np.lexsort((ids, -scores))[:k]
+        order = best_first(ids, scores, docs.shape[1])
         similarity[q, : len(order)] = scores[order]
         docs[q, : len(order)] = ids[order]

@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from earmark.kernels.keys import GOLDEN, mixed_bits
-from earmark.kernels.postings import build_postings, top_similar
+from earmark.kernels.postings import best_first, build_postings, top_similar
 from earmark.kernels.rows import squared_lengths, unit_rows
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
@@ -211,14 +211,11 @@ def _empty(n_rows: int, k: int) -> Neighbors:
 def _best(scores: FloatMatrix, k: int, exclude: IntVector) -> Neighbors:
     """The k largest scores of each row, best first, equal ones by position."""
     similarity, index = _empty(len(scores), k)
+    every = np.arange(scores.shape[1])
     for row, out in enumerate(exclude):
-        places = np.arange(scores.shape[1])
-        places = places[places != out]
+        places = every[every != out]
         mine = scores[row, places]
-        if len(places) > k:
-            least = np.partition(mine, len(mine) - k)[len(mine) - k]
-            places, mine = places[mine >= least], mine[mine >= least]
-        order = np.lexsort((places, -mine))[:k]
+        order = best_first(places, mine, k)
         similarity[row, : len(order)] = mine[order]
         index[row, : len(order)] = places[order]
     return similarity, index
