@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from earmark.parameters import (
 from earmark.text.containers import as_texts
 from earmark.typing import BoolVector, DocumentsLike, IntVector, Labels, SparseMatrix
 
+Seen: TypeAlias = tuple[list[str], IntVector, IntVector]
+"""Terms, and in how many documents each occurs and how often."""
 EMPTY_VOCABULARY = (
     "empty vocabulary; perhaps the documents only contain stop words, or "
     "token_pattern matches nothing in them."
@@ -96,7 +98,7 @@ def term_mask(
     return mask
 
 
-def merge_seen(*tables: tuple[Any, ...]) -> tuple[list[str], IntVector, IntVector]:
+def merge_seen(*tables: tuple[Any, ...]) -> Seen:
     """Add tables of (terms, document counts, token counts); terms come out sorted."""
     merged = sorted({term for terms, *_ in tables for term in terms})
     place = {term: k for k, term in enumerate(merged)}
@@ -314,7 +316,7 @@ class WordCounter(AnalysisMixin):
         each occurs and how often.
         """
         self._start()
-        return self._learn_frequencies(list(terms), documents, total, n_documents)
+        return self._learn_frequencies((list(terms), documents, total), n_documents)
 
     def _start(self) -> None:
         """Check the parameters and forget what was learned."""
@@ -344,20 +346,15 @@ class WordCounter(AnalysisMixin):
             tuple(vars(self).get(name, ()) for name in _SEEN[1:]),
             (terms, *counts.frequencies()),
         )
-        self._learn_frequencies(*seen, n_documents, may_be_empty=True)
+        self._learn_frequencies(seen, n_documents, may_be_empty=True)
         self.n_documents_ = n_documents
         self.seen_terms_, self.seen_document_count_, self.seen_token_count_ = seen
 
     def _learn_frequencies(
-        self,
-        terms: list[str],
-        documents: IntVector,
-        total: IntVector,
-        n_documents: int,
-        *,
-        may_be_empty: bool = False,
+        self, seen: Seen, n_documents: int, *, may_be_empty: bool = False
     ) -> IntVector:
         """Set the vocabulary from counts of sorted terms -> places of those kept."""
+        terms, documents, total = seen
         kept = np.arange(len(terms))
         if prunes(self):
             totals: Any = documents if self.binary else total
