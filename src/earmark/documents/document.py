@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import chain
 from typing import Any, TypeAlias
 
 from earmark.exceptions import DataError
@@ -116,33 +117,24 @@ class Documents:
 
 def concatenate(batches: Iterable[Documents], source: str) -> Documents:
     """One Documents of all the batches; rows are numbered through."""
-    texts: Texts = []
-    labels: list[Any] | None = None
-    ids: list[Any] | None = None
-    columns: dict[str, list[Any]] = {}
-    n_documents = 0
-    named: tuple[str, ...] = ()
-    for batch in batches:
-        if n_documents == 0:
-            named = batch.text_columns
-            texts = {name: [] for name in batch.regions} if batch.regions else []
-            labels = None if batch.labels is None else []
-            ids = None if batch.ids is None else []
-            columns = {name: [] for name in batch.columns}
-        if isinstance(texts, dict) and isinstance(batch.texts, dict):
-            for name, part in texts.items():
-                part.extend(batch.texts[name])
-        elif isinstance(texts, list) and isinstance(batch.texts, list):
-            texts.extend(batch.texts)
-        if labels is not None and batch.labels is not None:
-            labels.extend(batch.labels)
-        if ids is not None and batch.ids is not None:
-            ids.extend(batch.ids)
-        for name, values in columns.items():
-            values.extend(batch.columns[name])
-        n_documents += len(batch)
-    rows = range(1, n_documents + 1)
-    return Documents(texts, labels, ids, rows, source, columns, named)
+    every = list(batches)
+    first = every[0] if every else Documents([])
+    texts: list[Any] = [one.texts for one in every]
+    names, extra = first.regions, first.columns
+    return Documents(
+        {name: _joined([part[name] for part in texts]) for name in names}
+        or _joined(texts),
+        None if first.labels is None else _joined([one.labels for one in every]),
+        None if first.ids is None else _joined([one.ids for one in every]),
+        range(1, sum(map(len, every)) + 1),
+        source,
+        {name: _joined([one.columns[name] for one in every]) for name in extra},
+        first.text_columns,
+    )
+
+
+def _joined(parts: Sequence[Any]) -> list[Any]:
+    return list(chain.from_iterable(parts))
 
 
 def fingerprint(documents: Documents) -> str:

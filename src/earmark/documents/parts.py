@@ -139,30 +139,17 @@ class Part:
 def list_parts(
     path: PathLike | Sequence[PathLike],
     *,
-    text: str | Sequence[str] | None = None,
-    label: Any = None,
-    regions: Any = None,
-    id: str | None = None,  # noqa: A002
-    keep: Any = (),
-    allow_unlabelled: bool = True,
     format: Format | None = None,  # noqa: A002
     encoding: str | None = None,
     quote: str | None = '"',
+    **asked: Any,
 ) -> list[Part]:
     """The files of a directory in the order of their names, or one file.
 
-    The columns are those asked for, or those that the first readable part has.
+    Columns are as ``asked`` for in a ``Request``, or of the first readable part.
     """
     options = ReadOptions(format=format, encoding=encoding, quote=quote)
-    request = Request(
-        text=text,
-        label=label,
-        regions=regions,
-        id=id,
-        keep=keep,
-        allow_unlabelled=allow_unlabelled,
-        null_text="empty",
-    )
+    request = Request(**{"allow_unlabelled": True, "null_text": "empty", **asked})
     sources = _sources(path, options)
     parts = [
         Part(number, source.path, source.format, request, options)
