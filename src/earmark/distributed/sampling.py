@@ -139,16 +139,15 @@ class Sample:
     classes: dict[str, int] = field(default_factory=dict)
     """Label -> documents that have it, among all."""
 
-    def copy(self) -> Sample:
-        """Another sample of the same documents."""
-        return Sample(self.room, self.labelled, self.pool, dict(self.classes))
-
     def merge(self, other: Sample) -> Self:
         """Let the documents of other parts, or of other batches, take part."""
         self.labelled = self.labelled.joined(other.labelled, self.room)
         self.pool = self.pool.joined(other.pool, self.room)
-        for label, count in other.classes.items():
-            self.classes[label] = self.classes.get(label, 0) + count
+        mine, theirs = self.classes, other.classes
+        labels = {**mine, **theirs}
+        self.classes = {
+            name: mine.get(name, 0) + theirs.get(name, 0) for name in labels
+        }
         return self
 
     @property

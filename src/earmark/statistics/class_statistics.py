@@ -201,6 +201,30 @@ def checked_weights(sample_weight: WeightsLike, n_samples: int) -> Sums | None:
     return weight.astype(np.float64)
 
 
+def checked_batch(
+    statistics: AdditiveStatistics,
+    rows: SparseMatrix,
+    y: ArrayLike,
+    sample_weight: WeightsLike,
+) -> tuple[IntVector, Sums | None]:
+    """Positions of the labels and the weights of a batch that fits the statistics."""
+    n_rows, n_columns = rows.shape
+    if n_columns != statistics.n_features:
+        raise DataError(
+            f"X must have {statistics.n_features} columns, as the documents learned "
+            f"before, got {n_columns}."
+        )
+    y_index = label_positions(np.asarray(y), vars(statistics)["classes"], n_rows)
+    return y_index, checked_weights(sample_weight, n_rows)
+
+
+def weighed(y_index: IntVector, weight: Sums | None, n_classes: int) -> Sums:
+    """Weighted number of documents per class; int64 for whole weights."""
+    docs = np.bincount(y_index, weights=weight, minlength=n_classes)
+    fractional = weight is not None and weight.dtype.kind == "f"
+    return docs if fractional else whole(docs)
+
+
 def real_weights(sample_weight: WeightsLike, n_samples: int) -> FloatVector:
     """Weights as float64; 1 for each where nothing is said."""
     given = checked_weights(sample_weight, n_samples)
@@ -396,24 +420,16 @@ class ClassStatistics(AdditiveStatistics):
 
     def _counted(self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike) -> Self:
         rows = canonical_rows(X)
-        if rows.shape[1] != self.n_features:
-            raise DataError(
-                f"X must have {self.n_features} columns, one for each known term, "
-                f"got {rows.shape[1]}."
-            )
+        y_index, weight = checked_batch(self, rows, y, sample_weight)
         rows = whole_if_exact(rows)
         require_counts(rows, "X must hold")
-        y_index = label_positions(np.asarray(y), self.classes, rows.shape[0])
-        weight = checked_weights(sample_weight, rows.shape[0])
         self._refuse_overflow(rows, y_index, weight)
         present = presence(rows)
         if weight is not None:
             rows, present = scale_rows(rows, weight), scale_rows(present, weight)
         n_classes = len(self.classes)
-        docs = np.bincount(y_index, weights=weight, minlength=n_classes)
-        if weight is None or weight.dtype.kind != "f":
-            docs = whole(docs)
         tokens, having = (class_sums(m, y_index, n_classes) for m in (rows, present))
+        docs = weighed(y_index, weight, n_classes)
         return self._with(docs=docs, tokens=tokens, presence=having)
 
     def _refuse_overflow(

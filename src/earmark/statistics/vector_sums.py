@@ -23,11 +23,11 @@ from earmark.statistics.class_statistics import (
     AdditiveStatistics,
     Sums,
     among,
-    checked_weights,
+    checked_batch,
     label_positions,
     real_weights,
     union,
-    whole,
+    weighed,
 )
 from earmark.typing import (
     ArrayLike,
@@ -120,29 +120,18 @@ class UnitVectorSums(AdditiveStatistics):
         self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike
     ) -> UnitVectorSums:
         rows = sparse.csr_array(X)
-        if rows.shape[1] != self.n_features:
-            raise DataError(
-                f"X must have {self.n_features} columns, as the documents learned "
-                f"before, got {rows.shape[1]}."
-            )
-        y_index = label_positions(np.asarray(y), self.classes, rows.shape[0])
-        weight = checked_weights(sample_weight, rows.shape[0])
-        docs = self._weighed(y_index, weight)
+        y_index, weight = checked_batch(self, rows, y, sample_weight)
+        n_classes = len(self.classes)
+        docs = weighed(y_index, weight, n_classes)
         self._refuse_overflow(rows, y_index, weight, docs)
         has_negative = np.zeros(rows.shape[0], dtype=bool)
         if rows.data.min(initial=0) < 0:
             rows = canonical_rows(rows)
             has_negative[row_numbers(rows)[rows.data < 0]] = True
-        signed = self._weighed(
-            y_index[has_negative], None if weight is None else weight[has_negative]
-        )
-        sums = class_unit_sums(rows, y_index, len(self.classes), weight, self.unit)
+        its_weight = None if weight is None else weight[has_negative]
+        signed = weighed(y_index[has_negative], its_weight, n_classes)
+        sums = class_unit_sums(rows, y_index, n_classes, weight, self.unit)
         return self._with(docs=docs, signed=signed, sums=sums)
-
-    def _weighed(self, y_index: IntVector, weight: Sums | None) -> Sums:
-        total = np.bincount(y_index, weights=weight, minlength=len(self.classes))
-        fractional = weight is not None and weight.dtype.kind == "f"
-        return total if fractional else whole(total)
 
     def _refuse_overflow(
         self, rows: SparseMatrix, y_index: IntVector, weight: Sums | None, docs: Sums
