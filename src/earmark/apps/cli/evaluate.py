@@ -99,15 +99,15 @@ def _judged(
     with_checks: bool,
 ) -> Report:
     from earmark.apps.changes import has_learned
-    from earmark.apps.cli._data import labelled_rows, load_model
+    from earmark.apps.cli._data import labelled_only, load_model
     from earmark.evaluation import check_documents
 
     stored = load_model(model, max_error)
     classifier = stored.classifier
     with status(f"reading {data}"):
         documents = stored.read(data, files)
-    rows = labelled_rows(documents)
-    if has_learned(stored.metadata, documents, documents.take(rows)):
+    labelled, rest = labelled_only(documents)
+    if has_learned(stored.metadata, documents, *([labelled] if len(rest) else [])):
         note(
             f"{model.name} was trained on {data}, so these figures are too good; "
             "evaluate documents that it has not seen."
