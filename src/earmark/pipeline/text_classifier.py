@@ -130,7 +130,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         whichever of the last two is installed), ``"words:"`` before one of these to
         read the vocabulary instead of the documents, or a function from a list of
         texts to an array of vectors. A name is stored in a model file; a function is
-        not: save with ``allow_callables=True`` and give it again to ``load``.
+        not: save with ``allow_callables=True`` and give it again to ``load``, which
+        compares its vectors of eight fixed sentences.
     class_names : "auto", None or dict, default="auto"
         What the classes are about: weak documents for ``semi-supervised``, which count
         less and less as labels come. "auto" takes the words of the labels that occur
