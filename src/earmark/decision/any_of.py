@@ -178,10 +178,7 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC
 def checked_labels(
     owner: object, X: DocumentsLike, y: LabelsLike, sample_weight: WeightsLike = None
 ) -> LabelsLike:
-    """The labels; raise unless each document has one, and there is something to learn.
-
-    One column is taken for a list of labels, with scikit-learn's warning.
-    """
+    """The labels; raise unless each document has one and something can be learned."""
     name = type(owner).__name__
     if y is None:
         raise DataError(

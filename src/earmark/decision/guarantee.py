@@ -148,11 +148,7 @@ def _why_nothing(threshold: Threshold, wrong: str) -> str:
 
 
 def several_words(thresholds: Sequence[Threshold], answered: str = "") -> str:
-    """One or several thresholds together, in plain words.
-
-    ``answered`` says how many documents were answered, in the place of the share
-    that was answered when the thresholds were set.
-    """
+    """One or several thresholds in plain words; ``answered`` replaces the share."""
     if len(thresholds) == 1:
         only = thresholds[0]
         return _words(only, answered) if answered else only.words
