@@ -1,5 +1,8 @@
 """Cosine top-k: brute force as oracle, compiled and plain kernels bit for bit."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -136,3 +139,26 @@ def test_frequent_light_terms_are_bounded_and_nothing_is_missed(monkeypatch, sig
     plain = top_similar(build_postings(rows), queries, k)
     assert_array_equal(plain[0], similarity)
     assert_array_equal(plain[1], docs)
+
+
+_DAEMON = """
+import threading, time
+from scipy import sparse
+from earmark.kernels.postings import build_postings
+
+ready = threading.Event()
+
+def search():
+    index = build_postings(sparse.eye_array(3, format="csr"))
+    ready.set()
+    time.sleep(60)
+
+threading.Thread(target=search, daemon=True).start()
+ready.wait()
+raise ValueError("the end")
+"""
+
+
+def test_an_error_while_a_thread_searches_is_the_only_thing_reported():
+    done = subprocess.run([sys.executable, "-c", _DAEMON], capture_output=True)
+    assert done.stderr.decode().rstrip().endswith("ValueError: the end")
