@@ -24,15 +24,15 @@ def recorded(
     metadata: Mapping[str, object], documents: Documents, *, added: bool
 ) -> tuple[JsonObject, JsonObject]:
     """The metadata after a change, and the record of it that they now hold."""
-    kept: JsonObject = {k: v for k, v in metadata.items() if k not in _DERIVED}
-    known = kept.get("training_data")
+    facts: JsonObject = {k: v for k, v in metadata.items() if k not in _DERIVED}
+    known = facts.get("training_data")
     if isinstance(known, dict):
-        kept["training_data"] = _changed_data(known, documents, added=added)
+        facts["training_data"] = _changed_data(known, documents, added=added)
     key, record = "updates" if added else "forgotten", _record(documents)
-    earlier = kept.get(key)
+    earlier = facts.get(key)
     records = [*(earlier if isinstance(earlier, list) else []), record]
-    kept[key] = records[-_MOST_UPDATES:] if added else records
-    return kept, record
+    facts[key] = records[-_MOST_UPDATES:] if added else records
+    return facts, record
 
 
 def _changed_data(

@@ -109,8 +109,8 @@ def _tested(report: Report, source: str) -> JsonObject:
 def _figures(accuracy: float, n: int) -> JsonObject:
     """Of documents, or with several labels per document of decisions about labels."""
     low, high = map(float, wilson_interval(round(accuracy * n), n)) if n else (0.0, 1.0)
-    shown = accuracy if n else 0.0
-    return {"n_answers": n, "accuracy": shown, "low": low, "high": high}
+    share = accuracy if n else 0.0
+    return {"n_answers": n, "accuracy": share, "low": low, "high": high}
 
 
 def front_matter(facts: JsonObject, licence: str | None = None) -> JsonObject:

@@ -176,10 +176,10 @@ def _bar(facts: Callable[[Any], list[str]], with_bar: bool = False) -> Progress 
         def render(self, task: rich.Task) -> Text:
             return Text(", ".join(facts(task)), no_wrap=True)
 
-    shown = [rich.SpinnerColumn(), rich.TextColumn("{task.description}"), Facts()]
+    columns = [rich.SpinnerColumn(), rich.TextColumn("{task.description}"), Facts()]
     if with_bar:
-        shown.insert(2, rich.BarColumn(bar_width=16))
-    return rich.Progress(*shown, console=Console(stderr=True), transient=True)
+        columns.insert(2, rich.BarColumn(bar_width=16))
+    return rich.Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 def _share(task: Any) -> list[str]:

@@ -214,14 +214,14 @@ def in_flags(message: str) -> str:
     'got none; fill it in.'
     """
 
-    def flag(found: re.Match[str]) -> str:
-        name, value = found[1], found[2] if found.re is _SET else None
+    def flag(match: re.Match[str]) -> str:
+        name, value = match[1], match[2] if match.re is _SET else None
         known = _RENAMED.get(name) or f"--{name.replace('_', '-')}"
         if known not in _FLAGS:
-            return found[0]
+            return match[0]
         plain = (value or "").strip("'()").replace(", ", ",")
-        shown = not re.match(r"True$|None$|\[|\{", plain) and plain
-        return f"{known} {plain}" if shown else known
+        has_value = not re.match(r"True$|None$|\[|\{", plain) and plain
+        return f"{known} {plain}" if has_value else known
 
     return _NAMED.sub(flag, _SET.sub(flag, _CLAUSE.sub("", message)))
 

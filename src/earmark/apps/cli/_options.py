@@ -108,9 +108,9 @@ def _size(text: str | int) -> int:
         raise typer.BadParameter(str(error)) from None
 
 
-def error_rate(given: float | str | None) -> float | None:
+def error_rate(rate: float | str | None) -> float | None:
     """``--max-error``, ``--novelty`` as TextClassifier takes them: None for never."""
-    return given if isinstance(given, float) else None
+    return rate if isinstance(rate, float) else None
 
 
 # What options of several commands mean, as in the docstrings of the commands.
@@ -323,9 +323,9 @@ def shares(text: str | None, flag: str) -> list[float] | None:
     return numbers
 
 
-def refuse_with_parts(given: dict[str, Any]) -> None:
+def refuse_with_parts(options: dict[str, Any]) -> None:
     """Options that do not go together with data in parts are wrong usage."""
-    for name, value in given.items():
+    for name, value in options.items():
         if value:
             raise typer.BadParameter(
                 f"{name} does not go with data in parts (--memory, --dask, --by-part, "
@@ -350,11 +350,14 @@ def require_output(out: Path, *inputs: Path | str, streams: bool = False) -> Non
     One that is an input of the command, or would lie among its parts, is refused too;
     and a device or pipe, unless what is written there ``streams``.
     """
-    for given in map(Path, inputs):
-        if given.exists() and given.resolve() in (out.resolve(), out.resolve().parent):
-            among = "lie among" if given.is_dir() else "take the place of"
+    for source in map(Path, inputs):
+        if source.exists() and source.resolve() in (
+            out.resolve(),
+            out.resolve().parent,
+        ):
+            among = "lie among" if source.is_dir() else "take the place of"
             raise typer.BadParameter(
-                f"{out} would {among} the data in {given}; name another file."
+                f"{out} would {among} the data in {source}; name another file."
             )
     folder = out.parent
     if out.is_dir():

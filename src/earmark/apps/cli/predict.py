@@ -189,8 +189,8 @@ def _require_kind(out: str, as_json: bool) -> None:
     if out.endswith("/"):
         raise typer.BadParameter(f"{out} is a folder; add --by-part, or name a file.")
     if Path(out).suffix.lower() not in kinds and not Path(out).exists():
-        shown = "JSON lines: .jsonl" if as_json else "csv or JSON lines: .csv, .jsonl"
-        raise typer.BadParameter(f"{out}: labels are written as {shown}.")
+        formats = "JSON lines: .jsonl" if as_json else "csv or JSON lines: .csv, .jsonl"
+        raise typer.BadParameter(f"{out}: labels are written as {formats}.")
 
 
 def _words_about_parts(facts: dict[str, Any]) -> str:
@@ -340,11 +340,11 @@ def filter_documents(
         )
     facts = {**asdict(report), "out": str(out)}
     share = report.kept_characters / max(1, report.characters)
-    kept = (
+    outcome = (
         f"kept {report.kept:,} of {number(report.documents, 'document')}, {share:.1%} "
         f"of the text, from {number(report.parts, 'part')}"
     )
-    show(as_json, facts, f"{kept}{_again(facts)}")
+    show(as_json, facts, f"{outcome}{_again(facts)}")
 
 
 def explain(
@@ -398,11 +398,11 @@ def explain(
 def _by_region(document: str, names: list[str]) -> dict[str, list[str]]:
     """The regions of a JSON object, or the whole text in every region's place."""
     try:
-        given = json.loads(document)
+        content = json.loads(document)
     except ValueError:
-        given = None
-    if isinstance(given, dict) and given and set(given) <= set(names):
-        return {name: [str(given.get(name) or "")] for name in names}
+        content = None
+    if isinstance(content, dict) and content and set(content) <= set(names):
+        return {name: [str(content.get(name) or "")] for name in names}
     note(
         f"note: the text stands in for each of {', '.join(names)}; give a JSON object "
         "of them to tell them apart."

@@ -215,7 +215,7 @@ def label(
             )
     with status(f"reading {data}"):
         documents = files.read(data, label=files.label or False)
-    held = claim(folder) if export is None else None
+    lock = claim(folder) if export is None else None
     started = load_model(Path(model)).classifier if model.endswith(".earmark") else None
     with status("opening the project"):
         session = open_project(
@@ -239,17 +239,17 @@ def label(
         else:
             _serve_labels(session, host, port, allow_host or [], open_browser)
     finally:
-        if held is not None:
-            held.close()
+        if lock is not None:
+            lock.close()
 
 
-def _labels(given: str) -> list[str] | list[dict[str, str]]:
+def _labels(words: str) -> list[str] | list[dict[str, str]]:
     """Labels of the command line, or of a table with what they mean."""
     from earmark.apps.label.project import read_labels
 
-    if given.endswith((".csv", ".tsv")):
-        return read_labels(Path(given))
-    return options.comma_list(given)
+    if words.endswith((".csv", ".tsv")):
+        return read_labels(Path(words))
+    return options.comma_list(words)
 
 
 def _serve_labels(

@@ -280,8 +280,8 @@ def _csv(rows: list[JsonObject]) -> bytes:
     )
     for row in rows:
         label = row["label"]
-        shown = json.dumps(label) if isinstance(label, list) else label
-        writer.writerow((row | {"label": shown}).values())
+        cell = json.dumps(label) if isinstance(label, list) else label
+        writer.writerow((row | {"label": cell}).values())
     return file.getvalue().encode("utf-8", "surrogatepass")
 
 
@@ -297,7 +297,7 @@ def fit_model(session: Session) -> TextClassifier:
     """A classifier of all answers; the random checks only calibrate its promise."""
     loop, documents = session.loop, session.documents
     lessons, checks = loop.lessons(), loop.checks()
-    classes = {label for given in lessons.values() for label in given}
+    classes = {label for answer in lessons.values() for label in answer}
     if len(classes) < 2:
         raise Refusal(409, "too_early", "answer documents of two labels at least.")
     rest = [d for d in range(len(documents)) if d not in lessons and d not in checks]
@@ -326,7 +326,7 @@ def fit_model(session: Session) -> TextClassifier:
 def _labelled(session: Session, answers: Answers) -> tuple[Any, list[Any]]:
     """Texts and labels of answered documents, as a classifier takes them."""
     any_of = session.loop.any_of
-    labels = [list(given) if any_of else given[0] for given in answers.values()]
+    labels = [list(answer) if any_of else answer[0] for answer in answers.values()]
     return session.documents.take(answers).texts, labels
 
 

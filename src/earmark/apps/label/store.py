@@ -322,8 +322,8 @@ class Store:
     def person_of(self, token: str) -> str | None:
         """Whose token it is, or None."""
         digest, owner = _digest(token), None
-        for name, kept in self._all("SELECT name, digest FROM people"):
-            if hmac.compare_digest(kept, digest):
+        for name, stored in self._all("SELECT name, digest FROM people"):
+            if hmac.compare_digest(stored, digest):
                 owner = name
         return owner
 

@@ -49,14 +49,14 @@ def state_data(session: Session) -> JsonObject:
     view, loop = session.view, session.loop
     entries = list(session.entries.values())
     people = [entry.labels for entry in entries if entry.how != "bulk"]
-    counts = Counter(label for given in people for label in given or ())
+    counts = Counter(label for answer in people for label in answer or ())
     labels, curve = session.store.label_facts(), session.store.curve()
     return {
         "documents": len(session.documents),
         "source": session.documents.source,
         "any_of": loop.any_of,
         "labels": [label | {"count": counts[label["name"]]} for label in labels],
-        "answered": sum(given is not None for given in people),
+        "answered": sum(answer is not None for answer in people),
         "skipped": sum(e.labels is None for e in entries),
         "accepted": len(entries) - len(people),
         "disputed": len(session.disputed),
@@ -325,10 +325,10 @@ class Browser:
 
     def _once(self, name: str, state: object, make: Callable[[], Any]) -> Any:
         """What was made of this state before, or is made now."""
-        kept = self._kept.get(name)
-        if kept is None or kept[0] != state:
-            kept = self._kept[name] = (state, make())
-        return kept[1]
+        entry = self._kept.get(name)
+        if entry is None or entry[0] != state:
+            entry = self._kept[name] = (state, make())
+        return entry[1]
 
     def listed(self, question: Question, person: str = "") -> JsonObject:
         """One page of documents and how many there are in all."""
@@ -495,11 +495,11 @@ class Browser:
         start = 0
         if hit is not None and hit.start() > _SNIPPET - _LEAD:
             start = text.rfind(" ", 0, hit.start() - _LEAD) + 1
-        shown = " ".join(text[start : start + 4 * _SNIPPET].split())
-        ended = len(shown) <= _SNIPPET and start + 4 * _SNIPPET >= len(text)
-        shown = ("… " if start else "") + shown[:_SNIPPET] + ("" if ended else " …")
-        found = re.finditer(wanted, shown, re.IGNORECASE) if wanted else ()
-        return shown, [[*match.span(), 1.0] for match in found]
+        snippet = " ".join(text[start : start + 4 * _SNIPPET].split())
+        ended = len(snippet) <= _SNIPPET and start + 4 * _SNIPPET >= len(text)
+        snippet = ("… " if start else "") + snippet[:_SNIPPET] + ("" if ended else " …")
+        matches = re.finditer(wanted, snippet, re.IGNORECASE) if wanted else ()
+        return snippet, [[*match.span(), 1.0] for match in matches]
 
     # -- judged without the answer ---------------------------------------------------
 

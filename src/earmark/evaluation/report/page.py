@@ -64,7 +64,7 @@ def _asset(name: str) -> str:
 
 def render_page(report: Report) -> str:
     """The page of a report."""
-    script, told = _asset("report.js"), list[tuple[str, list[JsonObject]]]()
+    script, examples = _asset("report.js"), list[tuple[str, list[JsonObject]]]()
     matrix, curve = report.confusion, report.coverage
     cells = None if matrix is None else _matrix(matrix)
     data: JsonObject = {}
@@ -73,7 +73,7 @@ def render_page(report: Report) -> str:
             data |= _examples(report.texts, matrix, cells["shown"])
         if report.texts is not None:
             titles = ("Most confident mistakes", "Most doubtful answers")
-            told = [
+            examples = [
                 (title, [_told(report, matrix, d) for d in documents])
                 for title, documents in zip(
                     titles, telling_documents(report), strict=True
@@ -94,7 +94,7 @@ def render_page(report: Report) -> str:
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=data,
         json_data=_safe_json(data) if data else "",
-        lists=told,
+        lists=examples,
         matrix=cells,
         classes=_class_rows(report),
         targets=[] if curve is None else targets(curve.n_documents),
@@ -126,13 +126,13 @@ def _safe_json(value: Any) -> str:
 
 
 def _examples(
-    texts: Sequence[str], matrix: ConfusionMatrix, shown: list[int]
+    texts: Sequence[str], matrix: ConfusionMatrix, classes: list[int]
 ) -> JsonObject:
     """The example documents per cell (row, column), within the budget."""
     documents: list[JsonObject] = []
     chosen: dict[str, list[int]] = {}
     examples: JsonObject = {"documents": documents, "cells": chosen}
-    left, cells = _BUDGET, _cell_members(matrix, shown)
+    left, cells = _BUDGET, _cell_members(matrix, classes)
     # Every cell gets its first example before any gets its second.
     order = sorted(cells, key=lambda cell: (cell[0] == cell[1], -len(cells[cell])))
     for turn in range(_PER_CELL):
@@ -153,11 +153,11 @@ def _examples(
 
 
 def _cell_members(
-    matrix: ConfusionMatrix, shown: list[int]
+    matrix: ConfusionMatrix, classes: list[int]
 ) -> dict[tuple[int, int], list[int]]:
     """Documents of each cell among the shown classes; column -1: unanswered."""
     position = np.full(len(matrix.classes) + 1, -2)
-    position[shown] = np.arange(len(shown))
+    position[classes] = np.arange(len(classes))
     position[-1] = -1  # an abstention is column -1 of predicted_index as well
     rows, columns = position[matrix.true_index], position[matrix.predicted_index]
     order = np.flatnonzero((rows >= 0) & (columns >= -1))
@@ -174,10 +174,10 @@ def _matrix(matrix: ConfusionMatrix) -> JsonObject:
     """Rows of cells; for many classes only those with most mistakes."""
     wrong = matrix.counts.copy()
     np.fill_diagonal(wrong, 0)
-    names, shown = [str(c) for c in matrix.classes], list(range(len(matrix.classes)))
-    if len(shown) > _MAX_CLASSES:
+    names, order = [str(c) for c in matrix.classes], list(range(len(matrix.classes)))
+    if len(order) > _MAX_CLASSES:
         mistakes = wrong.sum(axis=0) + wrong.sum(axis=1)
-        shown = sorted(np.argsort(-mistakes, kind="stable")[:_MAX_CLASSES].tolist())
+        order = sorted(np.argsort(-mistakes, kind="stable")[:_MAX_CLASSES].tolist())
     support = np.maximum(matrix.counts.sum(axis=1) + matrix.abstained, 1)
 
     def cell(row: int, column: int, count: int, key: str) -> JsonObject:
@@ -196,15 +196,15 @@ def _matrix(matrix: ConfusionMatrix) -> JsonObject:
         }
 
     counts = np.column_stack([matrix.counts, matrix.abstained]).tolist()
-    columns = [*enumerate(shown), (-1, -1)]
+    columns = [*enumerate(order), (-1, -1)]
     rows = [
         {
             "label": names[row],
             "cells": [cell(row, c, counts[row][c], f"{i},{at}") for at, c in columns],
         }
-        for i, row in enumerate(shown)
+        for i, row in enumerate(order)
     ]
-    return {"shown": shown, "rows": rows, "abstained": bool(matrix.abstained.any())}
+    return {"shown": order, "rows": rows, "abstained": bool(matrix.abstained.any())}
 
 
 def _class_rows(report: Report) -> list[JsonObject]:

@@ -151,7 +151,7 @@ class Learner(ABC):
         for fold in range(n_folds):
             inside = np.arange(len(documents)) % n_folds == fold
             rest = {int(d): answers[int(d)] for d in documents[~inside]}
-            known = sorted({label for given in rest.values() for label in given})
+            known = sorted({label for answer in rest.values() for label in answer})
             if len(known) < 2:
                 continue
             fitted = self.fit(rest, known)
@@ -251,7 +251,7 @@ class LinearLearner(Learner):
     def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
         """Fit on the answers, and answer for all documents."""
         rows = np.fromiter(answers, dtype=np.int64)
-        labels = np.asarray([given[0] for given in answers.values()])
+        labels = np.asarray([answer[0] for answer in answers.values()])
         features = self.collection.weights
         names, weights, offset = _linear(self._models[0], features[rows], labels)
         for model in self._models[1:]:  # classes are about equally frequent to it
@@ -271,11 +271,11 @@ class AnyOfLearner(Learner):
         weights = np.zeros((self.collection.n_terms, len(classes)))
         offset = np.zeros(len(classes))
         for c, name in enumerate(classes):
-            given = np.asarray([name in labels for labels in answers.values()])
-            share = (given.sum() + 0.5) / (len(given) + 1)
+            is_member = np.asarray([name in labels for labels in answers.values()])
+            share = (is_member.sum() + 0.5) / (len(is_member) + 1)
             offset[c] = np.log(share / (1 - share))
-            if 0 < given.sum() < len(given):
-                _, both, off = _linear(_softmax(), X, given)
+            if 0 < is_member.sum() < len(is_member):
+                _, both, off = _linear(_softmax(), X, is_member)
                 weights[:, c], offset[c] = both[:, 1] - both[:, 0], off[1] - off[0]
         log_odds = features @ weights + offset
         log_proba = -np.logaddexp(0.0, -log_odds)

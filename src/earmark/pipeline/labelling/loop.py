@@ -140,7 +140,7 @@ class View:
         view = replace(view, fitted=fitted, certainty=certainty, doubt=doubt)
         documents = np.fromiter(checks, dtype=np.int64)
         pairs = zip(view.guesses(documents), checks.values(), strict=True)
-        right = np.asarray([set(guess) == set(given) for guess, given in pairs], bool)
+        right = np.asarray([set(guess) == set(answer) for guess, answer in pairs], bool)
         n_right = int(right.sum())
         estimate = Estimate(len(right), n_right, *exact_interval(n_right, len(right)))
         evidence = Evidence(certainty[documents], right, held_out=True)
@@ -422,4 +422,4 @@ class LabellingLoop:
 
 
 def _classes(lessons: Answers) -> list[str]:
-    return sorted({label for given in lessons.values() for label in given})
+    return sorted({label for answer in lessons.values() for label in answer})
