@@ -187,9 +187,13 @@ class PartsFit(Fit):
             documents.append(ClassDocuments(remote, *known))
         return documents
 
-    def _validation(self, held: BoolVector) -> tuple[Matrix, IntVector, FloatVector]:
+    def _validation(
+        self, is_left_out: BoolVector
+    ) -> tuple[Matrix, IntVector, FloatVector]:
         """Documents to choose by, brought here."""
-        mask = held if held.any() else np.ones(len(held), dtype=bool)
+        mask = (
+            is_left_out if is_left_out.any() else np.ones(len(is_left_out), dtype=bool)
+        )
         some = self.remote.picked(np.flatnonzero(mask))
         X = canonical_rows(some.X.astype(np.float64))
         return X, some.y, np.ones(len(some.y))

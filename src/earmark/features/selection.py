@@ -115,9 +115,9 @@ class TermSelector(SelectorMixin, BaseEstimator):
 
 def _held(rows: SparseMatrix) -> SparseMatrix:
     """The indicator of the stored entries of canonical rows."""
-    held = rows.copy()
-    held.data = np.ones(len(rows.data), dtype=np.int64)
-    return held
+    indicator = rows.copy()
+    indicator.data = np.ones(len(rows.data), dtype=np.int64)
+    return indicator
 
 
 def _dense_sums(rows: SparseMatrix, y_index: IntVector, n_classes: int) -> FloatMatrix:
@@ -136,10 +136,10 @@ def information_gain(joint: FloatMatrix, docs: FloatVector) -> FloatVector:
 
 def largest_mutual_information(joint: FloatMatrix, docs: FloatVector) -> FloatVector:
     """Mutual information of term and "is of class c", largest over c, in bits."""
-    total, held = docs.sum(), joint.sum(axis=0)
+    total, with_term = docs.sum(), joint.sum(axis=0)
     best = np.zeros(joint.shape[1])
     for c in range(len(docs)):
-        two = np.vstack([joint[c], held - joint[c]])
+        two = np.vstack([joint[c], with_term - joint[c]])
         gain = information_gain(two, np.array([docs[c], total - docs[c]]))
         best = np.maximum(best, gain)
     return best

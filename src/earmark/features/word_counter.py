@@ -88,9 +88,9 @@ def term_mask(
     limit = counter.max_features
     if limit is not None and mask.sum() > limit:
         largest = (-totals[mask]).argsort()[:limit]
-        kept = np.flatnonzero(mask)[largest]
+        columns = np.flatnonzero(mask)[largest]
         mask = np.zeros(len(mask), dtype=bool)
-        mask[kept] = True
+        mask[columns] = True
     if not mask.any() and not may_be_empty:
         raise DataError(
             "After pruning, no terms remain. Try a lower min_df or a higher max_df."
@@ -355,7 +355,7 @@ class WordCounter(AnalysisMixin):
     ) -> IntVector:
         """Set the vocabulary from counts of sorted terms -> places of those kept."""
         terms, documents, total = seen
-        kept = np.arange(len(terms))
+        places = np.arange(len(terms))
         if prunes(self):
             totals: Any = documents if self.binary else total
             if np.issubdtype(self.dtype, np.floating):
@@ -363,25 +363,25 @@ class WordCounter(AnalysisMixin):
             mask = term_mask(
                 self, n_documents, documents, totals, may_be_empty=may_be_empty
             )
-            kept = np.flatnonzero(mask)
-        if not len(kept) and not may_be_empty:
+            places = np.flatnonzero(mask)
+        if not len(places) and not may_be_empty:
             raise DataError(EMPTY_VOCABULARY)
-        names = [terms[k] for k in kept.tolist()]
+        names = [terms[k] for k in places.tolist()]
         self.vocabulary_ = dict(zip(names, range(len(names)), strict=True))
-        return kept
+        return places
 
     def _learn(self, counts: Counts) -> NDArray[np.int32]:
         """Set the vocabulary -> column of each counted term, -1 where left out."""
         if counts.n_terms == 0:
             raise DataError(EMPTY_VOCABULARY)
         order = counts.order()
-        kept = np.ones(counts.n_terms, dtype=bool)  # in the order of the sorted terms
+        mask = np.ones(counts.n_terms, dtype=bool)  # in the order of the sorted terms
         if prunes(self):
             documents, occurrences = (f[order] for f in counts.frequencies())
             totals = self._totals(counts, order, documents, occurrences)
-            kept = term_mask(self, counts.n_rows, documents, totals)
+            mask = term_mask(self, counts.n_rows, documents, totals)
         columns = np.full(counts.n_terms, -1, dtype=np.int32)
-        columns[order[kept]] = np.arange(kept.sum(), dtype=np.int32)
+        columns[order[mask]] = np.arange(mask.sum(), dtype=np.int32)
         self.vocabulary_ = counts.vocabulary(columns)
         return columns
 

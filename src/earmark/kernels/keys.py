@@ -113,10 +113,10 @@ def distinct_documents(
 ) -> Visits:
     """Documents of positive weight, equal ones (terms and label) taken together."""
     labels = (y_index.astype(np.uint64) + np.uint64(1)) * GOLDEN
-    kept = np.flatnonzero(weight > 0)
-    prints = mixed_bits(fingerprints(X) + labels)[kept]
+    positive = np.flatnonzero(weight > 0)
+    prints = mixed_bits(fingerprints(X) + labels)[positive]
     distinct, first, place = np.unique(prints, return_index=True, return_inverse=True)
-    rows = kept[first]
+    rows = positive[first]
     total = np.zeros(len(weight))
-    total[rows] = np.bincount(place, weights=weight[kept], minlength=len(distinct))
+    total[rows] = np.bincount(place, weights=weight[positive], minlength=len(distinct))
     return Visits(rows, total, distinct)

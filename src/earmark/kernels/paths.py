@@ -34,10 +34,10 @@ class PresenceRows(NamedTuple):
         position = np.full(B.shape[1], -1, dtype=np.int32)
         position[terms] = np.arange(len(terms), dtype=np.int32)
         indices, indptr = position[B.indices], B.indptr.astype(np.int64)
-        kept = indices >= 0
-        if not kept.all():
-            before = np.concatenate(([0], np.cumsum(kept)))
-            indices, indptr = indices[kept], before[indptr]
+        is_column = indices >= 0
+        if not is_column.all():
+            before = np.concatenate(([0], np.cumsum(is_column)))
+            indices, indptr = indices[is_column], before[indptr]
         return cls(indptr, indices, len(terms))
 
     @property
@@ -115,18 +115,20 @@ def squared_cooccurrence(
             out[terms] = np.asarray((block * block).sum(axis=1)).ravel()
         return out
     if by_document is None:
-        lengths, held = rows.lengths, rows.held
-        by_document = bool(held @ held < lengths @ lengths)
+        lengths, frequency = rows.lengths, rows.held
+        by_document = bool(frequency @ frequency < lengths @ lengths)
     lib.squared_cooccurrence(rows.indptr, rows.indices, by_document, out)
     return out
 
 
-def cooccurrence_moments(rows: PresenceRows, reach: Any, held: Any) -> Moments:
-    """Moments of the rows of C0; squares also weighted by ``reach`` and ``held``."""
+def cooccurrence_moments(rows: PresenceRows, reach: Any, frequency: Any) -> Moments:
+    """Moments of the rows of C0; squares also weighted by ``reach`` and ``frequency``."""
     lib = native()
     sums = Moments(*(np.zeros(rows.n_terms, dtype=reach.dtype) for _ in range(4)))
     if lib is not None:
-        lib.cooccurrence_moments(*rows[:2], reach=reach, held=held, **sums._asdict())
+        lib.cooccurrence_moments(
+            *rows[:2], reach=reach, held=frequency, **sums._asdict()
+        )
         return sums
     for terms, block in _cooccurrence_blocks(rows):
         block = block.astype(reach.dtype)
@@ -134,21 +136,21 @@ def cooccurrence_moments(rows: PresenceRows, reach: Any, held: Any) -> Moments:
         sums.squares[terms] = np.asarray(square.sum(axis=1)).ravel()
         sums.cubes[terms] = np.asarray((square * block).sum(axis=1)).ravel()
         sums.by_reach[terms] = square @ reach
-        sums.by_held[terms] = square @ held
+        sums.by_held[terms] = square @ frequency
     return sums
 
 
 def walk_sums(rows: PresenceRows, dtype: Any) -> WalkSums:
     """Sums over Z = B C0 in the given type, int64 or float64."""
     lib = native()
-    lengths, held = rows.lengths, rows.held
+    lengths, frequency = rows.lengths, rows.held
     length = lengths.astype(dtype)
     sizes = (rows.n_terms, rows.n_terms, rows.n_terms, len(lengths))
     sums = WalkSums(*(np.zeros(size, dtype=dtype) for size in sizes))
     if lib is not None:
-        largest = int(lengths.max(initial=0)) * int(held.max(initial=0))
+        largest = int(lengths.max(initial=0)) * int(frequency.max(initial=0))
         is_narrow = largest < 2**31
-        weights = {"held": held, "length": length, "is_narrow": is_narrow}
+        weights = {"held": frequency, "length": length, "is_narrow": is_narrow}
         lib.walk_sums(*rows[:2], **weights, **sums._asdict())
         return sums
     B = rows.matrix()
@@ -156,7 +158,7 @@ def walk_sums(rows: PresenceRows, dtype: Any) -> WalkSums:
     for first in range(0, B.shape[0], step):
         documents = slice(first, first + step)
         block = B[documents]
-        Z = (block @ B.T @ B).toarray() - block.toarray() * held  # SB - B diag(f)
+        Z = (block @ B.T @ B).toarray() - block.toarray() * frequency  # SB - B diag(f)
         Z = Z.astype(dtype)
         inside = block.toarray() * Z
         sums.norms[:] += (Z * Z).sum(axis=0)
@@ -176,11 +178,11 @@ def shared_ends(rows: PresenceRows, others: PresenceRows, dtype: Any) -> Any:
         return ends, middles
     B, everything = rows.matrix(), sparse.vstack([rows.matrix(), others.matrix()])
     everything = everything.tocsr()
-    held = sparse.diags_array(rows.held, dtype=np.int64)
+    frequency = sparse.diags_array(rows.held, dtype=np.int64)
     for terms, block in _cooccurrence_blocks(rows):
         meets = (everything.T[terms] @ everything).astype(bool).astype(np.int64)
         meets = _without_diagonal(meets, terms)
-        chains = block * ((meets @ B.T) @ B - meets @ held)
+        chains = block * ((meets @ B.T) @ B - meets @ frequency)
         ends[terms] = np.asarray(chains.sum(axis=1)).ravel()
         middles += np.asarray(chains.sum(axis=0)).ravel()
     return ends, middles

@@ -301,7 +301,9 @@ class PlainCounts:
 
     def terms(self, keep: BoolVector) -> list[str]:
         """The terms that `keep` marks, by first occurrence."""
-        return [term for term, kept in zip(self._terms, keep, strict=True) if kept]
+        return [
+            term for term, is_wanted in zip(self._terms, keep, strict=True) if is_wanted
+        ]
 
     def vocabulary(self, columns: NDArray[np.int32]) -> dict[str, int]:
         """The terms whose column is not negative, and their columns."""

@@ -128,11 +128,11 @@ def _prepared(options: dict[str, Any]) -> dict[str, Any]:
             "substitutions or a stemmer; put them into the preprocessor."
         )
     shared = ("stop_words", "lowercase", "strip_accents")
-    given = {name: options[name] for name in shared if name in options}
+    common = {name: options[name] for name in shared if name in options}
     named["substitutions"] = named["substitutions"] or ()
     for done in ("lowercase", "strip_accents"):
         options.pop(done, None)
-    step = TextPreparation(**named, **given)
+    step = TextPreparation(**named, **common)
     return {**options, "preprocessor": step, "lowercase": False}
 
 
@@ -355,10 +355,10 @@ class SemiFeatures(BaseEstimator):
         known = np.flatnonzero(~spared)
         vectors = self._vectors([texts[i] for i in known], words)
         rows = canonical_rows(TfidfWeighting().fit_transform(canonical_rows(words)))
-        made = np.empty((len(texts), vectors.shape[1]))
-        made[known] = vectors
-        made[spared] = vectors_from_words(rows[known], vectors, rows[spared])
-        return made
+        both = np.empty((len(texts), vectors.shape[1]))
+        both[known] = vectors
+        both[spared] = vectors_from_words(rows[known], vectors, rows[spared])
+        return both
 
     def _vectors(
         self, texts: list[str], words: SparseMatrix, width: int | None = None

@@ -227,8 +227,8 @@ def weighed(y_index: IntVector, weight: Sums | None, n_classes: int) -> Sums:
 
 def real_weights(sample_weight: WeightsLike, n_samples: int) -> FloatVector:
     """Weights as float64; 1 for each where nothing is said."""
-    given = checked_weights(sample_weight, n_samples)
-    return np.ones(n_samples) if given is None else given.astype(np.float64)
+    weights = checked_weights(sample_weight, n_samples)
+    return np.ones(n_samples) if weights is None else weights.astype(np.float64)
 
 
 # A sorted array of str, or what becomes one; None where columns have no names.

@@ -77,11 +77,11 @@ class ClassNames:
 
     def __post_init__(self) -> None:
         require_class_names(self.class_names)
-        given: dict[Hashable, list[str]] = {}
+        descriptions: dict[Hashable, list[str]] = {}
         if isinstance(self.class_names, Mapping):
             for label, texts in self.class_names.items():
-                given[label] = [texts] if isinstance(texts, str) else list(texts)
-        object.__setattr__(self, "_given", given)
+                descriptions[label] = [texts] if isinstance(texts, str) else list(texts)
+        object.__setattr__(self, "_given", descriptions)
 
     @property
     def labels(self) -> list[Hashable]:

@@ -114,7 +114,7 @@ def _substitute(pattern: re.Pattern[str], token: str) -> Callable[[str], str]:
     return lambda text: pattern.sub(token, text)
 
 
-def _stem(language: str, kept: frozenset[str]) -> Callable[[str], str]:
+def _stem(language: str, unchanged: frozenset[str]) -> Callable[[str], str]:
     """Every word by its stem; ``kept`` words stay."""
     package = require("Stemmer", "stem words")
     if language not in package.algorithms():
@@ -123,17 +123,17 @@ def _stem(language: str, kept: frozenset[str]) -> Callable[[str], str]:
             f"got {language!r}."
         )
     own = threading.local()  # a stemmer must not be shared by threads
-    known = {word: word for word in kept}
+    known = {word: word for word in unchanged}
 
     def one(match: re.Match[str]) -> str:
         word = match[0]
-        found = known.get(word)
-        if found is None:
+        stem = known.get(word)
+        if stem is None:
             if not hasattr(own, "stemmer"):
                 own.stemmer = package.Stemmer(language)
-            found = str(own.stemmer.stemWord(word))
+            stem = str(own.stemmer.stemWord(word))
             if len(known) < _MOST_KNOWN:
-                known[word] = found
-        return found
+                known[word] = stem
+        return stem
 
     return lambda text: _WORD.sub(one, text)
