@@ -122,7 +122,7 @@ def squared_cooccurrence(
 
 
 def cooccurrence_moments(rows: PresenceRows, reach: Any, frequency: Any) -> Moments:
-    """Moments of the rows of C0; squares also weighted by ``reach`` and ``frequency``."""
+    """Moments of the rows of C0; squares also weighted by reach and frequency."""
     lib = native()
     sums = Moments(*(np.zeros(rows.n_terms, dtype=reach.dtype) for _ in range(4)))
     if lib is not None:
