@@ -73,9 +73,9 @@ def test_labels_without_a_description_speak_for_themselves():
 
 def test_none_is_silent_and_the_order_is_that_of_the_labels():
     assert ClassNames(None, ["corn"]).telling(["oil"], knows("oil"), True) == {}
-    two = ClassNames({"b": "corn", "a": "oil"})
-    telling = two.telling((), knows("corn", "oil"), False)
-    assert list(telling) == ["a", "b"]
+    known = knows("corn", "oil")
+    one = ClassNames({"b": "corn", "a": "oil"}).telling((), known, False)
+    assert list(one) == ["a", "b"]
 
 
 @pytest.mark.parametrize("wrong", ["yes", 3, {"a": 4}, {"a": " "}, {"a": []}])
