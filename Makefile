@@ -21,7 +21,7 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python tools/words.py --phrases
+	$(BIN)/python tools/words.py
 
 test-all: lint $(VENV)/chromium.stamp
 	@if command -v java > /dev/null; then $(UV) pip install --quiet --python $(BIN)/python "pyspark>=4"; \

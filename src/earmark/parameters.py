@@ -163,10 +163,10 @@ def with_parameters(**old_names: str) -> Callable[[type[_C]], type[_C]]:
         for name in list(kind.__annotations__):
             if name.strip("_") != name and not isinstance(vars(kind).get(name), Field):
                 del kind.__annotations__[name]
-        made: type = dataclass(kw_only=True, repr=False, eq=False)(kind)
+        with_init: type = dataclass(kw_only=True, repr=False, eq=False)(kind)
         if old_names:
-            made.__init__ = _taking(made.__init__, old_names)  # type: ignore[misc]
-        return made
+            with_init.__init__ = _taking(with_init.__init__, old_names)  # type: ignore[misc]
+        return with_init
 
     return decorate
 

@@ -176,7 +176,7 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     ) -> None:
         """Pass after pass, until the last or until the held-out part gets no better."""
         self.trace_, self.n_iter_ = {"loss": []}, 0
-        best, kept, wait = (-math.inf, -math.inf), None, 0
+        best, best_arrays, wait = (-math.inf, -math.inf), None, 0
         n_passes = self._n_passes(len(data.visits))
         with fit_progress(self, n_passes, "pass", verbose=self.verbose) as task_done:
             for order, part in self._orders(data.visits):
@@ -187,11 +187,14 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
                 quality = self._quality(*held_out)
                 wait = 0 if quality > best else wait + 1
                 if wait == 0:
-                    best, kept = quality, [array.copy() for array in self._arrays()]
+                    best, best_arrays = (
+                        quality,
+                        [array.copy() for array in self._arrays()],
+                    )
                 elif wait >= self.patience:
                     break
-        if kept is not None:
-            for array, value in zip(self._arrays(), kept, strict=True):
+        if best_arrays is not None:
+            for array, value in zip(self._arrays(), best_arrays, strict=True):
                 array[...] = value
 
     def _orders(
@@ -267,9 +270,9 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
                 f"{type(self).__name__}.early_stopping needs at least 2 different "
                 "documents, one of them to hold out."
             )
-        kept, held = data.visits.split(self._seed(), self.validation_fraction)
-        held_out = (data.X[held.rows], data.y_index[held.rows])
-        return replace(data, visits=kept), held_out
+        learned, judged = data.visits.split(self._seed(), self.validation_fraction)
+        held_out = (data.X[judged.rows], data.y_index[judged.rows])
+        return replace(data, visits=learned), held_out
 
     def _seed(self) -> int:
         return seed_of(self.random_state)

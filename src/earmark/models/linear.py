@@ -308,8 +308,8 @@ class NBSVM(MarginClassifier):
     def _fit_problems(
         self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector
     ) -> None:
-        held = scale_rows(presence(rows, np.float64), weight)
-        sums = class_sums(held, y_index, len(self.classes_)).toarray()
+        weighted = scale_rows(presence(rows, np.float64), weight)
+        sums = class_sums(weighted, y_index, len(self.classes_)).toarray()
         fitted = []
         for c in self._problems():
             # Log of (p/|p|_1) / (q/|q|_1), p and q the smoothed counts of both sides.

@@ -226,8 +226,8 @@ def _by_characters(words: Trials, data: Data, left_out: list[str]) -> Choice | N
     best = best_trial(characters.trials)
     if words.trials and not _leads(best, best_trial(words.trials)):
         return None
-    told = [f"by words, {line}" for line in words.words]
-    return characters.choice([*characters.words, _BY_CHARACTERS, *told, *left_out])
+    by_words = [f"by words, {line}" for line in words.words]
+    return characters.choice([*characters.words, _BY_CHARACTERS, *by_words, *left_out])
 
 
 def _pool_in_time(data: Data) -> tuple[bool, list[str]]:
@@ -275,12 +275,12 @@ def _from_names(model: Any, data: Data) -> Choice:
 
 def _named(model: Any, data: Data, left_out: list[str]) -> Choice:
     engine = data.build(model)
-    told = unused_pool(data.n_pool)
+    reasons = unused_pool(data.n_pool)
     if isinstance(engine, SemiEngine):
-        told = left_out or _used(data.n_pool)
+        reasons = left_out or _used(data.n_pool)
     elif isinstance(engine, MatrixEngine) and engine.uses_pool:
-        told = _used(data.n_pool)
-    return Choice(engine, model_name(model), ["chosen by you", *told])
+        reasons = _used(data.n_pool)
+    return Choice(engine, model_name(model), ["chosen by you", *reasons])
 
 
 def _with_pool(trials: Trials, data: Data) -> Choice:
@@ -296,13 +296,13 @@ def _with_pool(trials: Trials, data: Data) -> Choice:
     accuracy = float(right.mean())
     error = np.sqrt(accuracy * (1.0 - accuracy) / len(right))
     best = max((trial.accuracy for trial in trials.trials), default=0.0)
-    told = with_pool(right)
+    tried = with_pool(right)
     if best > accuracy + error:
         unused = f"so the {data.n_pool:,} unlabelled documents are left out"
-        return trials.choice([*trials.words, told, unused])
+        return trials.choice([*trials.words, tried, unused])
     if accuracy > best:
         reasons[0] = f"{data.n_pool:,} unlabelled documents help"
-    return Choice(engine, _SEMI, [*reasons, told], is_fitted=True)
+    return Choice(engine, _SEMI, [*reasons, tried], is_fitted=True)
 
 
 def with_pool(right: BoolVector) -> str:
@@ -548,9 +548,9 @@ def told_of_names(engine: Any, names: ClassNames, labels: Labels) -> list[str]:
     if not telling:
         unused = "the class names were not used: they count beside unlabelled documents"
         return [unused] if names.labels else []
-    shown = [f"{label} ({', '.join(t)})" for label, t in telling.items()]
-    more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
-    used = f"class names used as weak documents: {'; '.join(shown[:5])}{more}"
+    described = [f"{label} ({', '.join(t)})" for label, t in telling.items()]
+    more = f" and {len(described) - 5} more" if len(described) > 5 else ""
+    used = f"class names used as weak documents: {'; '.join(described[:5])}{more}"
     if not len(labels):
         return [_UNKNOWN, used]
     known = set(labels.tolist())

@@ -203,9 +203,9 @@ class CountEngine(Engine):
     def finalise(self) -> Self:
         """Choose columns, put the regions side by side, derive the parameters."""
         self.classes_ = self.statistics_[0].classes
-        kept = [kept_statistics(self.counter, s) for s in self.statistics_]
-        before, self.terms_ = self.__dict__.get("terms_", []), [s.terms for s in kept]
-        if not sum(s.n_features for s in kept):
+        pruned = [kept_statistics(self.counter, s) for s in self.statistics_]
+        before, self.terms_ = self.__dict__.get("terms_", []), [s.terms for s in pruned]
+        if not sum(s.n_features for s in pruned):
             raise DataError(
                 "no term is left to learn from: the documents are empty or hold only "
                 "stop words, or min_df/max_df leave nothing."
@@ -213,8 +213,8 @@ class CountEngine(Engine):
         joined = ClassStatistics.from_sums(
             self.classes_,
             self.statistics_[0].docs,
-            sparse.hstack([s.tokens for s in kept], format="csr"),
-            sparse.hstack([s.presence for s in kept], format="csr"),
+            sparse.hstack([s.tokens for s in pruned], format="csr"),
+            sparse.hstack([s.presence for s in pruned], format="csr"),
         )
         factor = class_factors(
             self.class_weight, self.classes_, joined.docs.astype(np.float64)

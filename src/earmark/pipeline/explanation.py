@@ -123,8 +123,8 @@ def _bar(share: float) -> str:
 
 def _table(evidence: Explanation) -> list[str]:
     """A line per term and constant, with bars to the left for what speaks against."""
-    shown, more = evidence.terms[: evidence.top], evidence.terms[evidence.top :]
-    rows = [(_short(_name(t)), t.contribution, t.labelled) for t in shown]
+    top, more = evidence.terms[: evidence.top], evidence.terms[evidence.top :]
+    rows = [(_short(_name(t)), t.contribution, t.labelled) for t in top]
     if more:
         rest = sum(t.contribution for t in more)
         rows.append((f"({len(more)} more term{'s' * (len(more) > 1)})", rest, None))
@@ -186,11 +186,11 @@ def explain_documents(
     for parts, row, strongest in zip(engine.parts(texts), proba, chains, strict=True):
         evidence = _evidence(engine, parts, row, describe)
         names = [[in_region(*describe(t)) for t in path.terms] for path in strongest]
-        shown = [
+        evidences = [
             PathEvidence(tuple(terms), path.documents, path.strength)
             for terms, path in zip(names, strongest, strict=True)
         ]
-        explanations.append(replace(evidence, top=top, paths=tuple(shown)))
+        explanations.append(replace(evidence, top=top, paths=tuple(evidences)))
     return explanations
 
 

@@ -74,11 +74,11 @@ def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:
         raise DataError(
             f"{where} lacks the column(s) {missing!r}; it has {list(columns)!r}."
         )
-    found = {n: _strings(columns[n], f"{where}[{n!r}]", empty=True) for n in names}
-    lengths = {name: len(column) for name, column in found.items()}
+    by_name = {n: _strings(columns[n], f"{where}[{n!r}]", empty=True) for n in names}
+    lengths = {name: len(column) for name, column in by_name.items()}
     if len(set(lengths.values())) != 1:
         raise DataError(f"the columns of {where} differ in length: {lengths!r}.")
-    return found
+    return by_name
 
 
 def with_regions(
@@ -220,9 +220,9 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
     present = [i for i, value in enumerate(values) if not is_missing(value)]
     if not present:
         raise DataError("y holds no label at all; label a few documents of each class.")
-    given = [values[i] for i in present]
+    known = [values[i] for i in present]
     is_list = [
-        isinstance(v, list | tuple | set | frozenset | np.ndarray) for v in given
+        isinstance(v, list | tuple | set | frozenset | np.ndarray) for v in known
     ]
     if multi_label == "auto":
         multi_label = any(is_list)
@@ -240,8 +240,8 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
         )
     rows = np.asarray(present, dtype=np.int64)
     if not multi_label:
-        return Target(rows, _labels(given, present), n_documents, False)
-    several = object_array([tuple(sorted({*labels})) for labels in given])
+        return Target(rows, _labels(known, present), n_documents, False)
+    several = object_array([tuple(sorted({*labels})) for labels in known])
     return Target(rows, several, n_documents, True)
 
 
@@ -280,20 +280,20 @@ def _as_list(y: Any) -> list[Any]:
     return as_list(y, "y")
 
 
-def _labels(given: list[Any], rows: list[int]) -> Labels:
-    kinds = {str if isinstance(v, str) else type(v) for v in given}
+def _labels(values: list[Any], rows: list[int]) -> Labels:
+    kinds = {str if isinstance(v, str) else type(v) for v in values}
     numeric = kinds <= {int, float, bool, np.int64, np.float64, np.bool_}
     if len(kinds) > 1 and not numeric:
-        odd = next(i for i, v in enumerate(given) if type(v) is not type(given[0]))
+        odd = next(i for i, v in enumerate(values) if type(v) is not type(values[0]))
         raise DataError(
-            f"y, row {rows[odd]}: label {given[odd]!r} is a "
-            f"{type(given[odd]).__name__} while {given[0]!r} is a "
-            f"{type(given[0]).__name__}; use one type."
+            f"y, row {rows[odd]}: label {values[odd]!r} is a "
+            f"{type(values[odd]).__name__} while {values[0]!r} is a "
+            f"{type(values[0]).__name__}; use one type."
         )
-    labels = np.asarray(given)
+    labels = np.asarray(values)
     if labels.ndim != 1 or labels.dtype.kind not in "biufUO":
         raise DataError(
-            f"y must hold texts, numbers or booleans as labels, got {given[0]!r}."
+            f"y must hold texts, numbers or booleans as labels, got {values[0]!r}."
         )
     return labels
 

@@ -109,19 +109,19 @@ def cross_scores(
     # A class that a fold lacks scores as low as the lowest class there.
     classes = np.unique(y)
     scores = np.zeros((X.shape[0], len(classes)))
-    for train, held in folds:
+    for train, rest in folds:
         if len(np.unique(y[train])) < 2:
             continue
-        given = _weights(None if weight is None else weight[train])
+        weights = _weights(None if weight is None else weight[train])
         with warnings.catch_warnings():
             # What a fold lacks is no news about the documents.
             warnings.simplefilter("ignore", EarmarkWarning)
-            model = clone(estimator).fit(X[train], y[train], **given, **more)
-        answer = class_scores(model, X[held])
+            model = clone(estimator).fit(X[train], y[train], **weights, **more)
+        answer = class_scores(model, X[rest])
         columns = np.searchsorted(classes, model.classes_)
         lowest = answer.min(axis=1, keepdims=True)
-        scores[held] = np.broadcast_to(lowest, (len(held), len(classes)))
-        scores[np.ix_(held, columns)] = answer
+        scores[rest] = np.broadcast_to(lowest, (len(rest), len(classes)))
+        scores[np.ix_(rest, columns)] = answer
     return scores
 
 
@@ -224,8 +224,8 @@ class Engine(ABC):
         self, texts: RegionTexts, y: Labels, sample_weight: WeightsLike = None
     ) -> FloatMatrix:
         """Log posteriors of training documents, each as if not trained on."""
-        given = () if sample_weight is None else (sample_weight,)
-        return np.asarray(self.model_.leave_one_out(self.matrix(texts), y, *given))
+        weights = () if sample_weight is None else (sample_weight,)
+        return np.asarray(self.model_.leave_one_out(self.matrix(texts), y, *weights))
 
     @property
     def region_names(self) -> list[str]:
@@ -346,15 +346,15 @@ class MatrixEngine(Engine):
                 f"{type(model).__name__} cannot weight documents or classes; leave out "
                 "class_weight and sample_weight, or take another model."
             )
-        given = _weights(weight)
+        arguments = _weights(weight)
         if "blocks" in takes:
-            given["blocks"] = self.features.blocks_
+            arguments["blocks"] = self.features.blocks_
         if more.validation is not None and "validation" in takes:
             held_out, labels = more.validation
-            given["validation"] = (self.features.transform(held_out), labels)
+            arguments["validation"] = (self.features.transform(held_out), labels)
         if self.uses_pool and pool is not None and n_documents(pool):
-            given["unlabelled"] = self.features.transform(pool)
-        self.model_ = model.fit(X, y, **given)
+            arguments["unlabelled"] = self.features.transform(pool)
+        self.model_ = model.fit(X, y, **arguments)
         vars(self).pop("rows_", None)
         self.classes_ = np.asarray(self.model_.classes_)
         self.calibrator_ = None
@@ -381,11 +381,11 @@ class MatrixEngine(Engine):
         return self.features.fit_transform(both)[: n_documents(texts)]
 
     def _weighted(self, y: Labels, weight: WeightsLike) -> FloatVector | None:
-        given = None if weight is None else np.asarray(weight)
+        weights = None if weight is None else np.asarray(weight)
         if self.class_weight is None:
-            return given
+            return weights
         factor: FloatVector = compute_sample_weight(self.class_weight, y)
-        return factor if given is None else factor * given
+        return factor if weights is None else factor * weights
 
     def _calibrated(
         self, X: SparseMatrix, y: Labels, weight: FloatVector | None, copies: IntVector
@@ -456,7 +456,7 @@ class AnyOfEngine(MatrixEngine):
         """Each label's score over its threshold, taken apart."""
         X = self.matrix(texts)
         columns = [self._label_parts(c, X) for c in range(len(self.classes_))]
-        found = []
+        parts = []
         for d in range(X.shape[0]):
             one = [column[d] for column in columns]
             where = one[0].columns
@@ -467,8 +467,8 @@ class AnyOfEngine(MatrixEngine):
                 "threshold": -self.model_.threshold_,
             }
             terms = np.stack([p.terms[:, 1] - p.terms[:, 0] for p in one], axis=1)
-            found.append(ScoreParts(where, terms, constants))
-        return found
+            parts.append(ScoreParts(where, terms, constants))
+        return parts
 
     def refusals(self) -> dict[str, str]:
         """Nothing is learned or left out one by one."""

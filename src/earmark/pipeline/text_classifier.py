@@ -292,22 +292,22 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         data = Data(features, options, labelled, target, pool, weight, self.budget)
         choice = choose(self.model, data)
         engine = choice.engine
-        told = list(choice.reasons)
+        reasons = list(choice.reasons)
         if not choice.is_fitted:
             held_out = self._pair(validation, "validation", texts)
             more = More(weight, pool, held_out, choice.counted)
             engine.fit(labelled, target.labels, more)
             right = engine.left_out_right(target.labels)
-            told += [] if right is None else [with_pool(right)]
+            reasons += [] if right is None else [with_pool(right)]
         if len(target.unlabelled):
             engine.keep_rows(target.labelled)
         if features is not self.features:
-            told.append(_BY_CHARACTERS)
+            reasons.append(_BY_CHARACTERS)
         if self.encoder is not None:
-            told.append(told_of_encoder(engine))
+            reasons.append(told_of_encoder(engine))
         if options.names.labels or isinstance(engine, SemiEngine):
-            told += told_of_names(engine, options.names, target.labels)
-        self._adopt(engine, choice.name, told, target.n_columns)
+            reasons += told_of_names(engine, options.names, target.labels)
+        self._adopt(engine, choice.name, reasons, target.n_columns)
         if self.max_novelty is not None:
             self._learn_ordinary(labelled, target.labels, pool)
         training = labelled, target.labels, weight, pool
@@ -628,11 +628,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         texts, target = self._fitted_pair(X, y)
         labels = self._decide(take(texts, target.labelled)).labels
         answers = with_abstain_label(labels, self.abstain_label).tolist()
-        given = target.labels.tolist()
-        right = [a == t for a, t in zip(answers, given, strict=True)]
+        expected = target.labels.tolist()
+        right = [a == t for a, t in zip(answers, expected, strict=True)]
         weight = None if sample_weight is None else np.asarray(sample_weight)
-        kept = None if weight is None else weight[target.labelled]
-        return float(np.average(right, weights=kept))
+        weights = None if weight is None else weight[target.labelled]
+        return float(np.average(right, weights=weights))
 
     def report(self, X: Any, y: Any, **parts: Any) -> Report:
         """What is right and wrong on texts X with true labels y.

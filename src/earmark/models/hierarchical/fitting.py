@@ -44,7 +44,7 @@ def hold_out(
     """Mark about ``fraction`` of the weight of every class for validation."""
     # The content decides: equal documents are on one side, and weight 2 is two of them.
     # A class whose share is less than half a document keeps all.
-    held = np.zeros(len(keys), dtype=bool)
+    is_left_out = np.zeros(len(keys), dtype=bool)
     for c in np.unique(y_index):
         mine = np.flatnonzero((y_index == c) & (weight > 0))
         distinct, group = np.unique(rekeyed(keys[mine], seed), return_inverse=True)
@@ -52,8 +52,8 @@ def hold_out(
         middle = np.cumsum(mass) - mass / 2
         chosen = middle < fraction * mass.sum()
         if len(distinct) > 1 and not chosen.all():
-            held[mine] = chosen[group]
-    return held
+            is_left_out[mine] = chosen[group]
+    return is_left_out
 
 
 # Restarts run in blocks whose weights take at most this much; two such arrays live.
@@ -130,7 +130,9 @@ class Search:
         *more: Iterable[Any],
     ) -> Iterator[Outcome]:
         """A method below for each class in turn, several classes at a time."""
-        jobs = (delayed(task)(*given) for given in zip(classes, *more, strict=True))
+        jobs = (
+            delayed(task)(*arguments) for arguments in zip(classes, *more, strict=True)
+        )
         how = {"prefer": "threads", "return_as": "generator"}
         yield from Parallel(n_jobs=self.model.n_jobs, **how)(jobs)
 
@@ -144,7 +146,7 @@ class Search:
         evidence = np.empty((X_validation.shape[0], n_restarts))
         bounds = np.full((n_restarts, max_iter), np.nan)
         converged = np.zeros(n_restarts, dtype=bool)
-        kept = np.ones(n_restarts, dtype=bool)
+        survives = np.ones(n_restarts, dtype=bool)
         for block in self._blocks(problem, n_restarts):
             seeds = documents.seeds[block]
             for run in run_em(
@@ -158,10 +160,10 @@ class Search:
                 place = block.start + run.restarts
                 bounds[place, : run.n_iter] = run.bounds
                 converged[place] = run.ending == "converged"
-                kept[place] = run.ending != "dropped"
+                survives[place] = run.ending != "dropped"
                 if run.ending != "dropped":
                     evidence[:, place] = self._evidence(problem, run.params, rows)
-        numbers = self._ranked(kept, bounds)
+        numbers = self._ranked(survives, bounds)
         return Restarts(evidence[:, numbers], numbers, bounds, converged)
 
     def single(self, documents: ClassDocuments, restart: int) -> ClassNodes:
@@ -204,14 +206,14 @@ class Search:
         step = max(1, size)
         return [slice(s, s + step) for s in range(0, n_restarts, step)]
 
-    def _ranked(self, kept: BoolVector, bounds: FloatMatrix) -> IntVector:
+    def _ranked(self, survives: BoolVector, bounds: FloatMatrix) -> IntVector:
         """The candidates: all by number or, where some dropped, the likeliest first."""
         drop_after = self.settings.drop_after
         if drop_after is None or drop_after >= self.settings.max_iter:
-            return np.flatnonzero(kept)
+            return np.flatnonzero(survives)
         last = np.array([row[~np.isnan(row)][-1] for row in bounds])
-        last[~kept] = -np.inf
-        quota = max(1, int(np.floor(self.settings.keep * len(kept))))
+        last[~survives] = -np.inf
+        quota = max(1, int(np.floor(self.settings.keep * len(survives))))
         return np.argsort(-last, kind="stable")[:quota]
 
 
@@ -308,8 +310,8 @@ class Fit:
 
     def run(self) -> dict[str, Any]:
         """Fitted attributes by name."""
-        held = self._held_out()
-        learned = self._classes(~held & (self.data.weight > 0))
+        is_left_out = self._held_out()
+        learned = self._classes(~is_left_out & (self.data.weight > 0))
         settings = list(itertools.product(self._alphas(), as_list(self.model.n_hidden)))
         trials = []
         total = len(settings) * self.n_classes
@@ -317,13 +319,15 @@ class Fit:
             self.model, total, "EM", verbose=self.model.verbose
         ) as task_done:
             for alpha, n_hidden in settings:
-                trials.append(self._trial(alpha, n_hidden, learned, held, task_done))
+                trials.append(
+                    self._trial(alpha, n_hidden, learned, is_left_out, task_done)
+                )
         best, candidate = self._best(trials)
         trial = trials[best]
         chosen = np.array([r.kept[candidate] for r in trial.restarts])
         search = self._search(trial.alpha, trial.n_hidden)
         nodes = list(search.of_each(search.single, learned, chosen.tolist()))
-        if held.any() and self.model.refit:
+        if is_left_out.any() and self.model.refit:
             every = self._classes(self.data.weight > 0)
             nodes = list(search.of_each(search.continued, every, nodes))
         return {
@@ -366,13 +370,15 @@ class Fit:
             for mine, seeds in zip(rows, self.seeds, strict=True)
         ]
 
-    def _validation(self, held: BoolVector) -> tuple[Matrix, IntVector, FloatVector]:
+    def _validation(
+        self, is_left_out: BoolVector
+    ) -> tuple[Matrix, IntVector, FloatVector]:
         """Documents to choose by: given, held out, or all of them."""
         data = self.data
         if data.validation is not None:
             X, y_index = data.validation
             return X, y_index, np.ones(len(y_index))
-        mask = held if held.any() else data.weight > 0
+        mask = is_left_out if is_left_out.any() else data.weight > 0
         rows = np.flatnonzero(mask)
         return data.X[rows], data.y_index[rows], data.weight[rows]
 
@@ -395,11 +401,11 @@ class Fit:
         alpha: float,
         n_hidden: int,
         learned: list[ClassDocuments],
-        held: BoolVector,
+        is_left_out: BoolVector,
         task_done: Callable[[], None],
     ) -> Trial:
         """All restarts of all classes under one pair of settings."""
-        X, y_index, weight = self._validation(held)
+        X, y_index, weight = self._validation(is_left_out)
         restarts: list[Restarts] = []
         search = self._search(alpha, n_hidden)
 
@@ -441,8 +447,8 @@ class Fit:
     ) -> dict[str, Any]:
         scores = np.array([t.results[self.model.select] for t in trials])
         restarts = trials[best].restarts
-        kept = list(zip(restarts, chosen, strict=True))
-        iterations = [int(np.sum(~np.isnan(r.bounds[n]))) for r, n in kept]
+        winners = list(zip(restarts, chosen, strict=True))
+        iterations = [int(np.sum(~np.isnan(r.bounds[n]))) for r, n in winners]
         return {
             "alpha_": trials[best].alpha,
             "trials_": [
@@ -453,6 +459,6 @@ class Fit:
             "best_restart_": chosen,
             "validation_score_": float(scores[best, candidate]),
             "bounds_": np.stack([r.bounds for r in restarts]),
-            "converged_": all(bool(r.converged[n]) for r, n in kept),
+            "converged_": all(bool(r.converged[n]) for r, n in winners),
             "n_iter_": max(iterations),
         }

@@ -126,8 +126,10 @@ class NodeScores:
             best = np.argsort(-row, kind="stable")[:top]
             best = best[row[best] > 0]
             terms = tuple(str(names[w]) for w in best)
-            size, told = float(weights[h]), tuple(row[best].tolist())
-            nodes.append(HiddenNode(labels[h], int(self.numbers[h]), size, terms, told))
+            size, shares = float(weights[h]), tuple(row[best].tolist())
+            nodes.append(
+                HiddenNode(labels[h], int(self.numbers[h]), size, terms, shares)
+            )
         return HiddenNodes(tuple(nodes))
 
     # -- private steps ---------------------------------------------------------------
@@ -523,16 +525,16 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         y_index = label_positions(labels, self.classes_, X.shape[0])
         return self._checked_counts(X, " of the validation data"), y_index
 
-    def _feature_names(self, given: Sequence[str] | None) -> Sequence[str]:
-        if given is None:
+    def _feature_names(self, names: Sequence[str] | None) -> Sequence[str]:
+        if names is None:
             default = [f"x{j}" for j in range(self.n_features_in_)]
             return list(vars(self).get("feature_names_in_", default))
-        if len(given) != self.n_features_in_:
+        if len(names) != self.n_features_in_:
             raise ValueError(
                 f"feature_names must hold {self.n_features_in_} names, one for each "
-                f"column of X, got {len(given)}."
+                f"column of X, got {len(names)}."
             )
-        return given
+        return names
 
     def _takes_counts(self) -> bool:
         return self.event_model != "gaussian"

@@ -456,16 +456,16 @@ class GaussianProblem(NodeProblem):
     ) -> tuple[FloatMatrix, FloatMatrix]:
         """Mean and floored variance; an empty node takes the whole class's."""
         n_features = len(self._events.scale)
-        held = docs > 0
-        mass = np.where(held, docs, 1.0)
+        has_documents = docs > 0
+        mass = np.where(has_documents, docs, 1.0)
         mean, square = sums[:n_features] / mass, sums[n_features:] / mass
         var = np.maximum(square - mean**2, self._events.var_floor)
-        if held.all():
+        if has_documents.all():
             return mean, var
         shape = (n_features,) + (1,) * docs.ndim
         return (
-            np.where(held, mean, self._mean.reshape(shape)),
-            np.where(held, var, self._var.reshape(shape)),
+            np.where(has_documents, mean, self._mean.reshape(shape)),
+            np.where(has_documents, var, self._var.reshape(shape)),
         )
 
     def _params(

@@ -390,9 +390,9 @@ class HigherOrderClassifier(RankingClassifier):
         n_classes = len(self.classes_)
         order = check_path_parameters(self)
         paths = count_class_paths(rows, y_index, n_classes, order, self.pure)
-        held = class_sums(rows, y_index, n_classes).toarray() > 0
+        has_term = class_sums(rows, y_index, n_classes).toarray() > 0
         log_probabilities = paths.log_probabilities(self.alpha)
-        return OneAgainstOne(*log_probabilities, held, self.normalize)
+        return OneAgainstOne(*log_probabilities, has_term, self.normalize)
 
     # -- scores --------------------------------------------------------------------
 

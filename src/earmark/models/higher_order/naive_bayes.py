@@ -230,8 +230,8 @@ class HigherOrderNaiveBayes(PresenceScores):
         self.path_count_, self.path_total_ = paths.counts, paths.totals
         self.class_count_ = paths.documents
         self.is_first_order_, self.seen_ = paths.is_first_order, paths.seen
-        kept: SparseMatrix = rows.astype(np.int8) if self.keep_documents else None
-        self.documents_ = kept
+        documents: SparseMatrix = rows.astype(np.int8) if self.keep_documents else None
+        self.documents_ = documents
         self.document_class_ = y_index if self.keep_documents else None
         self._derive()
         return self

@@ -97,10 +97,10 @@ def count_class_paths(
     unlabelled_weight: float = 0.0,
 ) -> ClassPaths:
     """Count the paths of each class; ``rows`` and ``unlabelled`` are presence CSR."""
-    held = class_sums(rows.astype(np.int64), y_index, n_classes)
+    frequency = class_sums(rows.astype(np.int64), y_index, n_classes)
     documents = np.bincount(y_index, minlength=n_classes)
     if order == 1:
-        return joined_paths(order, held, documents, [])
+        return joined_paths(order, frequency, documents, [])
     pool = unlabelled if unlabelled_weight > 0 else None
     everything = rows if pool is None else sparse.vstack([rows, pool]).tocsr()
     corpus = everything if pure else None
@@ -118,7 +118,7 @@ def count_class_paths(
         return per_term + unlabelled_weight * mixed, total + unlabelled_weight * n_mixed
 
     pairs = [through(rows[y_index == c]) for c in range(n_classes)]
-    return joined_paths(order, held, documents, pairs)
+    return joined_paths(order, frequency, documents, pairs)
 
 
 def block_paths(
@@ -131,12 +131,15 @@ def block_paths(
 
 
 def joined_paths(
-    order: int, held: SparseMatrix, documents: IntVector, pairs: list[tuple[Any, Any]]
+    order: int,
+    frequency: SparseMatrix,
+    documents: IntVector,
+    pairs: list[tuple[Any, Any]],
 ) -> ClassPaths:
     """The classes together: ``pairs`` has each one's paths per term and in total."""
     n_classes = len(documents)
     if order == 1:
-        counts, totals = held, documents
+        counts, totals = frequency, documents
         first_order = np.ones(n_classes, dtype=bool)
     else:
         totals = np.array([total for _, total in pairs])
@@ -153,11 +156,11 @@ def joined_paths(
             )
             totals = np.where(first_order, documents, totals)
         rows = [
-            held[[c]] if first_order[c] else sparse.csr_array(pair[0][None, :])
+            frequency[[c]] if first_order[c] else sparse.csr_array(pair[0][None, :])
             for c, pair in enumerate(pairs)
         ]
         counts = sparse.csr_array(sparse.vstack(rows))
-    seen = np.asarray(held.sum(axis=0)).ravel() > 0
+    seen = np.asarray(frequency.sum(axis=0)).ravel() > 0
     return ClassPaths(order, counts, totals, documents, first_order, seen)
 
 

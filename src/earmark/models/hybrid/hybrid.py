@@ -275,13 +275,13 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """Contribution of each word in each region; they add up exactly (AB3)."""
         X = self._validated(X)
-        found: list[list[ScoreParts]] = []
+        by_region: list[list[ScoreParts]] = []
         for region, theta in zip(self.regions_, self.region_weight_, strict=True):
             rows = region.rows(X)
             factor = theta * region.factor(rows, self.normalize)
-            found.append(region.parts(rows, factor))
+            by_region.append(region.parts(rows, factor))
         bias = self._bias
-        return [joined_parts(parts, bias) for parts in zip(*found, strict=True)]
+        return [joined_parts(parts, bias) for parts in zip(*by_region, strict=True)]
 
     # -- private ---------------------------------------------------------------
 

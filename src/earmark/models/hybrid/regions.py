@@ -123,12 +123,12 @@ class RegionStatistics(AdditiveStatistics):
         counted = [region_rows(X, columns, kind) for columns, kind in kinds]
         counted = [summed_rows(counted)] if self.shared else counted
         for part, rows in zip(batch.parts, counted, strict=True):
-            held = has_content(rows)
+            has_text = has_content(rows)
             if weight is not None:
-                held &= weight > 0
-            if held.any():
-                given = None if weight is None else weight[held]
-                part.add(rows[held], labels[held], given)
+                has_text &= weight > 0
+            if has_text.any():
+                own_weight = None if weight is None else weight[has_text]
+                part.add(rows[has_text], labels[has_text], own_weight)
         return batch
 
     def _combine(self, other: RegionStatistics, sign: int) -> Self:
@@ -220,7 +220,7 @@ class GenerativeRegion:
 
     def parts(self, rows: Matrix, factor: FloatVector) -> list[ScoreParts]:
         """Score parts of factor_d log P(x_r | c), on the columns of X."""
-        found = []
+        parts = []
         for part, f in zip(self.model.score_parts(rows), factor, strict=True):
             constants = {
                 name: self._balanced(f * value[None])[0]
@@ -228,8 +228,8 @@ class GenerativeRegion:
                 if name != "class prior"
             }
             terms = self._balanced(f * part.terms)
-            found.append(ScoreParts(self.columns[part.columns], terms, constants))
-        return found
+            parts.append(ScoreParts(self.columns[part.columns], terms, constants))
+        return parts
 
     @property
     def _seen(self) -> BoolVector:
@@ -269,11 +269,11 @@ def evidence(
 
 def left_out(sample_weight: ArrayLike | None, n_samples: int) -> FloatVector:
     """How much of each document leaves: one of equal ones, or its importance."""
-    given = checked_weights(sample_weight, n_samples)
-    if given is None:
+    checked = checked_weights(sample_weight, n_samples)
+    if checked is None:
         return np.ones(n_samples)
-    weight: FloatVector = given.astype(np.float64)
-    return np.minimum(weight, 1.0) if given.dtype.kind == "i" else weight
+    weight: FloatVector = checked.astype(np.float64)
+    return np.minimum(weight, 1.0) if checked.dtype.kind == "i" else weight
 
 
 def joined_parts(parts: Sequence[ScoreParts], bias: FloatVector) -> ScoreParts:
@@ -357,7 +357,7 @@ def fit_theta(
     ]
     n_classes = features[0].shape[1]
     start = np.zeros(len(features) + n_classes)
-    found = scipy.optimize.minimize(
+    optimum = scipy.optimize.minimize(
         negative_log_likelihood,
         start,
         args=(scaled, own, sample_weight, l2),
@@ -365,9 +365,9 @@ def fit_theta(
         method="L-BFGS-B",
         options={"maxiter": 500, "ftol": 1e-12, "gtol": 1e-7 * sample_weight.sum()},
     )
-    weight = found.x[: len(features)] / spread
-    bias = found.x[len(features) :]
-    loss, _ = negative_log_likelihood(found.x, scaled, own, sample_weight, 0.0)
+    weight = optimum.x[: len(features)] / spread
+    bias = optimum.x[len(features) :]
+    loss, _ = negative_log_likelihood(optimum.x, scaled, own, sample_weight, 0.0)
     return weight, bias - bias.mean(), loss / float(sample_weight.sum())
 
 

@@ -75,11 +75,11 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     def _derive(self) -> None:
         docs = self.statistics_.docs.astype(np.float64)
         self.class_log_prior_ = self._log_prior(docs)
-        held = self.statistics_.dense_presence()
+        frequency = self.statistics_.dense_presence()
         total = docs + 2 * self.alpha
         log_total = np.log(np.where(total > 0, total, 1.0))[:, None]
-        log_present = log_or_minus_inf(held + self.alpha) - log_total  # NB2
-        missing = np.maximum(docs[:, None] - held, 0.0) + self.alpha
+        log_present = log_or_minus_inf(frequency + self.alpha) - log_total  # NB2
+        missing = np.maximum(docs[:, None] - frequency, 0.0) + self.alpha
         log_missing = log_or_minus_inf(missing) - log_total
         self._set_presence(log_present, log_missing)
 
@@ -99,31 +99,31 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
         )
         docs = self.statistics_.docs.astype(np.float64)
         for c in np.unique(own):
-            held = self.statistics_.presence[[c]].toarray()[0].astype(np.float64)
+            frequency = self.statistics_.presence[[c]].toarray()[0].astype(np.float64)
             for w in np.unique(weight[own == c]):
                 mine = np.flatnonzero((own == c) & (weight == w))
                 likelihood[mine, c] = self._own_likelihood_without(
-                    rows[mine], held, docs[c], w
+                    rows[mine], frequency, docs[c], w
                 )
         return likelihood
 
     def _own_likelihood_without(
-        self, rows: SparseMatrix, held: FloatVector, docs: float, lost: float
+        self, rows: SparseMatrix, frequency: FloatVector, docs: float, lost: float
     ) -> FloatVector:
         """NB8 for documents of one class and one weight: that class loses ``lost``."""
         # All absent terms change, as the class has fewer documents: their sum is made
         # once and corrected for each document's own terms.
         left = docs - lost
         # Terms with held > left are in every document, so in the one that leaves.
-        missing = left - held
+        missing = left - frequency
         open_terms = missing > -1e-9 * max(docs, 1.0)
-        log_missing = np.zeros(len(held))
+        log_missing = np.zeros(len(frequency))
         log_missing[open_terms] = log_or_minus_inf(
             np.maximum(missing[open_terms], 0.0) + self.alpha
         )
         certain = np.isneginf(log_missing)
         log_missing[certain] = 0.0
-        present = np.maximum(held - lost, 0.0) + self.alpha
+        present = np.maximum(frequency - lost, 0.0) + self.alpha
         change = log_or_minus_inf(present) - log_missing
         log_total = np.log(max(left + 2 * self.alpha, np.finfo(float).tiny))
         likelihood = np.asarray(rows @ change) + log_missing.sum()

@@ -518,13 +518,13 @@ class ComplementNaiveBayes(CountNaiveBayes):
             total = np.maximum(totals[c] - gone * n_tokens, 0.0)
             log_total = np.log(np.where(total > 0, total, 1.0))
             log_left = log_or_minus_inf(left)
-            held = rows.copy()
-            held.data = rows.data * log_left
-            logged = np.asarray(held.sum(axis=1)).ravel() - n_tokens * log_total
+            terms = rows.copy()
+            terms.data = rows.data * log_left
+            logged = np.asarray(terms.sum(axis=1)).ravel() - n_tokens * log_total
             if self.norm:
-                held.data = log_left - log_or_minus_inf(before + self.alpha)
+                terms.data = log_left - log_or_minus_inf(before + self.alpha)
                 whole = log_or_minus_inf(complement[c] + self.alpha).sum()
-                whole = whole + np.asarray(held.sum(axis=1)).ravel()
+                whole = whole + np.asarray(terms.sum(axis=1)).ravel()
                 scores[:, c] = logged / (whole - rows.shape[1] * log_total)
             else:
                 scores[:, c] = -logged

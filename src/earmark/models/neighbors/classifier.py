@@ -189,8 +189,8 @@ class NeighborsClassifier(ScoringClassifier):
         check_is_fitted(self)
         rows, own = self._labelled_rows(X, y)
         gone = learned_positions(rows, own, self.vectors_, self.targets_)
-        kept = np.setdiff1d(np.arange(len(self.targets_)), gone)
-        self._remember(self.vectors_[kept], self.targets_[kept])
+        remaining = np.setdiff1d(np.arange(len(self.targets_)), gone)
+        self._remember(self.vectors_[remaining], self.targets_[remaining])
         return self
 
     # -- answering -----------------------------------------------------------
@@ -230,8 +230,8 @@ class NeighborsClassifier(ScoringClassifier):
         check_is_fitted(self)
         rows, own = self._labelled_rows(X, y)
         places = learned_positions(rows, own, self.vectors_, self.targets_)
-        found = self._search(rows, self._used_k(), places)
-        proba = _shares_of(self._votes(*found, without=own))
+        nearest = self._search(rows, self._used_k(), places)
+        proba = _shares_of(self._votes(*nearest, without=own))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(proba))
 
@@ -504,15 +504,15 @@ def learned_positions(
     places = defaultdict(list)
     for position, key in reversed(list(enumerate(_keys(learned, targets)))):
         places[key].append(position)
-    found = np.empty(rows.shape[0], dtype=np.int64)
+    positions = np.empty(rows.shape[0], dtype=np.int64)
     for row, key in enumerate(_keys(rows, own)):
         if not places[key]:
             raise DataError(
                 f"the document in row {row} was not learned with this label, or not as "
                 "often as it is given; give only documents that were learned."
             )
-        found[row] = places[key].pop()
-    return found
+        positions[row] = places[key].pop()
+    return positions
 
 
 def _keys(rows: SparseMatrix, targets: IntVector) -> list[tuple[int, bytes, bytes]]:

@@ -365,14 +365,14 @@ class SemiSupervisedClassifier(LogitClassifier):
         n_pool = lesson.material.terms.shape[0] - len(y)
         pool = len(y) + rows_by_lot(n_pool, _CALIBRATION_POOL, seed)
         parts = []
-        for kept, rows in class_keeping_folds(y[n_names:], n_folds, seed, copies):
-            kept = np.concatenate([np.arange(n_names), n_names + kept])
-            order = np.concatenate([kept, n_names + rows, pool])
+        for learned, rows in class_keeping_folds(y[n_names:], n_folds, seed, copies):
+            learned = np.concatenate([np.arange(n_names), n_names + learned])
+            order = np.concatenate([learned, n_names + rows, pool])
             part = replace(
                 lesson,
                 material=lesson.material.take(order),
-                y=y[kept],
-                weight=lesson.weight[kept],
+                y=y[learned],
+                weight=lesson.weight[learned],
                 pool_factor=n_pool / len(pool),
             )
             parts.append(HeldOut(rows, y[n_names + rows], part, *part.votes()))
@@ -383,12 +383,12 @@ class SemiSupervisedClassifier(LogitClassifier):
     ) -> dict[str, Any]:
         words = self.features_.words_
         names = None if terms is None else np.asarray(terms, dtype=object)[words]
-        made = {}
+        views = {}
         for i, view in enumerate(recipe.views):
             name = view if isinstance(view, str) else f"view {i}"
             view = view if isinstance(view, str) else clone(view)
-            made[name] = make_view(view, self.n_components, names, seed)
-        return made
+            views[name] = make_view(view, self.n_components, names, seed)
+        return views
 
     def _calibrated(self, parts: Sequence[HeldOut], weights: Weights) -> float:
         """Scale of the scores, from labelled documents held out in turn."""

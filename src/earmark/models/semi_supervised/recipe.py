@@ -457,13 +457,13 @@ class LinearStudent(BaseEstimator):
         """Learn from features and class numbers; every class must occur."""
         used, dense = _used_columns(X)
         estimator = softmax_regression() if self.estimator is None else self.estimator
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        arguments = {} if sample_weight is None else {"sample_weight": sample_weight}
         with warnings.catch_warnings():
             # A last digit of the optimum does not matter here, and a document or two
             # of each class are what there is.
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", "The number of unique classes")
-            model = clone(estimator).fit(dense, y, **given)
+            model = clone(estimator).fit(dense, y, **arguments)
         weights, offsets = _linear_form(model)
         self.offsets_ = offsets
         self.weights_ = np.zeros((X.shape[1], len(offsets)))

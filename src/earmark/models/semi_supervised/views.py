@@ -337,14 +337,14 @@ class RecipeFeatures(BaseEstimator):
     def _students(
         self, X: SparseMatrix, words: SparseMatrix, seen: dict[str, Any]
     ) -> dict[str, Matrix]:
-        found: dict[str, Matrix] = {"words": self.words_and_phrases(X, words)}
+        blocks: dict[str, Matrix] = {"words": self.words_and_phrases(X, words)}
         if self.tables_:
             tables = np.hstack([seen[name] for name in self.tables_])
-            found["tables"] = tables / np.sqrt(len(self.tables_))
+            blocks["tables"] = tables / np.sqrt(len(self.tables_))
         if self.encoder_ is not None:
-            found["encoder"] = seen["encoder"]
-        found["supervised"] = words
-        return found
+            blocks["encoder"] = seen["encoder"]
+        blocks["supervised"] = words
+        return blocks
 
     def words_and_phrases(self, X: SparseMatrix, words: SparseMatrix) -> SparseMatrix:
         """Tf-idf of words, and of phrases beside them where there are some."""
