@@ -157,7 +157,8 @@ def use(path: Path, name: str) -> str:
         # What a promise rests on is not there, or the model is one of other columns.
         novel = classifier.max_novelty is not None and classifier.novelty_ is None
         unsure = classifier.max_error is not None and classifier.evidence_ is None
-        if novel or unsure or "the columns" in str(error):
+        other = "the columns" in str(error) or "use the same encoder" in str(error)
+        if novel or unsure or other:
             return "refused"
         raise
     assert len(answers) == n_documents

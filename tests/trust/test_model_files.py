@@ -76,6 +76,7 @@ TENSORS = [
     ("hybrid", "model_.statistics_.columns[0]", set_first(10**6)),
     ("higher-order", "model_.documents_.indices", set_first(10**6)),
     ("higher-order", "model_.document_class_", set_first(9)),
+    ("higher-order-svm", "model_.log_present_", set_first(-np.inf)),
 ]
 
 

@@ -163,6 +163,12 @@ def _layers_fit(it: State, at: At) -> bool:
     return ends == (first.shape[1], at.sizes["n_classes"], len(dense))
 
 
+def _logs_fit(it: State, at: At) -> bool:
+    """With smoothing, no term has the probability 0."""
+    logs = (it.log_present_, it.log_absent_)
+    return it.alpha == 0 or all(np.isfinite(log).all() for log in logs)
+
+
 def _pairs_fit(it: State, at: At) -> bool:
     """One estimator for each pair of classes, on the columns that either class has."""
     pairs = list(combinations(it.held_, 2))
@@ -426,11 +432,13 @@ _TABLE: dict[str, _Fields] = {
         "held_": _bits("n_classes", "n_features"),
         "log_absent_ log_present_": _pairs,
         "C_?": number(0),
+        ": a smoothed probability is 0": _logs_fit,
         ".estimators_ do not fit the pairs of classes and columns": _pairs_fit,
     },
     "HigherOrderTransformer": {
         **_columns,
         "log_absent_ log_present_": _pairs,
+        ": a smoothed probability is 0": _logs_fit,
         "pairs_": anything_plain,
         "seen_": _bits("n_features"),
     },
