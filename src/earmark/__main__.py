@@ -1,6 +1,16 @@
 """``python -m earmark`` is the ``earmark`` command."""
 
-from earmark.apps.cli.main import main
+import sys
+
+
+def main() -> None:
+    """Run the command; Ctrl-C while it is still being imported ends it quietly."""
+    try:
+        from earmark.apps.cli.main import main as run
+    except KeyboardInterrupt:
+        sys.exit(130)
+    run()
+
 
 if __name__ == "__main__":
     main()

@@ -1,7 +1,7 @@
 """Rows of any kind of X, and how they are split: folds, splits, nested orders.
 
-Everything that holds documents out goes through here, so that a rule about folds
-(every class in every fold, copies on one side) is written once.
+What holds documents out to judge a model goes through here, so that a rule about
+folds (every class in every fold, copies on one side) is written once.
 """
 
 from __future__ import annotations

@@ -126,6 +126,10 @@ def seed_of(random_state: RandomStateLike) -> int:
     if random_state is None:
         return 0
     if isinstance(random_state, int | np.integer):
+        if not 0 <= random_state < 2**32:
+            raise ValueError(
+                f"random_state must be from 0 to 2**32 - 1, got {random_state}."
+            )
         return int(random_state)
     return int(random_state_of(random_state).randint(_LARGEST_SEED))
 

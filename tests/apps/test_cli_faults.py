@@ -366,3 +366,28 @@ def test_the_column_that_training_guessed_comes_first(tmp_path):
     # Without that column the guess is free.
     plain = written(tmp_path / "plain.csv", [("a cat",)], ("text",))
     assert run("predict", model, plain, "--out", out).exit_code == 0
+
+
+def test_a_seed_is_not_negative(data):
+    said = run("train", data, "--label", "kind", "--seed", "-1")
+    assert said.exit_code == 2
+    assert "--seed" in said.output
+
+
+def test_regions_that_a_model_does_not_know_are_refused(tmp_path):
+    rows = [["alpha", "good", "x"], ["beta", "bad", "y"]] * 3
+    file = written(tmp_path / "d.csv", rows, ("title", "body", "kind"))
+    out = tmp_path / "m.earmark"
+    run("train", file, "--text", "title,body", "--label", "kind", "--out", out)
+    said = run("explain", out, '{"title": "a", "nope": "b"}')
+    assert said.exit_code == 1
+    assert "the document has nope, expected only title, body" in str(said.exception)
+
+
+def test_a_model_that_cannot_be_read_begins_no_project(data, tmp_path):
+    bad = tmp_path / "bad.earmark"
+    bad.write_bytes(b"x" * 100)
+    folder = tmp_path / "p"
+    said = run("label", data, "--model", bad, "--project", folder, "--labels", "a,b")
+    assert said.exit_code == 1
+    assert not folder.exists()

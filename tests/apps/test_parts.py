@@ -160,3 +160,30 @@ def test_the_card_tells_of_data_in_parts(parts, tmp_path):
     facts = card_facts(out)
     assert sum(facts["training"]["classes"].values()) == 133
     assert "fingerprint of the data" not in shown
+
+
+def test_words_can_be_hashed(parts, tmp_path):
+    out = tmp_path / "h.earmark"
+    options = ("--label", "label", "--memory", "500MB", "--hashed", 10, "--out", out)
+    call("train", parts, "--model", "complement", *options)
+    assert earmark.load(out).features.n_features == 2**10
+
+
+def test_fields_within_fields_stay_where_they_are(model, tmp_path):
+    data, out = tmp_path / "d.jsonl", tmp_path / "kept"
+    record = {"text": "some words", "n": {"x": 1}}
+    data.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    out.mkdir()
+    for label in earmark.load(model).classes_.tolist():
+        call("filter", model, data, "--keep", label, "--out", out / label)
+    files = [file for file in out.rglob("*") if file.suffix in (".jsonl", ".parquet")]
+    rows = [
+        row
+        for file in files
+        for row in (
+            pq.read_table(file).to_pylist()
+            if file.suffix == ".parquet"
+            else map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        )
+    ]
+    assert rows == [record]

@@ -73,6 +73,11 @@ READ = {
         {"text": "a.b"},
     ),
     "Excel": ("d.xlsx", excel(["text", "label"], ["good", "pos"], ["bad", "neg"]), {}),
+    "Excel by another name": (
+        "d.dat",
+        excel(["text", "label"], ["good", "pos"], ["bad", "neg"]),
+        {"format": "xlsx"},
+    ),
     "Excel with an empty row": (
         "d.xlsx",
         excel(["text", "label"], [], ["good", "pos"], ["bad", "neg"]),

@@ -582,3 +582,16 @@ def test_documents_that_wait_are_in_every_answer_and_in_the_pickle(rng):
 def test_every_class_that_a_model_file_may_name_is_where_the_table_says():
     table = class_table()
     assert [kind.__name__ for kind in table.values()] == list(table)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "labels", "said"),
+    [
+        ({}, [[["x"]], ["y"]], r"y, row 0: expected labels"),
+        ({"multi_label": "x"}, ["x", "y"], r"multi_label must be"),
+        ({"random_state": -1}, ["x", "y"], r"random_state must be from 0"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(parameters, labels, said):
+    with pytest.raises(ValueError, match=said):
+        TextClassifier("complement", **parameters).fit(["a", "b"], labels)

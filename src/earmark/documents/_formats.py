@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import io
 import json
 import re
 import sys
@@ -15,6 +16,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -293,7 +295,8 @@ def excel_tables(path: Path, request: Request, options: ReadOptions) -> Iterator
     """Batches of the rows of an Excel file's first sheet; its first row names them."""
     excel = require("openpyxl", f"read the Excel file {path.name}")
     try:
-        book = excel.load_workbook(path, read_only=True, data_only=True)
+        content = io.BytesIO(path.read_bytes())  # whatever the file is called
+        book = excel.load_workbook(content, read_only=True, data_only=True)
         rows: Iterator[list[str | None]] = (
             [_cell(value) for value in row]
             for row in book.worksheets[0].iter_rows(values_only=True)
@@ -445,7 +448,11 @@ def _plan(
     strings = [name for name, value in examples.items() if isinstance(value, str)]
     if names is not None:
         return request.resolve(names, [n for n in names if n in strings], source)
-    return request.resolve(list(examples), strings, source, sparse=True)
+    plan = request.resolve(list(examples), strings, source, sparse=True)
+    if request.keep != "all":
+        return plan
+    whole = {name for record in batch for name in record}
+    return replace(plan, keep=tuple(name for name in plan.keep if name in whole))
 
 
 def _fields(

@@ -215,6 +215,10 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
             f"y must hold one label for each of the {n_documents} documents, "
             f"got {len(values)}."
         )
+    if not (multi_label == "auto" or isinstance(multi_label, bool)):
+        raise ValueError(
+            f'multi_label must be "auto", True or False, got {multi_label!r}.'
+        )
     if not _may_be_special(values) and multi_label is not True:
         return Target(np.arange(n_documents), np.asarray(values), n_documents, False)
     present = [i for i, value in enumerate(values) if not is_missing(value)]
@@ -241,8 +245,19 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
     rows = np.asarray(present, dtype=np.int64)
     if not multi_label:
         return Target(rows, _labels(known, present), n_documents, False)
-    several = object_array([tuple(sorted({*labels})) for labels in known])
+    several = object_array([_label_set(values[i], i) for i in present])
     return Target(rows, several, n_documents, True)
+
+
+def _label_set(labels: Any, row: int) -> tuple[Any, ...]:
+    """The labels of a document, each once."""
+    try:
+        return tuple(sorted({*labels}))
+    except TypeError:
+        raise DataError(
+            f"y, row {row}: expected labels that are all strings or all numbers, got "
+            f"{labels!r}."
+        ) from None
 
 
 def _may_be_special(values: Any) -> bool:

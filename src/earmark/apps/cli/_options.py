@@ -170,6 +170,7 @@ Ngrams = Annotated[Any, typer.Option(parser=_ngram_range)]
 Budget = Annotated[Any, typer.Option(parser=_seconds)]
 Memory = Annotated[Any, typer.Option(parser=_size)]
 Repeats = Annotated[int, typer.Option(min=2)]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1)]
 Encoder = Annotated[str | None, typer.Option(callback=_encoder)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
@@ -260,7 +261,7 @@ class Fitting:
     analyzer: Analyzer = None
     ngrams: Ngrams = None
     budget: Budget = None
-    seed: int = 0
+    seed: Seed = 0
     jobs: Annotated[int, typer.Option(min=1)] = 1
 
     @property

@@ -401,7 +401,13 @@ def _by_region(document: str, names: list[str]) -> dict[str, list[str]]:
         content = json.loads(document)
     except ValueError:
         content = None
-    if isinstance(content, dict) and content and set(content) <= set(names):
+    if isinstance(content, dict) and content:
+        unknown = sorted(set(content) - set(names))
+        if unknown:
+            raise DataError(
+                f"the document has {', '.join(unknown)}, expected only "
+                f"{', '.join(names)}, the columns that the model was trained on."
+            )
         return {name: [str(content.get(name) or "")] for name in names}
     note(
         f"note: the text stands in for each of {', '.join(names)}; give a JSON object "

@@ -140,7 +140,7 @@ def label(
     guidelines: Path | None = None,
     invite: str | None = None,
     revoke: str | None = None,
-    seed: int = 0,
+    seed: options.Seed = 0,
     host: str = "127.0.0.1",
     allow_host: list[str] | None = None,
     port: options.Port = 8001,
@@ -215,8 +215,8 @@ def label(
             )
     with status(f"reading {data}"):
         documents = files.read(data, label=files.label or False)
-    lock = claim(folder) if export is None else None
     started = load_model(Path(model)).classifier if model.endswith(".earmark") else None
+    lock = claim(folder) if export is None else None
     with status("opening the project"):
         session = open_project(
             documents,

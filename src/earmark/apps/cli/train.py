@@ -82,7 +82,7 @@ class Wording(options.Fitting):
             )
         from earmark.features import HashedCounter
 
-        return HashedCounter(2**self.hashed, alternate_sign=False, norm=None)
+        return HashedCounter(n_features=2**self.hashed, alternate_sign=False, norm=None)
 
 
 def train(

@@ -29,6 +29,7 @@ from earmark.typing import JsonObject
 __all__ = ["make_app"]
 
 _PUBLIC = ("/", "/docs", "/healthz", "/readyz", "/static/")
+_NEVER_LEARNED = "a text was not learned with its label, or not as often."
 
 
 def make_app(
@@ -212,7 +213,9 @@ class _Service:
         try:
             await holder.change(method, model.documents(columns), labels)
         except (EarmarkError, ValueError) as error:
-            raise Refusal(422, "labels", str(error)) from None
+            # What is said of a word to forget would repeat the text.
+            said = str(error) if method == "learn" else _NEVER_LEARNED
+            raise Refusal(422, "labels", said) from None
         return as_json({"documents": len(labels), "labels": holder.model.labels})
 
     async def feedback(self, request: Request) -> Response:
