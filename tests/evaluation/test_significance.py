@@ -104,3 +104,9 @@ def test_one_split_is_refused_with_the_remedy():
         wilcoxon_signed_rank([], [])
     with pytest.raises(DataError, match="scores_a 2, scores_b 1"):
         wilcoxon_signed_rank([1, 2], [1])
+
+
+@pytest.mark.parametrize(("n", "p"), [(2, 0.5), (5, 2.0**-4)])
+def test_splits_that_all_differ_alike_prove_no_more_than_their_number(n, p):
+    found = corrected_resampled_t([0.8] * n, [0.7] * n, n_train=70, n_test=30)
+    assert found.p_value == p

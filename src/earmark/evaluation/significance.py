@@ -136,8 +136,8 @@ def corrected_resampled_t(
             "repeat the split, or use mcnemar_exact for one test set."
         )
     mean, spread = float(change.mean()), float(change.var(ddof=1))
-    if spread == 0.0:
-        p_value = 1.0 if mean == 0.0 else 0.0
+    if np.ptp(change) < 1e-12:  # no spread to estimate: all agree, as in a sign test
+        p_value = 1.0 if abs(mean) < 1e-12 else 2.0 ** (1 - n_splits)
     else:
         t = mean / np.sqrt((1 / n_splits + n_test / n_train) * spread)
         p_value = float(2 * scipy.stats.t.sf(abs(t), n_splits - 1))
