@@ -249,7 +249,7 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
     return Target(rows, several, n_documents, True)
 
 
-def _label_set(labels: Any, row: int) -> tuple[Any, ...]:
+def _label_set(labels: Iterable[str], row: int) -> tuple[str, ...]:
     """The labels of a document, each once."""
     try:
         return tuple(sorted({*labels}))
