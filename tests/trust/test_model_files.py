@@ -12,7 +12,7 @@ from earmark.persistence import tensor_file
 from earmark.pipeline.file_schemas import SCHEMAS
 from earmark.pipeline.files import class_table
 from tests.trust import model_fuzzer
-from tests.trust.model_kinds import TEXTS, named
+from tests.trust.model_kinds import TEXTS, classifiers, named
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +140,16 @@ def test_a_tree_that_does_not_fit_is_refused(files, tmp_path, case):
     path = tmp_path / "lie.earmark"
     path.write_bytes(b"".join(tensor_file.build(manifest, tensors)))
     with pytest.raises(ModelFormatError, match=r"lie\.earmark: "):
+        load(path)
+
+
+def test_evidence_about_other_classes_is_refused(tmp_path):
+    path = tmp_path / "lie.earmark"
+    dict(classifiers())["multinomial, promise"].save(path)
+    file = tensor_file.read(path)
+    file.manifest["tree"]["state"]["evidence_"]["state"]["n_groups"] = 2
+    path.write_bytes(b"".join(tensor_file.build(file.manifest, file.tensors)))
+    with pytest.raises(ModelFormatError, match="evidence_ is about other classes"):
         load(path)
 
 

@@ -163,6 +163,15 @@ def _layers_fit(it: State, at: At) -> bool:
     return ends == (first.shape[1], at.sizes["n_classes"], len(dense))
 
 
+def _evidence_fits(it: State, at: At) -> bool:
+    """Evidence is about all answers, or about each class."""
+    evidence = vars(it).get("evidence_")
+    if evidence is None:
+        return True
+    grouped = evidence.group is not None
+    return evidence.n_groups == (at.sizes["n_classes"] if grouped else 1)
+
+
 def _logs_fit(it: State, at: At) -> bool:
     """With smoothing, no term has the probability 0."""
     logs = (it.log_present_, it.log_absent_)
@@ -616,6 +625,7 @@ _TABLE: dict[str, _Fields] = {
         "learned_confidence_?": optional(instance("LearnedConfidence")),
         "threshold_?": anything_plain,
         "thresholds_?": sequence(instance("Threshold")),
+        ".evidence_ is about other classes": _evidence_fits,
     },
     "CountEngine": {
         "class_weight=": anything_plain,
@@ -649,6 +659,7 @@ _TABLE: dict[str, _Fields] = {
         "classes_": _classes,
         "engine_": _part(*_ENGINES, fitted=True),
         "evidence_": optional(instance("Evidence")),
+        ".evidence_ is about other classes": _evidence_fits,
         "model_name_": text(),
         "reasons_": words(),
         "class_sizes_?": optional(_indices("n_classes")),
