@@ -169,7 +169,7 @@ def _evidence_fits(it: State, at: At) -> bool:
     if evidence is None:
         return True
     grouped = evidence.group is not None
-    return evidence.n_groups == (at.sizes["n_classes"] if grouped else 1)
+    return bool(evidence.n_groups == (at.sizes["n_classes"] if grouped else 1))
 
 
 def _logs_fit(it: State, at: At) -> bool:
