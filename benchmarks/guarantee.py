@@ -419,7 +419,7 @@ def on_corpora(n: int, max_error: float, repeats: int, seed: int) -> list[Any]:
         hindsight = dict(zip(found, (probable, sure, best), strict=True))
         rows += [
             {
-                **_tally(f"{name}, {n_per_class} a class: {kind}", n, cases),
+                **_tally(f"{name}, {n_per_class} per class: {kind}", n, cases),
                 "max_error": max_error,
                 "hindsight": hindsight[kind][0].best(max_error),
             }

@@ -61,7 +61,7 @@ def compare_with_supervised(
                     row |= done.get(literature, name, n, seed)
                 draws.append(row)
             table[f"{name}-{n}"] = summary(draws)
-            tell(line(f"{name}, {n} a class", table[f"{name}-{n}"]))
+            tell(line(f"{name}, {n} per class", table[f"{name}-{n}"]))
     return table
 
 
@@ -149,7 +149,7 @@ def compare_branches(
                 for seed in range(most)
             ]
             table[f"{name}-{n}"] = summary(draws)
-            tell(line(f"short: {name}, {n} a class", table[f"{name}-{n}"]))
+            tell(line(f"short: {name}, {n} per class", table[f"{name}-{n}"]))
     return table
 
 

@@ -114,7 +114,7 @@ def _newsgroups(
 
 
 def _prepared(name: str, texts: list[str], y: Labels, seed: int) -> DataSet:
-    """Stop words, Porter stems, df >= 3, 2000 terms by information gain, 500 a class.
+    """Stop words, Porter stems, df >= 3, 2000 terms by information gain, 500 per class.
 
     Terms are ranked before documents are sampled, in the paper's order; the
     ranking sees the labels of what will be test documents. The other terms stay

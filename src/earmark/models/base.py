@@ -372,11 +372,11 @@ class AdditiveClassifier(ScoringClassifier):
         """The rows that the statistics sum; validated X by default."""
         return X
 
+    @abstractmethod
     def _log_posteriors_without(
         self, X: Matrix, own: IntVector, weight: FloatVector
     ) -> FloatMatrix:
         """Log posteriors of training rows, each taken out of its own class (NB8)."""
-        raise NotImplementedError
 
     def _tune(self, X: Matrix, labels: Labels, weight: FloatVector) -> Self:
         """What is chosen on the training documents once they are learned: nothing."""

@@ -210,13 +210,14 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         check_is_fitted(self, "region_weight_")
         X, labels = self._training_data(X, y, reset=False)
         own = self._own_class(labels, X.shape[0])
-        lost = left_out(sample_weight, X.shape[0])
-        scores = region_scores(
-            self._evidence_without(self._parts(X), own, lost),
-            self.region_weight_,
-            self._bias,
-        )
-        alone = np.flatnonzero(~self._has_company(own, lost))
+        return self._log_posteriors_without(X, own, left_out(sample_weight, X.shape[0]))
+
+    def _log_posteriors_without(
+        self, X: Matrix, own: IntVector, weight: FloatVector
+    ) -> FloatMatrix:
+        evidence = self._evidence_without(self._parts(X), own, weight)
+        scores = region_scores(evidence, self.region_weight_, self._bias)
+        alone = np.flatnonzero(~self._has_company(own, weight))
         scores[alone, own[alone]] = -np.inf
         return log_normalize(scores)
 
