@@ -34,7 +34,8 @@
 #define EARMARK_KEEP_LOOP
 #endif
 
-inline void prefetch([[maybe_unused]] const void* place) {
+// Always inline: a call of a function without an effect is one that GCC removes.
+EARMARK_INLINE void prefetch([[maybe_unused]] const void* place) {
 #if defined(__GNUC__)
     __builtin_prefetch(place);
 #endif
