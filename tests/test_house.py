@@ -10,10 +10,10 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
     "files": 181,
-    "lines": 47855,
+    "lines": 47772,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 732,
+    "Any": 730,
     "hasattr/getattr": 40,
 }
 

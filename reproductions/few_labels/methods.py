@@ -74,7 +74,7 @@ def _supervised(draw: Draw, names: tuple[str, ...]) -> dict[str, dict[str, float
     return found
 
 
-def recipe(draw: Draw, branch: str = "auto") -> dict[str, float]:
+def recipe(draw: Draw, branch: Any = "auto") -> dict[str, float]:
     """Ours: accuracy, macro-F1, calibration error (recalibrated and raw), seconds."""
     model = SemiSupervisedClassifier(recipe=branch)
     classifier = TextClassifier(model, random_state=0)

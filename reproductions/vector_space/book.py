@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import brentq
@@ -113,11 +113,12 @@ def similarity_measures() -> dict[str, Any]:
     """Exercise 14.6: which of a, b, c is nearest to x, by three measures."""
     names, points, x = ["a", "b", "c"], [[0.5, 1.5], [4, 4], [8, 6]], [[2.0, 2.0]]
     answers: dict[str, Any] = {}
-    for title, metric in {
+    measures: dict[str, Literal["dot", "cosine", "euclidean"]] = {
         "dot product": "dot",
         "cosine": "cosine",
         "Euclidean distance": "euclidean",
-    }.items():
+    }
+    for title, metric in measures.items():
         model = NeighborsClassifier(3, metric=metric, random_state=0)
         similarity, places = model.fit(points, names).kneighbors(x)
         values = dict(zip((names[i] for i in places[0]), similarity[0], strict=True))

@@ -1,17 +1,33 @@
 """Parameters of estimators: checks, seeds, names of before; what an object can do.
 
-Every message of a check reads: owner.name must be ..., got ...; hint.
+What a parameter may be is said once, by its type: ``C: Positive | None = None``,
+``vote: Literal["similarity", "majority"] = "similarity"``. ``check_declared`` checks
+it. Every message of a check reads: owner.name must be ..., got ...; hint.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import Field, dataclass, field
 from functools import cache, wraps
+from inspect import get_annotations
 from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar, dataclass_transform
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
 
 import numpy as np
 
@@ -30,65 +46,84 @@ def shape_of(X: object) -> tuple[int, ...]:
     return shape
 
 
-def _named(
-    owner: object, names: tuple[str, ...], or_none: bool
-) -> Iterator[tuple[str, Any]]:
-    """Where each parameter is, and its value; without those that are None and may."""
-    for name in names:
-        value = getattr(owner, name)
-        if value is not None or not or_none:
-            yield f"{type(owner).__name__}.{name}", value
-
-
-def require_in_range(
-    owner: object,
-    *names: str,
-    low: float = float("-inf"),
-    high: float = float("inf"),
-    open_low: bool = False,
-    or_none: bool = False,
-    hint: str = "",
-) -> None:
-    """Raise unless each of these attributes is a number in [low, high]."""
-    tail = f"; {hint}" if hint else ""
-    for where, value in _named(owner, names, or_none):
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise TypeError(f"{where} must be a number, got {value!r}{tail}.")
-        number = float(value)
-        if not (low < number <= high if open_low else low <= number <= high):
-            bracket = "(" if open_low else "["
-            raise ValueError(
-                f"{where} must be in {bracket}{low}, {high}], got {value!r}{tail}."
-            )
-
-
-def require_integer(
-    owner: object,
-    *names: str,
-    low: int = 0,
-    high: int | None = None,
-    or_none: bool = False,
-    hint: str = "",
-) -> None:
-    """Raise unless each of these attributes is a whole number in [low, high]."""
-    tail = f"; {hint}" if hint else ""
-    for where, value in _named(owner, names, or_none):
-        if isinstance(value, bool) or not isinstance(value, Integral):
-            raise TypeError(f"{where} must be a whole number, got {value!r}{tail}.")
-        if int(value) < low or (high is not None and int(value) > high):
-            bounds = f">= {low}" if high is None else f"in [{low}, {high}]"
-            raise ValueError(f"{where} must be {bounds}, got {value!r}{tail}.")
-
-
-def require_one_of(
-    owner: object, name: str, choices: Collection[object], *, hint: str = ""
-) -> None:
+def require_one_of(owner: object, name: str, choices: Collection[object]) -> None:
     """Raise unless ``getattr(owner, name)`` is one of ``choices``."""
-    value, tail = getattr(owner, name), f"; {hint}" if hint else ""
+    value = getattr(owner, name)
     if not any(value is choice or value == choice for choice in choices):
         listed = ", ".join(repr(choice) for choice in choices)
         where = f"{type(owner).__name__}.{name}"
-        raise ValueError(f"{where} must be one of {listed}, got {value!r}{tail}.")
+        raise ValueError(f"{where} must be one of {listed}, got {value!r}.")
+
+
+class Limits(NamedTuple):
+    """What a number may be: in [low, high], or in (low, high] if ``open_low``."""
+
+    low: float = float("-inf")
+    high: float = float("inf")
+    open_low: bool = False
+    hint: str = ""
+
+
+def require_number(
+    owner: object, name: str, limits: Limits, *, whole: bool = False
+) -> None:
+    """Raise unless ``getattr(owner, name)`` is a number within the limits."""
+    value, where = getattr(owner, name), f"{type(owner).__name__}.{name}"
+    kind: Any = Integral if whole else Real
+    tail = f"; {limits.hint}" if limits.hint else ""
+    if isinstance(value, bool) or not isinstance(value, kind):
+        called = "a whole number" if whole else "a number"
+        raise TypeError(f"{where} must be {called}, got {value!r}{tail}.")
+    low, high = limits.low, limits.high
+    if not low <= value <= high or (limits.open_low and value == low):
+        bounds = f"in {'(' if limits.open_low else '['}{low}, {high}]"
+        if whole and high == float("inf"):
+            bounds = f">= {low}"
+        raise ValueError(f"{where} must be {bounds}, got {value!r}{tail}.")
+
+
+Positive: TypeAlias = Annotated[float, Limits(0.0, open_low=True)]
+NotNegative: TypeAlias = Annotated[float, Limits(0.0)]
+Share: TypeAlias = Annotated[float, Limits(0.0, 1.0)]
+PositiveShare: TypeAlias = Annotated[float, Limits(0.0, 1.0, open_low=True)]
+AtLeastOne: TypeAlias = Annotated[int, Limits(1)]
+
+# Class -> its own parameters of a closed type: choices, and the type and the limits of
+# a number where one will do.
+_Declared: TypeAlias = tuple[tuple[object, ...], type | None, Limits]
+_DECLARED: dict[type, dict[str, _Declared]] = {}
+
+
+def _declared(hint: object) -> _Declared | None:
+    """What a type hint allows; None where it leaves that open."""
+    choices: list[object] = []
+    number, limits = None, Limits()
+    is_union = get_origin(hint) in (Union, UnionType)
+    for part in get_args(hint) if is_union else (hint,):
+        if get_origin(part) is Literal:
+            choices += get_args(part)
+        elif get_origin(part) is Annotated:
+            number, limits = get_args(part)
+        elif part is NoneType:
+            choices.append(None)
+        else:
+            return None
+    return tuple(choices), number, limits
+
+
+def check_declared(owner: object) -> None:
+    """Raise for the first parameter that is not what its type says."""
+    for kind in reversed(type(owner).__mro__):
+        for name, (choices, number, limits) in _DECLARED.get(kind, {}).items():
+            value = getattr(owner, name)
+            if any(value is choice or value == choice for choice in choices):
+                continue
+            if number is None:
+                require_one_of(owner, name, choices)
+            words = [repr(choice) for choice in choices if choice is not None]
+            hint = limits.hint or " or ".join(["", *words]).strip()
+            limits = limits._replace(hint=hint)
+            require_number(owner, name, limits, whole=number is int)
 
 
 def parse_size(text: str) -> int | None:
@@ -167,6 +202,10 @@ def with_parameters(**old_names: str) -> Callable[[type[_C]], type[_C]]:
         for name in list(kind.__annotations__):
             if name.strip("_") != name and not isinstance(vars(kind).get(name), Field):
                 del kind.__annotations__[name]
+        # Now, as nothing is evaluated any more while a model file is loaded.
+        hints = get_annotations(kind, eval_str=True)
+        declared = {name: _declared(hint) for name, hint in hints.items()}
+        _DECLARED[kind] = {n: d for n, d in declared.items() if d is not None}
         with_init: type = dataclass(kw_only=True, repr=False, eq=False)(kind)
         if old_names:
             with_init.__init__ = _taking(with_init.__init__, old_names)  # type: ignore[misc]

@@ -13,8 +13,8 @@ from sklearn.utils import get_tags
 from earmark.exceptions import DataError
 from earmark.folds import class_keeping_folds
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
+from earmark.models.base import check_parameters
 from earmark.models.semi_supervised import pool_is_useful
-from earmark.models.semi_supervised.classifier import check_parameters
 from earmark.models.semi_supervised.em import (
     ClassMeans,
     Pool,

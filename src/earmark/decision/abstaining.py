@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
@@ -44,9 +44,9 @@ from earmark.evaluation.labels import (
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import take
 from earmark.parameters import (
+    Limits,
+    check_declared,
     offers,
-    require_in_range,
-    require_one_of,
     seed_of,
     with_parameters,
 )
@@ -61,7 +61,11 @@ from earmark.typing import (
     WeightsLike,
 )
 
-_METHODS = ("split", "leave_one_out", "cross_validated")
+# What a promise may be: the share of wrong answers, and how sure it is.
+ErrorRate: TypeAlias = Annotated[
+    float, Limits(0.0, 0.999, True, "a share of wrong answers, such as 0.05")
+]
+Confidence: TypeAlias = Annotated[float, Limits(0.0, 0.999999, open_low=True)]
 
 
 def _base_has(name: str) -> Any:
@@ -167,12 +171,12 @@ class AbstainingClassifier(WrappingClassifier):
     # Needed while fitting only.
     _transient = ("_fit_params",)
 
-    max_error: float | None = 0.05
-    confidence: float = 0.95
+    max_error: ErrorRate | None = 0.05
+    confidence: Confidence = 0.95
     per_class: bool = False
     cost: Any = None
-    method: str = "split"
-    calibration_size: float = 0.3
+    method: Literal["split", "leave_one_out", "cross_validated"] = "split"
+    calibration_size: Annotated[float, Limits(0.0, 0.99, open_low=True)] = 0.3
     min_coverage: Coverages = None
     learn_confidence: bool = False
     abstain_label: Any = None
@@ -310,15 +314,8 @@ class AbstainingClassifier(WrappingClassifier):
         return f"{words}\n{words_per_label(self.thresholds_, as_labels(self.classes_))}"
 
     def _check_parameters(self) -> None:
-        above: dict[str, Any] = {"low": 0.0, "open_low": True}
-        hint = "a share of wrong answers, such as 0.05"
-        require_in_range(
-            self, "max_error", high=0.999, or_none=True, hint=hint, **above
-        )
-        require_in_range(self, "confidence", high=0.999999, **above)
-        require_in_range(self, "calibration_size", high=0.99, **above)
+        check_declared(self)
         checked_coverages(self.min_coverage, "AbstainingClassifier.")
-        require_one_of(self, "method", _METHODS)
         self._require_folds()
 
     def _promise(self, promise: Promise, evidence: Evidence | None = None) -> None:

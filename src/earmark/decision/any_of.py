@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sized
 from dataclasses import field
 from functools import update_wrapper
 from types import MethodType
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -46,10 +46,11 @@ from earmark.folds import check_equal_length, n_rows, stratified_folds, take
 from earmark.models.base import two_classes
 from earmark.models.progress import fit_progress
 from earmark.parameters import (
+    Limits,
+    PositiveShare,
+    check_declared,
     offers,
-    require_in_range,
-    require_integer,
-    require_one_of,
+    require_number,
     seed_of,
     shape_of,
     with_parameters,
@@ -155,7 +156,7 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC
         """Raise unless ``cv`` is a number of folds or a series of splits."""
         cv: object = self.cv
         if isinstance(cv, str) or not isinstance(cv, Iterable):
-            require_integer(self, "cv", low=2)
+            require_number(self, "cv", Limits(2), whole=True)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Keywords of ``fit`` go to the ``fit`` of the estimator."""
@@ -291,9 +292,9 @@ class AnyOfClassifier(WrappingClassifier):
 
     """
 
-    metric: str = "f1"
-    precision_floor: float = 0.9
-    scores: str = "auto"
+    metric: Literal["f1", "precision"] = "f1"
+    precision_floor: PositiveShare = 0.9
+    scores: Literal["auto", "leave_one_out", "cross_validated", "none"] = "auto"
     n_jobs: int | None = None
     verbose: int = 0
 
@@ -311,10 +312,7 @@ class AnyOfClassifier(WrappingClassifier):
         """
         self._use_new_name()
         params = FitParams(self, X, sample_weight, fit_params)
-        require_one_of(self, "metric", ("f1", "precision"))
-        require_in_range(self, "precision_floor", low=0.0, high=1.0, open_low=True)
-        ways = ("auto", "leave_one_out", "cross_validated", "none")
-        require_one_of(self, "scores", ways)
+        check_declared(self)
         self._require_folds()
         truth = self._read_labels(checked_labels(self, X, y, sample_weight))
         self.estimators_: list[Any] = []

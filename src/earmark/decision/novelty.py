@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from earmark.kernels.rows import (
     scale_rows,
     unit_rows,
 )
-from earmark.parameters import require_integer, with_parameters
+from earmark.parameters import AtLeastOne, Limits, check_declared, with_parameters
 from earmark.typing import FloatMatrix, FloatVector, IntVector, LabelsLike, SparseMatrix
 
 # p-value up to which a document is called foreign if nothing else is said.
@@ -101,8 +101,8 @@ class NoveltyDetector(BaseEstimator):
 
     analyzer: str = "word"
     ngram_range: tuple[int, int] = (1, 1)
-    max_documents: int = 10_000
-    n_folds: int = 10
+    max_documents: AtLeastOne = 10_000
+    n_folds: Annotated[int, Limits(2)] = 10
     random_state: int = 0
     n_jobs: int | None = None
 
@@ -126,8 +126,7 @@ class NoveltyDetector(BaseEstimator):
             exactly; without them training documents do, left out in folds.
 
         """
-        require_integer(self, "max_documents", low=1)
-        require_integer(self, "n_folds", low=2)
+        check_declared(self)
         texts = list(X)
         if not texts:
             raise DataError("NoveltyDetector.fit: X holds no document; give some.")

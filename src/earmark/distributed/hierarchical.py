@@ -15,12 +15,8 @@ from earmark.kernels.keys import fingerprints
 from earmark.kernels.mixture import MixtureTotals, Tiling, mixture_start, mixture_step
 from earmark.kernels.rows import canonical_rows
 from earmark.models import HierarchicalBayes
-from earmark.models.hierarchical.fitting import (
-    ClassDocuments,
-    Fit,
-    TrainingData,
-    check_parameters,
-)
+from earmark.models.base import check_parameters
+from earmark.models.hierarchical.fitting import ClassDocuments, Fit, TrainingData
 from earmark.models.hierarchical.nodes import (
     MultinomialEvents,
     MultinomialProblem,

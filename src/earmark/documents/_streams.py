@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from earmark._optional import require
 from earmark.documents.columns import fault
 from earmark.exceptions import DataError
-from earmark.parameters import require_integer, require_one_of
+from earmark.parameters import Limits, require_number, require_one_of
 
 STDIN = "-"
 AUTO = "auto"
@@ -44,9 +44,8 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         require_one_of(self, "format", (None, *FORMATS))
-        require_integer(self, "field_limit", low=1)
-        require_integer(self, "batch_size", low=1)
-        require_integer(self, "batch_bytes", low=1)
+        for name in ("field_limit", "batch_size", "batch_bytes"):
+            require_number(self, name, Limits(1), whole=True)
         for name in ("delimiter", "quote"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, str) or len(value) != 1):

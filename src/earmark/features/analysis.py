@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import joblib
 import numpy as np
@@ -31,7 +31,7 @@ from earmark.kernels.text import (
     TermTable,
     TokenLists,
 )
-from earmark.parameters import require_one_of, with_parameters
+from earmark.parameters import check_declared, require_one_of, with_parameters
 from earmark.text.containers import as_list, as_texts
 from earmark.text.preparation import TextPreparation
 from earmark.text.tokens import (
@@ -62,9 +62,9 @@ _LONGEST_TEXT = 2**28
 class AnalysisMixin(BaseEstimator):
     """The text side of a counter: how documents become terms."""
 
-    input: str = "content"
+    input: Literal["content", "filename", "file"] = "content"
     encoding: str = "utf-8"
-    decode_error: str = "strict"
+    decode_error: Literal["strict", "ignore", "replace"] = "strict"
     strip_accents: str | Callable[[str], str] | None = None
     lowercase: bool = True
     preprocessor: Callable[[Any], str] | None = None
@@ -181,8 +181,7 @@ class Analysis:
     def check(self) -> None:
         """Check the parameters of this side; warn of those without effect."""
         counter = self.counter
-        require_one_of(counter, "input", ("content", "filename", "file"))
-        require_one_of(counter, "decode_error", ("strict", "ignore", "replace"))
+        check_declared(counter)
         if not callable(counter.analyzer):
             require_one_of(counter, "analyzer", ("word", "char", "char_wb"))
         make_preprocessor(counter.lowercase, counter.strip_accents)

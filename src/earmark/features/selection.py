@@ -7,7 +7,7 @@ class with the term, ``docs`` (n_classes,) documents of the class.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Self
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 from scipy.special import xlogy
@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.kernels.rows import canonical_rows, class_sums, require_counts
-from earmark.parameters import require_integer, require_one_of, with_parameters
+from earmark.parameters import AtLeastOne, check_declared, with_parameters
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -30,7 +30,7 @@ from earmark.typing import (
     SparseMatrix,
 )
 
-_CRITERIA = ("information_gain", "chi2", "df", "mutual_information")
+Criterion: TypeAlias = Literal["information_gain", "chi2", "df", "mutual_information"]
 
 
 @with_parameters(score="criterion")
@@ -70,13 +70,12 @@ class TermSelector(SelectorMixin, BaseEstimator):
 
     """
 
-    criterion: str = field(default="information_gain", kw_only=False)
-    k: int = 1000
+    criterion: Criterion = field(default="information_gain", kw_only=False)
+    k: AtLeastOne = 1000
 
     def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Score the columns of X (n_samples, n_features)."""
-        require_one_of(self, "criterion", _CRITERIA)
-        require_integer(self, "k", low=1)
+        check_declared(self)
         if self.criterion == "df":
             X = validate_data(self, X, accept_sparse="csr")
             self.scores_ = _held(canonical_rows(X)).sum(axis=0).astype(np.float64)

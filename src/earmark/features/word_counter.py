@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,7 @@ from sklearn.utils.validation import check_array
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.features.analysis import Analysis, AnalysisMixin, KnownTerms, count_matrix
 from earmark.kernels.text import Counts, CsrArrays, TokenLists
-from earmark.parameters import (
-    require_in_range,
-    require_integer,
-    require_one_of,
-    with_parameters,
-)
+from earmark.parameters import AtLeastOne, Limits, require_number, with_parameters
 from earmark.text.containers import as_texts
 from earmark.typing import BoolVector, DocumentsLike, IntVector, Labels, SparseMatrix
 
@@ -36,14 +31,13 @@ EMPTY_VOCABULARY = (
 
 
 def check_pruning(counter: WordCounter) -> None:
-    """Check min_df, max_df and max_features of a counter."""
+    """Check min_df and max_df of a counter."""
     for name in ("max_df", "min_df"):
-        if _is_number(getattr(counter, name)):
-            require_integer(counter, name, low=1, hint="a share is a float: 1.0")
-        else:
-            require_in_range(counter, name, low=0.0, high=1.0)
-    if counter.max_features is not None:
-        require_integer(counter, "max_features", low=1)
+        whole = _is_number(getattr(counter, name))
+        limits = Limits(1, hint="a share is a float: 1.0")
+        if not whole:
+            limits = Limits(0.0, 1.0)
+        require_number(counter, name, limits, whole=whole)
 
 
 def prunes(counter: WordCounter) -> bool:
@@ -234,7 +228,7 @@ class WordCounter(AnalysisMixin):
 
     max_df: float | int = 1.0
     min_df: float | int = 1
-    max_features: int | None = None
+    max_features: AtLeastOne | None = None
     vocabulary: Mapping[str, int] | Iterable[str] | None = None
     binary: bool = False
     dtype: type = np.int64
@@ -474,15 +468,15 @@ class HashedCounter(AnalysisMixin):
 
     """
 
-    n_features: int = 2**20
+    n_features: Annotated[int, Limits(1, 2**31 - 1)] = 2**20
     binary: bool = False
-    norm: str | None = "l2"
+    norm: Literal["l1", "l2"] | None = "l2"
     alternate_sign: bool = True
     dtype: type = np.float64
 
     def fit(self, X: DocumentsLike = None, y: object = None) -> Self:
         """Check the parameters; there is nothing to learn."""
-        self._check()
+        Analysis(self).check()
         return self
 
     def partial_fit(self, X: DocumentsLike = None, y: object = None) -> Self:
@@ -491,7 +485,7 @@ class HashedCounter(AnalysisMixin):
 
     def transform(self, X: DocumentsLike) -> SparseMatrix:
         """Counts by hashed column (n_documents, n_features)."""
-        self._check()
+        Analysis(self).check()
         source = Analysis(self).source(X)
         arrays = source.count_hashed(self.n_features, self.alternate_sign)
         if len(arrays[0]) == 1:
@@ -506,11 +500,6 @@ class HashedCounter(AnalysisMixin):
     def fit_transform(self, X: DocumentsLike, y: object = None) -> SparseMatrix:
         """The same as ``transform``."""
         return self.transform(X)
-
-    def _check(self) -> None:
-        Analysis(self).check()
-        require_integer(self, "n_features", low=1, high=2**31 - 1)
-        require_one_of(self, "norm", ("l1", "l2", None))
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

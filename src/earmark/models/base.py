@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.kernels.rows import canonical_rows, log_normalize, row_entries
-from earmark.parameters import with_new_names
+from earmark.parameters import check_declared, with_new_names
 from earmark.statistics.class_statistics import (
     checked_weights,
     label_positions,
@@ -170,6 +170,7 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _check_parameters(self) -> None:
         """Raise for constructor parameters that make no sense."""
+        check_declared(self)
 
     @abstractmethod
     def _class_scores(self, X: Matrix) -> FloatMatrix:

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,9 @@ from earmark.models.base import (
 )
 from earmark.models.progress import CallbackSupportMixin, fit_progress, with_callbacks
 from earmark.parameters import (
-    require_in_range,
-    require_integer,
+    AtLeastOne,
+    Limits,
+    Positive,
     seed_of,
     with_parameters,
 )
@@ -64,11 +65,11 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     and which arrays a model consists of (``_arrays``).
     """
 
-    eta: float | None = None
-    max_iter: int | None = None
+    eta: Positive | None = None
+    max_iter: AtLeastOne | None = None
     early_stopping: bool = False
-    validation_fraction: float = 0.1
-    patience: int = 2
+    validation_fraction: Annotated[float, Limits(0.0, 0.5, open_low=True)] = 0.1
+    patience: AtLeastOne = 2
     fit_intercept: bool = True
     class_weight: ClassWeightLike = None
     random_state: RandomStateLike = None
@@ -76,10 +77,6 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     step_size_: float = field(init=False)
     trace_: dict[str, list[float]] = field(init=False)
     n_iter_: int = field(init=False)
-
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Raise for constructor parameters that make no sense."""
 
     @abstractmethod
     def _start(self, data: TrainingSet, n_classes: int) -> None:
@@ -276,10 +273,3 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
 
     def _seed(self) -> int:
         return seed_of(self.random_state)
-
-    def _check_descent(self) -> None:
-        """The parameters that every descent has."""
-        require_in_range(self, "eta", low=0.0, open_low=True, or_none=True)
-        require_integer(self, "max_iter", low=1, or_none=True)
-        require_integer(self, "patience", low=1)
-        require_in_range(self, "validation_fraction", open_low=True, low=0.0, high=0.5)

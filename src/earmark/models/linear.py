@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -34,9 +34,9 @@ from earmark.models.base import (
     two_classes,
 )
 from earmark.parameters import (
-    require_in_range,
-    require_integer,
-    require_one_of,
+    AtLeastOne,
+    Positive,
+    Share,
     seed_of,
     with_parameters,
 )
@@ -163,10 +163,6 @@ class MarginClassifier(RankingClassifier):
         return self
 
     @abstractmethod
-    def _check_parameters(self) -> None:
-        """Raise for a parameter that is out of range."""
-
-    @abstractmethod
     def _fit_problems(
         self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector
     ) -> None:
@@ -282,20 +278,13 @@ class NBSVM(MarginClassifier):
 
     log_ratio_: FloatMatrix = field(init=False)
 
-    C: float = 10.0
-    alpha: float = 1.0
-    beta: float = 1.0
-    loss: str = "squared_hinge"
-    rows: str = "unit"
-    max_iter: int = 5000
-    tol: float = 0.1
-
-    def _check_parameters(self) -> None:
-        require_in_range(self, "C", "alpha", "tol", low=0.0, open_low=True)
-        require_in_range(self, "beta", low=0.0, high=1.0)
-        require_integer(self, "max_iter", low=1)
-        require_one_of(self, "loss", ("squared_hinge", "log"))
-        require_one_of(self, "rows", ("unit", "indicators", "given"))
+    C: Positive = 10.0
+    alpha: Positive = 1.0
+    beta: Share = 1.0
+    loss: Literal["squared_hinge", "log"] = "squared_hinge"
+    rows: Literal["unit", "indicators", "given"] = "unit"
+    max_iter: AtLeastOne = 5000
+    tol: Positive = 0.1
 
     def _rows(self, X: Matrix) -> SparseMatrix:
         """What the ratios multiply."""
@@ -418,13 +407,9 @@ class BlendedSVM(MarginClassifier):
 
     nbsvm_: NBSVM = field(init=False)
 
-    C: float = 1.0
-    ratio_C: float = 10.0  # noqa: N815
-    share: float = 0.5
-
-    def _check_parameters(self) -> None:
-        require_in_range(self, "C", "ratio_C", low=0.0, open_low=True)
-        require_in_range(self, "share", low=0.0, high=1.0)
+    C: Positive = 1.0
+    ratio_C: Positive = 10.0  # noqa: N815
+    share: Share = 0.5
 
     def _fit_problems(
         self, rows: SparseMatrix, y_index: IntVector, weight: FloatVector

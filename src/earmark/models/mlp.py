@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,9 @@ from earmark.kernels.rows import canonical_rows, squared_lengths
 from earmark.models.base import ScoreParts
 from earmark.models.descent import DescentClassifier, TrainingSet
 from earmark.parameters import (
+    AtLeastOne,
+    Limits,
     given_to_fit,
-    require_in_range,
-    require_integer,
-    require_one_of,
     with_parameters,
 )
 from earmark.typing import (
@@ -33,7 +32,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-_SOLVERS = ("adaptive", "adam", "sgd")
 # Step size of the adaptive rule on rows of length 1, for each root of a class; and
 # the share of it that the dense layers take.
 _STEP, _DENSE_RATE = 0.08, 0.3
@@ -130,10 +128,10 @@ class MultilayerPerceptron(DescentClassifier):
     _first_weights: Sequence[FloatMatrix] | None = None
 
     hidden: Sequence[int] = (100,)
-    activation: str = "tanh"
-    solver: str = "adaptive"
-    batch_size: int | None = None
-    dropout: float = 0.0
+    activation: Literal["tanh", "relu"] = "tanh"
+    solver: Literal["adaptive", "adam", "sgd"] = "adaptive"
+    batch_size: AtLeastOne | None = None
+    dropout: Annotated[float, Limits(0.0, 0.99)] = 0.0
     start_weights: None = None
 
     @property
@@ -194,11 +192,7 @@ class MultilayerPerceptron(DescentClassifier):
             del self._first_weights
 
     def _check_parameters(self) -> None:
-        require_one_of(self, "activation", ("tanh", "relu"))
-        require_one_of(self, "solver", _SOLVERS)
-        self._check_descent()
-        require_in_range(self, "dropout", low=0.0, high=0.99)
-        require_integer(self, "batch_size", low=1, or_none=True)
+        super()._check_parameters()
         widths = list(self.hidden) if isinstance(self.hidden, Sequence) else []
         if not widths or any(not isinstance(w, int) or w < 1 for w in widths):
             raise ValueError(

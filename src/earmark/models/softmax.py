@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol, Self
+from typing import Literal, Protocol, Self
 
 import numpy as np
 import scipy
@@ -30,12 +30,7 @@ from earmark.kernels.softmax import (
 )
 from earmark.models.base import LinearRule, two_classes
 from earmark.models.descent import DescentClassifier, TrainingSet
-from earmark.parameters import (
-    require_in_range,
-    require_integer,
-    require_one_of,
-    with_parameters,
-)
+from earmark.parameters import AtLeastOne, Positive, with_parameters
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -48,7 +43,6 @@ from earmark.typing import (
     WeightsLike,
 )
 
-_SOLVERS = ("adaptive", "plain", "dual")
 # Step size of the adaptive descent on rows of length 1, for each root of a class.
 _STEP = 0.25
 _DUAL_C, _DUAL_PASSES = 10.0, 1000
@@ -165,11 +159,11 @@ class SoftmaxRegression(DescentClassifier):
     _offset: FloatVector = field(init=False)
     _squares: FloatVector = field(init=False)
 
-    solver: str = "adaptive"
-    C: float | None = None
-    batch_size: int = 1
-    n_batches: int | None = None
-    tol: float = 1e-4
+    solver: Literal["adaptive", "plain", "dual"] = "adaptive"
+    C: Positive | None = None
+    batch_size: AtLeastOne = 1
+    n_batches: AtLeastOne | None = None
+    tol: Positive = 1e-4
     warm_start: bool = False
 
     @property
@@ -187,12 +181,7 @@ class SoftmaxRegression(DescentClassifier):
     # -- learning ------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        require_one_of(self, "solver", _SOLVERS)
-        self._check_descent()
-        require_in_range(self, "C", low=0.0, open_low=True, or_none=True)
-        require_in_range(self, "tol", low=0.0, open_low=True)
-        require_integer(self, "batch_size", low=1)
-        require_integer(self, "n_batches", low=1, or_none=True)
+        super()._check_parameters()
         if self.n_batches is not None and self.solver != "plain":
             raise ValueError(
                 "SoftmaxRegression.n_batches is for solver='plain', got solver="

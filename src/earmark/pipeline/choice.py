@@ -18,6 +18,7 @@ from earmark.evaluation.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.folds import rows_by_lot, stratified_folds, take
+from earmark.models.base import check_parameters
 from earmark.models.naive_bayes.count_model import CountNaiveBayes
 from earmark.models.registry import MODELS, BuildOptions, get_spec, wanted_features
 from earmark.models.semi_supervised import (
@@ -26,7 +27,6 @@ from earmark.models.semi_supervised import (
     SemiSupervisedClassifier,
     pool_is_useful,
 )
-from earmark.models.semi_supervised.classifier import check_parameters
 from earmark.parameters import offers
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.inputs import RegionTexts, Target, n_distinct, n_documents

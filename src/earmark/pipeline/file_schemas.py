@@ -703,8 +703,7 @@ _TABLE: dict[str, _Fields] = {
 
 # Where the check that ``fit`` makes of the parameters is not ``_check_parameters``.
 _CHECKS: dict[str, Callable[[State], object]] = {
-    "WordCounter": lambda counter: Analysis(counter).check(),
-    "HashedCounter": methodcaller("_check"),
+    **dict.fromkeys(_COUNTERS, lambda counter: Analysis(counter).check()),
     "TextClassifier": methodcaller("_check_promise"),
     **dict.fromkeys(
         (name for name in _TABLE if "." in name), methodcaller("_validate_params")

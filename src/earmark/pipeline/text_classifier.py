@@ -7,12 +7,13 @@ import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from operator import index
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from earmark.decision.abstaining import Confidence, ErrorRate
 from earmark.decision.any_of import offered_if
 from earmark.decision.calibration import LearnedConfidence
 from earmark.decision.decision import (
@@ -40,7 +41,7 @@ from earmark.exceptions import (
 )
 from earmark.folds import take
 from earmark.models.registry import BuildOptions
-from earmark.parameters import require_in_range, seed_of, with_parameters
+from earmark.parameters import Limits, check_declared, seed_of, with_parameters
 from earmark.pipeline.choice import (
     Data,
     build_engine,
@@ -92,6 +93,14 @@ if TYPE_CHECKING:
 
 _LABELS_TOLD = 20  # labels whose promise summary() tells one by one
 _BY_CHARACTERS = "text without spaces: characters and pairs of them are counted"
+
+
+NoveltyRate: TypeAlias = Annotated[
+    float, Limits(0, 0.999, True, "a share of ordinary documents, such as 0.05")
+]
+Seconds: TypeAlias = Annotated[
+    float, Limits(0, open_low=True, hint="a number of seconds")
+]
 
 
 def _offered(name: str) -> offered_if:
@@ -230,13 +239,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     encoder: Encoder | None = None
     class_names: Mapping[Any, Any] | str | None = "auto"
     multi_label: Any = "auto"
-    max_error: float | None = None
-    confidence: float = 0.95
+    max_error: ErrorRate | None = None
+    confidence: Confidence = 0.95
     min_coverage: Coverages = None
     learn_confidence: bool = False
     abstain_label: Any = None
-    max_novelty: float | None = None
-    budget: float | None = None
+    max_novelty: NoveltyRate | None = None
+    budget: Seconds | None = None
     class_weight: Any = None
     random_state: RandomStateLike = None
     n_jobs: int | None = None
@@ -813,15 +822,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_promise(self) -> None:
         """Raise unless an error rate and a confidence that can be meant are set."""
-        for name, high, hint in (
-            ("max_error", 0.999, "a share of wrong answers, such as 0.05"),
-            ("max_novelty", 0.999, "a share of ordinary documents, such as 0.05"),
-            ("confidence", 0.999999, ""),
-            ("budget", np.inf, "a number of seconds"),
-        ):
-            limits: Any = {"low": 0, "high": high, "open_low": True}
-            or_none = name != "confidence"
-            require_in_range(self, name, **limits, or_none=or_none, hint=hint)
+        check_declared(self)
         if self.min_coverage is not None:
             checked_coverages(self.min_coverage, "TextClassifier.")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +22,6 @@ from earmark.models.hierarchical.nodes import (
     NodeProblem,
 )
 from earmark.models.progress import fit_progress
-from earmark.parameters import require_in_range, require_integer, require_one_of
 from earmark.typing import (
     BoolVector,
     Estimator,
@@ -224,37 +222,8 @@ def as_list(value: Any) -> list[Any]:
     return [value]
 
 
-_CHOICES = {
-    "event_model": ("multinomial", "gaussian"),
-    "em": ("soft", "hard"),
-    "posterior": ("sum_of_products", "product_of_sums"),
-    "hidden_prior": ("tokens", "documents"),
-    "select": ("accuracy", "log_loss"),
-    "dtype": ("float64", "float32"),
-}
-
-
-def check_parameters(model: Estimator) -> None:
-    """Raise for the first parameter that makes no sense."""
-    for name, choices in _CHOICES.items():
-        require_one_of(model, name, choices)
-    require_integer(model, "n_restarts", low=1)
-    require_integer(model, "max_iter", "drop_after", low=1, or_none=True)
-    require_in_range(model, "tol", low=0.0)
-    share = "a share of the documents"
-    require_in_range(model, "validation_fraction", low=0.0, high=0.9, hint=share)
-    require_in_range(model, "var_floor", low=0.0, open_low=True)
-    require_in_range(model, "keep", low=0.0, high=1.0, open_low=True)
-    _require_each(model, "n_hidden", Integral, 1, "a whole number >= 1")
-    _require_each(model, "alpha", Real, 0, "a number >= 0")
-    if model.event_model == "gaussian" and model.posterior == "product_of_sums":
-        raise ValueError(
-            "HierarchicalBayes.posterior must be 'sum_of_products' for Gaussian nodes, "
-            "got 'product_of_sums'; the product of sums has no Gaussian form."
-        )
-
-
-def _require_each(model: Estimator, name: str, kind: Any, low: int, rule: str) -> None:
+def require_each(model: Estimator, name: str, kind: Any, low: int, rule: str) -> None:
+    """Raise unless a parameter is such a number, or a list of such."""
     values = as_list(getattr(model, name))
     where = f"{type(model).__name__}.{name}"
     if not values:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from numbers import Integral, Real
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -19,10 +20,18 @@ from earmark.models.base import (
     document_weights,
     linear_parts,
 )
-from earmark.models.hierarchical.fitting import Fit, TrainingData, check_parameters
+from earmark.models.hierarchical.fitting import Fit, TrainingData, require_each
 from earmark.models.hierarchical.nodes import log_densities
 from earmark.models.progress import CallbackSupportMixin, with_callbacks
-from earmark.parameters import random_state_of, with_parameters
+from earmark.parameters import (
+    AtLeastOne,
+    Limits,
+    NotNegative,
+    Positive,
+    PositiveShare,
+    random_state_of,
+    with_parameters,
+)
 from earmark.statistics.class_statistics import label_positions
 from earmark.typing import (
     ArrayLike,
@@ -389,19 +398,32 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
     posterior: Literal["sum_of_products", "product_of_sums"] = "sum_of_products"
     hidden_prior: Literal["tokens", "documents"] = "tokens"
     alpha: float | Sequence[float] = (0.03, 0.3, 3.0)
-    var_floor: float = 1e-3
-    n_restarts: int = 50
-    max_iter: int | None = None
-    tol: float = 1e-5
-    validation_fraction: float = 0.1
+    var_floor: Positive = 1e-3
+    n_restarts: AtLeastOne = 50
+    max_iter: AtLeastOne | None = None
+    tol: NotNegative = 1e-5
+    validation_fraction: Annotated[
+        float, Limits(0.0, 0.9, hint="a share of the documents")
+    ] = 0.1
     select: Literal["accuracy", "log_loss"] = "accuracy"
     refit: bool = True
-    drop_after: int | None = None
-    keep: float = 0.5
+    drop_after: AtLeastOne | None = None
+    keep: PositiveShare = 0.5
     dtype: Literal["float64", "float32"] = "float64"
     random_state: RandomStateLike = None
     n_jobs: int | None = None
     verbose: int = 0
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require_each(self, "n_hidden", Integral, 1, "a whole number >= 1")
+        require_each(self, "alpha", Real, 0, "a number >= 0")
+        if self.event_model == "gaussian" and self.posterior == "product_of_sums":
+            raise ValueError(
+                "HierarchicalBayes.posterior must be 'sum_of_products' for Gaussian "
+                "nodes, got 'product_of_sums'; the product of sums has no Gaussian "
+                "form."
+            )
 
     @with_callbacks
     def fit(
@@ -431,7 +453,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         self
 
         """
-        check_parameters(self)
+        self._check_parameters()
         X, labels = self._training_data(X, y)
         X = self._checked_counts(X)
         self.classes_, y_index = np.unique(labels, return_inverse=True)

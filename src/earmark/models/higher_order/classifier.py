@@ -20,7 +20,7 @@ from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import stratified_folds
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.offset_svm import fit_offset_svm
-from earmark.kernels.rows import canonical_rows, class_sums, presence
+from earmark.kernels.rows import canonical_rows, presence
 from earmark.models.base import (
     RankingClassifier,
     ScoreParts,
@@ -30,15 +30,14 @@ from earmark.models.base import (
     two_classes,
 )
 from earmark.models.higher_order.transformer import (
-    check_path_parameters,
-    count_class_paths,
+    PathWeights,
     pair_ratio,
 )
 from earmark.parameters import (
+    Limits,
     offers,
     random_state_of,
-    require_in_range,
-    require_integer,
+    require_number,
     require_one_of,
     with_parameters,
 )
@@ -208,7 +207,7 @@ COSTS = tuple(10.0**k for k in range(-4, 5))
 
 
 @with_parameters(base="estimator")
-class HigherOrderClassifier(RankingClassifier):
+class HigherOrderClassifier(PathWeights, RankingClassifier):
     """A linear SVM, or any classifier, on documents weighted by higher-order paths.
 
     For each pair of classes the documents of the two are transformed as in
@@ -277,11 +276,6 @@ class HigherOrderClassifier(RankingClassifier):
     _numbers = "numeric"
 
     estimator: Estimator = field(default=None, kw_only=False)
-    order: int = 2
-    pure: bool = False
-    source: str = "paths"
-    normalize: bool = True
-    alpha: float = 1.0
     C: float | str | None = "training"
     cv: int = 5
     random_state: RandomStateLike = None
@@ -295,9 +289,9 @@ class HigherOrderClassifier(RankingClassifier):
         Paths lead through whole documents, so weights must be whole numbers: a
         document of weight 2 counts as two equal ones.
         """
-        check_path_parameters(self)
+        self._check_parameters()
         if self.C == "cross_validation":
-            require_integer(self, "cv", low=2)
+            require_number(self, "cv", Limits(2), whole=True)
         X, labels = self._training_data(X, y)
         often = repeats(self, sample_weight, len(labels))
         self.classes_, y_index = two_classes(self, labels[often])
@@ -377,7 +371,7 @@ class HigherOrderClassifier(RankingClassifier):
         if isinstance(self.C, str):
             require_one_of(self, "C", ("training", "cross_validation"))
         elif self.C is not None:
-            require_in_range(self, "C", low=0.0, open_low=True)
+            require_number(self, "C", Limits(0.0, open_low=True))
             if "C" not in names:
                 raise ValueError(
                     f"{type(base).__name__} has no parameter C; give C=None to "
@@ -387,12 +381,8 @@ class HigherOrderClassifier(RankingClassifier):
 
     def _task(self, rows: SparseMatrix, y_index: IntVector) -> OneAgainstOne:
         """The transforms of all pairs, from the paths of each class (HO1)."""
-        n_classes = len(self.classes_)
-        order = check_path_parameters(self)
-        paths = count_class_paths(rows, y_index, n_classes, order, self.pure)
-        has_term = class_sums(rows, y_index, n_classes).toarray() > 0
-        log_probabilities = paths.log_probabilities(self.alpha)
-        return OneAgainstOne(*log_probabilities, has_term, self.normalize)
+        weights = self._weights(rows, y_index, len(self.classes_))
+        return OneAgainstOne(*weights, self.normalize)
 
     # -- scores --------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -11,14 +11,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.rows import canonical_rows, presence, row_entries, row_numbers
 from earmark.models.base import repeats
-from earmark.models.higher_order.transformer import ClassPaths, count_class_paths
-from earmark.models.naive_bayes.count_model import PresenceScores
-from earmark.parameters import (
-    require_in_range,
-    require_integer,
-    require_one_of,
-    with_parameters,
+from earmark.models.higher_order.transformer import (
+    ClassPaths,
+    PathOrder,
+    count_class_paths,
 )
+from earmark.models.naive_bayes.count_model import Added, PresenceScores
+from earmark.parameters import Share, with_parameters
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -187,11 +186,11 @@ class HigherOrderNaiveBayes(PresenceScores):
 
     _numbers = "numeric"
 
-    order: int = 2
+    order: PathOrder = 2
     pure: bool = False
-    prior: str = "paths"
-    alpha: float = 1.0
-    unlabelled_weight: float = 0.0
+    prior: Literal["paths", "documents", "uniform"] = "paths"
+    alpha: Added = 1.0
+    unlabelled_weight: Share = 0.0
     keep_documents: bool = False
 
     def fit(
@@ -291,10 +290,7 @@ class HigherOrderNaiveBayes(PresenceScores):
     # -- steps -----------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        require_integer(self, "order", low=1, high=3)
-        require_one_of(self, "prior", ("paths", "documents", "uniform"))
-        require_in_range(self, "alpha", low=0.0, hint="it is added to every count")
-        require_in_range(self, "unlabelled_weight", low=0.0, high=1.0)
+        super()._check_parameters()
         if self.pure and self.order != 2:
             raise ValueError(
                 f"{type(self).__name__}.pure needs order=2, got order={self.order!r}."

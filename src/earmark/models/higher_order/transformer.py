@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -18,17 +18,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.kernels.rows import canonical_rows, class_sums, presence
 from earmark.models.naive_bayes.count_model import log_or_minus_inf
-from earmark.parameters import (
-    require_in_range,
-    require_integer,
-    require_one_of,
-    with_parameters,
-)
+from earmark.parameters import Limits, check_declared, with_parameters
 from earmark.statistics import second_order_paths, third_order_paths
 from earmark.typing import (
     ArrayLike,
     BoolVector,
-    Estimator,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -36,6 +30,8 @@ from earmark.typing import (
     MatrixLike,
     SparseMatrix,
 )
+
+PathOrder: TypeAlias = Annotated[int, Limits(1, 3)]  # documents on a path
 
 
 @dataclass(frozen=True)
@@ -174,22 +170,40 @@ def pair_ratio(
     return ratio
 
 
-def check_path_parameters(owner: Estimator) -> int:
-    """Raise for path settings that make no sense; the order in use otherwise."""
-    require_integer(owner, "order", low=1, high=3)
-    require_one_of(owner, "source", ("paths", "first_order"))
-    require_in_range(owner, "alpha", low=0.0, open_low=True, hint="log 0 is no feature")
-    order = 1 if owner.source == "first_order" else int(owner.order)
-    if owner.pure and order != 2:
-        raise ValueError(
-            f"{type(owner).__name__}.pure needs source='paths' and order=2, "
-            f"got source={owner.source!r} and order={owner.order!r}."
-        )
-    return order
+@with_parameters()
+class PathWeights(BaseEstimator):
+    """An estimator that weighs the terms of classes by their paths."""
+
+    order: PathOrder = 2
+    pure: bool = False
+    source: Literal["paths", "first_order"] = "paths"
+    normalize: bool = True
+    alpha: Annotated[float, Limits(0.0, open_low=True, hint="log 0 is no feature")] = (
+        1.0
+    )
+
+    def _check_parameters(self) -> None:
+        check_declared(self)
+        if self.pure and self._order() != 2:
+            raise ValueError(
+                f"{type(self).__name__}.pure needs source='paths' and order=2, "
+                f"got source={self.source!r} and order={self.order!r}."
+            )
+
+    def _order(self) -> int:
+        return 1 if self.source == "first_order" else int(self.order)
+
+    def _weights(
+        self, rows: SparseMatrix, y_index: IntVector, n_classes: int
+    ) -> tuple[FloatMatrix, FloatMatrix, BoolVector]:
+        """Log P(present | c), log P(absent | c), and which terms a class has (HO1)."""
+        paths = count_class_paths(rows, y_index, n_classes, self._order(), self.pure)
+        has_term = class_sums(rows, y_index, n_classes).toarray() > 0
+        return *paths.log_probabilities(self.alpha), has_term
 
 
 @with_parameters()
-class HigherOrderTransformer(TransformerMixin, BaseEstimator):
+class HigherOrderTransformer(TransformerMixin, PathWeights):
     """Weight terms by the log-ratio of two classes, from higher-order paths.
 
     A present term becomes log P(term | first) / P(term | second), an absent one
@@ -248,25 +262,19 @@ class HigherOrderTransformer(TransformerMixin, BaseEstimator):
 
     """
 
-    order: int = 2
-    pure: bool = False
-    source: str = "paths"
-    normalize: bool = True
-    alpha: float = 1.0
     pair: ArrayLike | None = None
 
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Estimate the term probabilities of each class of y."""
-        order = check_path_parameters(self)
+        self._check_parameters()
         X, labels = validate_data(self, X, y, accept_sparse="csr", dtype="numeric")
         check_classification_targets(labels)
         self.classes_, y_index = np.unique(labels, return_inverse=True)
         self.pairs_ = self._chosen_pairs()
         rows = presence(canonical_rows(X))
-        self.class_terms_ = class_sums(rows, y_index, len(self.classes_)).toarray() > 0
-        paths = count_class_paths(rows, y_index, len(self.classes_), order, self.pure)
-        self.log_present_, self.log_absent_ = paths.log_probabilities(self.alpha)
-        self.seen_ = paths.seen
+        weights = self._weights(rows, y_index, len(self.classes_))
+        self.log_present_, self.log_absent_, self.class_terms_ = weights
+        self.seen_ = self.class_terms_.any(axis=0)
         # A term of no training document is disregarded at every order.
         self.log_present_[:, ~self.seen_] = 0.0
         self.log_absent_[:, ~self.seen_] = 0.0

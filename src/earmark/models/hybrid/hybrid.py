@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import partial
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -30,12 +30,7 @@ from earmark.models.hybrid.regions import (
     region_scores,
     summed_rows,
 )
-from earmark.parameters import (
-    given_to_fit,
-    require_in_range,
-    require_one_of,
-    with_parameters,
-)
+from earmark.parameters import NotNegative, given_to_fit, with_parameters
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -127,10 +122,10 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     event_model: str | Sequence[str] = "multinomial"
     blocks: None = None
     normalize: bool = True
-    vocabulary: str = "per_region"
-    fit_features: str = "leave_one_out"
+    vocabulary: Literal["per_region", "shared"] = "per_region"
+    fit_features: Literal["leave_one_out", "plug_in"] = "leave_one_out"
     alpha: float | Sequence[float] = 0.1
-    l2_regularization: float = 0.1
+    l2_regularization: NotNegative = 0.1
 
     # -- learning --------------------------------------------------------------
 
@@ -292,9 +287,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         return np.where(self.statistics_.docs > 0, self.class_bias_, -np.inf)
 
     def _check_parameters(self) -> None:
-        require_one_of(self, "vocabulary", ("per_region", "shared"))
-        require_one_of(self, "fit_features", ("leave_one_out", "plug_in"))
-        require_in_range(self, "l2_regularization", low=0.0)
+        super()._check_parameters()
         self._alphas()
 
     def _alphas(self) -> list[float]:

@@ -9,6 +9,7 @@ import numpy as np
 from earmark.kernels.rows import canonical_rows, presence, row_lengths
 from earmark.models.base import LinearRule
 from earmark.models.naive_bayes.count_model import (
+    Added,
     CountNaiveBayes,
     PresenceScores,
     log_or_minus_inf,
@@ -66,7 +67,7 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
 
     """
 
-    alpha: float = 1.0
+    alpha: Added = 1.0
     class_prior: ArrayLike | str | None = None
 
     def _training_rows(self, X: Matrix) -> SparseMatrix:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -24,7 +24,7 @@ from earmark.models.base import (
     ScoreParts,
     linear_parts,
 )
-from earmark.parameters import require_in_range, with_parameters
+from earmark.parameters import Limits, with_parameters
 from earmark.statistics import ClassStatistics
 from earmark.typing import (
     ArrayLike,
@@ -38,6 +38,8 @@ from earmark.typing import (
     SparseMatrix,
 )
 
+# A count that smooths: it is added to others.
+Added: TypeAlias = Annotated[float, Limits(0.0, hint="it is added to every count")]
 DENSE_CELLS = 2**24
 """Classes times terms up to which all weights are kept, 256 MB of them."""
 
@@ -166,9 +168,6 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
     statistics_: ClassStatistics
     _weights: FloatMatrix | SparseWeights
     _offset: FloatVector
-
-    def _check_parameters(self) -> None:
-        require_in_range(self, "alpha", low=0.0, hint="it is added to every count")
 
     def _empty_statistics(self, classes: Labels, n_features: int) -> ClassStatistics:
         return ClassStatistics(classes, n_features)
@@ -340,7 +339,7 @@ class MultinomialNaiveBayes(CountNaiveBayes):
 
     """
 
-    alpha: float = 1.0
+    alpha: Added = 1.0
     class_prior: ArrayLike | str | None = None
 
     @property
@@ -448,7 +447,7 @@ class ComplementNaiveBayes(CountNaiveBayes):
 
     class_prior = None
 
-    alpha: float = 1.0
+    alpha: Added = 1.0
     norm: bool = False
 
     def _derive(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from earmark.kernels.rows import dense_blocks, log_normalize
 from earmark.models.base import JointClassifier, ScoreParts
 from earmark.models.naive_bayes.count_model import ClassPrior
-from earmark.parameters import require_in_range, with_parameters
+from earmark.parameters import NotNegative, with_parameters
 from earmark.statistics import ClassMoments
 from earmark.statistics.vector_sums import merge_moments
 from earmark.typing import (
@@ -67,10 +67,7 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
     var_: FloatMatrix = field(init=False)
 
     class_prior: ArrayLike | str | None = None
-    var_smoothing: float = 1e-9
-
-    def _check_parameters(self) -> None:
-        require_in_range(self, "var_smoothing", low=0.0)
+    var_smoothing: NotNegative = 1e-9
 
     def _empty_statistics(self, classes: Labels, n_features: int) -> ClassMoments:
         return ClassMoments(classes, n_features)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import field
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -17,12 +17,7 @@ from earmark.kernels.keys import GOLDEN, mixed_bits
 from earmark.kernels.rows import canonical_rows, row_entries, unit_rows
 from earmark.models.base import ScoreParts, ScoringClassifier
 from earmark.models.neighbors.search import Search, SketchSearch, build_search
-from earmark.parameters import (
-    random_state_of,
-    require_integer,
-    require_one_of,
-    with_parameters,
-)
+from earmark.parameters import AtLeastOne, random_state_of, with_parameters
 from earmark.statistics.class_statistics import label_positions, require_same_classes
 from earmark.typing import (
     ArrayLike,
@@ -150,12 +145,12 @@ class NeighborsClassifier(ScoringClassifier):
     n_features_in_: int = field(init=False)
     _index: Search = field(init=False)
 
-    n_neighbors: int | str = field(default=10, kw_only=False)
-    vote: str = "similarity"
-    metric: str = "cosine"
+    n_neighbors: AtLeastOne | Literal["auto"] = field(default=10, kw_only=False)
+    vote: Literal["similarity", "majority"] = "similarity"
+    metric: Literal["cosine", "euclidean", "dot"] = "cosine"
     only_similar: bool = True
-    algorithm: str = "exact"
-    max_neighbors: int = 50
+    algorithm: Literal["exact", "approximate"] = "exact"
+    max_neighbors: AtLeastOne = 50
     random_state: RandomStateLike = None
     n_jobs: int | None = None
 
@@ -319,11 +314,7 @@ class NeighborsClassifier(ScoringClassifier):
         return self._index
 
     def _check_parameters(self) -> None:
-        if self.n_neighbors != "auto":
-            require_integer(self, "n_neighbors", low=1, hint="or 'auto'")
-        require_one_of(self, "vote", ("similarity", "majority"))
-        require_one_of(self, "metric", ("cosine", "euclidean", "dot"))
-        require_one_of(self, "algorithm", ("exact", "approximate"))
+        super()._check_parameters()
         plain = self.metric == "cosine" and self.only_similar
         if self.algorithm == "approximate" and not plain:
             raise ValueError(
@@ -331,7 +322,6 @@ class NeighborsClassifier(ScoringClassifier):
                 f"metric={self.metric!r} and only_similar={self.only_similar!r}; use "
                 "algorithm='exact'."
             )
-        require_integer(self, "max_neighbors", low=1)
 
     def _used_k(self) -> int:
         if not isinstance(self.n_neighbors, str):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -40,7 +40,7 @@ from earmark.models.base import (
     ScoreParts,
     linear_parts,
 )
-from earmark.parameters import require_in_range, require_one_of, with_parameters
+from earmark.parameters import Limits, NotNegative, Positive, with_parameters
 from earmark.statistics import UnitVectorSums
 from earmark.statistics.class_statistics import real_weights
 from earmark.typing import (
@@ -289,13 +289,13 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
     _weights: FloatMatrix = field(init=False)
     _squares: FloatVector = field(init=False)
 
-    metric: str = "euclidean"
+    metric: Literal["euclidean", "cosine", "dot"] = "euclidean"
     normalize: bool = True
-    rest_weight: float = 0.0
-    rule: str = "nearest"
-    threshold: float | str = "auto"
-    tune_for: str = "f1"
-    temperature: float | str = "auto"
+    rest_weight: NotNegative = 0.0
+    rule: Literal["nearest", "offset", "radius"] = "nearest"
+    threshold: Annotated[float, Limits()] | Literal["auto"] = "auto"
+    tune_for: Literal["f1", "accuracy"] = "f1"
+    temperature: Positive | Literal["auto"] = "auto"
 
     # -- learning ------------------------------------------------------------
 
@@ -388,20 +388,11 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
     # -- private -------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        require_one_of(self, "metric", ("euclidean", "cosine", "dot"))
-        require_in_range(self, "rest_weight", low=0.0)
-        require_one_of(self, "rule", ("nearest", "offset", "radius"))
+        super()._check_parameters()
         if self.metric == "dot" and self.rule != "nearest":
             raise ValueError(
                 f"rule={self.rule!r} compares distances, which metric='dot' has not; "
                 "use metric='euclidean' or rule='nearest'."
-            )
-        require_one_of(self, "tune_for", ("f1", "accuracy"))
-        if self.threshold != "auto":
-            require_in_range(self, "threshold", hint="or 'auto'")
-        if self.temperature != "auto":
-            require_in_range(
-                self, "temperature", low=0.0, open_low=True, hint="or 'auto'"
             )
 
     def _empty_statistics(self, classes: Labels, n_features: int) -> UnitVectorSums:

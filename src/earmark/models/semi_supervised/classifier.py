@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -42,10 +42,11 @@ from earmark.models.semi_supervised.views import (
     make_view,
 )
 from earmark.parameters import (
+    AtLeastOne,
+    Limits,
+    NotNegative,
+    Positive,
     given_to_fit,
-    require_in_range,
-    require_integer,
-    require_one_of,
     seed_of,
     with_parameters,
 )
@@ -62,23 +63,6 @@ from earmark.typing import (
     SparseMatrix,
     WeightsLike,
 )
-
-
-def check_parameters(model: Estimator) -> None:
-    """Refuse what cannot work, before anything is learned."""
-    require_in_range(
-        model, "prior_correction", "min_pool_ratio", "name_weight", low=0.0
-    )
-    require_one_of(model, "recipe", ("auto", "long", "short"))
-    require_integer(model, "min_pool", "n_components", "min_df", low=1)
-    require_integer(model, "calibration_folds", low=0)
-    require_integer(model, "max_iter", low=1, or_none=True)
-    require_in_range(model, "pool_weight", low=0.0, open_low=True, or_none=True)
-    if isinstance(model.views, str) and model.views != "auto":
-        raise ValueError(
-            "SemiSupervisedClassifier.views must be 'auto' or a tuple of views, "
-            f"got {model.views!r}."
-        )
 
 
 def column_kinds(kinds: ArrayLike | None, rows: SparseMatrix) -> IntVector:
@@ -216,19 +200,27 @@ class SemiSupervisedClassifier(LogitClassifier):
     views: Any = field(default="auto", kw_only=False)
     student: Estimator = field(default="softmax", kw_only=False)
     voter: Estimator = "softmax"
-    recipe: str = "auto"
-    max_iter: int | None = None
-    pool_weight: float | None = None
-    name_weight: float = 3.0
-    prior_correction: float = 0.2
-    calibration_folds: int = 3
-    min_pool: int = 500
-    min_pool_ratio: float = 2.0
-    n_components: int = 100
-    min_df: int = 2
+    recipe: Literal["auto", "long", "short"] = "auto"
+    max_iter: AtLeastOne | None = None
+    pool_weight: Positive | None = None
+    name_weight: NotNegative = 3.0
+    prior_correction: NotNegative = 0.2
+    calibration_folds: Annotated[int, Limits(0)] = 3
+    min_pool: AtLeastOne = 500
+    min_pool_ratio: NotNegative = 2.0
+    n_components: AtLeastOne = 100
+    min_df: AtLeastOne = 2
     terms: None = None
     kinds: None = None
     random_state: RandomStateLike = None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if isinstance(self.views, str) and self.views != "auto":
+            raise ValueError(
+                "SemiSupervisedClassifier.views must be 'auto' or a tuple of views, "
+                f"got {self.views!r}."
+            )
 
     # -- learning --------------------------------------------------------------
 
@@ -268,7 +260,7 @@ class SemiSupervisedClassifier(LogitClassifier):
             the class of each: weak labelled documents. A class may have no other.
 
         """
-        check_parameters(self)
+        self._check_parameters()
         terms = given_to_fit(self, "terms", terms)
         kinds = given_to_fit(self, "kinds", kinds)
         named = [] if names is None or not self.name_weight else list(names[1])

@@ -20,9 +20,11 @@ from earmark.kernels.rows import canonical_rows, class_sums, log_normalize, row_
 from earmark.models.base import JointClassifier, LinearRule, document_weights
 from earmark.models.em import EMSettings, run_em
 from earmark.parameters import (
+    AtLeastOne,
+    NotNegative,
+    Positive,
+    PositiveShare,
     given_to_fit,
-    require_in_range,
-    require_integer,
     with_parameters,
 )
 from earmark.typing import (
@@ -331,12 +333,12 @@ class SemiSupervisedNaiveBayes(JointClassifier):
 
     """
 
-    alpha: float = 0.1
-    pool_weight: float = 1.0
-    evidence: float | None = None
+    alpha: Positive = 0.1
+    pool_weight: PositiveShare = 1.0
+    evidence: Positive | None = None
     start: None = None
-    max_iter: int = 20
-    tol: float = 1e-3
+    max_iter: AtLeastOne = 20
+    tol: NotNegative = 1e-3
 
     def fit(
         self,
@@ -443,13 +445,6 @@ class SemiSupervisedNaiveBayes(JointClassifier):
         """The scores as a sum over the document's tokens."""
         weights = np.ascontiguousarray(self.feature_log_prob_.T)
         return LinearRule(weights, self.class_log_prior_, log_posteriors=log_normalize)
-
-    def _check_parameters(self) -> None:
-        require_in_range(self, "alpha", low=0.0, open_low=True)
-        require_in_range(self, "pool_weight", low=0.0, high=1.0, open_low=True)
-        require_integer(self, "max_iter", low=1)
-        require_in_range(self, "tol", low=0.0)
-        require_in_range(self, "evidence", low=0.0, open_low=True, or_none=True)
 
     def _takes_counts(self) -> bool:
         return True

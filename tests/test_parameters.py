@@ -1,0 +1,76 @@
+"""What the types of parameters say is what is checked, and what the messages say."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import pytest
+
+from earmark.parameters import (
+    AtLeastOne,
+    Limits,
+    Positive,
+    Share,
+    check_declared,
+    with_parameters,
+)
+
+
+@with_parameters()
+class Base:
+    rate: Positive | None = None
+    n: AtLeastOne = 1
+    free: int | str = "anything"
+
+
+@with_parameters()
+class Child(Base):
+    part: Share = 0.5
+    few: Annotated[int, Limits(1, 3, hint="or leave it out")] = 2
+    way: Literal["up", "down"] | None = None
+    heat: Positive | Literal["auto"] = "auto"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[
+            ("rate", None),
+            ("rate", 1),
+            ("rate", 1e-9),
+            ("n", 10**400),
+            ("free", object()),
+        ],
+        *[("part", 0), ("part", 1.0), ("few", 3), ("way", "up"), ("heat", 0.5)],
+    ],
+)
+def test_what_the_type_allows_passes(name, value):
+    check_declared(Child(**{name: value}))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "message"),
+    [
+        ("rate", 0, ValueError, "Child.rate must be in (0.0, inf], got 0."),
+        ("rate", "1", TypeError, "Child.rate must be a number, got '1'."),
+        (
+            "rate",
+            float("nan"),
+            ValueError,
+            "Child.rate must be in (0.0, inf], got nan.",
+        ),
+        ("n", 0, ValueError, "Child.n must be >= 1, got 0."),
+        ("n", 1.0, TypeError, "Child.n must be a whole number, got 1.0."),
+        ("n", True, TypeError, "Child.n must be a whole number, got True."),
+        ("n", None, TypeError, "Child.n must be a whole number, got None."),
+        ("part", 1.5, ValueError, "Child.part must be in [0.0, 1.0], got 1.5."),
+        ("few", 4, ValueError, "Child.few must be in [1, 3], got 4; or leave it out."),
+        ("way", "left", ValueError, "must be one of 'up', 'down', None, got 'left'."),
+        ("heat", "a", TypeError, "Child.heat must be a number, got 'a'; or 'auto'."),
+        ("heat", -1, ValueError, "must be in (0.0, inf], got -1; or 'auto'."),
+    ],
+)
+def test_what_it_does_not_allow_is_refused(name, value, error, message):
+    with pytest.raises(error) as raised:
+        check_declared(Child(**{name: value}))
+    assert str(raised.value).endswith(message)
