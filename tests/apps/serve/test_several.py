@@ -139,8 +139,10 @@ def test_answers_come_from_a_whole_model_while_32_clients_ask(tmp_path):
 def test_a_service_that_could_never_learn_does_not_start(tmp_path, monkeypatch):
     path = tmp_path / "m.earmark"
     TextClassifier("softmax").fit(TEXTS, LABELS).save(path)
-    with pytest.raises(DataError, match=r"m\.earmark: softmax cannot learn"):
-        make_app(path, token="abc", learn=True)
+    fitted().save(tmp_path / "able.earmark")
+    for paths in (path, [tmp_path / "able.earmark", path]):
+        with pytest.raises(DataError, match=r"m\.earmark: softmax cannot learn"):
+            make_app(paths, token="abc", learn=True)
     fitted().save(path)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(DataError, match=f"{tmp_path}: no permission"):
@@ -199,6 +201,37 @@ def test_two_services_that_learn_into_one_file_lose_nothing(tmp_path):
     for thread in threads:
         thread.join()
     assert read_manifest(path).metadata["training_data"]["labelled"] == 32
+
+
+def test_lessons_never_go_to_the_canary_by_turns(two):
+    app = make_app(two, reload_seconds=0, token="abc", learn=True, canary=1.0)
+    with TestClient(app) as client:
+        body = {"texts": ["green tea"], "labels": ["ham"]}
+        done = client.post("/learn", json=body, headers=TOKEN)
+        assert done.json()["labels"] == ["ham", "spam"]
+        done = client.post("/learn?model=new", json=body, headers=TOKEN)
+        assert done.json()["labels"] == ["ham", "other"]
+
+
+@pytest.mark.parametrize(
+    ("path", "several"),
+    [("/learn", False), ("/forget", False), ("/feedback", False), ("/feedback", True)],
+)
+def test_what_is_no_label_is_refused_in_our_words(tmp_path, path, several):
+    model = tmp_path / "m.earmark"
+    labels = [[label] for label in LABELS] if several else LABELS
+    TextClassifier("multinomial").fit(TEXTS, labels).save(model)
+    kept = tmp_path / "feedback.jsonl"
+    app = make_app(model, token="abc", learn=not several, feedback=kept)
+    wrong = [{}, None, [None], [{}]] if several else [{}, None, [], ["ham"]]
+    with TestClient(app) as client:
+        for label in wrong:
+            body = {"texts": ["cheap pills"], "labels": [label]}
+            reply = client.post(path, json=body, headers=TOKEN)
+            assert reply.status_code == 422, label
+            assert reply.json()["detail"].startswith("labels.0")
+            assert "Value error" not in reply.text
+    assert not kept.exists()
 
 
 def test_feedback_is_appended_as_data_to_train_on(two, tmp_path):

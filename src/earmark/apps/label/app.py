@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,7 +21,7 @@ from earmark.apps.label.views import (
     project_data,
     state_data,
 )
-from earmark.apps.web.guard import Guard, Limits, require_json
+from earmark.apps.web.guard import Guard, Limits, read_body
 from earmark.apps.web.replies import Refusal, as_json, static_files
 from earmark.apps.web.run import LOOPBACK
 from earmark.typing import JsonObject
@@ -187,13 +187,7 @@ class _Labelling:
             return as_json({**(act(body) or {}), "state": state_data(self.session)})
 
         async def route(request: Request) -> Response:
-            require_json(request.scope)
-            try:
-                body = kind.model_validate_json(request.scope["earmark.body"])
-            except ValidationError as error:
-                first = error.errors(include_url=False, include_input=False)[0]
-                where = ".".join(map(str, first["loc"]))[:100] or "body"
-                raise Refusal(422, "invalid", f"{where}: {first['msg']}") from None
+            body = read_body(kind, request.scope)
             if "earmark.person" in request.scope:  # a token says who it is
                 body.person = request.scope["earmark.person"]
             return await run_in_threadpool(reply, body)

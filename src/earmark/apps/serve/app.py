@@ -21,7 +21,7 @@ from earmark import __version__
 from earmark.apps.serve.metrics import Metrics
 from earmark.apps.serve.model import MicroBatcher, ModelHolder, ServedModel
 from earmark.apps.serve.schemas import describe
-from earmark.apps.web.guard import Guard, Limits, require_json
+from earmark.apps.web.guard import Guard, Limits
 from earmark.apps.web.replies import Refusal, as_json, static_files
 from earmark.exceptions import DataError, EarmarkError
 from earmark.typing import JsonObject
@@ -46,10 +46,10 @@ def make_app(
     """An ASGI application that serves model files, loaded before it returns.
 
     The first model answers, unless a request names another (``/classify?model=NAME``)
-    or it is the turn of the second, which gets the share ``canary`` of the others.
+    or it is the turn of the second, which labels the share ``canary`` of the others.
     Without ``hosts`` it answers to every host name. ``reload_seconds`` is how often to
     look whether a file was replaced; 0 never looks. To ``learn`` (POST /learn and
-    /forget change the model and its file) takes a token, a model that can, and a folder
+    /forget change the model and its file) takes a token, models that can, and folders
     that can be written. POST /feedback appends texts and the labels that people say are
     right to the file ``feedback``, as JSON lines.
     """
@@ -122,16 +122,15 @@ class _Service:
             self._check_learning()
 
     def _check_learning(self) -> None:
-        """Refuse at the start what would make every lesson fail."""
-        able = [h for h in self.holders.values() if h.model.can_learn]
-        if not able:
-            name = self.first.model.classifier.model_name_
-            raise DataError(
-                f"{self.first.path}: {name} cannot learn one by one; serve it without "
-                "--learn, or train a model that can: earmark train DATA --model "
-                "multinomial"
-            )
-        for holder in able:
+        """Refuse at the start what would make every lesson of a model fail."""
+        for holder in self.holders.values():
+            if not holder.model.can_learn:
+                name = holder.model.classifier.model_name_
+                raise DataError(
+                    f"{holder.path}: {name} cannot learn one by one; serve it without "
+                    "--learn, or train a model that can: earmark train DATA --model "
+                    "multinomial"
+                )
             holder.check_folder()
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -161,11 +160,10 @@ class _Service:
     async def classify(self, request: Request) -> Response:
         """Label documents."""
         scope = request.scope
-        require_json(scope)
         alone = len(self.names) == 1 and not scope["query_string"]
         name = self.names[0] if alone else self._chosen(request)
         model = self.holders[name].model
-        job = model.reader.job(scope["earmark.body"])
+        job = model.reader.job(scope)
         seconds = self.limits.answer_seconds
         try:
             results = await self.batcher.answer(job, model, seconds)
@@ -200,14 +198,13 @@ class _Service:
         """Learn or forget labelled documents, exactly."""
         if not self.learns:
             raise Refusal(403, "off", "this service does not learn; see --learn.")
-        require_json(request.scope)
-        holder = self.holders[self._chosen(request)]
+        holder = self.holders[self._named(request)]
         model = holder.model
         if not model.can_learn:
             raise Refusal(
                 409, "model", f"{model.classifier.model_name_} cannot learn one by one."
             )
-        columns, labels = model.reader.lesson(request.scope["earmark.body"])
+        columns, labels = model.reader.lesson(request.scope)
         _check_labels(model, labels)
         method = request.url.path.strip("/")
         try:
@@ -222,9 +219,8 @@ class _Service:
         """Keep texts with the labels that people say are right."""
         if self.feedback_file is None:
             raise Refusal(403, "off", "this service keeps no feedback; see --feedback.")
-        require_json(request.scope)
-        reader = self.holders[self._chosen(request)].model.reader
-        columns, labels = reader.lesson(request.scope["earmark.body"])
+        reader = self.holders[self._named(request)].model.reader
+        columns, labels = reader.lesson(request.scope)
         rows = [
             {**{name: column[n] for name, column in columns.items()}, "label": label}
             for n, label in enumerate(labels)

@@ -6,6 +6,7 @@ describes them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,15 +16,16 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    ValidationError,
+    WithJsonSchema,
     create_model,
     model_validator,
 )
 from pydantic.json_schema import models_json_schema
+from starlette.types import Scope
 
 from earmark import __version__
 from earmark.apps.web import replies
-from earmark.apps.web.guard import Limits
+from earmark.apps.web.guard import Limits, read_body
 from earmark.typing import JsonObject
 
 if TYPE_CHECKING:
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Job", "RequestReader", "describe"]
 
 _MOST_SCORES = 1_000_000
-_CUSTOM = "Value error, "
 
 
 @dataclass(slots=True)
@@ -93,15 +94,9 @@ class RequestReader:
         self._model = model
         self.request, self.labelled = _request_models(model, limits)
 
-    def _read(self, kind: type[BaseModel], body: bytes) -> Any:
-        try:
-            return kind.model_validate_json(body)
-        except ValidationError as error:
-            raise self._refusal(error) from None
-
-    def lesson(self, body: bytes) -> tuple[dict[str, list[str]], list[Any]]:
+    def lesson(self, scope: Scope) -> tuple[dict[str, list[str]], list[Any]]:
         """Texts by region, and a label for each document."""
-        asked = self._read(self.labelled, body)
+        asked: Any = read_body(self.labelled, scope, self._in_words)
         columns = self._columns(asked)
         n_documents, n_labels = len(next(iter(columns.values()))), len(asked.labels)
         if n_documents != n_labels:
@@ -113,9 +108,9 @@ class RequestReader:
             )
         return columns, asked.labels
 
-    def job(self, body: bytes) -> Job:
-        """The job that a body asks for, or a Refusal that says what is wrong."""
-        asked = self._read(self.request, body)
+    def job(self, scope: Scope) -> Job:
+        """The job that a request asks for, or a Refusal that says what is wrong."""
+        asked: Any = read_body(self.request, scope, self._in_words)
         limit = asked.max_error if "max_error" in asked.model_fields_set else None
         return Job(self._columns(asked), asked.top_k, asked.explain, limit)
 
@@ -128,35 +123,19 @@ class RequestReader:
             for n, name in enumerate(names)
         }
 
-    def _refusal(self, error: ValidationError) -> replies.Refusal:
-        """What is wrong, without the input, which would be a text."""
-        details = error.errors(
-            include_url=False, include_context=False, include_input=False
-        )
-        if details[0]["type"] == "json_invalid":
-            return replies.Refusal(400, "json", "the body must be valid JSON in UTF-8.")
-        problems = [
-            {
-                "where": ".".join(map(str, detail["loc"]))[:100] or "body",
-                "what": self._words(detail),
-            }
-            for detail in details[:10]
-        ]
-        words = "{where}: {what}".format(**problems[0])
-        return replies.Refusal(422, "invalid", words, problems=problems)
-
-    def _words(self, detail: Any) -> str:
-        if detail["type"] != "extra_forbidden":
-            return str(detail["msg"]).removeprefix(_CUSTOM)
+    def _in_words(self, problem: Mapping[str, Any]) -> str | None:
+        """What to do about an option that this model does not have."""
+        if problem["type"] != "extra_forbidden":
+            return None
         regions = f"the regions {', '.join(self._model.regions)}."
-        if detail["loc"][0] == "documents":
+        if problem["loc"][0] == "documents":
             return f"has a region that this model does not know; it has {regions}"
         return {
             "max_error": self._model.why_not_abstain,
             "texts": f'this model takes "documents" with {regions}',
             "text": 'is not an option; did you mean "texts"?',
             "document": 'is not an option; did you mean "documents"?',
-        }.get(str(detail["loc"][0]), "is not an option of this service.")
+        }.get(str(problem["loc"][0]), "is not an option of this service.")
 
 
 def _request_models(
@@ -184,8 +163,9 @@ def _request_models(
     base = type("_Base", (_Request,), {"model_config": config})
     options = _options(model)
     request: Any = create_model("Request", __base__=base, **documents, **options)
-    labels = Annotated[list[Any], Field(description="The right label of each.")]
-    documents["labels"] = labels, ...
+    label: Any = Annotated[Any, AfterValidator(_one_label), WithJsonSchema(_LABEL)]
+    labels = list[list[label]] if model.any_of else list[label]
+    documents["labels"] = labels, Field(description="The right label of each.")
     labelled: Any = create_model("Labelled", __base__=base, **documents)
     return request, labelled
 
@@ -218,6 +198,15 @@ def _optional(description: str | None = None) -> Any:
 def _whole(value: object) -> object:
     """JSON has one kind of number: 5.0 is 5."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_LABEL = {"type": ["string", "number", "boolean"]}
+
+
+def _one_label(value: object) -> object:
+    if not isinstance(value, str | float | int):
+        raise ValueError("must be one label, a text or a number.")
+    return value
 
 
 def _refuse_explaining(value: bool) -> bool:

@@ -16,18 +16,22 @@ import secrets
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from earmark.apps.web.replies import Refusal, refusal_response
 from earmark.typing import JsonObject
 
-__all__ = ["Guard", "Limits", "failure", "logger", "logs_to_stderr", "require_json"]
+__all__ = ["Guard", "Limits", "failure", "logger", "logs_to_stderr", "read_body"]
+
+_Body = TypeVar("_Body", bound=BaseModel)
 
 logger = logging.getLogger("earmark.web")
 
@@ -290,7 +294,35 @@ def _header(scope: Scope, name: bytes) -> str | None:
     return None
 
 
-def require_json(scope: Scope) -> None:
+def read_body(
+    kind: type[_Body],
+    scope: Scope,
+    in_words: Callable[[Mapping[str, Any]], str | None] = lambda problem: None,
+) -> _Body:
+    """The body of a request as a pydantic model, or a Refusal.
+
+    It says what is wrong where, never the input, which may be a text: ``in_words`` what
+    pydantic, or one of our validators, would not say well.
+    """
+    _require_json(scope)
+    try:
+        return kind.model_validate_json(scope["earmark.body"])
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)
+    if details[0]["type"] == "json_invalid":
+        raise Refusal(400, "json", "the body must be valid JSON in UTF-8.")
+    problems = [
+        {
+            "where": ".".join(map(str, detail["loc"]))[:100] or "body",
+            "what": in_words(detail) or detail["msg"].removeprefix("Value error, "),
+        }
+        for detail in details[:10]
+    ]
+    words = "{where}: {what}".format(**problems[0])
+    raise Refusal(422, "invalid", words, problems=problems)
+
+
+def _require_json(scope: Scope) -> None:
     """Refuse a body that is not called JSON in UTF-8, as forms of other sites are."""
     stated = _header(scope, b"content-type") or ""
     if stated == "application/json":  # nearly always
