@@ -25,9 +25,9 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from earmark.evaluation.labels import (
+    all_known,
     as_labels,
     as_probabilities,
-    check_true_labels,
     class_list,
     index_of,
 )
@@ -160,7 +160,7 @@ def bias_variance(
         )
     if n_sets < 2:
         raise ValueError(f"n_sets must be >= 2, got {n_sets!r}.")
-    names, target = _truth(y, y_test, proba_test, classes, n_rows(X_test))
+    names, target = _truth(y, X_test, y_test, proba_test, classes)
     draw, size = _drawing(X, y, set_size)
     outputs = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_trained)(
@@ -177,10 +177,10 @@ def bias_variance(
 
 def _truth(
     y: ArrayLike | None,
+    X_test: DocumentsLike,
     y_test: ArrayLike | None,
     proba_test: ArrayLike | None,
     classes: ArrayLike | None,
-    n_test: int,
 ) -> tuple[tuple[Label, ...], FloatMatrix]:
     """The classes, and P(c|d) of the test documents: given, or their labels."""
     if proba_test is not None:
@@ -188,13 +188,11 @@ def _truth(
             raise DataError("proba_test needs classes: the labels of its columns.")
         names = tuple(as_labels(classes))
         target = as_probabilities(proba_test, len(names))
-        check_equal_length(X_test=np.empty(n_test), proba_test=target)
+        check_equal_length(X_test=X_test, proba_test=target)
         return names, target
     if y_test is None:
         raise DataError("give y_test, or the true probabilities as proba_test.")
-    truth = as_labels(y_test)
-    check_equal_length(X_test=np.empty(n_test), y_test=truth)
-    check_true_labels(truth)
+    truth = all_known(as_labels(y_test), "y_test", X_test=X_test)
     names = class_list(truth, as_labels(y) if y is not None else (), classes=classes)
     return names, np.eye(len(names))[index_of(truth, names)]
 
@@ -209,7 +207,7 @@ def _drawing(
     if y is None:
         raise DataError("y is needed, unless X is a function that draws documents.")
     labels = as_labels(y)
-    n_documents = check_equal_length(X=np.empty(n_rows(X)), y=labels)
+    n_documents = check_equal_length(X=X, y=labels)
     size = set_size if set_size is not None else n_documents // 2
     if not 1 <= size <= n_documents:
         raise DataError(

@@ -7,17 +7,17 @@ import itertools
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from earmark.evaluation.confusion import ConfusionMatrix, multi_label_scores
 from earmark.evaluation.coverage import accuracy_coverage, reliability
 from earmark.evaluation.labels import (
+    all_known,
     as_labels,
-    check_true_labels,
     class_list,
     index_of,
     label_array,
@@ -25,7 +25,7 @@ from earmark.evaluation.labels import (
     right_answers,
 )
 from earmark.evaluation.report.text import html_block, text_table
-from earmark.evaluation.result import Result, fitted_with, fresh
+from earmark.evaluation.result import Progress, Result, all_fits, fitted_with, fresh
 from earmark.evaluation.significance import (
     bootstrap_splits,
     corrected_resampled_t,
@@ -34,9 +34,8 @@ from earmark.evaluation.significance import (
     percentile_interval,
 )
 from earmark.exceptions import DataError
-from earmark.folds import check_equal_length, n_rows, stratified_split, take
+from earmark.folds import stratified_split, take
 from earmark.parameters import offers
-from earmark.progress import tracked
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -66,7 +65,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class ComparedClassifier:
+class ComparedClassifier(Result):
     """Means over the splits, CPU seconds, and a bootstrap interval of the accuracy."""
 
     name: str
@@ -83,7 +82,7 @@ class ComparedClassifier:
 
 
 @dataclass(frozen=True)
-class ComparedPair:
+class ComparedPair(Result):
     """Two classifiers: ``difference`` is the accuracy of a minus that of b."""
 
     a: str
@@ -194,13 +193,11 @@ class Comparison(Result):
 
     def to_dict(self, *, costs: bool = True) -> JsonObject:
         """Plain values for JSON; without ``costs`` it depends on the seed alone."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        rows = [asdict(c) | {"scores": list(c.scores)} for c in self.classifiers]
+        content = super().to_dict() | {"summary": self.sentences}
         left_out = () if costs else ("fit_seconds", "predict_seconds", "extra_mb")
-        for row, name in itertools.product(rows, left_out):
+        for row, name in itertools.product(content["classifiers"], left_out):
             del row[name]
-        pairs = [asdict(pair) for pair in self.pairs]
-        return plain | {"classifiers": rows, "pairs": pairs, "summary": self.sentences}
+        return content
 
 
 def _summarized(
@@ -235,25 +232,14 @@ def _row(group: list[Trial], level: float, seed: int) -> ComparedClassifier:
     sizes = [len(trial.correct) for trial in group]
     means = bootstrap_splits(scores, sizes, _RESAMPLES, seed).mean(axis=1)
     low, high = percentile_interval(means, level)
+    row: JsonObject = {"accuracy": float(np.mean(scores)), "low": low, "high": high}
+    for name in ("macro_f1", "coverage", "log_loss", "fit_seconds", "predict_seconds"):
+        values = [getattr(trial, name) for trial in group]
+        known = [value for value in values if value is not None]
+        row[name] = float(np.mean(known)) if known else None
     memory = [trial.extra_mb for trial in group if trial.extra_mb is not None]
-    return ComparedClassifier(
-        name=group[0].name,
-        accuracy=float(np.mean(scores)),
-        low=low,
-        high=high,
-        macro_f1=float(np.mean([trial.macro_f1 for trial in group])),
-        coverage=_mean([trial.coverage for trial in group]),
-        log_loss=_mean([trial.log_loss for trial in group]),
-        fit_seconds=float(np.mean([trial.fit_seconds for trial in group])),
-        predict_seconds=float(np.mean([trial.predict_seconds for trial in group])),
-        extra_mb=max(memory, default=None),
-        scores=scores,
-    )
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    row["extra_mb"] = max(memory, default=None)
+    return ComparedClassifier(group[0].name, **row, scores=scores)
 
 
 def _or_dash(value: float | None, digits: int = 3) -> str:
@@ -267,9 +253,6 @@ class MemoryMeter(contextlib.AbstractContextManager["MemoryMeter"]):
 
     def __exit__(self, *error: object) -> None:
         pass
-
-
-Progress = Callable[[int, int, str], None]
 
 
 def compare_classifiers(
@@ -351,8 +334,7 @@ def compare_classifiers(
     if test is None and not 0 < test_size < 1:
         raise ValueError(f"test_size must be in (0, 1), got {test_size!r}.")
     splits = _splits(X, labels, test, n_repeats, test_size, random_state)
-    total = len(estimators) * (n_repeats if test is None else 1)
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(
+    fits = (
         delayed(_trial)(
             estimators[name], name, repeat, train, held_out, unlabelled,
             target_accuracy, measure_memory or MemoryMeter, random_state + repeat,
@@ -360,11 +342,8 @@ def compare_classifiers(
         for repeat, (train, held_out) in enumerate(splits)
         for name in estimators
     )  # fmt: skip
-    trials: list[Trial] = []
-    for trial in tracked("fit", results, total):
-        trials.append(trial)
-        if progress is not None:
-            progress(len(trials), total, trial.name)
+    names = [*estimators] * (n_repeats if test is None else 1)
+    trials = all_fits(fits, names, n_jobs, progress)
     n_test, fixed = len(trials[0].correct), test is not None
     n_train = len(labels) - (0 if fixed else n_test)
     rows, pairs = _summarized(trials, n_train, fixed, level, random_state)
@@ -390,10 +369,7 @@ def _check(
         )
     if not estimators:
         raise DataError("estimators must hold at least one classifier, got none.")
-    labels = label_column(y)
-    check_equal_length(X=np.empty(n_rows(X)), y=labels)
-    check_true_labels(labels)
-    return labels
+    return all_known(label_column(y), "y", X=X)
 
 
 def _splits(
@@ -409,9 +385,7 @@ def _splits(
     """Per repeat: training documents and labels, test documents and labels."""
     target = label_array(labels)
     if test is not None:
-        held_out = label_column(test[1])
-        check_equal_length(X_test=np.empty(n_rows(test[0])), y_test=held_out)
-        check_true_labels(held_out)
+        held_out = all_known(label_column(test[1]), "y_test", X_test=test[0])
         yield (X, target), (test[0], held_out)
         return
     several = isinstance(labels[0], frozenset)

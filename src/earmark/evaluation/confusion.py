@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.evaluation.labels import (
+    all_known,
     as_labels,
-    check_true_labels,
     class_list,
     index_of,
     label_sets,
 )
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
-from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject, Label
 
 
@@ -153,8 +152,7 @@ class ConfusionMatrix(Result):
                 "check the test part."
             )
         sure = None if confidence is None else np.asarray(confidence, np.float64)
-        check_equal_length(y_true=truth, y_pred=answers, confidence=sure)
-        check_true_labels(truth)
+        truth = all_known(truth, y_pred=answers, confidence=sure)
         labels = class_list(truth, answers, classes=classes)
         row, column = index_of(truth, labels), index_of(answers, labels)
         size = len(labels)
@@ -309,16 +307,14 @@ def multi_label_scores(
 
     """
     names = None if classes is None else as_labels(classes)
-    truth, answers = label_sets(y_true, names), label_sets(y_pred, names)
+    answers = label_sets(y_pred, names)
+    truth = all_known(label_sets(y_true, names), y_pred=answers)
     if not truth:
         raise DataError("scores need at least one document, got none.")
-    check_equal_length(y_true=truth, y_pred=answers)
-    check_true_labels(truth)
-    known = (labels for labels in (*truth, *answers) if labels is not None)
-    labels = class_list(*known, classes=names)
-    support, predicted = _count(truth, labels), _count(answers, labels)
-    both = zip(truth, answers, strict=True)
-    pairs = [(t, a) for t, a in both if t is not None and a is not None]
+    said = [answer for answer in answers if answer is not None]
+    labels = class_list(*truth, *said, classes=names)
+    support, predicted = _count(truth, labels), _count(said, labels)
+    pairs = [(t, a) for t, a in zip(truth, answers, strict=True) if a is not None]
     correct = _count([t & a for t, a in pairs], labels)
     wrong = sum(len(t ^ a) for t, a in pairs)
     scores = score_classes(labels, correct, predicted, support)
@@ -336,9 +332,6 @@ def multi_label_scores(
     )
 
 
-def _count(
-    sets: Sequence[frozenset[Label] | None], labels: tuple[Label, ...]
-) -> IntVector:
-    position = {label: number for number, label in enumerate(labels)}
-    flat = [position[label] for s in sets if s is not None for label in s]
-    return np.bincount(np.asarray(flat, np.int64), minlength=len(labels))
+def _count(sets: Sequence[frozenset[Label]], labels: tuple[Label, ...]) -> IntVector:
+    each = index_of([label for one in sets for label in one], labels)
+    return np.bincount(each, minlength=len(labels))

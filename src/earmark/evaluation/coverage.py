@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from earmark.evaluation.labels import (
+    all_known,
     as_labels,
     as_probabilities,
-    check_true_labels,
     confidence_and_choice,
     index_of,
     is_multi_label,
@@ -22,7 +22,6 @@ from earmark.evaluation.labels import (
 )
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
-from earmark.folds import check_equal_length
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -166,10 +165,9 @@ def accuracy_coverage(
     [1.0, 1.0, 1.0, 0.75]
 
     """
-    truth, answers = as_labels(y_true), as_labels(y_pred)
-    scores = np.asarray(confidence, dtype=np.float64)
-    n_documents = check_equal_length(y_true=truth, y_pred=answers, confidence=scores)
-    check_true_labels(truth)
+    answers, scores = as_labels(y_pred), np.asarray(confidence, dtype=np.float64)
+    truth = all_known(as_labels(y_true), y_pred=answers, confidence=scores)
+    n_documents = len(truth)
     has_answer = np.fromiter((a is not None for a in answers), bool, n_documents)
     correct = right_answers(truth, answers)
     if scores.ndim != 1:
@@ -320,13 +318,10 @@ def reliability(
 def _per_document(
     y_true: ArrayLike, proba: FloatMatrix, classes: list[Label]
 ) -> tuple[BoolVector, FloatVector, float, float]:
-    truth = as_labels(y_true)
-    check_true_labels(truth)
-    n_documents = check_equal_length(y_true=truth, proba=proba)
-    index = index_of(truth, classes)
+    index = index_of(all_known(as_labels(y_true), proba=proba), classes)
     sure, choice = confidence_and_choice(proba)
     known = index >= 0
-    p_true = np.zeros(n_documents)
+    p_true = np.zeros(len(index))
     p_true[known] = proba[np.flatnonzero(known), index[known]]
     # sum_c (p_c - 1[c = y])² = sum_c p_c² - 2 p_y + 1, without the one-hot matrix
     brier = float(np.mean(np.einsum("ij,ij->i", proba, proba) - 2 * p_true + 1))
@@ -336,9 +331,7 @@ def _per_document(
 def _per_decision(
     y_true: ArrayLike, proba: FloatMatrix, classes: list[Label]
 ) -> tuple[BoolVector, FloatVector, float, float]:
-    sets = label_sets(y_true, classes)
-    check_true_labels(sets)
-    check_equal_length(y_true=sets, proba=proba)
+    sets = all_known(label_sets(y_true, classes), proba=proba)
     p_event, event = proba.ravel(), label_matrix(sets, classes).ravel()
     p_true = np.where(event, p_event, 1 - p_event)
     brier = float(np.mean((p_event - event) ** 2))

@@ -33,10 +33,10 @@ import scipy
 from scipy.special import expit, log_expit, logit, ndtr, softmax
 from sklearn.base import clone
 
-from earmark.evaluation.labels import as_labels, check_true_labels, index_of
+from earmark.evaluation.labels import all_known, as_labels, index_of
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
-from earmark.folds import check_equal_length, stratified_folds, take
+from earmark.folds import stratified_folds, take
 from earmark.parameters import offers
 from earmark.typing import (
     BoolVector,
@@ -276,9 +276,8 @@ def _checked(
 ) -> tuple[FloatMatrix, IntVector]:
     """The scores as a matrix, and the column of every label."""
     log_proba = np.asarray(loo_log_proba, dtype=np.float64)
-    check_equal_length(y=labels, loo_log_proba=log_proba, texts=texts)
-    check_true_labels(labels)
-    index = index_of(labels, names)
+    known = all_known(labels, "y", loo_log_proba=log_proba, texts=texts)
+    index = index_of(known, names)
     if log_proba.ndim != 2 or log_proba.shape[1] != len(names):
         raise DataError(
             f"loo_log_proba must be of shape (n_documents, {len(names)}), one column "

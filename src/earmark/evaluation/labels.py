@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
+from earmark.folds import check_equal_length
 from earmark.text.containers import is_missing, plain_values
 from earmark.typing import (
     BoolVector,
+    DocumentsLike,
     FloatMatrix,
     IntVector,
     Label,
@@ -23,6 +25,7 @@ from earmark.typing import (
 _ROWS = (list, tuple, np.ndarray)
 _NUMBERS = (int, np.integer)
 _MANY = (list, tuple, set, frozenset, np.ndarray)
+_Known = TypeVar("_Known")
 
 
 def plain(value: Any) -> Any:
@@ -40,14 +43,19 @@ def as_labels(y: LabelsLike) -> list[Label]:
     return [value if isinstance(value, _MANY) else plain(value) for value in values]
 
 
-def check_true_labels(y_true: Sequence[Label]) -> None:
-    """Raise where a true label is missing."""
-    for row, label in enumerate(y_true):
-        if label is None:
-            raise DataError(
-                f"y_true must hold a label for every document, got None in row {row}; "
-                "leave documents without a label out of the evaluation."
-            )
+def all_known(
+    labels: Sequence[_Known | None], name: str = "y_true", **beside: DocumentsLike
+) -> list[_Known]:
+    """The labels, if none is missing and all that stands beside is as long."""
+    check_equal_length(**beside, **{name: labels})
+    known = [label for label in labels if label is not None]
+    if len(known) < len(labels):
+        row = next(row for row, label in enumerate(labels) if label is None)
+        raise DataError(
+            f"{name} must hold a label for every document, got None in row {row}; "
+            "leave documents without a label out of the evaluation."
+        )
+    return known
 
 
 def is_multi_label(y: LabelsLike) -> bool:

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 
 from earmark.evaluation.labels import (
+    all_known,
     as_labels,
-    check_true_labels,
     class_list,
     index_of,
     right_answers,
 )
 from earmark.evaluation.report.text import text_table
-from earmark.evaluation.result import Result, fitted_with, fresh
+from earmark.evaluation.result import Progress, Result, all_fits, fitted_with, fresh
 from earmark.evaluation.significance import percentile_interval
 from earmark.exceptions import DataError
-from earmark.folds import (
-    check_equal_length,
-    n_rows,
-    nested_order,
-    stratified_split,
-    take,
-)
-from earmark.progress import tracked
+from earmark.folds import nested_order, stratified_split, take
 from earmark.text.containers import as_texts
 from earmark.typing import (
     ArrayLike,
@@ -228,7 +221,7 @@ def learning_curve(
     level: float = 0.95,
     n_jobs: int | None = None,
     random_state: int = 0,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> LearningCurve:
     """Measure accuracy against the number of labels and fit a power law.
 
@@ -276,12 +269,11 @@ def learning_curve(
     True
 
     """
-    labels, target = as_labels(y), np.asarray(y)
+    target = np.asarray(y)
     # Name the row of a missing text: in a sample it would have another number.
     if isinstance(X, list | tuple) and any(isinstance(text, str) for text in X):
         as_texts(X)
-    check_equal_length(X=np.empty(n_rows(X)), y=labels)
-    check_true_labels(labels)
+    labels = all_known(as_labels(y), "y", X=X)
     y_index = index_of(labels, class_list(labels))
     steps = _sizes(sizes, y_index, test_size)
 
@@ -295,17 +287,11 @@ def learning_curve(
                 known = take(X, rows), target[rows], unlabelled
                 yield delayed(_judged)(estimator, known, test, random_state + repeat)
 
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks())
-    total = n_repeats * len(steps)
-    correct: list[BoolVector] = []
-    for right in tracked("fit", results, total):
-        correct.append(right)
-        if progress is not None:
-            size = steps[(len(correct) - 1) % len(steps)]
-            progress(len(correct), total, f"{size:,} labels")
+    names = [f"{size:,} labels" for size in steps] * n_repeats
+    correct = all_fits(tasks(), names, n_jobs, progress)
     repeats = [
         np.stack(correct[start : start + len(steps)])
-        for start in range(0, total, len(steps))
+        for start in range(0, len(correct), len(steps))
     ]
     return _summarized(steps, repeats, len(labels), level, random_state)
 

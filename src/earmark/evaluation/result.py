@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from joblib import Parallel
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from earmark.parameters import offers
+from earmark.progress import tracked
 from earmark.typing import DocumentsLike, Estimator, JsonObject, LabelsLike
+
+# Called after each fit with (done, total, name).
+Progress = Callable[[int, int, str], None]
 
 
 class Result:
@@ -52,3 +58,19 @@ def fitted_with(
     """The estimator fitted, with unlabelled documents if there are any it can use."""
     takes = unlabelled is not None and has_fit_parameter(estimator, "unlabelled")
     return estimator.fit(X, y, **({"unlabelled": unlabelled} if takes else {}))
+
+
+def all_fits(
+    tasks: Iterable[Any],
+    names: Sequence[str],
+    n_jobs: int | None,
+    report: Progress | None,
+) -> list[Any]:
+    """What delayed fits of these names come to, in their order."""
+    fits, total = Parallel(n_jobs=n_jobs, return_as="generator")(tasks), len(names)
+    results: list[Any] = []
+    for name, result in zip(names, tracked("fit", fits, total), strict=True):
+        results.append(result)
+        if report is not None:
+            report(len(results), total, name)
+    return results
