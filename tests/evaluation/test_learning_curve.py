@@ -147,7 +147,7 @@ def test_unusable_input_is_refused():
         learning_curve(GaussianNB(), np.eye(4), ["a"] * 4)
     with pytest.raises(DataError, match="sizes must lie between 2 and"):
         learning_curve(GaussianNB(), np.eye(40), ["a", "b"] * 20, sizes=[1000])
-    with pytest.raises(DataError, match="X 4, y 3"):
+    with pytest.raises(DataError, match="y 3, X 4"):
         learning_curve(GaussianNB(), np.eye(4), ["a", "b", "a"])
 
 

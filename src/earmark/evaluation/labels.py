@@ -47,7 +47,7 @@ def all_known(
     labels: Sequence[_Known | None], name: str = "y_true", **beside: DocumentsLike
 ) -> list[_Known]:
     """The labels, if none is missing and all that stands beside is as long."""
-    check_equal_length(**beside, **{name: labels})
+    check_equal_length(**{name: labels}, **beside)
     known = [label for label in labels if label is not None]
     if len(known) < len(labels):
         row = next(row for row, label in enumerate(labels) if label is None)

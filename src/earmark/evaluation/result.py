@@ -61,14 +61,14 @@ def fitted_with(
 
 
 def all_fits(
-    tasks: Iterable[Any],
+    tasks: Iterable[object],
     names: Sequence[str],
     n_jobs: int | None,
     report: Progress | None,
 ) -> list[Any]:
     """What delayed fits of these names come to, in their order."""
     fits, total = Parallel(n_jobs=n_jobs, return_as="generator")(tasks), len(names)
-    results: list[Any] = []
+    results = []
     for name, result in zip(names, tracked("fit", fits, total), strict=True):
         results.append(result)
         if report is not None:

@@ -6,7 +6,6 @@ describes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic.json_schema import models_json_schema
+from pydantic_core import ErrorDetails
 from starlette.types import Scope
 
 from earmark import __version__
@@ -96,7 +96,7 @@ class RequestReader:
 
     def lesson(self, scope: Scope) -> tuple[dict[str, list[str]], list[Any]]:
         """Texts by region, and a label for each document."""
-        asked: Any = read_body(self.labelled, scope, self._in_words)
+        asked = read_body(self.labelled, scope, self._in_words)
         columns = self._columns(asked)
         n_documents, n_labels = len(next(iter(columns.values()))), len(asked.labels)
         if n_documents != n_labels:
@@ -110,7 +110,7 @@ class RequestReader:
 
     def job(self, scope: Scope) -> Job:
         """The job that a request asks for, or a Refusal that says what is wrong."""
-        asked: Any = read_body(self.request, scope, self._in_words)
+        asked = read_body(self.request, scope, self._in_words)
         limit = asked.max_error if "max_error" in asked.model_fields_set else None
         return Job(self._columns(asked), asked.top_k, asked.explain, limit)
 
@@ -123,7 +123,7 @@ class RequestReader:
             for n, name in enumerate(names)
         }
 
-    def _in_words(self, problem: Mapping[str, Any]) -> str | None:
+    def _in_words(self, problem: ErrorDetails) -> str | None:
         """What to do about an option that this model does not have."""
         if problem["type"] != "extra_forbidden":
             return None
@@ -138,9 +138,7 @@ class RequestReader:
         }.get(str(problem["loc"][0]), "is not an option of this service.")
 
 
-def _request_models(
-    model: ServedModel, limits: Limits
-) -> tuple[type[BaseModel], type[BaseModel]]:
+def _request_models(model: ServedModel, limits: Limits) -> tuple[Any, ...]:
     """The models of POST /classify, and of what comes with labels."""
     text = Annotated[str, Field(max_length=limits.text)]
     regions: dict[str, Any] = {
@@ -160,13 +158,13 @@ def _request_models(
         documents["texts"] = plain, _optional("Plain texts.")
     kinds: Any = [{"required": [name]} for name in sorted(documents, reverse=True)]
     config = ConfigDict(json_schema_extra={"oneOf": kinds})
-    base = type("_Base", (_Request,), {"model_config": config})
+    base: Any = type("_Base", (_Request,), {"model_config": config})
     options = _options(model)
-    request: Any = create_model("Request", __base__=base, **documents, **options)
+    request = create_model("Request", __base__=base, **documents, **options)
     label: Any = Annotated[Any, AfterValidator(_one_label), WithJsonSchema(_LABEL)]
     labels = list[list[label]] if model.any_of else list[label]
     documents["labels"] = labels, Field(description="The right label of each.")
-    labelled: Any = create_model("Labelled", __base__=base, **documents)
+    labelled = create_model("Labelled", __base__=base, **documents)
     return request, labelled
 
 

@@ -16,13 +16,14 @@ import secrets
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -297,7 +298,7 @@ def _header(scope: Scope, name: bytes) -> str | None:
 def read_body(
     kind: type[_Body],
     scope: Scope,
-    in_words: Callable[[Mapping[str, Any]], str | None] = lambda problem: None,
+    in_words: Callable[[ErrorDetails], str | None] = lambda problem: None,
 ) -> _Body:
     """The body of a request as a pydantic model, or a Refusal.
 
