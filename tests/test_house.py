@@ -9,11 +9,11 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 181,
-    "lines": 47772,
+    "files": 179,
+    "lines": 47742,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 730,
+    "Any": 726,
     "hasattr/getattr": 40,
 }
 

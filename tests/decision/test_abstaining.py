@@ -47,6 +47,19 @@ def test_answers_keep_the_promise_on_new_documents(rng, train):
     assert "with 95 % confidence" in model.summary()
 
 
+def test_another_error_rate_needs_no_other_fit(rng, train):
+    unseen = blobs(rng, 1000)
+    model = AbstainingClassifier(GaussianNB(), max_error=0.1)
+    model.fit(*train, calibration=unseen).set_params(max_error=0.05)
+    again = AbstainingClassifier(GaussianNB(), max_error=0.05)
+    again.fit(*train, calibration=unseen)
+    assert model.thresholds_ == again.thresholds_
+    assert model.coverage_ == again.coverage_ < 1
+    never = AbstainingClassifier(GaussianNB(), max_error=None).fit(*train)
+    with pytest.raises(DataError, match="needs to know how accurate"):
+        never.set_params(max_error=0.05).predict(train[0])
+
+
 def test_calibration_documents_take_no_part_in_fitting(rng, train):
     X, y = train
     given = AbstainingClassifier(GaussianNB()).fit(X, y, calibration=blobs(rng, 100))

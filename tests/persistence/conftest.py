@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from earmark.persistence import canonical, tensor_file
+from earmark.persistence import tensor_file
 from earmark.persistence.nodes import pack_strings
 
 OPENING = b'{"__metadata__":{"earmark":"'
@@ -177,7 +177,7 @@ def resigned(raw, edit):
     edited = edit(manifest)
     manifest = manifest if edited is None else edited
     if not isinstance(manifest, bytes):
-        manifest = canonical.dump(manifest)
+        manifest = tensor_file.dump_json(manifest)
     return signed(manifest.decode("latin-1"), header, body)
 
 

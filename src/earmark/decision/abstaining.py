@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
@@ -38,7 +39,7 @@ from earmark.decision.guarantee import (
 from earmark.evaluation.labels import (
     as_labels,
     is_multi_label,
-    label_sets,
+    label_column,
     right_answers,
 )
 from earmark.exceptions import DataError, NotSupportedError
@@ -55,6 +56,7 @@ from earmark.typing import (
     DocumentsLike,
     Estimator,
     FloatMatrix,
+    FloatVector,
     IntVector,
     Labels,
     LabelsLike,
@@ -78,8 +80,115 @@ def _base_has(name: str) -> Any:
     return available_if(check)
 
 
+class Promising(ABC):
+    """A classifier that abstains to keep a promise; what the promise comes to.
+
+    ``max_error`` and ``confidence`` may be set anew without fitting again: thresholds
+    follow from ``evidence_`` when they are asked for.
+    """
+
+    classes_: Labels
+    max_error: float | None
+    confidence: float
+    min_coverage: Coverages
+    max_novelty: float | None = None
+    evidence_: Evidence | None
+    learned_confidence_: LearnedConfidence | None = None
+    class_sizes_: IntVector | None = None
+    _transient: ClassVar[tuple[str, ...]] = ("_promised",)
+    # Parameters of the promise, and the promise: found once, not for each text.
+    _promised: tuple[tuple[object, ...], Promise] | None = None
+
+    @abstractmethod
+    def summary(self) -> str:
+        """What is promised, in plain words."""
+
+    @property
+    def thresholds_(self) -> list[Threshold]:
+        """From which certainty on it answers; empty when it always does.
+
+        One threshold, or one for each label where each is decided on by itself.
+        ``summary()`` says in words what is promised.
+        """
+        return list(self._promise().thresholds)
+
+    @property
+    def threshold_(self) -> float | FloatVector:
+        """The confidence from which on it answers: 0 always, inf never.
+
+        With several labels per document an array: the distance of each label's score
+        from its cut.
+        """
+        return self._promise().value
+
+    @property
+    def coverage_(self) -> float:
+        """Share of the calibration documents (or label decisions) answered."""
+        return self._promise().coverage
+
+    @property
+    def guaranteed_error_(self) -> float | None:
+        """``max_error`` if it is promised, else None."""
+        return self._promise().guaranteed_error
+
+    @property
+    def estimated_error_(self) -> float | None:
+        """Share of wrong answers among those seen, when nothing is promised."""
+        return self._promise().estimated_error
+
+    @property
+    def n_missing_(self) -> int | None:
+        """Labelled documents missing when nothing is answered; None: no use."""
+        return self._promise().n_missing
+
+    def _promise(self) -> Promise:
+        """What ``max_error`` comes to, as long as it is not set anew."""
+        if self.max_error is None or self.evidence_ is None:
+            return Promise()
+        covered = self.min_coverage
+        key = (self.max_error, self.confidence, covered, self.max_novelty)
+        if self._promised is None or self._promised[0] != key:
+            evidence = self.evidence_.among_ordinary(self.max_novelty)
+            promise = evidence.promise(self.max_error, self.confidence, covered)
+            self._promised = (key, promise)
+        return self._promised[1]
+
+    def _rest_on(self, evidence: Evidence | None) -> None:
+        self.evidence_ = evidence
+        self._promised = None
+
+    def _kept(self, decision: Decision) -> Decision:
+        """The decision without the answers that the promise does not allow."""
+        if self.max_error is None:
+            return decision
+        if self.evidence_ is None:
+            raise DataError(
+                "max_error needs to know how accurate the answers are: fit with "
+                "max_error set (earmark train --max-error), with calibration=(X, y), "
+                "or call measure_confidence with the training documents; what was "
+                "known is gone after partial_fit and forget."
+            )
+        return decision.at(self.thresholds_)
+
+    def _ranked(self, scores: Scores, X: DocumentsLike) -> Scores:
+        """Scores with the learned certainty, if there is one."""
+        if self.learned_confidence_ is None:
+            return scores
+        assert self.class_sizes_ is not None
+        return self.learned_confidence_.ranked(scores, self.class_sizes_, X)
+
+    def _check_promise(self) -> None:
+        """Raise unless an error rate and a confidence that can be meant are set."""
+        check_declared(self)
+        checked_coverages(self.min_coverage, f"{type(self).__name__}.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {k: v for k, v in state.items() if k not in self._transient}
+
+
 @with_parameters()
-class AbstainingClassifier(WrappingClassifier):
+class AbstainingClassifier(Promising, WrappingClassifier):
     """Answer only where at most ``max_error`` of the answers are wrong.
 
     With calibration documents that took no part in fitting, given or split off,
@@ -168,8 +277,11 @@ class AbstainingClassifier(WrappingClassifier):
 
     """
 
-    # Needed while fitting only.
-    _transient = ("_fit_params",)
+    # Needed while fitting only; and what files of earlier versions have of the promise.
+    _transient = (
+        *("_promised", "_fit_params", "coverage_", "estimated_error_", "n_missing_"),
+        *("guaranteed_error_", "threshold_", "thresholds_"),
+    )
 
     max_error: ErrorRate | None = 0.05
     confidence: Confidence = 0.95
@@ -216,8 +328,8 @@ class AbstainingClassifier(WrappingClassifier):
                 "a cost matrix is for one label a document, got label lists; set "
                 "max_error, or AnyOfClassifier(metric='precision')."
             )
-        self._promise(Promise())
-        self.learned_confidence_: LearnedConfidence | None = None
+        self._rest_on(None)
+        self.learned_confidence_ = None
         if self.cost is not None or self.max_error is None:
             self._fit_base(X, y)
             if self.cost is not None:
@@ -265,7 +377,23 @@ class AbstainingClassifier(WrappingClassifier):
     def decide(self, X: Any) -> Decision:
         """Labels, scores, abstentions and confidence."""
         check_is_fitted(self)
-        return self._decide_any_of(X) if self.any_of_ else self._decide_one_of(X)
+        if self.any_of_:
+            scores = self.estimator_.decision_function(X)
+            proba = self.estimator_.predict_proba(X)
+            return self._kept(any_of_decision(scores, proba, self.classes_))
+        scores = self._ranked(read_scores(self.estimator_, X), X)
+        decision = one_of_decision(scores, self.classes_)
+        if self.cost is None:
+            return self._kept(decision)
+        if not scores.probabilistic:
+            raise NotSupportedError(
+                "a cost matrix needs probabilities; "
+                f"{type(self.estimator_).__name__} has no predict_proba."
+            )
+        choice = cheapest(scores.readable, self.cost_)
+        labels = self.classes_.astype(object)[choice]
+        labels[choice < 0] = None
+        return replace(decision, labels=labels, abstained=choice < 0)
 
     @_base_has("predict_proba")
     def predict_proba(self, X: Any) -> FloatMatrix:
@@ -290,12 +418,8 @@ class AbstainingClassifier(WrappingClassifier):
         ``decide(X)`` tells the answers given from the abstentions.
         """
         labels = with_abstain_label(self.decide(X).labels, self.abstain_label)
-        if self.any_of_:
-            truth: list[Any] = label_sets(y, self.classes_)
-            answers: list[Any] = label_sets(labels, self.classes_)
-        else:
-            truth, answers = as_labels(y), as_labels(labels)
-        right = right_answers(truth, answers)
+        read = label_column if self.any_of_ else as_labels
+        right = right_answers(read(y), read(labels))
         weight = None if sample_weight is None else np.asarray(sample_weight, float)
         return float(np.average(right, weights=weight))
 
@@ -314,19 +438,8 @@ class AbstainingClassifier(WrappingClassifier):
         return f"{words}\n{words_per_label(self.thresholds_, as_labels(self.classes_))}"
 
     def _check_parameters(self) -> None:
-        check_declared(self)
-        checked_coverages(self.min_coverage, "AbstainingClassifier.")
+        self._check_promise()
         self._require_folds()
-
-    def _promise(self, promise: Promise, evidence: Evidence | None = None) -> None:
-        """Set the fitted attributes that say what is promised."""
-        self.evidence_ = evidence
-        self.thresholds_: list[Threshold] = list(promise.thresholds)
-        self.threshold_ = promise.value
-        self.coverage_ = promise.coverage
-        self.guaranteed_error_ = promise.guaranteed_error
-        self.estimated_error_ = promise.estimated_error
-        self.n_missing_ = promise.n_missing
 
     def _fit_base(self, X: Any, y: Any, rows: IntVector | None = None) -> None:
         self.estimator_ = self._fitted(X, y, rows)
@@ -371,17 +484,6 @@ class AbstainingClassifier(WrappingClassifier):
             )
         self._rest_on(self._training(X, y, None, exact).evidence(self._judge()))
 
-    def _rest_on(self, evidence: Evidence) -> None:
-        assert self.max_error is not None
-        promise = evidence.promise(self.max_error, self.confidence, self.min_coverage)
-        self._promise(promise, evidence)
-
-    def _ranked(self, scores: Scores, X: DocumentsLike) -> Scores:
-        """Scores, their certainty learned if that helps."""
-        if self.learned_confidence_ is None:
-            return scores
-        return self.learned_confidence_.ranked(scores, self.class_sizes_, X)
-
     def _learn_confidence(
         self, X: DocumentsLike, y: LabelsLike, rows: IntVector | None = None
     ) -> None:
@@ -395,35 +497,8 @@ class AbstainingClassifier(WrappingClassifier):
             )
         exact = offers(self.estimator_, "leave_one_out")
         training = self._training(X, y, rows, exact)
-        learned, self.class_sizes_ = training.learned_confidence(self.classes_)
-        self.learned_confidence_ = learned
-
-    def _decide_one_of(self, X: DocumentsLike) -> Decision:
-        scores = self._ranked(read_scores(self.estimator_, X), X)
-        if self.cost is None:
-            return one_of_decision(scores, self.classes_, self.thresholds_)
-        if not scores.probabilistic:
-            raise NotSupportedError(
-                "a cost matrix needs probabilities; "
-                f"{type(self.estimator_).__name__} has no predict_proba."
-            )
-        decision = one_of_decision(scores, self.classes_)
-        choice = cheapest(scores.readable, self.cost_)
-        labels = self.classes_.astype(object)[choice]
-        labels[choice < 0] = None
-        return replace(decision, labels=labels, abstained=choice < 0)
-
-    def _decide_any_of(self, X: DocumentsLike) -> Decision:
-        return any_of_decision(
-            self.estimator_.decision_function(X),
-            self.estimator_.predict_proba(X),
-            self.classes_,
-            self.thresholds_,
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {k: v for k, v in state.items() if k not in self._transient}
+        learned = training.learned_confidence(self.classes_)
+        self.learned_confidence_, self.class_sizes_ = learned
 
 
 def checked_costs(cost: ArrayLike, n_classes: int) -> FloatMatrix:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from earmark.distributed.rows import PartedRows, PartRows, class_counts
+from earmark.distributed.counting import PartedRows, PartRows, class_counts
 from earmark.exceptions import NotSupportedError
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.mixture import MixtureTotals, Tiling, mixture_start, mixture_step

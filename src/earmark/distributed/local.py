@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from earmark import __version__
-from earmark.distributed.counting import CountTask, PartCounts, merge_bounded
+from earmark.distributed.counting import (
+    CountTask,
+    GatheredRows,
+    PartCounts,
+    PartRows,
+    merge_bounded,
+)
 from earmark.distributed.executor import (
     Executor,
     Item,
@@ -25,7 +31,6 @@ from earmark.distributed.executor import (
     made,
     merge_tree,
 )
-from earmark.distributed.rows import GatheredRows, PartRows
 from earmark.distributed.sampling import DrawnDocuments, Sample
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError, ModelFormatError

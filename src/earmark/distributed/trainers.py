@@ -10,17 +10,19 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from earmark.distributed.counting import CountTask, PartCounts, cut_to_fit
-from earmark.distributed.executor import Executor, Regions, merge_tree, merged
-from earmark.distributed.hierarchical import fit_hierarchical
-from earmark.distributed.rows import (
+from earmark.distributed.counting import (
+    CountTask,
     GatheredRows,
     MatrixTask,
+    PartCounts,
     PartedRows,
     PartRows,
     class_counts,
+    cut_to_fit,
     weights_of,
 )
+from earmark.distributed.executor import Executor, Regions, merge_tree, merged
+from earmark.distributed.hierarchical import fit_hierarchical
 from earmark.distributed.sampling import Sample, SampleTask, room_of
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError, NotSupportedError

@@ -18,9 +18,9 @@ import numpy as np
 from earmark.exceptions import ModelFormatError
 from earmark.parameters import with_new_names
 from earmark.persistence import nodes
-from earmark.persistence.canonical import Json
 from earmark.persistence.nodes import Array, Given, Place, Table, unpack_strings
 from earmark.persistence.schema import Checker, Schemas
+from earmark.persistence.tensor_file import Json
 from earmark.typing import SparseMatrix
 
 _KEYS = (str, int, float, bool, type(None), np.generic)

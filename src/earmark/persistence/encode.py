@@ -12,9 +12,8 @@ import numpy as np
 
 from earmark.exceptions import NotSupportedError
 from earmark.persistence import nodes
-from earmark.persistence.canonical import Json
 from earmark.persistence.nodes import Array, Place, Table, class_name, pack_strings
-from earmark.persistence.tensor_file import storable
+from earmark.persistence.tensor_file import Json, storable
 from earmark.typing import SparseMatrix
 
 _KEYS = (str, int, float, bool, type(None))

@@ -10,12 +10,12 @@ from typing import Any
 
 from earmark import __version__
 from earmark.exceptions import ModelFormatError, NotSupportedError
-from earmark.persistence import canonical, tensor_file
-from earmark.persistence.canonical import Json
+from earmark.persistence import tensor_file
 from earmark.persistence.decode import decode
 from earmark.persistence.encode import encode
 from earmark.persistence.nodes import Given, Table, class_name
 from earmark.persistence.schema import Schemas
+from earmark.persistence.tensor_file import Json, dump_json, parse_json
 from earmark.typing import FilePath, JsonObject
 
 _FIELDS = ("earmark_version", "metadata", "tree")
@@ -138,8 +138,8 @@ def _plain_metadata(metadata: Mapping[str, Json] | None) -> dict[str, Json]:
     """The metadata, which must come back from JSON as they went in."""
     plain = dict(metadata or {})
     try:
-        text = canonical.dump({"metadata": plain})
-        same = canonical.parse(text, "the manifest") == {"metadata": plain}
+        text = dump_json({"metadata": plain})
+        same = parse_json(text, "the manifest") == {"metadata": plain}
     except (TypeError, ValueError, RecursionError) as error:
         raise NotSupportedError(f"metadata must be plain JSON data: {error}") from error
     if not same:

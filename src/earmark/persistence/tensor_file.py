@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO
+from math import isfinite
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +24,19 @@ from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as tensor_bytes
 
 from earmark.exceptions import ModelFormatError, NotSupportedError
-from earmark.persistence import canonical
 from earmark.typing import FilePath, JsonObject
 from earmark.whole_files import write_whole
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 FORMAT_VERSION = 2
 MAX_MANIFEST = 16 * 2**20
 MAX_HEADER = 64 * 2**20
+
+MAX_DEPTH = 128
+# No number that we write in JSON is longer than -9223372036854775808.
+_MAX_DIGITS = 20
+_NOT_BRACKETS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[^\[\]{}"]+', re.DOTALL)
 
 _OPENING = b'{"__metadata__":{"earmark":"'
 _ZEROS = b"0" * 64
@@ -74,7 +82,7 @@ def build(
     manifest: JsonObject, tensors: Mapping[str, NDArray[np.generic]]
 ) -> list[bytes | memoryview]:
     """The bytes of a file, in pieces."""
-    text = canonical.dump(manifest)
+    text = dump_json(manifest)
     if len(text) > MAX_MANIFEST:
         raise NotSupportedError(
             f"the manifest would take {len(text)} bytes, at most {MAX_MANIFEST} "
@@ -191,14 +199,14 @@ def _fault(header: bytes, size: int) -> str:
 
 def _manifest(header: bytes) -> JsonObject:
     """The manifest in the metadata of a header whose checksum is right."""
-    table = canonical.parse_any(header[8:], "the header")
+    table = _parsed(header[8:], "the header")
     metadata = table.get("__metadata__") if isinstance(table, dict) else None
     if not isinstance(metadata, dict) or list(metadata) != ["earmark"]:
         raise ModelFormatError("the header must have one metadata entry, earmark")
     text = metadata["earmark"]
     if not isinstance(text, str) or not text.isascii() or len(text) > MAX_MANIFEST + 90:
         raise ModelFormatError(f"the manifest must be at most {MAX_MANIFEST} of ASCII")
-    manifest = canonical.parse(text.split(" ", 2)[2].encode(), "the manifest")
+    manifest = parse_json(text.split(" ", 2)[2].encode(), "the manifest")
     if not isinstance(manifest, dict):
         raise ModelFormatError("the manifest must be a JSON object")
     return manifest
@@ -235,3 +243,77 @@ def recognize(head: bytes) -> str:
             advice = "; earmark never loads pickles" if name == _PICKLE else ""
             return f": it looks like {name}{advice}"
     return ": it looks like text" if _TEXT.issuperset(head) else ""
+
+
+# -- canonical JSON: one value has one spelling, and only that spelling is read ------
+
+
+def dump_json(value: object) -> bytes:
+    """Spell ``value`` with sorted keys, no spaces and ASCII only."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text.encode("ascii")
+
+
+def parse_json(text: bytes, what: str) -> Json:
+    """Read canonical JSON; ``what`` names the text in the error message."""
+    value = _parsed(text, what)
+    if dump_json(value) != text:
+        raise ModelFormatError(
+            f"{what} is not spelled canonically (sorted keys, no spaces); "
+            "it was not written by earmark"
+        )
+    return value
+
+
+def _parsed(text: bytes, what: str) -> Json:
+    """Read JSON in any spelling, with bounds on nesting and digits."""
+    depth = _depth(text)
+    if depth > MAX_DEPTH:
+        raise ModelFormatError(
+            f"{what} is nested {depth} levels deep, at most {MAX_DEPTH} are read"
+        )
+    try:
+        value: Json = json.loads(
+            text.decode(),
+            object_pairs_hook=_unique,
+            parse_float=_finite,
+            parse_int=_small_int,
+            parse_constant=_no_constant,
+        )
+    except (ValueError, RecursionError) as error:
+        raise ModelFormatError(f"{what} is not valid JSON: {error}") from error
+    return value
+
+
+def _depth(text: bytes) -> int:
+    """How deep the brackets outside strings nest, without recursion."""
+    brackets = np.frombuffer(_NOT_BRACKETS.sub(b"", text), dtype=np.uint8)
+    opening = (brackets == ord("[")) | (brackets == ord("{"))
+    steps = np.where(opening, 1, -1)
+    return int(np.cumsum(steps).max(initial=0))
+
+
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {twice!r} occurs twice")
+    return table
+
+
+def _small_int(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError(f"a whole number of {len(digits)} digits")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not isfinite(number):
+        raise ValueError(f"{digits[:40]} is not a finite number")
+    return number
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number in JSON")

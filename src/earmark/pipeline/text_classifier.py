@@ -13,23 +13,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from earmark.decision.abstaining import Confidence, ErrorRate
+from earmark.decision.abstaining import Confidence, ErrorRate, Promising
 from earmark.decision.any_of import offered_if
-from earmark.decision.calibration import LearnedConfidence
 from earmark.decision.decision import (
     Decision,
     Scores,
     one_of_decision,
     with_abstain_label,
 )
-from earmark.decision.evidence import Evidence, Judge, Promise, Training
-from earmark.decision.guarantee import (
-    Coverages,
-    Threshold,
-    checked_coverages,
-    several_words,
-    words_per_label,
-)
+from earmark.decision.evidence import Evidence, Judge, Training
+from earmark.decision.guarantee import Coverages, several_words, words_per_label
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
 from earmark.encoders.by_name import Encoder, require_encoder
 from earmark.evaluation.report.text import ForeignDocuments, telling_documents
@@ -41,7 +34,7 @@ from earmark.exceptions import (
 )
 from earmark.folds import take
 from earmark.models.registry import BuildOptions
-from earmark.parameters import Limits, check_declared, seed_of, with_parameters
+from earmark.parameters import Limits, seed_of, with_parameters
 from earmark.pipeline.choice import (
     Data,
     build_engine,
@@ -115,7 +108,7 @@ def _offered(name: str) -> offered_if:
 
 
 @with_parameters()
-class TextClassifier(ClassifierMixin, BaseEstimator):
+class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     """Classify raw text: read, count, fit, decide, explain, save.
 
     Parameters
@@ -221,17 +214,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     engine_: Engine = field(init=False)
     classes_: Labels = field(init=False)
-    evidence_: Evidence | None = field(init=False)
     novelty_: NoveltyDetector | None = None
-    learned_confidence_: LearnedConfidence | None = None
-    class_sizes_: IntVector | None = None
     model_name_: str = field(init=False)
     reasons_: list[str] = field(init=False)
     seed_: int | None = None
     n_columns_: int | None = None
-    _transient = ("_promised",)
-    # Parameters of the promise, and the promise: found once, not for each text.
-    _promised: tuple[tuple[object, ...], Promise] | None = None
 
     model: Any = field(default="auto", kw_only=False)
     regions: Any = None
@@ -432,13 +419,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def _judge(self) -> Judge:
         return Judge(self.classes_, self.is_multi_label_, ranked=self._ranked)
 
-    def _ranked(self, scores: Scores, texts: RegionTexts) -> Scores:
-        """Scores with the learned certainty, if there is one."""
-        if self.learned_confidence_ is None:
-            return scores
-        assert self.class_sizes_ is not None
-        return self.learned_confidence_.ranked(scores, self.class_sizes_, texts)
-
     @_offered("partial_fit")
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn more documents, exactly, for the models that can.
@@ -569,46 +549,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         from earmark.pipeline.files import save_classifier  # brings every model
 
         save_classifier(self, path, metadata, allow_callables=allow_callables)
-
-    # -- what is promised --------------------------------------------------------
-
-    @property
-    def thresholds_(self) -> list[Threshold]:
-        """From which certainty on it answers; empty when it always does.
-
-        One threshold, or with several labels per document one for each label.
-        ``summary()`` says in words what is promised.
-        """
-        return list(self._promise().thresholds)
-
-    @property
-    def threshold_(self) -> float | FloatVector:
-        """The confidence from which on it answers: 0 always, inf never.
-
-        With several labels per document an array: the distance of each label's score
-        from its cut.
-        """
-        return self._promise().value
-
-    @property
-    def coverage_(self) -> float:
-        """Share of the calibration documents (or label decisions) answered."""
-        return self._promise().coverage
-
-    @property
-    def guaranteed_error_(self) -> float | None:
-        """``max_error`` if it is promised, else None."""
-        return self._promise().guaranteed_error
-
-    @property
-    def estimated_error_(self) -> float | None:
-        """Share of wrong answers among those seen, when nothing is promised."""
-        return self._promise().estimated_error
-
-    @property
-    def n_missing_(self) -> int | None:
-        """Labelled documents missing when nothing is answered; None: no use."""
-        return self._promise().n_missing
 
     # -- what it can tell ----------------------------------------------------------
 
@@ -809,34 +749,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
                 "max_novelty set (earmark train --novelty), or call measure_novelty "
                 "with them; what was known is gone after partial_fit and forget."
             )
-        if self.max_error is None:
-            return decision
-        if self.evidence_ is None:
-            raise DataError(
-                "max_error needs to know how accurate the answers are: fit with "
-                "max_error set (earmark train --max-error), with calibration=(X, y), "
-                "or call measure_confidence with the training documents; what was "
-                "known is gone after partial_fit and forget."
-            )
-        return decision.at(self.thresholds_)
-
-    def _check_promise(self) -> None:
-        """Raise unless an error rate and a confidence that can be meant are set."""
-        check_declared(self)
-        if self.min_coverage is not None:
-            checked_coverages(self.min_coverage, "TextClassifier.")
-
-    def _promise(self) -> Promise:
-        """What ``max_error`` comes to, as long as it is not set anew."""
-        if self.max_error is None or self.evidence_ is None:
-            return Promise()
-        covered = self.min_coverage
-        key = (self.max_error, self.confidence, covered, self.max_novelty)
-        if self._promised is None or self._promised[0] != key:
-            evidence = self.evidence_.among_ordinary(self.max_novelty)
-            promise = evidence.promise(self.max_error, self.confidence, covered)
-            self._promised = (key, promise)
-        return self._promised[1]
+        return self._kept(decision)
 
     def _refusals(self) -> dict[str, str]:
         if "engine_" in vars(self):
@@ -889,12 +802,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     def _rest_on(self, evidence: Evidence | None) -> None:
         if evidence is None:
             self.learned_confidence_ = self.class_sizes_ = None
-        self.evidence_ = evidence
-        self._promised = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {k: v for k, v in state.items() if k not in self._transient}
+        super()._rest_on(evidence)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
