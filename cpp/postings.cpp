@@ -26,7 +26,10 @@ struct Candidate {
 // The k best of what is offered; the worst of them is at hand.
 class Best {
   public:
-    explicit Best(std::size_t k) : k_(k) {}
+    // `found` has at most k.
+    Best(std::size_t k, std::vector<Candidate>&& found) : k_(k), found_(std::move(found)) {
+        std::make_heap(found_.begin(), found_.end());
+    }
 
     void offer(const Candidate& one) {
         if (found_.size() == k_) {
@@ -39,7 +42,6 @@ class Best {
     }
     // What a score must reach to be among them; `floor` while there are fewer than k.
     double least(double floor) const { return found_.size() == k_ ? found_.front().score : floor; }
-    const std::vector<Candidate>& found() const { return found_; }
     const std::vector<Candidate>& sorted() {
         std::sort_heap(found_.begin(), found_.end());
         return found_;
@@ -48,6 +50,35 @@ class Best {
   private:
     std::size_t k_;
     std::vector<Candidate> found_;
+};
+
+// The k best of many, found by cutting a list back whenever it is long: where k is not
+// small this costs less than a heap, and the bar may lag behind.
+class Shortlist {
+  public:
+    Shortlist(std::size_t k, float floor) : k_(k), bar_(floor) { list_.reserve(room()); }
+
+    float bar() const { return bar_; }
+    void add(const Candidate& one) {
+        list_.push_back(one);
+        if (list_.size() == room()) cut();
+    }
+    std::vector<Candidate> take() {
+        if (list_.size() > k_) cut();
+        return std::move(list_);
+    }
+
+  private:
+    std::size_t room() const { return 2 * k_ + 16; }
+    void cut() {
+        std::nth_element(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(k_ - 1), list_.end());
+        list_.resize(k_);
+        bar_ = static_cast<float>(list_.back().score);
+    }
+
+    std::size_t k_;
+    float bar_;
+    std::vector<Candidate> list_;
 };
 
 // Calls take(d) for each document whose score is above what above() says at that moment.
@@ -80,21 +111,6 @@ struct Lengths {
         while (level > 0 && of[level - 1] <= kMostLeftOut) --level;
         return level;
     }
-};
-
-// One query as a dense vector, and a bit for each of its terms: most terms of a row are
-// not in the query, and the bits stay in the nearest cache.
-struct Query {
-    std::vector<double> weight;
-    std::vector<std::uint64_t> bits;
-
-    explicit Query(std::size_t n_terms) : weight(n_terms, 0.0), bits(n_terms / 64 + 1, 0) {}
-    bool has(std::int32_t term) const { return bits[term >> 6] >> (term & 63) & 1; }
-    void add(std::int32_t term, double value) {
-        weight[term] += value;
-        bits[term >> 6] |= std::uint64_t(1) << (term & 63);
-    }
-    void remove(std::int32_t term) { weight[term] = 0.0, bits[term >> 6] = 0; }
 };
 
 // The most similar rows wanted of each query, and where they go.
@@ -154,20 +170,21 @@ class Postings {
         const Wanted wanted{exclude.data(), is_signed, static_cast<std::int64_t>(k), out_similarity.data(),
                             out_docs.data()};
         nb::gil_scoped_release release;
-        Query query(hot_.size());
+        std::vector<double> query(hot_.size(), 0.0);
         std::vector<float> sums(rows_.n_rows);
         for (std::int64_t q = 0; q < queries.n_rows; ++q)
             search(queries, q, scores ? scores->data() + q * rows_.n_rows : nullptr, wanted, query, sums);
     }
 
   private:
-    // `query` is empty before and after.
+    // `query`, a weight per term, is all 0 before and after.
     void search(const SparseRows& queries, std::int64_t q, const float* hot_scores, const Wanted& wanted,
-                Query& query, std::vector<float>& sums) const {
+                std::vector<double>& query, std::vector<float>& sums) const {
         const std::int64_t begin = queries.indptr[q], end = queries.indptr[q + 1], n = rows_.n_rows;
-        for (std::int64_t p = begin; p < end; ++p) query.add(queries.indices[p], queries.data[p]);
+        for (std::int64_t p = begin; p < end; ++p) query[queries.indices[p]] += queries.data[p];
         const Lengths lengths = lengths_of(queries, begin, end);
-        int level = lengths.first();
+        // Where many are wanted, few can be ruled out.
+        int level = wanted.k > kFew ? kLevels : lengths.first();
         if (hot_scores) {
             std::copy(hot_scores, hot_scores + n, sums.begin());
         } else {
@@ -187,27 +204,32 @@ class Postings {
         }
         if (level < kLevels)
             for (std::int64_t d = 0; d < n; ++d) sums[d] += lengths.of[level] * light_[level * n + d];
-        scan(sums.data(), n, least,
-             [&](std::int64_t d) { best.offer({exact(d, query), static_cast<std::int32_t>(d)}); });
+        scan(sums.data(), n, least, [&](std::int64_t d) {
+            best.offer({exact(d, query), static_cast<std::int32_t>(d)});
+        });
         const auto& found = best.sorted();
         for (std::size_t i = 0; i < found.size() && found[i].score > 0.0; ++i) {
             wanted.similarity[q * wanted.k + i] = found[i].score;
             wanted.docs[q * wanted.k + i] = found[i].doc;
         }
-        for (std::int64_t p = begin; p < end; ++p) query.remove(queries.indices[p]);
+        for (std::int64_t p = begin; p < end; ++p) query[queries.indices[p]] = 0.0;
     }
 
     // The k documents of the largest sums, scored exactly; their sums are crossed out.
-    Best first_best(std::vector<float>& sums, std::int64_t k, float floor, const Query& query) const {
-        Best first(k), best(k);
-        scan(sums.data(), rows_.n_rows, [&] { return static_cast<float>(first.least(floor)); },
-             [&](std::int64_t d) { first.offer({sums[d], static_cast<std::int32_t>(d)}); });
-        for (const auto& one : first.found()) prefetch_row(one.doc);
-        for (const auto& one : first.found()) {
-            best.offer({exact(one.doc, query), one.doc});
+    Best first_best(std::vector<float>& sums, std::int64_t k, float floor, const std::vector<double>& query) const {
+        Shortlist largest(k, floor);
+        scan(
+            sums.data(), rows_.n_rows, [&] { return largest.bar(); },
+            [&](std::int64_t d) {
+                largest.add({sums[d], static_cast<std::int32_t>(d)});
+            });
+        std::vector<Candidate> first = largest.take();
+        for (const auto& one : first) prefetch_row(one.doc);
+        for (auto& one : first) {
             sums[one.doc] = -std::numeric_limits<float>::infinity();
+            one.score = exact(one.doc, query);
         }
-        return best;
+        return Best(k, std::move(first));
     }
 
     // How many sums, with the most that the terms above a level can add, are above a bar.
@@ -219,10 +241,10 @@ class Postings {
     }
 
     // The product of a row with the query, term by term in order.
-    double exact(std::int64_t d, const Query& query) const {
+    double exact(std::int64_t d, const std::vector<double>& query) const {
         double sum = 0.0;
         for (std::int64_t p = rows_.indptr[d]; p < rows_.indptr[d + 1]; ++p)
-            if (query.has(rows_.indices[p])) sum += query.weight[rows_.indices[p]] * rows_.data[p];
+            sum += query[rows_.indices[p]] * rows_.data[p];
         return sum;
     }
 
