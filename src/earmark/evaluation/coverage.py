@@ -33,6 +33,12 @@ from earmark.typing import (
 )
 
 
+def spread(n_points: int, most: int) -> IntVector:
+    """At most so many of the points of a curve: evenly, with the first and the last."""
+    places = np.linspace(0, n_points - 1, min(n_points, most))
+    return np.unique(places.round().astype(np.int64))
+
+
 @dataclass(frozen=True, eq=False)
 class AccuracyCoverage(Result):
     """The accuracy/coverage curve of a set of predictions.
@@ -108,12 +114,7 @@ class AccuracyCoverage(Result):
 
     def to_dict(self, max_points: int = 200) -> JsonObject:
         """Plain values for JSON; long curves are thinned to ``max_points``."""
-        n_points = len(self.coverage)
-        keep = np.arange(n_points)
-        if n_points > max_points:  # evenly spread, first and last included
-            keep = np.unique(
-                np.linspace(0, n_points - 1, max_points).round().astype(int)
-            )
+        keep = spread(len(self.coverage), max_points)
         return {
             "coverage": self.coverage[keep].tolist(),
             "accuracy": self.accuracy[keep].tolist(),

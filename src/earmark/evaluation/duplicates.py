@@ -110,7 +110,6 @@ def group_near_duplicates(
 
 def group_equal_rows(X: DocumentsLike) -> DuplicateGroups:
     """Group equal rows of a dense or sparse matrix."""
-    seen: dict[bytes, int] = {}
     if sparse.issparse(X):
         rows = sparse.csr_array(X, copy=True)
         rows.sum_duplicates()
@@ -125,8 +124,7 @@ def group_equal_rows(X: DocumentsLike) -> DuplicateGroups:
             row.tobytes() if row.dtype != object else repr(row.tolist()).encode()
             for row in dense
         )
-    first = [seen.setdefault(key, number) for number, key in enumerate(keys)]
-    return _numbered(np.array(first, np.int64))
+    return _by_key(keys)
 
 
 def duplicates_across(
@@ -300,6 +298,13 @@ def _numbered(first: IntVector) -> DuplicateGroups:
     return DuplicateGroups(np.unique(first, return_inverse=True)[1].astype(np.int64))
 
 
+def _by_key(keys: Iterable[object]) -> DuplicateGroups:
+    """Groups of documents with the same key."""
+    seen: dict[object, int] = {}
+    numbers = [seen.setdefault(key, len(seen)) for key in keys]
+    return DuplicateGroups(np.array(numbers, np.int64))
+
+
 def texts_of(X: DocumentsLike) -> list[str] | None:
     """One string per document, or None when X holds no strings."""
     if sparse.issparse(X):
@@ -326,18 +331,22 @@ def texts_of(X: DocumentsLike) -> list[str] | None:
 
 _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 2**64)
+# Which bytes belong to words: ASCII letters, digits, _, and all beyond ASCII.
+_WORD_BYTES = np.array(
+    [b > 127 or chr(b).isalnum() or chr(b) == "_" for b in range(256)]
+)
 
 
 def word_hashes(texts: list[str]) -> tuple[Hashes, IntVector]:
     """Case-blind hashes of all words (letters, digits, _), and each text's number."""
     encoded = [text.lower().encode("utf-8", errors="replace") for text in texts]
     joined = np.frombuffer(b" " + b" ".join(encoded) + b" ", np.uint8)
-    inside = _word_bytes()[joined]
+    inside = _WORD_BYTES[joined]
     edges = np.flatnonzero(np.diff(inside.view(np.int8))) + 1
     starts, ends = edges[::2], edges[1::2]
     # B^i and B^-i mod 2^64 for each place i.
-    up, down = (_geometric(factor, len(joined)) for factor in (_BASE, _INVERSE))
-    terms = (joined.astype(np.uint64) + np.uint64(1)) * up[: len(joined)]
+    up, down = (_powers(factor, len(joined)) for factor in (_BASE, _INVERSE))
+    terms = (joined.astype(np.uint64) + np.uint64(1)) * up
     prefix = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
     hashes = (prefix[ends] - prefix[starts]) * down[starts]
     hashes ^= hashes >> np.uint64(31)
@@ -346,23 +355,11 @@ def word_hashes(texts: list[str]) -> tuple[Hashes, IntVector]:
     return hashes, np.diff(before, prepend=0)
 
 
-@functools.cache
-def _word_bytes() -> NDArray[np.bool_]:
-    """Which bytes belong to words: ASCII letters, digits, _, and all beyond ASCII."""
-    table = np.zeros(256, dtype=bool)
-    table[128:] = True
-    for byte in range(128):
-        table[byte] = chr(byte).isalnum() or chr(byte) == "_"
-    return table
-
-
-def _geometric(factor: int, length: int) -> NDArray[np.uint64]:
-    """1, factor, factor^2, ... by doubling."""
-    powers = np.ones(1, np.uint64)
-    while len(powers) < length:
-        step = np.uint64(pow(factor, len(powers), 2**64))
-        powers = np.concatenate([powers, powers * step])
-    return powers[:length]
+def _powers(factor: int, length: int) -> Hashes:
+    """1, factor, factor^2, ... mod 2^64."""
+    factors = np.full(length, factor, np.uint64)
+    factors[:1] = 1
+    return np.multiply.accumulate(factors)
 
 
 def group_copies(X: DocumentsLike, *, whole: bool = False) -> DuplicateGroups:
@@ -375,13 +372,9 @@ def group_copies(X: DocumentsLike, *, whole: bool = False) -> DuplicateGroups:
     # Only texts that begin and end with the same words need be compared in full.
     ends = [_first_and_last_words(text) for text in texts]
     shared = Counter(ends)
-    seen: dict[object, int] = {}
-    keys = (
+    return _by_key(
         " ".join(text.lower().split()) if shared[end] > 1 else row
         for row, (text, end) in enumerate(zip(texts, ends, strict=True))
-    )
-    return DuplicateGroups(
-        np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)
     )
 
 

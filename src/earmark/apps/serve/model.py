@@ -27,6 +27,7 @@ from earmark.apps.web.replies import Refusal, finite
 from earmark.decision import Decision, Threshold
 from earmark.decision.novelty import USUAL_LEVEL
 from earmark.documents import Documents
+from earmark.evaluation.labels import plain
 from earmark.exceptions import DataError, EarmarkError
 from earmark.parameters import offers
 from earmark.pipeline import TextClassifier
@@ -63,7 +64,7 @@ class ServedModel:
         self.takes_texts = names is None or split
         # A single text is the region "text".
         self.regions = ["text"] if names is None or split else names
-        self.labels = [_plain(label) for label in classifier.classes_.tolist()]
+        self.labels = classifier.classes_.tolist()
         self.any_of = classifier.is_multi_label_
         evidence = None if self.any_of else classifier.evidence_
         self.can_abstain = evidence is not None
@@ -201,8 +202,8 @@ def explanation_data(explanation: Any) -> JsonObject:
     """An explanation as plain data; what is not shown is summed up in ``rest``."""
     rest = sum(t.contribution for t in explanation.terms[_TERMS_SHOWN:])
     return {
-        "label": _plain(explanation.label),
-        "runner_up": _plain(explanation.runner_up),
+        "label": plain(explanation.label),
+        "runner_up": plain(explanation.runner_up),
         "score": finite(explanation.score),
         "terms": [
             {"term": t.term, "contribution": finite(t.contribution)}
@@ -213,10 +214,6 @@ def explanation_data(explanation: Any) -> JsonObject:
         "constants": {k: finite(v) for k, v in explanation.constants.items()},
         "note": explanation.note,
     }
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 class MicroBatcher:

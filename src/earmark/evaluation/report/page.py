@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from earmark.evaluation.coverage import spread
 from earmark.evaluation.report.text import percent, targets, telling_documents
 from earmark.evaluation.significance import wilson_interval
 from earmark.typing import ArrayLike, JsonObject
@@ -222,8 +223,7 @@ def _class_rows(report: Report) -> list[JsonObject]:
 
 def _slider(curve: AccuracyCoverage) -> JsonObject:
     """What every threshold would answer, and how much of it is right."""
-    points = np.unique(np.linspace(0, len(curve.coverage) - 1, _SLIDER_STEPS).round())
-    chosen = points.astype(np.int64)
+    chosen = spread(len(curve.coverage), _SLIDER_STEPS)
     right = np.round(curve.accuracy[chosen] * curve.answered[chosen])
     return {
         "curve": {

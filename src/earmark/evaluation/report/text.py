@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import scipy
 
+from earmark.evaluation.result import Result
 from earmark.evaluation.significance import wilson_interval
 from earmark.typing import FloatVector, IntVector, JsonObject
 
@@ -61,7 +62,7 @@ def count_of(number: int, noun: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class ForeignDocuments:
+class ForeignDocuments(Result):
     """Which documents are called foreign, and whether they are more than chance."""
 
     level: float
@@ -106,13 +107,8 @@ class ForeignDocuments:
 
     def to_dict(self) -> JsonObject:
         """Plain Python values."""
-        return {
-            "level": self.level,
-            "share": self.share,
-            "more_than_chance": self.is_more_than_chance,
-            "documents": self.documents.tolist(),
-            "p_values": self.p_values.tolist(),
-        }
+        more = {"share": self.share, "more_than_chance": self.is_more_than_chance}
+        return super().to_dict() | more
 
 
 def telling_documents(report: Report, most: int = 10) -> tuple[list[int], list[int]]:
