@@ -9,6 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from earmark.evaluation import (
+    ConfusionMatrix,
     Report,
     SideBySide,
     mcnemar_exact,
@@ -286,3 +287,11 @@ def test_a_label_with_a_line_end_does_not_tear_its_row():
 def test_a_section_without_documents_is_left_out():
     page = Report.from_predictions(["a", "b"], ["a", "a"], texts=["p", "q"]).to_html()
     assert 'id="mistakes"' not in page
+
+
+def test_every_result_is_written_as_json(tmp_path):
+    matrix = ConfusionMatrix.from_predictions(np.array([0, 1, 1]), np.array([0, 1, 0]))
+    path = tmp_path / "matrix.json"
+    content = json.loads(matrix.to_json(path))
+    assert content == json.loads(path.read_text("utf-8")) == matrix.to_dict()
+    assert content["classes"] == [0, 1]

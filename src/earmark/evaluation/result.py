@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -14,6 +16,9 @@ from sklearn.utils.validation import has_fit_parameter
 from earmark.parameters import offers
 from earmark.progress import tracked
 from earmark.typing import DocumentsLike, Estimator, JsonObject, LabelsLike
+from earmark.whole_files import write_whole
+
+Path = str | os.PathLike[str]
 
 # Called after each fit with (done, total, name).
 Progress = Callable[[int, int, str], None]
@@ -25,15 +30,33 @@ class Result:
     def to_dict(self) -> JsonObject:
         """Plain values for JSON."""
         named: Any = self
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(named)}
+        return {f.name: as_data(getattr(self, f.name)) for f in fields(named)}
+
+    def to_json(self, path: Path | None = None) -> str:
+        """The same as JSON text, also written to ``path`` if one is given."""
+        content = as_data(self.to_dict())
+        text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
+        written(f"{text}\n", path)
+        return text
 
 
-def _plain(value: Any) -> Any:
+def as_data(value: Any) -> Any:
+    """What a result holds as plain values: results, arrays, facts by name, lists."""
     if isinstance(value, Result):
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    if isinstance(value, Mapping):
+        return {name: as_data(item) for name, item in value.items()}
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    return [as_data(item) for item in value] if is_list else value
+
+
+def written(text: str, path: Path | None) -> str:
+    """The text, also written to ``path`` if one is given."""
+    if path is not None:
+        write_whole(path, text)
+    return text
 
 
 def fresh(estimator: Estimator, seed: int) -> Estimator:

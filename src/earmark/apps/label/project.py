@@ -23,7 +23,7 @@ from earmark.documents import Documents
 from earmark.exceptions import DataError
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.labelling import LabellingLoop
-from earmark.pipeline.labelling.learners import Answers
+from earmark.pipeline.labelling.learners import Answers, classes_of
 from earmark.typing import FloatMatrix, JsonObject
 from earmark.whole_files import locked_file
 
@@ -297,7 +297,7 @@ def fit_model(session: Session) -> TextClassifier:
     """A classifier of all answers; the random checks only calibrate its promise."""
     loop, documents = session.loop, session.documents
     lessons, checks = loop.lessons(), loop.checks()
-    classes = {label for answer in lessons.values() for label in answer}
+    classes = classes_of(lessons)
     if len(classes) < 2:
         raise Refusal(409, "too_early", "answer documents of two labels at least.")
     rest = [d for d in range(len(documents)) if d not in lessons and d not in checks]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,7 +36,7 @@ from earmark.evaluation.report.text import (
     summary_sentences,
     text_table,
 )
-from earmark.evaluation.result import Result
+from earmark.evaluation.result import Path, Result, as_data, written
 from earmark.evaluation.significance import PairedTest, holm, mcnemar_exact
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
@@ -51,13 +49,11 @@ from earmark.typing import (
     JsonObject,
     Label,
 )
-from earmark.whole_files import write_whole
 
 __all__ = ["Report", "SideBySide"]
 
 Terms = Sequence[tuple[str, float]]
 Names = tuple[Label, ...] | None
-Path = str | os.PathLike[str]
 # Documents that one model gets right and the other does not.
 _MOST_EXAMPLES = 10
 
@@ -210,12 +206,12 @@ class Report(Result):
         listed = ("learning_curve", "label_errors", "findings")
         for name in (*measured, *listed, "header", "timing", "fingerprint"):
             if (part := getattr(self, name)) is not None:
-                content[name] = _as_data(part)
+                content[name] = as_data(part)
         if self.threshold is not None:
             content["threshold"] = self.threshold
         if self.top_terms is not None:
             content["top_terms"] = [
-                {"label": label, "terms": _term_list(terms)}
+                {"label": label, "terms": as_data(terms)}
                 for label, terms in self.top_terms.items()
             ]
         if self.hidden_nodes is not None:
@@ -223,7 +219,7 @@ class Report(Result):
                 {
                     "label": label,
                     "nodes": [
-                        {"share": float(share), "terms": _term_list(terms)}
+                        {"share": float(share), "terms": as_data(terms)}
                         for share, terms in nodes
                     ],
                 }
@@ -240,17 +236,13 @@ class Report(Result):
         head = ["class", "precision", "recall", "F1", "documents"]
         return html_block(self.title, self.sentences, head, rows)
 
-    def to_json(self, path: Path | None = None) -> str:
-        """The report as JSON text, also written to ``path`` if one is given."""
-        return _as_json(self.to_dict(), path)
-
     def to_html(self, path: Path | None = None) -> str:
         """The report as one HTML page that needs no network; written to ``path``.
 
         The file appears atomically and stays under 3 MB: examples are
         cut to about 1,000 characters and limited in number.
         """
-        return _written(render_page(self), path)
+        return written(render_page(self), path)
 
 
 def _measured(
@@ -284,39 +276,8 @@ def _measured(
     return measured
 
 
-def _as_data(part: Any) -> Any:
-    """A part as plain values: facts by name, a list of results, or one result."""
-    if isinstance(part, Mapping):
-        return dict(part)
-    if isinstance(part, Sequence):
-        return [item.to_dict() for item in part]
-    return part.to_dict()
-
-
-def _term_list(terms: Terms) -> list[list[Label]]:
-    return [[term, float(weight)] for term, weight in terms]
-
-
-def _plain(value: Any) -> Any:
-    """What json does not know: numpy values, and anything else by its text."""
-    return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
-
-
-def _as_json(content: JsonObject, path: Path | None) -> str:
-    text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain)
-    _written(f"{text}\n", path)
-    return text
-
-
-def _written(text: str, path: Path | None) -> str:
-    """The text, also written to ``path`` if one is given."""
-    if path is not None:
-        write_whole(path, text)
-    return text
-
-
 @dataclass(frozen=True, eq=False)
-class SideBySide:
+class SideBySide(Result):
     """Reports of several models on one test set; the first is what others are held to.
 
     Attributes
@@ -453,16 +414,10 @@ class SideBySide:
 
     def to_dict(self) -> JsonObject:
         """Plain values: every report, and the tests against the first."""
-        return {
-            "models": {name: report.to_dict() for name, report in self.reports.items()},
-            "tests": {name: test.to_dict() for name, test in self.tests.items()},
-            "summary": self.sentences,
-        }
-
-    def to_json(self, path: Path | None = None) -> str:
-        """The comparison as JSON text, also written to ``path`` if one is given."""
-        return _as_json(self.to_dict(), path)
+        parts = {"models": self.reports, "tests": self.tests}
+        content: JsonObject = as_data(parts) | {"summary": self.sentences}
+        return content
 
     def to_html(self, path: Path | None = None) -> str:
         """One HTML page that needs no network; written to ``path``."""
-        return _written(render("side_by_side.html.j2", both=self), path)
+        return written(render("side_by_side.html.j2", both=self), path)

@@ -38,6 +38,7 @@ __all__ = [
     "Fitted",
     "Learner",
     "StartedLearner",
+    "classes_of",
     "make_learner",
 ]
 
@@ -54,6 +55,11 @@ _SHARES = np.linspace(0, 1, 9)
 
 # Document number -> its labels.
 Answers = Mapping[int, tuple[str, ...]]
+
+
+def classes_of(answers: Answers) -> list[str]:
+    """The labels that the answers name, sorted."""
+    return sorted({label for answer in answers.values() for label in answer})
 
 
 class Collection:
@@ -140,21 +146,20 @@ class Learner(ABC):
         self.collection = collection
 
     @abstractmethod
-    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
-        """The model of these answers; every class has one at least."""
+    def fit(self, answers: Answers) -> Fitted:
+        """The model of these answers."""
 
-    def left_out(self, answers: Answers, classes: Sequence[str]) -> FloatMatrix:
+    def left_out(self, answers: Answers) -> FloatMatrix:
         """Log probabilities of the answered documents, each without its fold."""
-        documents = np.fromiter(answers, dtype=np.int64)
+        classes, documents = classes_of(answers), np.fromiter(answers, dtype=np.int64)
         log_proba = np.full((len(documents), len(classes)), np.log(0.5 / len(classes)))
         n_folds = min(_N_FOLDS, len(documents))
         for fold in range(n_folds):
             inside = np.arange(len(documents)) % n_folds == fold
             rest = {int(d): answers[int(d)] for d in documents[~inside]}
-            known = sorted({label for answer in rest.values() for label in answer})
-            if len(known) < 2:
+            if len(classes_of(rest)) < 2:
                 continue
-            fitted = self.fit(rest, known)
+            fitted = self.fit(rest)
             # A model of before may know classes that no answer names.
             shared = [name for name in fitted.classes if name in classes]
             places = [fitted.classes.index(name) for name in shared]
@@ -172,12 +177,10 @@ class CountLearner(Learner):
         self._known: dict[int, str] = {}
         self._statistics: ClassStatistics | None = None
 
-    def _learned(
-        self, answers: Answers, classes: Sequence[str]
-    ) -> tuple[Any, IntVector]:
+    def _learned(self, answers: Answers) -> tuple[Any, IntVector]:
         """The model of these answers, and the terms that any of them holds."""
         wanted = {document: labels[0] for document, labels in answers.items()}
-        names, statistics = np.asarray(sorted(classes)), self._statistics
+        names, statistics = np.asarray(classes_of(answers)), self._statistics
         if statistics is None or not np.array_equal(statistics.classes, names):
             statistics = ClassStatistics(names, self.collection.n_terms)
             self._statistics, self._known = statistics, {}
@@ -192,9 +195,9 @@ class CountLearner(Learner):
         seen = np.flatnonzero(statistics.document_frequency())
         return self._model.finalise(statistics.select(seen)), seen
 
-    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
+    def fit(self, answers: Answers) -> Fitted:
         """Bring the class statistics up to date, and answer for all documents."""
-        model, seen = self._learned(answers, classes)
+        model, seen = self._learned(answers)
         counts, rule = self.collection.counts, model.linear_rule()
         # Terms that no labelled document holds say nothing.
         weights = np.zeros((self.collection.n_terms, len(model.classes_)))
@@ -209,9 +212,9 @@ class CountLearner(Learner):
         names = model.classes_.tolist()
         return Fitted(names, log_proba, weights, rule.offset, counts)
 
-    def left_out(self, answers: Answers, classes: Sequence[str]) -> FloatMatrix:
+    def left_out(self, answers: Answers) -> FloatMatrix:
         """Exact leave-one-out (NB8)."""
-        model, seen = self._learned(answers, classes)
+        model, seen = self._learned(answers)
         return self._without(model, self._known, seen)
 
     def _calibrated(
@@ -248,7 +251,7 @@ class LinearLearner(Learner):
         if blend:
             self._models.append(ComplementNaiveBayes(alpha=0.1))
 
-    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
+    def fit(self, answers: Answers) -> Fitted:
         """Fit on the answers, and answer for all documents."""
         rows = np.fromiter(answers, dtype=np.int64)
         labels = np.asarray([answer[0] for answer in answers.values()])
@@ -263,9 +266,9 @@ class LinearLearner(Learner):
 class AnyOfLearner(Learner):
     """One yes/no model for each label."""
 
-    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
+    def fit(self, answers: Answers) -> Fitted:
         """Fit a model for each label; one that is always or never given is flat."""
-        rows = np.fromiter(answers, dtype=np.int64)
+        classes, rows = classes_of(answers), np.fromiter(answers, dtype=np.int64)
         features = self.collection.weights
         X = features[rows]
         weights = np.zeros((self.collection.n_terms, len(classes)))
@@ -279,7 +282,7 @@ class AnyOfLearner(Learner):
                 weights[:, c], offset[c] = both[:, 1] - both[:, 0], off[1] - off[0]
         log_odds = features @ weights + offset
         log_proba = -np.logaddexp(0.0, -log_odds)
-        return Fitted(list(classes), log_proba, weights, offset, features)
+        return Fitted(classes, log_proba, weights, offset, features)
 
 
 class StartedLearner(Learner):
@@ -299,33 +302,28 @@ class StartedLearner(Learner):
         self._log_proba = log_proba
         self._weight, self._weighed_at = 0.0, 0
 
-    def fit(self, answers: Answers, classes: Sequence[str]) -> Fitted:
+    def fit(self, answers: Answers) -> Fitted:
         """Answer for all documents, also without any answer to learn from."""
+        classes = classes_of(answers)
         names = sorted({*self._classes, *classes})
         before = _on_classes(self._log_proba, self._classes, names)
         weights = np.zeros((self.collection.n_terms, len(names)))
         offset = np.zeros(len(names))
         if len(classes) < 2:
             return Fitted(names, before, weights, offset, self.collection.weights)
-        fitted = self._learner.fit(answers, classes)
-        self._weigh(answers, classes, names, before)
+        fitted = self._learner.fit(answers)
+        self._weigh(answers, names, before)
         learned = _on_classes(fitted.log_proba, fitted.classes, names)
         mixed = self._weight * learned + (1 - self._weight) * before
         weights[:, [names.index(name) for name in fitted.classes]] = fitted.weights
         return Fitted(names, log_normalize(mixed), weights, offset, fitted.features)
 
-    def _weigh(
-        self,
-        answers: Answers,
-        classes: Sequence[str],
-        names: list[str],
-        before: FloatMatrix,
-    ) -> None:
+    def _weigh(self, answers: Answers, names: list[str], before: FloatMatrix) -> None:
         if len(answers) < max(1.25 * self._weighed_at, 8):
             return
         self._weighed_at = len(answers)
-        own = self._learner.left_out(answers, classes)
-        learned = _on_classes(own, list(classes), names)
+        own = self._learner.left_out(answers)
+        learned = _on_classes(own, classes_of(answers), names)
         before = before[np.fromiter(answers, dtype=np.int64)]
         cells = [(d, names.index(a[0])) for d, a in enumerate(answers.values())]
         rows, columns = np.asarray(cells).T

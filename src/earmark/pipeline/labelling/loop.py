@@ -25,6 +25,7 @@ from earmark.pipeline.labelling.learners import (
     Collection,
     Fitted,
     StartedLearner,
+    classes_of,
     make_learner,
 )
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
@@ -343,9 +344,9 @@ class LabellingLoop:
 
     def fitted_view(self, lessons: Answers, checks: Answers) -> View:
         """The view of given answers; touches no other state, for a thread."""
-        classes = _classes(lessons)
-        enough = len(classes) > (0 if self.any_of else 1) or self._is_started
-        fitted = self._learner.fit(lessons, classes) if enough else None
+        fewest = 1 if self.any_of else 2
+        enough = len(classes_of(lessons)) >= fewest or self._is_started
+        fitted = self._learner.fit(lessons) if enough else None
         promise = self.max_error, self.confidence
         view = self.view.after(fitted, len(lessons), checks, *promise)
         return replace(view, known=self._known(lessons))
@@ -364,10 +365,10 @@ class LabellingLoop:
 
     def left_out(self, lessons: Answers) -> tuple[list[int], list[str], FloatMatrix]:
         """Learned documents, classes, and log probabilities without the document."""
-        classes = _classes(lessons)
+        classes = classes_of(lessons)
         if len(classes) < 2:
             return [], classes, np.zeros((0, len(classes)))
-        return list(lessons), classes, self._learner.left_out(lessons, classes)
+        return list(lessons), classes, self._learner.left_out(lessons)
 
     def word_weights(self, document: int, view: View) -> FloatVector:
         """What each term adds for the guess over the runner-up."""
@@ -419,7 +420,3 @@ class LabellingLoop:
         known = np.fromiter(self.lessons(), dtype=np.int64)
         similar = self.collection.similarity(candidates, known)
         return Pick(int(candidates[similar.argmin()]), "different")
-
-
-def _classes(lessons: Answers) -> list[str]:
-    return sorted({label for answer in lessons.values() for label in answer})
