@@ -10,10 +10,10 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
     "files": 179,
-    "lines": 47742,
+    "lines": 47685,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 726,
+    "Any": 720,
     "hasattr/getattr": 40,
 }
 
