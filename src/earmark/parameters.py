@@ -219,7 +219,10 @@ def with_new_names(kind: type, state: Mapping[str, object]) -> dict[str, object]
     from sklearn.base import BaseEstimator  # costs more than the rest of this module
 
     names = getattr(kind.__dict__.get("__init__"), "renamed", {})
-    known = {names.get(name, name): value for name, value in state.items()}
+    known = {name: value for name, value in state.items() if name not in names}
+    for old, new in names.items():
+        if old in state and known.get(new) is None:
+            known[new] = state[old]
     defaults = default_parameters(kind) if issubclass(kind, BaseEstimator) else {}
     return {**defaults, **known}
 

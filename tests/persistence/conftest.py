@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from earmark.kernels.term_merge import pack_terms
 from earmark.persistence import tensor_file
-from earmark.persistence.nodes import pack_strings
 
 OPENING = b'{"__metadata__":{"earmark":"'
 
@@ -163,7 +163,7 @@ def forged(tree, tensors=None, **fields):
     for name, value in (tensors or {}).items():
         place = f"Plain.{name}"
         if isinstance(value, list):
-            arrays[place], arrays[f"{place}.offsets"] = pack_strings(value)
+            arrays[place], arrays[f"{place}.offsets"] = pack_terms(value)
         else:
             arrays[place] = np.ascontiguousarray(value).reshape(np.shape(value))
     manifest = {"earmark_version": "0", "metadata": {}, "tree": tree, **fields}

@@ -187,7 +187,7 @@ class Promising(ABC):
         return {k: v for k, v in state.items() if k not in self._transient}
 
 
-@with_parameters()
+@with_parameters(base="estimator")
 class AbstainingClassifier(Promising, WrappingClassifier):
     """Answer only where at most ``max_error`` of the answers are wrong.
 
@@ -234,8 +234,6 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         Folds for "cross_validated" and ``learn_confidence``.
     random_state : int, RandomState, Generator or None, default=0
         For the split and the folds.
-    base : classifier
-        The name of ``estimator`` before version 0.2; deprecated.
 
     Attributes
     ----------
@@ -318,7 +316,6 @@ class AbstainingClassifier(Promising, WrappingClassifier):
             what it has asked for.
 
         """
-        self._use_new_name()
         self._check_parameters()
         self._fit_params = FitParams(self, X, sample_weight, fit_params)
         y = checked_labels(self, X, y, sample_weight)
@@ -439,7 +436,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
 
     def _check_parameters(self) -> None:
         self._check_promise()
-        self._require_folds()
+        self._check_wrapping()
 
     def _fit_base(self, X: Any, y: Any, rows: IntVector | None = None) -> None:
         self.estimator_ = self._fitted(X, y, rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sized
 from dataclasses import field
@@ -130,30 +129,17 @@ class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC
     estimator: Estimator = field(default=None, kw_only=False)
     cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5
     random_state: RandomStateLike = 0
-    base: Estimator = "deprecated"
 
     @abstractmethod
     def decide(self, X: DocumentsLike) -> Decision:
         """Labels, scores, abstentions and confidence."""
 
-    def _use_new_name(self) -> None:
-        """``base`` is called ``estimator`` now."""
-        if isinstance(self.base, str) and self.base == "deprecated":
-            if self.estimator is None:
-                raise TypeError(
-                    f"{type(self).__name__}.estimator must be a classifier, got None."
-                )
-            return
-        warnings.warn(
-            f"{type(self).__name__}(base=...) is called estimator now; the old name "
-            "goes in version 0.3.",
-            FutureWarning,
-            stacklevel=3,
-        )
-        self.set_params(estimator=self.base, base="deprecated")
-
-    def _require_folds(self) -> None:
-        """Raise unless ``cv`` is a number of folds or a series of splits."""
+    def _check_wrapping(self) -> None:
+        """Raise unless there is something to fit, and ``cv`` folds or splits."""
+        if self.estimator is None:
+            raise TypeError(
+                f"{type(self).__name__}.estimator must be a classifier, got None."
+            )
         cv: object = self.cv
         if isinstance(cv, str) or not isinstance(cv, Iterable):
             require_number(self, "cv", Limits(2), whole=True)
@@ -238,7 +224,7 @@ class _Data(NamedTuple):
     seed: int
 
 
-@with_parameters()
+@with_parameters(base="estimator")
 class AnyOfClassifier(WrappingClassifier):
     """One two-class classifier and one threshold per label.
 
@@ -265,8 +251,6 @@ class AnyOfClassifier(WrappingClassifier):
         Labels fitted at a time, each in a thread; never changes the result.
     verbose : int, default=0
         1 shows on a terminal how many labels are done.
-    base : classifier
-        The name of ``estimator`` before version 0.2; deprecated.
 
     Attributes
     ----------
@@ -310,10 +294,9 @@ class AnyOfClassifier(WrappingClassifier):
 
         ``sample_weight`` and other keywords are passed on to the estimator's ``fit``.
         """
-        self._use_new_name()
         params = FitParams(self, X, sample_weight, fit_params)
         check_declared(self)
-        self._require_folds()
+        self._check_wrapping()
         truth = self._read_labels(checked_labels(self, X, y, sample_weight))
         self.estimators_: list[Any] = []
         self.threshold_ = np.zeros(len(self.classes_))

@@ -303,12 +303,10 @@ class Decision:
         return replace(self, labels=labels, abstained=abstained)
 
 
-def one_of_decision(
-    scores: Scores, classes: Labels, thresholds: Sequence[Threshold] = ()
-) -> Decision:
-    """The best label of each document, None where it is not certain enough."""
+def one_of_decision(scores: Scores, classes: Labels) -> Decision:
+    """The best label of each document."""
     best = classes[scores.choice]
-    everything = Decision(
+    return Decision(
         labels=best,
         scores=scores.readable,
         classes=classes,
@@ -317,19 +315,14 @@ def one_of_decision(
         best=best,
         certainty=scores.certainty,
     )
-    return everything.at(thresholds) if thresholds else everything
 
 
 def any_of_decision(
-    margins: FloatMatrix,
-    proba: FloatMatrix,
-    classes: Labels,
-    thresholds: Sequence[Threshold] = (),
+    margins: FloatMatrix, proba: FloatMatrix, classes: Labels
 ) -> Decision:
-    """Labels with a margin of 0 and more, where it is far enough from 0."""
-    is_label = margins >= 0
-    best = label_tuples(is_label, classes)
-    everything = Decision(
+    """Labels with a margin of 0 and more."""
+    best = label_tuples(margins >= 0, classes)
+    return Decision(
         labels=best,
         scores=proba,
         classes=classes,
@@ -338,7 +331,6 @@ def any_of_decision(
         best=best,
         certainty=margins,
     )
-    return everything.at(thresholds) if thresholds else everything
 
 
 def label_tuples(is_label: BoolVector, classes: Labels) -> Labels:

@@ -17,6 +17,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import call
 from typing import Any, Protocol, TypeAlias
 
 from earmark._optional import require
@@ -99,15 +101,14 @@ def merge_tree(results: Iterable[Result]) -> Result:
     return tree.collapse()
 
 
-@dataclass(eq=False)
-class MergedBlock:
-    """Neighbouring items -> their results, merged as in the tree of all items."""
+def _merged_block(task: Task, items: Iterable[Item]) -> Result:
+    """The results of neighbouring items, merged as in the tree of all items."""
+    return merge_tree(map(task, items))
 
-    task: Task
 
-    def __call__(self, items: Iterable[Item]) -> Result:
-        """The result of the block."""
-        return merge_tree(map(self.task, items))
+def _listed_block(task: Task, items: Iterable[Item]) -> list[Result]:
+    """The results of neighbouring items."""
+    return list(map(task, items))
 
 
 def _blocks_of(items: Sequence[Item], size: int) -> list[list[Item]]:
@@ -166,7 +167,7 @@ class DaskExecutor(Executor):
         if isinstance(items[0], Part):
             # Neighbours are merged where they were counted: less is shipped.
             items = _blocks_of([_sendable(item) for item in items], self._block(items))
-            task = MergedBlock(task)
+            task = partial(_merged_block, task)
         level = self.keep(stage, task, items)
         while len(level) > 1:
             pairs = [level[k : k + 2] for k in range(0, len(level), 2)]
@@ -189,7 +190,7 @@ class DaskExecutor(Executor):
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             sent = self.client.submit(_itself, task, pure=False)
             return [
-                self.client.submit(_run, sent, _sendable(item), pure=False)
+                self.client.submit(call, sent, _sendable(item), pure=False)
                 for item in items
             ]
 
@@ -201,10 +202,6 @@ class DaskExecutor(Executor):
 
 def _itself(value: Result) -> Any:
     return value
-
-
-def _run(task: Task, item: Item) -> Result:
-    return task(item)
 
 
 @contextmanager
@@ -286,11 +283,11 @@ class SparkExecutor(Executor):
 
     def reduce(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
         """Merge the parts of a block where they are, and the blocks here."""
-        return merge_tree(self._mapped(MergedBlock(task), items))
+        return merge_tree(self._mapped(partial(_merged_block, task), items))
 
     def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """Results in the order of the items."""
-        blocks = self._mapped(_Listing(task), items)
+        blocks = self._mapped(partial(_listed_block, task), items)
         return [result for block in blocks for result in block]
 
     def keep(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
@@ -319,13 +316,3 @@ def _work_on(batches: Iterable[Result]) -> Iterator[Any]:
             payloads.append(pickle.dumps(work([made(item) for item in items])))
         columns = [batch.column(0), arrow.array(payloads, arrow.binary())]
         yield arrow.RecordBatch.from_arrays(columns, names=["number", "payload"])
-
-
-@dataclass
-class _Listing:
-    """Items -> their results."""
-
-    task: Task
-
-    def __call__(self, items: list[Item]) -> list[Result]:
-        return [self.task(item) for item in items]

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.kernels.backend import native
@@ -76,6 +75,8 @@ def merge_counts(
     left: PlacedCounts, right: PlacedCounts, shape: tuple[int, int]
 ) -> tuple[SparseMatrix, SparseMatrix]:
     """Sums of the counts of two lists, over the union of their terms and classes."""
+    from scipy import sparse  # not to be waited for by whoever only packs strings
+
     lib = native()
     if lib is None:
         return _plain_sum(left, right, 0, shape), _plain_sum(left, right, 1, shape)
@@ -103,6 +104,8 @@ def _arrays(side: PlacedCounts, n_classes: int) -> tuple[NDArray[Any], ...]:
 def _plain_sum(
     left: PlacedCounts, right: PlacedCounts, which: int, shape: tuple[int, int]
 ) -> SparseMatrix:
+    from scipy import sparse
+
     total = sparse.csr_array(shape, dtype=np.int64)
     for *counts, place, classes in (left, right):
         entries = counts[which].tocoo()

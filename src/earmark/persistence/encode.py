@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from earmark.exceptions import NotSupportedError
+from earmark.kernels.term_merge import pack_terms
 from earmark.persistence import nodes
-from earmark.persistence.nodes import Array, Place, Table, class_name, pack_strings
+from earmark.persistence.nodes import Array, Place, Table, class_name
 from earmark.persistence.tensor_file import Json, storable
 from earmark.typing import SparseMatrix
 
@@ -98,7 +99,7 @@ class _Encoder:
             value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
         ):
             return value
-        self.tensor(pack_strings([value])[0], place)
+        self.tensor(pack_terms([value])[0], place)
         return {"$": "str"}
 
     def sequence(
@@ -125,7 +126,7 @@ class _Encoder:
             return None
         (kind,) = kinds
         if kind is str:
-            blob, offsets = pack_strings(items)
+            blob, offsets = pack_terms(items)
             self.tensor(blob, place)
             self.tensor(offsets, place.part("offsets"))
             return {"$": "strings"}

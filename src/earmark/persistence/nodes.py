@@ -13,16 +13,15 @@ Numbers and strings of a node lie in tensors that are named by its place.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earmark.exceptions import ModelFormatError
-from earmark.typing import IntVector
+from earmark.kernels.term_merge import unpack_terms
 
 Array = NDArray[np.generic]
 Table: TypeAlias = Mapping[str, type]  # name in a file -> class
@@ -84,17 +83,8 @@ class Place:
         return f"{self.parent}[{self.key!r}]"
 
 
-def pack_strings(strings: Sequence[str]) -> tuple[NDArray[np.uint8], IntVector]:
-    """All strings as UTF-8, and where each begins and the last one ends."""
-    # Lone surrogates survive: a vocabulary may hold any string.
-    encoded = [s.encode("utf-8", "surrogatepass") for s in strings]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets
-
-
 def unpack_strings(blob: Array, offsets: Array, place: Place) -> list[str]:
-    """The strings of ``pack_strings``; whatever it does not write is refused."""
+    """The strings of ``pack_terms``; whatever it does not write is refused."""
     if blob.dtype != np.uint8 or blob.ndim != 1:
         raise ModelFormatError(f"the strings of {place} must be a vector of uint8")
     if offsets.dtype != np.int64 or offsets.ndim != 1 or len(offsets) == 0:
@@ -105,31 +95,13 @@ def unpack_strings(blob: Array, offsets: Array, place: Place) -> list[str]:
             f"the offsets of {place} must rise from 0 to {len(blob)}, "
             "the length of the strings"
         )
-    raw = blob.astype(np.uint8, copy=False)
     try:
-        text = str(raw.data, "utf-8", "surrogatepass")
+        return unpack_terms((blob.astype(np.uint8, copy=False), places))
     except UnicodeDecodeError as error:
         raise ModelFormatError(
-            f"the strings of {place} are not valid UTF-8: {error.reason}"
+            f"the strings of {place} are not valid UTF-8, or one of them begins within "
+            f"a character: {error.reason}"
         ) from error
-    if len(text) != len(raw):
-        places = _in_characters(raw, places, place)
-    return [text[start:stop] for start, stop in pairwise(places.tolist())]
-
-
-def _in_characters(
-    raw: NDArray[np.uint8], places: IntVector, place: Place
-) -> IntVector:
-    """Offsets in bytes -> offsets in characters, for UTF-8 text."""
-    continues = (raw & 0xC0) == 0x80
-    filled = places[1:] > places[:-1]
-    starts = places[:-1][filled]
-    if continues[starts].any():
-        raise ModelFormatError(f"a string of {place} begins within a character")
-    lengths = np.zeros(len(places), dtype=np.int64)
-    extra = np.add.reduceat(continues, starts, dtype=np.int64)
-    lengths[1:][filled] = np.diff(places)[filled] - extra
-    return np.cumsum(lengths)
 
 
 # -- the class table ----------------------------------------------------------------
