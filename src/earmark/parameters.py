@@ -46,10 +46,14 @@ def shape_of(X: object) -> tuple[int, ...]:
     return shape
 
 
+def _is_among(value: object, choices: Collection[object]) -> bool:
+    return any(value is choice or value == choice for choice in choices)
+
+
 def require_one_of(owner: object, name: str, choices: Collection[object]) -> None:
     """Raise unless ``getattr(owner, name)`` is one of ``choices``."""
     value = getattr(owner, name)
-    if not any(value is choice or value == choice for choice in choices):
+    if not _is_among(value, choices):
         listed = ", ".join(repr(choice) for choice in choices)
         where = f"{type(owner).__name__}.{name}"
         raise ValueError(f"{where} must be one of {listed}, got {value!r}.")
@@ -115,15 +119,12 @@ def check_declared(owner: object) -> None:
     """Raise for the first parameter that is not what its type says."""
     for kind in reversed(type(owner).__mro__):
         for name, (choices, number, limits) in _DECLARED.get(kind, {}).items():
-            value = getattr(owner, name)
-            if any(value is choice or value == choice for choice in choices):
-                continue
             if number is None:
                 require_one_of(owner, name, choices)
-            words = [repr(choice) for choice in choices if choice is not None]
-            hint = limits.hint or " or ".join(["", *words]).strip()
-            limits = limits._replace(hint=hint)
-            require_number(owner, name, limits, whole=number is int)
+            elif not _is_among(getattr(owner, name), choices):
+                words = [f"or {choice!r}" for choice in choices if choice is not None]
+                limits = limits._replace(hint=limits.hint or " ".join(words))
+                require_number(owner, name, limits, whole=number is int)
 
 
 def parse_size(text: str) -> int | None:

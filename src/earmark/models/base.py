@@ -240,11 +240,12 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        if self._takes_counts():
+        if self._takes_counts:
             tags.input_tags.positive_only = True
             tags.classifier_tags.poor_score = True  # the checks' data are not counts
         return tags
 
+    @property
     def _takes_counts(self) -> bool:
         """Whether rows must hold counts, all >= 0."""
         return False
@@ -379,9 +380,13 @@ class AdditiveClassifier(ScoringClassifier):
     ) -> FloatMatrix:
         """Log posteriors of training rows, each taken out of its own class (NB8)."""
 
-    def _tune(self, X: Matrix, labels: Labels, weight: FloatVector) -> Self:
+    def _tune(self, X: Matrix, labels: Labels, sample_weight: WeightsLike) -> Self:
         """What is chosen on the training documents once they are learned: nothing."""
         return self
+
+    def _lost(self, sample_weight: WeightsLike, n_samples: int) -> FloatVector:
+        """How much of each document is left out: all of its weight."""
+        return real_weights(sample_weight, n_samples)
 
     def _changed(self) -> Self:
         """Derive the parameters anew: other documents were learned."""
@@ -392,10 +397,20 @@ class AdditiveClassifier(ScoringClassifier):
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn X (n_samples, n_features) and y afresh."""
+        return self._fit(X, y, sample_weight)
+
+    def _fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: WeightsLike,
+        classes: ArrayLike | None = None,
+    ) -> Self:
         self._check_parameters()
         X, labels = self._training_data(X, y)
-        self.finalise(self._summed(X, labels, sample_weight, np.unique(labels)))
-        return self._tune(X, labels, real_weights(sample_weight, X.shape[0]))
+        known = np.unique(labels if classes is None else np.asarray(classes))
+        self.finalise(self._summed(X, labels, sample_weight, known))
+        return self._tune(X, labels, sample_weight)
 
     def partial_fit(
         self,
@@ -440,7 +455,7 @@ class AdditiveClassifier(ScoringClassifier):
         check_is_fitted(self)
         X, labels = self._training_data(X, y, reset=False)
         own = self._own_class(labels, X.shape[0])
-        weight = real_weights(sample_weight, X.shape[0])
+        weight = self._lost(sample_weight, X.shape[0])
         self._require_learned(own, weight)
         return self._log_posteriors_without(self._training_rows(X), own, weight)
 

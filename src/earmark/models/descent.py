@@ -6,10 +6,12 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from operator import methodcaller
 from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 
 from earmark.exceptions import DataError, DivergenceError
 from earmark.kernels.keys import Visits, distinct_documents
@@ -92,6 +94,10 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     def _arrays(self) -> list[NDArray[np.float64]]:
         """The arrays that training changes."""
 
+    def _learns_in_passes(self) -> bool:
+        """True, or an error that says why there cannot be one more pass."""
+        return True
+
     def _meet(self, data: TrainingSet) -> None:
         """Take note of more documents, before ``partial_fit`` learns them."""
 
@@ -126,6 +132,7 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
         self._start(data, len(self.classes_))
         self._descend(data, held_out)
 
+    @available_if(methodcaller("_learns_in_passes"))
     def partial_fit(
         self,
         X: MatrixLike,

@@ -181,7 +181,8 @@ class MultilayerPerceptron(DescentClassifier):
         count model's, the result depends on the order of the calls.
         """
         with self._starting_from(start_weights):
-            return super().partial_fit(X, y, classes, sample_weight)
+            super().partial_fit(X, y, classes, sample_weight)
+        return self
 
     @contextmanager
     def _starting_from(self, weights: Sequence[FloatMatrix] | None) -> Iterator[None]:

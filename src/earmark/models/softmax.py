@@ -14,7 +14,6 @@ import scipy
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
 
 from earmark.exceptions import NotSupportedError
 from earmark.kernels.keys import Visits
@@ -32,15 +31,12 @@ from earmark.models.base import LinearRule, two_classes
 from earmark.models.descent import DescentClassifier, TrainingSet
 from earmark.parameters import AtLeastOne, Positive, with_parameters
 from earmark.typing import (
-    ArrayLike,
     FloatMatrix,
     FloatVector,
     IntVector,
     Labels,
     Matrix,
-    MatrixLike,
     SparseMatrix,
-    WeightsLike,
 )
 
 # Step size of the adaptive descent on rows of length 1, for each root of a class.
@@ -50,15 +46,6 @@ _DUAL_C, _DUAL_PASSES = 10.0, 1000
 # the weights are right to 1e-9, however the gradient was added up.
 _NEAR = 1e-10
 _STEEP, _NEWTON_STEPS, _CG_STEPS = 1e-14, 3, 200
-
-
-def _learns_in_passes(model: SoftmaxRegression) -> bool:
-    if model.solver == "dual":
-        raise NotSupportedError(
-            "SoftmaxRegression(solver='dual') keeps no documents and cannot learn "
-            "more of them; use solver='adaptive', or fit again on all."
-        )
-    return True
 
 
 @with_parameters(epochs="max_iter")
@@ -194,20 +181,13 @@ class SoftmaxRegression(DescentClassifier):
                 f"early_stopping={self.early_stopping!r}."
             )
 
-    @available_if(_learns_in_passes)
-    def partial_fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: WeightsLike = None,
-    ) -> Self:
-        """One more pass of descent, over these documents; not for ``"dual"``.
-
-        Give all labels in ``classes`` at the first call if ``y`` does not hold them
-        all. Unlike a count model's, the result depends on the order of the calls.
-        """
-        return super().partial_fit(X, y, classes, sample_weight)
+    def _learns_in_passes(self) -> bool:
+        if self.solver == "dual":
+            raise NotSupportedError(
+                "SoftmaxRegression(solver='dual') keeps no documents and cannot learn "
+                "more of them; use solver='adaptive', or fit again on all."
+            )
+        return True
 
     def _meet(self, data: TrainingSet) -> None:
         self._weight_seen += data.total_weight

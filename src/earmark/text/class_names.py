@@ -34,15 +34,16 @@ def label_words(label: object) -> list[str]:
     return [word for word in words if len(word) > 1 and word not in _SILENT]
 
 
-def require_class_names(class_names: object) -> None:
-    """Refuse what is neither "auto" nor None nor texts by label."""
+def descriptions_of(class_names: object) -> dict[Hashable, list[str]]:
+    """The texts of each label; refuse what is neither "auto" nor None nor such."""
     if class_names is None or class_names == "auto":
-        return
+        return {}
     if not isinstance(class_names, Mapping):
         raise TypeError(
             "TextClassifier.class_names must be 'auto', None or a dict from labels to "
             f"texts, got {class_names!r:.80}."
         )
+    descriptions: dict[Hashable, list[str]] = {}
     described: dict[frozenset[str], Hashable] = {}
     for label, texts in class_names.items():
         several = [texts] if isinstance(texts, str) else texts
@@ -63,6 +64,8 @@ def require_class_names(class_names: object) -> None:
                 "describe each in words of its own."
             )
         described[words] = label
+        descriptions[label] = list(several)
+    return descriptions
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,7 @@ class ClassNames:
     _given: Mapping[Hashable, list[str]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        require_class_names(self.class_names)
-        descriptions: dict[Hashable, list[str]] = {}
-        if isinstance(self.class_names, Mapping):
-            for label, texts in self.class_names.items():
-                descriptions[label] = [texts] if isinstance(texts, str) else list(texts)
-        object.__setattr__(self, "_given", descriptions)
+        object.__setattr__(self, "_given", descriptions_of(self.class_names))
 
     @property
     def labels(self) -> list[Hashable]:

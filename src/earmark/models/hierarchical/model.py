@@ -21,7 +21,8 @@ from earmark.models.base import (
     linear_parts,
 )
 from earmark.models.hierarchical.fitting import Fit, TrainingData, require_each
-from earmark.models.hierarchical.nodes import log_densities
+from earmark.models.hierarchical.nodes import node_densities
+from earmark.models.naive_bayes.gaussian import log_densities
 from earmark.models.progress import CallbackSupportMixin, with_callbacks
 from earmark.parameters import (
     AtLeastOne,
@@ -152,7 +153,7 @@ class NodeScores:
                 scores = np.asarray(rows @ self.values[0].T)
             else:
                 scores = np.concatenate(
-                    [log_densities(z, *self.values) for _, z in dense_blocks(rows)]
+                    [node_densities(z, *self.values) for _, z in dense_blocks(rows)]
                 )
             yield block, scores + self.log_weight
 
@@ -181,8 +182,7 @@ class NodeScores:
             return columns, row.data[:, None] * self.values[0][nodes][:, columns].T
         x = X[[d]].toarray()[0] if sparse.issparse(X) else X[d]
         mean, var = (values[nodes] for values in self.values)
-        terms = -0.5 * (np.log(2.0 * np.pi * var) + (x - mean) ** 2 / var)
-        return np.arange(len(x), dtype=np.int64), terms.T
+        return np.arange(len(x), dtype=np.int64), log_densities(x, mean, var).T
 
     def _note(self, c: int, node: int, rest: float) -> str:
         size = int(np.sum(self.node_class == c))
@@ -558,5 +558,6 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
             )
         return names
 
+    @property
     def _takes_counts(self) -> bool:
         return self.event_model != "gaussian"

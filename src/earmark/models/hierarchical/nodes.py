@@ -514,7 +514,7 @@ def _offset(mean: Any, var: Any) -> Any:
     return -0.5 * (_LOG_2PI + np.log(var) + mean**2 / var).sum(axis=0)
 
 
-def log_densities(block: FloatMatrix, mean: FloatMatrix, var: FloatMatrix) -> Any:
+def node_densities(block: FloatMatrix, mean: FloatMatrix, var: FloatMatrix) -> Any:
     """Log density of each row under each node, (n_samples, n_nodes)."""
     constant = -0.5 * (_LOG_2PI + np.log(var)).sum(axis=1)
     scores = np.empty((len(block), len(mean)))

@@ -143,7 +143,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         columns are one region.
         """
         self._set_blocks(given_to_fit(self, "blocks", blocks))
-        return self._fit(X, y, sample_weight, None)
+        return self._fit(X, y, sample_weight)
 
     def partial_fit(
         self,
@@ -190,26 +190,12 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         check_is_fitted(self, "statistics_")
         self._check_parameters()
         X, labels = self._training_data(X, y, reset=False)
-        self._fit_weights(X, labels, sample_weight)
-        return self
-
-    def leave_one_out(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None
-    ) -> FloatMatrix:
-        """Log posteriors of training documents, each as if it had not been counted.
-
-        Columns and region weights are held fixed (HY3). The class of a document
-        that is its only one becomes impossible. Returns an array of shape
-        (n_samples, n_classes).
-        """
-        check_is_fitted(self, "region_weight_")
-        X, labels = self._training_data(X, y, reset=False)
-        own = self._own_class(labels, X.shape[0])
-        return self._log_posteriors_without(X, own, left_out(sample_weight, X.shape[0]))
+        return self._tune(X, labels, sample_weight)
 
     def _log_posteriors_without(
         self, X: Matrix, own: IntVector, weight: FloatVector
     ) -> FloatMatrix:
+        check_is_fitted(self, "region_weight_")
         evidence = self._evidence_without(self._parts(X), own, weight)
         scores = region_scores(evidence, self.region_weight_, self._bias)
         alone = np.flatnonzero(~self._has_company(own, weight))
@@ -339,32 +325,24 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
             )
         ]
 
-    def _fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: WeightsLike,
-        classes: ArrayLike | None,
-    ) -> Self:
-        self._check_parameters()
-        X, labels = self._training_data(X, y)
-        if sparse.issparse(X):
-            X = canonical_rows(X)  # sorted once, not for every region and alpha
-        known = np.unique(labels if classes is None else np.asarray(classes))
-        self.alpha_ = self._alphas()[0]
-        self.finalise(self._summed(X, labels, sample_weight, known))
-        self._fit_weights(X, labels, sample_weight)
-        return self
+    def _training_data(
+        self, X: MatrixLike, y: ArrayLike, *, reset: bool = True
+    ) -> tuple[Matrix, Labels]:
+        X, labels = super()._training_data(X, y, reset=reset)
+        # Sorted once, not for every region and alpha.
+        return canonical_rows(X) if sparse.issparse(X) else X, labels
 
-    def _fit_weights(
-        self, X: Matrix, labels: Labels, sample_weight: WeightsLike
-    ) -> None:
+    def _lost(self, sample_weight: WeightsLike, n_samples: int) -> FloatVector:
+        return left_out(sample_weight, n_samples)
+
+    def _tune(self, X: Matrix, labels: Labels, sample_weight: WeightsLike) -> Self:
         own = self._own_class(labels, X.shape[0])
         weight = document_weights(sample_weight, labels)
-        lost = left_out(sample_weight, X.shape[0])
+        lost = self._lost(sample_weight, X.shape[0])
         parts = self._parts(X)  # cut into regions once, not for every alpha
         features = partial(self._features, parts, own, lost)
         self.choose_weights(own, weight, lost, features)
+        return self
 
     def weight_features(
         self, X: Matrix, own: IntVector, lost: FloatVector
@@ -442,6 +420,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
             state = {**state, "blocks": None, "blocks_": state["blocks"]}
         super().__setstate__(state)
 
+    @property
     def _takes_counts(self) -> bool:
         return self.event_model == "multinomial" or (
             not isinstance(self.event_model, str) and "multinomial" in self.event_model

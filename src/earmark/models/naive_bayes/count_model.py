@@ -339,6 +339,7 @@ class MultinomialNaiveBayes(CountNaiveBayes):
 
     """
 
+    _takes_counts = True
     alpha: Added = 1.0
     class_prior: ArrayLike | str | None = None
 
@@ -404,9 +405,6 @@ class MultinomialNaiveBayes(CountNaiveBayes):
         likelihood[np.arange(len(own)), own] = sums - row_lengths(rows) * log_total
         return likelihood
 
-    def _takes_counts(self) -> bool:
-        return True
-
 
 @with_parameters()
 class ComplementNaiveBayes(CountNaiveBayes):
@@ -446,7 +444,7 @@ class ComplementNaiveBayes(CountNaiveBayes):
     """
 
     class_prior = None
-
+    _takes_counts = True
     alpha: Added = 1.0
     norm: bool = False
 
@@ -529,6 +527,3 @@ class ComplementNaiveBayes(CountNaiveBayes):
                 scores[:, c] = -logged
         prior = super()._log_prior_without(own, weight)
         return self._settled(scores, prior)
-
-    def _takes_counts(self) -> bool:
-        return True

@@ -53,6 +53,7 @@ from earmark.typing import (
     Matrix,
     MatrixLike,
     SparseMatrix,
+    WeightsLike,
 )
 
 # Typical of tf-idf text; serves while no documents are at hand to learn it from.
@@ -319,7 +320,7 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
         """
         check_is_fitted(self)
         X, labels = self._training_data(X, y, reset=False)
-        return self._tune(X, labels, real_weights(sample_weight, X.shape[0]))
+        return self._tune(X, labels, sample_weight)
 
     # -- answering -----------------------------------------------------------
 
@@ -485,7 +486,8 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
             logits = np.where(rows, np.where(endless, 0.0, -np.inf), logits)
         return log_normalize(logits)
 
-    def _tune(self, X: Matrix, labels: Labels, weight: FloatVector) -> Self:
+    def _tune(self, X: Matrix, labels: Labels, sample_weight: WeightsLike) -> Self:
+        weight = real_weights(sample_weight, X.shape[0])
         self.tuned_ = {}
         own = self._own_class(labels, X.shape[0])
         if self.rule != "nearest" and self.threshold == "auto":

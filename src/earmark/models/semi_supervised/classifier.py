@@ -196,7 +196,7 @@ class SemiSupervisedClassifier(LogitClassifier):
     """
 
     left_out_: tuple[IntVector, FloatMatrix] | None = None
-
+    _takes_counts = True
     views: Any = field(default="auto", kw_only=False)
     student: Estimator = field(default="softmax", kw_only=False)
     voter: Estimator = "softmax"
@@ -439,9 +439,6 @@ class SemiSupervisedClassifier(LogitClassifier):
         if not self.used_pool_:
             return np.zeros(len(self.classes_))
         return prior_offset(self.class_share_, self.prior_correction)
-
-    def _takes_counts(self) -> bool:
-        return True
 
 
 def _chosen(classifier: Estimator) -> Any:

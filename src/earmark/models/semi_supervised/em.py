@@ -333,6 +333,7 @@ class SemiSupervisedNaiveBayes(JointClassifier):
 
     """
 
+    _takes_counts = True
     alpha: Positive = 0.1
     pool_weight: PositiveShare = 1.0
     evidence: Positive | None = None
@@ -445,6 +446,3 @@ class SemiSupervisedNaiveBayes(JointClassifier):
         """The scores as a sum over the document's tokens."""
         weights = np.ascontiguousarray(self.feature_log_prob_.T)
         return LinearRule(weights, self.class_log_prior_, log_posteriors=log_normalize)
-
-    def _takes_counts(self) -> bool:
-        return True
