@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,7 +219,7 @@ class ConfusionMatrix(Result):
             missing = true if row < 0 else predicted
             n = len(self.classes)
             raise DataError(f"{missing!r} is not among the {n} classes of this matrix.")
-        return self._cell(int(row), int(column))[:top]
+        return self.cells.get((int(row), int(column)), self.true_index[:0])[:top]
 
     def most_confused(self, top: int = 10, n_examples: int = 3) -> list[ConfusedPair]:
         """The off-diagonal cells with most documents, largest first."""
@@ -235,7 +236,7 @@ class ConfusionMatrix(Result):
                 predicted=self.classes[column],
                 count=int(errors[row, column]),
                 share=float(errors[row, column] / support[row]),
-                examples=tuple(self._cell(row, column)[:n_examples].tolist()),
+                examples=tuple(self.cells[row, column][:n_examples].tolist()),
             )
             for row, column in (divmod(int(cell), size) for cell in order)
         ]
@@ -255,12 +256,17 @@ class ConfusionMatrix(Result):
             "most_confused": [pair.to_dict() for pair in self.most_confused()],
         }
 
-    def _cell(self, row: int, column: int) -> IntVector:
-        inside = (self.true_index == row) & (self.predicted_index == column)
-        members = np.flatnonzero(inside)
-        if self.confidence is not None:
-            members = members[np.argsort(-self.confidence[members], kind="stable")]
-        return members.astype(np.int64)
+    @cached_property
+    def cells(self) -> dict[tuple[int, int], IntVector]:
+        """Documents by row and column (-1: unanswered), the most confident first."""
+        cell = self.true_index * (len(self.classes) + 1) + self.predicted_index
+        keys = [cell] if self.confidence is None else [-self.confidence, cell]
+        order = np.lexsort(keys)
+        ends = np.flatnonzero(np.diff(cell[order])) + 1
+        return {
+            (int(self.true_index[part[0]]), int(self.predicted_index[part[0]])): part
+            for part in np.split(order, ends)
+        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,7 +133,13 @@ def _examples(
     documents: list[JsonObject] = []
     chosen: dict[str, list[int]] = {}
     examples: JsonObject = {"documents": documents, "cells": chosen}
-    left, cells = _BUDGET, _cell_members(matrix, classes)
+    place = {-1: -1} | {number: place for place, number in enumerate(classes)}
+    cells = {
+        (place[row], place[column]): members.tolist()
+        for (row, column), members in matrix.cells.items()
+        if row in place and column in place
+    }
+    left = _BUDGET
     # Every cell gets its first example before any gets its second.
     order = sorted(cells, key=lambda cell: (cell[0] == cell[1], -len(cells[cell])))
     for turn in range(_PER_CELL):
@@ -151,24 +157,6 @@ def _examples(
             chosen.setdefault(f"{row},{column}", []).append(len(documents))
             documents.append(entry)
     return examples
-
-
-def _cell_members(
-    matrix: ConfusionMatrix, classes: list[int]
-) -> dict[tuple[int, int], list[int]]:
-    """Documents of each cell among the shown classes; column -1: unanswered."""
-    position = np.full(len(matrix.classes) + 1, -2)
-    position[classes] = np.arange(len(classes))
-    position[-1] = -1  # an abstention is column -1 of predicted_index as well
-    rows, columns = position[matrix.true_index], position[matrix.predicted_index]
-    order = np.flatnonzero((rows >= 0) & (columns >= -1))
-    if matrix.confidence is not None:
-        order = order[np.argsort(-matrix.confidence[order], kind="stable")]
-    members: dict[tuple[int, int], list[int]] = {}
-    for document in order.tolist():
-        cell = int(rows[document]), int(columns[document])
-        members.setdefault(cell, []).append(document)
-    return members
 
 
 def _matrix(matrix: ConfusionMatrix) -> JsonObject:
