@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route, Router
 
 from earmark.apps.label.project import EXPORTS, export
 from earmark.apps.label.session import Session
@@ -22,13 +21,12 @@ from earmark.apps.label.views import (
     state_data,
 )
 from earmark.apps.web.guard import Guard, Limits, read_body
-from earmark.apps.web.replies import Refusal, as_json, static_files
+from earmark.apps.web.replies import Endpoint, Refusal, as_json, router, static_files
 from earmark.apps.web.run import LOOPBACK
 from earmark.typing import JsonObject
 
 __all__ = ["make_app"]
 
-_LOOKS = ("state", "confusion", "project")
 _TYPES = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/x-ndjson",
@@ -117,12 +115,12 @@ def make_app(
     """
     labelling = _Labelling(session)
     return Guard(
-        labelling.application(),
+        labelling.router,
         limits=Limits(body=2**21),
         hosts=hosts,
         identify=session.store.person_of if with_tokens else None,
         public=("/", "/static/"),
-        routes=frozenset({"/", *labelling.paths}),
+        routes=labelling.paths,
     )
 
 
@@ -133,9 +131,7 @@ class _Labelling:
         self.session = session
         self.browser = Browser(session)
         self.files = static_files("label")
-        self.actions: dict[
-            str, tuple[type[_Body], Callable[[Any], JsonObject | None]]
-        ] = {
+        actions: dict[str, tuple[type[_Body], Callable[[Any], JsonObject | None]]] = {
             "next": (_Body, self.next),
             "answer": (_Answer, self.answer),
             "undo": (_Body, self.undo),
@@ -152,26 +148,16 @@ class _Labelling:
             "accept": (_Key, self.accept),
             "keep": (_Document, lambda b: session.confirm(b.document)),
         }
-        self.paths = [f"/api/{name}" for name in (*self.actions, *_LOOKS)]
-
-    def application(self) -> Router:
-        posts = [
-            Route(f"/api/{name}", self._posted(*action), methods=["POST"])
-            for name, action in self.actions.items()
-        ]
-        return Router(
-            [
-                *posts,
-                Route("/", self.page),
-                Route("/api/state", lambda _: as_json(state_data(self.session))),
-                Route("/api/confusion", lambda _: as_json(self.browser.confusion())),
-                Route("/api/project", self.project),
-                Route("/export/{name}", self.exported),
-                Mount("/static", self.files),
-            ],
-            redirect_slashes=False,
-            lifespan=self._lifespan,
-        )
+        posts = {f"/api/{name}": self._posted(*act) for name, act in actions.items()}
+        gets: dict[str, Endpoint] = {
+            "/": self.page,
+            "/api/state": lambda _: as_json(state_data(session)),
+            "/api/confusion": lambda _: as_json(self.browser.confusion()),
+            "/api/project": self.project,
+            "/export/{name}": self.exported,
+        }
+        self.router = router(posts, gets, self.files, self._lifespan)
+        self.paths = frozenset({*posts, *gets})
 
     @asynccontextmanager
     async def _lifespan(self, app: Any) -> AsyncIterator[None]:
@@ -180,7 +166,7 @@ class _Labelling:
 
     def _posted(
         self, kind: type[_Body], act: Callable[[Any], JsonObject | None]
-    ) -> Callable[..., Any]:
+    ) -> Endpoint:
         """A route that checks the body and acts in a thread."""
 
         def reply(body: _Body) -> Response:

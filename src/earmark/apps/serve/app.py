@@ -14,7 +14,6 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
 from earmark import __version__
@@ -22,7 +21,7 @@ from earmark.apps.serve.metrics import Metrics
 from earmark.apps.serve.model import MicroBatcher, ModelHolder, ServedModel
 from earmark.apps.serve.schemas import describe
 from earmark.apps.web.guard import Guard, Limits
-from earmark.apps.web.replies import Refusal, as_json, static_files
+from earmark.apps.web.replies import Refusal, as_json, router, static_files
 from earmark.exceptions import DataError, EarmarkError
 from earmark.typing import JsonObject
 
@@ -100,15 +99,7 @@ class _Service:
         gets = {"/": self.page, "/docs": self.page, "/model": self.describe_model}
         gets |= {"/healthz": self.health, "/readyz": self.health}
         gets |= {"/metrics": self.show_metrics, "/openapi.json": self.openapi}
-        self._router = Router(
-            [
-                *(Route(path, act, methods=["POST"]) for path, act in posts.items()),
-                *(Route(path, act) for path, act in gets.items()),
-                Mount("/static", self.files),
-            ],
-            redirect_slashes=False,
-            lifespan=self._lifespan,
-        )
+        self._router = router(posts, gets, self.files, self._lifespan)
         self.guard = Guard(
             self._route,
             limits=self.limits,

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 
-__all__ = ["Refusal", "as_json", "finite", "refusal_response", "static_files"]
+__all__ = [
+    "Endpoint",
+    "Refusal",
+    "as_json",
+    "finite",
+    "refusal_response",
+    "router",
+    "static_files",
+]
+
+# Answers a request.
+Endpoint = Callable[..., Any]
 
 _KNOWN = {
     404: ("not_found", "there is no such path."),
@@ -87,3 +100,16 @@ def static_files(app: str) -> StaticFiles:
     return StaticFiles(
         packages=[(f"earmark.apps.{app}", "static"), ("earmark.apps.web", "static")]
     )
+
+
+def router(
+    posts: Mapping[str, Endpoint],
+    gets: Mapping[str, Endpoint],
+    files: StaticFiles,
+    lifespan: Endpoint,
+) -> Router:
+    """The paths of an application, and its files below /static."""
+    routes = [Route(path, act, methods=["POST"]) for path, act in posts.items()]
+    routes += [Route(path, act) for path, act in gets.items()]
+    below = Mount("/static", files)
+    return Router([*routes, below], redirect_slashes=False, lifespan=lifespan)
