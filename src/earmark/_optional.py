@@ -9,7 +9,7 @@ from typing import Any
 from earmark.exceptions import MissingDependencyError
 
 # Package -> the extra that installs it.
-_EXTRAS = {
+EXTRAS = {
     "Stemmer": "stem",
     "dask": "dask",
     "distributed": "dask",
@@ -24,6 +24,7 @@ _EXTRAS = {
     "pyarrow": "io",
     "pyspark": "spark",
     "sentence_transformers": "sentence-transformers",
+    "starlette": "serve",
     "uvicorn": "serve",
 }
 
@@ -34,7 +35,7 @@ def require(module: str, purpose: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        extra = _EXTRAS[package]
+        extra = EXTRAS[package]
         raise MissingDependencyError(
             f"{package} is needed to {purpose}; "
             f"install the extra {extra}, in a checkout with: pip install '.[{extra}]'"

@@ -12,7 +12,7 @@ import pytest
 import earmark
 from earmark import TextClassifier
 from earmark.apps.cli import _data
-from earmark.documents import read_documents
+from earmark.documents import parts, read_documents
 from earmark.documents.document import fingerprint
 from earmark.persistence import read_manifest
 from tests.apps.test_cli import run
@@ -113,7 +113,7 @@ def test_a_model_without_exact_changes_says_what_to_do(
     code, _, message = run(command, model, second)
     assert code == 1
     assert "multinomial" in message
-    assert "fit it again" in message
+    assert "train again" in message
 
 
 def test_labels_are_checked_and_merged_with_those_of_the_model(tmp_path, first):
@@ -250,7 +250,7 @@ def test_a_budget_is_kept_with_the_model(first, tmp_path):
 def test_large_data_is_read_in_parts_and_that_is_said(first, tmp_path, monkeypatch):
     whole = trained(first, tmp_path / "w.earmark", "--model", "multinomial")
     monkeypatch.setattr(_data, "_machine_memory", lambda: 800_000_000)
-    monkeypatch.setitem(_data._BYTES_PER_BYTE, "", 10**6)
+    monkeypatch.setitem(parts._GROWTH, "csv", 10**6)
     out = tmp_path / "p.earmark"
     options = ("--label", "kind", "-o", out)
     code, stdout, stderr = run("train", first, *options, "--model", "multinomial")

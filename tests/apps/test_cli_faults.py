@@ -46,6 +46,9 @@ def data(tmp_path):
         (("--substitute", "x"), "number"),
         (("--encoding", "x"), "utf-8"),
         (("--text", ","), "column"),
+        (("--text", "text,text"), "twice"),
+        (("--memory", "1GB", "--classes", "a,b"), "not go with --memory"),
+        (("--skip-bad", "--classes", "a,b"), "not go with --skip-bad"),
         (("--max-error", "0"), "0.05"),
         (("--max-error", "1"), "0.05"),
         (("--max-error", "nan"), "0.05"),
@@ -391,3 +394,72 @@ def test_a_model_that_cannot_be_read_begins_no_project(data, tmp_path):
     said = run("label", data, "--model", bad, "--project", folder, "--labels", "a,b")
     assert said.exit_code == 1
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("predict MODEL DATA --text text,kind", "trained on one text column"),
+        ("predict MODEL DATA --skip-bad --out y.csv", "name a folder"),
+        ("filter MODEL DATA --keep animal --out y.csv", "name a folder"),
+        ("evaluate MODEL", "Missing argument 'DATA'"),
+        ("evaluate", "Missing argument 'MODEL...'"),
+        ("evaluate MODEL MODEL -", "stdin can be read once"),
+        ("evaluate MODEL DATA --date nope", "a day such as 2026-11-16"),
+        ("card MODEL --date 2026-13-01", "a day such as 2026-11-16"),
+        ("info MODEL --models", "name no file"),
+        ("serve MODEL --canary 0.5", "needs a second model"),
+        ("serve MODEL --learn", "needs a token"),
+    ],
+)
+def test_wrong_usage_of_a_model_is_status_2(command, said, data, tmp_path):
+    places = {"MODEL": trained(data, tmp_path), "DATA": data}
+    done = run(*(places.get(word, word) for word in command.split()))
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_other_columns_than_those_of_training_are_refused(tmp_path):
+    rows = [["alpha", "good", "x"], ["beta", "bad", "y"]] * 3
+    file = written(tmp_path / "d.csv", rows, ("title", "body", "kind"))
+    model = trained(file, tmp_path, "--text", "title,body")
+    assert run("predict", model, file, "--text", "body,title").exit_code == 0
+    for columns in ("title,body,kind", "title", "title,kind"):
+        done = run("predict", model, file, "--text", columns)
+        assert done.exit_code == 2
+        assert "trained on title,body" in done.stderr
+
+
+def test_labels_of_parts_do_not_go_into_the_folder_of_label(data, tmp_path):
+    model = trained(data, tmp_path)
+    done, again = (run("predict", model, data, "--by-part") for _ in range(2))
+    assert f"in {data}.predicted" in done.stdout
+    assert "(1 done before)" in again.stdout
+    assert not (tmp_path / "data.csv.labels").exists()
+
+
+def test_a_token_file_that_is_not_there_is_named(data, tmp_path):
+    missing = tmp_path / "nosuch"
+    said = run("serve", trained(data, tmp_path), "--token-file", missing)
+    assert isinstance(said.exception, FileNotFoundError)
+
+
+def test_a_mail_is_explained_by_its_parts(tmp_path):
+    texts = [(f"Subject: {text[:7]}\n\n{text}", kind) for text, kind in ROWS]
+    model = trained(written(tmp_path / "m.csv", texts), tmp_path, "--email")
+    mail = run("explain", model, "Subject: cat\n\nsat on the mat", "--json")
+    parts = run(
+        "explain", model, '{"subject": "cat", "body": "sat on the mat"}', "--json"
+    )
+    assert json.loads(parts.stdout) == json.loads(mail.stdout)
+
+
+def test_advice_is_in_words_of_the_command_line(data, tmp_path):
+    model = trained(data, tmp_path, "--model", "svm")
+    said = [
+        run("update", model, data),
+        run("filter", model, data, "--keep", "animals", "--out", tmp_path / "out"),
+    ]
+    messages = [in_flags(str(each.exception)) for each in said]
+    assert "train multinomial, bernoulli or complement" in messages[0]
+    assert messages[1].startswith("--keep must name labels of the model (animal, v")

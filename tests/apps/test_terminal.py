@@ -90,7 +90,7 @@ def mails(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 _COMMANDS = [
     "earmark predict m.earmark mails.csv --out labels.csv",
-    "earmark filter m.earmark mails.csv --keep spam --out kept.csv",
+    "earmark filter m.earmark mails.csv --keep spam --out kept",
     "earmark evaluate m.earmark mails.csv",
     "earmark check mails.csv --label topic",
     "earmark train mails.csv --label topic --out auto.earmark",
@@ -129,6 +129,16 @@ def test_progress_is_drawn_and_quiet_leaves_it_out(mails: Path) -> None:
     assert quiet.strip() == ""
 
 
+def test_a_second_interrupt_leaves_the_cursor_shown(mails: Path) -> None:
+    code = (
+        "from earmark.apps.cli._console import status\n"
+        "bar = status('reading'); bar.__enter__()\n"
+        "raise KeyboardInterrupt"
+    )
+    shown = on_terminal(f'{sys.executable} -c "{code}"', mails)[1]
+    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")
+
+
 def test_no_estimate_leaves_the_accuracy_out(mails: Path) -> None:
     command = "earmark train mails.csv --label topic --model multinomial --no-estimate"
     shown = on_terminal(f"{command} --out n.earmark", mails)[1]
@@ -157,6 +167,11 @@ def test_help_fits_has_an_example_and_no_types(
     check(shown, columns, "help")
     assert "<bool>" not in shown
     assert f"\n  earmark {name}" in shown
+    usage = shown.splitlines()[0]
+    assert "  " not in usage
+    assert usage in CliRunner().invoke(app, [name, "--no-such-option"]).output
+    for line in shown.partition("\nData:")[0].splitlines():
+        assert not ("#" in line and line.endswith("\\"))
 
 
 def _session() -> list[str]:

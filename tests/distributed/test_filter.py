@@ -86,7 +86,7 @@ def test_other_options_do_not_mix_with_old_results(model, tmp_path):
 
 
 def test_a_label_that_the_model_lacks_is_an_error(model):
-    with pytest.raises(DataError, match=r"keep must name labels .* got \['god'\]"):
+    with pytest.raises(DataError, match=r"keep= must name labels .* got god\."):
         TextFilter(model, "god")
     with pytest.raises(DataError, match="between 0 and 1"):
         TextFilter(model, "good", 2.0)

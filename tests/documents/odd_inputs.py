@@ -161,6 +161,7 @@ REFUSED = {
     "too many fields": ("d.csv", "text,label\na,b,c\n", {}, "expected 2 fields"),
     "too few fields": ("d.csv", "text,label\na\n", {}, "expected 2 fields"),
     "a name twice": ("d.csv", "text,text\na,b\n", {"text": "text"}, "the header has 2"),
+    "a field twice": ("d.jsonl", '{"text": "a", "text": "b"}', {}, "'text' twice"),
     "no such column": ("d.csv", ROWS, {"label": "lable"}, "Did you mean 'label'"),
     "no such nested field": (
         "d.jsonl",

@@ -66,6 +66,11 @@ BROKEN = {
         ['{"text": "a"} {"text": "b"}'],
         r"row 1 \(line 1\): .* got broken JSON at character 15 \(Extra data\)",
     ),
+    "a field twice": (
+        ['{"text": "a"}', '{"text": "b", "text": "c"}'],
+        r"row 2 \(line 2\): .* got an object that has the field 'text' twice",
+    ),
+    "a field twice in an array": (['[{"text": "b", "text": "c"}]'], "'text' twice"),
     "a number": (["17"], "got the number 17; write"),
     "an array of strings": (['["a"]'], "expected an object, got the string 'a'"),
     "an array without an end": (["[", '{"text": "a"}'], "got broken JSON"),

@@ -273,6 +273,9 @@ def test_two_models_are_held_side_by_side(parts, both):
     assert "Side by side" in both._repr_html_()
     with pytest.raises(DataError, match="at least two"):
         SideBySide({"one": both.reports["old"]})
+    answers = (["a"] * 50, ["b"] * 50)
+    far = {answer[0]: Report.from_predictions(answers[0], answer) for answer in answers}
+    assert SideBySide(far).sentences[0].endswith("McNemar p < 0.001.")
     other = Report.from_predictions(["a", "b"], ["a", "a"])
     with pytest.raises(DataError, match="same documents"):
         SideBySide({"one": both.reports["old"], "two": other})

@@ -255,6 +255,7 @@ def test_missing_file_names_the_row(tmp_path):
         ({"stop_words": "klingon"}, "stop_words must be 'english', a list"),
         ({"min_df": 0}, "min_df must be >= 1"),
         ({"max_df": 1.5}, r"max_df must be in \[0.0, 1.0\]"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"max_features": 0}, "max_features must be >= 1"),
         ({"max_df": 1, "min_df": 3}, "max_df must allow at least as many documents"),
         ({"token_pattern": r"(\w)(\w)"}, "at most 1 capturing group, got 2"),

@@ -304,7 +304,7 @@ def test_score_parts_add_up_to_the_votes(vote, metric, rng):
     note = model.score_parts(X[:1])[0].note
     assert note.startswith("Because of the training documents ")
     if metric != "dot":
-        assert f"documents 0 ({y[0]}, 1.00)" in note
+        assert f"documents no. 1 ({y[0]}, 1.00)" in note
     assert note.endswith("and 2 more.")
 
 

@@ -369,7 +369,7 @@ def test_report_counts_and_names_the_classes(rng):
         ("one text", ["x"], "a single string"),
         (["a b"], ["x", "y"], "one label for each of the 1 documents, got 2"),
         (["a b", "c d"], [None, None], "no label at all"),
-        (["a b", "c d"], ["x", 3], "use one type"),
+        (["a b", "c d"], ["x", 3], "label 3 is of another type than 'x'"),
         ([], [], "no document"),
         ({}, [], "empty"),
         ({"t": ["a b"], "u": []}, ["x"], "differ in length"),
@@ -595,3 +595,9 @@ def test_every_class_that_a_model_file_may_name_is_where_the_table_says():
 def test_what_cannot_be_meant_is_refused(parameters, labels, said):
     with pytest.raises(ValueError, match=said):
         TextClassifier("complement", **parameters).fit(["a", "b"], labels)
+
+
+def test_features_that_the_counter_has_not_got_are_named():
+    model = TextClassifier("multinomial", features={"ngram": 2})
+    with pytest.raises(TypeError, match=r"ngram_range.* or substitutions, got 'ngram'"):
+        model.fit(["a cat", "a dog"], ["x", "y"])

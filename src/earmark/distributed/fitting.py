@@ -38,7 +38,7 @@ from earmark.pipeline.choice import (
 )
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.files import load_with_info
-from earmark.pipeline.inputs import as_region_texts, as_target
+from earmark.pipeline.inputs import as_region_texts, as_target, trained_columns
 from earmark.pipeline.text_classifier import adopt_engine, new_engine
 from earmark.typing import Estimator, FilePath
 
@@ -241,21 +241,21 @@ def predict(
         path = Path(model)
         classifier, info = load_with_info(path)
         stored_text = info.metadata.get("columns", {}).get("text")
-    named = text or trained_columns(classifier, stored_text)
+    named = text or _text_columns(classifier, stored_text)
     parts = as_parts(dataset, named, False)
     executor = None if client is None else _executor_of(client)
     sent = SentModel(path, max_error, classifier if max_error is None else None)
     return predict_parts(sent, parts, out, executor=executor, skip_bad=skip_bad)
 
 
-def trained_columns(
+def _text_columns(
     classifier: TextClassifier, stored: str | None
 ) -> str | list[str] | None:
     """The text columns that a classifier was trained on, as far as is known."""
     if stored is not None:
         columns = [name.strip() for name in stored.split(",")]
         return columns if len(columns) > 1 else columns[0]
-    return None if classifier.regions == "email" else classifier.region_names_
+    return trained_columns(classifier)
 
 
 def _executor_of(client: Executor | Estimator) -> Executor:

@@ -14,6 +14,7 @@ import re
 import sys
 import threading
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -50,12 +51,24 @@ Numbered: TypeAlias = tuple[list[Record], list[int] | None]
 _AT_ONCE = 64
 _BREAK = re.compile(r"\r\n|\r|\n")
 _SEP = re.compile(r"sep=(.)", re.IGNORECASE)
-_decode = json.JSONDecoder().raw_decode
 _MOST_LEVELS = 8
 _FASTTEXT = "__label__"
 _limit_lock = threading.Lock()
 _limit_users = 0
 _limit_before = 0
+
+
+def _unique(pairs: list[tuple[str, object]]) -> Record:
+    """An object of JSON, whose fields must not repeat: all but one would be lost."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise DataError(f"an object that has the field {name!r} twice")
+    return record
+
+
+_json = json.JSONDecoder(object_pairs_hook=_unique)
+_decode = _json.raw_decode
 
 
 @contextmanager
@@ -245,7 +258,7 @@ def _array(
 ) -> Iterator[Numbered]:
     """The objects of a file that is one JSON array, which is read whole."""
     try:
-        values = json.loads("".join(lines))
+        values = _json.decode("".join(lines))
     except UnicodeDecodeError as error:
         raise source.undecodable(error, 0) from error
     except (ValueError, RecursionError) as error:
@@ -421,7 +434,7 @@ class _JsonLines:
             )
 
         try:
-            record = json.loads(text)
+            record = _json.decode(text)
         except json.JSONDecodeError as error:
             raise wrong(
                 f"got broken JSON at character {error.pos + 1} ({error.msg}); "
@@ -429,6 +442,8 @@ class _JsonLines:
             ) from error
         except RecursionError as error:
             raise wrong("got one nested too deeply; remove the line") from error
+        except DataError as error:
+            raise wrong(f"got {error}; remove one of the two") from None
         except ValueError as error:
             raise wrong(f"got one that Python cannot hold ({error})") from error
         if not isinstance(record, dict):

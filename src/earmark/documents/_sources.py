@@ -37,7 +37,7 @@ _SUFFIXES: dict[str, Format] = {
 }
 # Formats that are read as they lie on the disk.
 _WHOLE = ("parquet", "xlsx")
-_COMPRESSED = (".gz", ".zst")
+COMPRESSED = (".gz", ".zst")
 _TEXT = "*.txt"
 _MAIL = ".eml"
 
@@ -78,17 +78,17 @@ def find_sources(
     return [Source(where, _format(where, options))]
 
 
-def _format_by_suffix(path: Path) -> Format | None:
+def format_by_suffix(path: Path) -> Format | None:
     """The format that the suffixes name, compressed or not."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
+    if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     return _SUFFIXES.get(suffixes[-1]) if suffixes else None
 
 
 def _format(path: Path, options: ReadOptions) -> Format:
     """The format of one file, stated or by its suffix."""
-    kind = options.format or _format_by_suffix(path) or _format_by_content(path)
+    kind = options.format or format_by_suffix(path) or _format_by_content(path)
     if kind is None:
         is_old = path.suffix.lower() == ".xls"
         hint = " Save an old Excel file as .xlsx." if is_old else ""
@@ -97,7 +97,7 @@ def _format(path: Path, options: ReadOptions) -> Format:
             f"expected a file ending in {listed(_SUFFIXES)} (text formats also with "
             f".gz or .zst); rename it or give format=.{hint}",
         )
-    if kind in _WHOLE and path.suffix.lower() in _COMPRESSED:
+    if kind in _WHOLE and path.suffix.lower() in COMPRESSED:
         name = "a Parquet" if kind == "parquet" else "an Excel"
         raise fault(
             str(path),
@@ -124,7 +124,7 @@ def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
     files = [path for path in _visible(folder) if path.is_file()]
     by_format: dict[Format, list[Path]] = {}
     for path in files:
-        kind = _format_by_suffix(path)
+        kind = format_by_suffix(path)
         if kind is not None and kind != "eml" and options.format in (None, kind):
             by_format.setdefault(kind, []).append(path)
     if not by_format or is_maildir(folder):

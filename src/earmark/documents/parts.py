@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.documents._formats import TABLES, ParquetBatch, parquet_batches
-from earmark.documents._sources import Source, find_sources
+from earmark.documents._sources import (
+    COMPRESSED,
+    Source,
+    find_sources,
+    format_by_suffix,
+)
 from earmark.documents._streams import Format, ReadOptions
 from earmark.documents.columns import (
     Plan,
@@ -26,13 +31,16 @@ from earmark.documents.document import Documents
 from earmark.exceptions import DataError
 from earmark.typing import IntVector
 
-__all__ = ["Batch", "CodedLabels", "Part", "PathLike", "list_parts"]
+__all__ = ["Batch", "CodedLabels", "Part", "PathLike", "list_parts", "memory_needed"]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
 # What a batch of Parquet rows is read up to, counted without compression.
 _BATCH_BYTES = 1 << 25
 _MOST_ROWS = 1 << 16
+# Documents and counts in memory, per byte of a file that is read in batches.
+_GROWTH = {"csv": 14, "tsv": 14, "jsonl": 14, "parquet": 40}
+_GROWTH_COMPRESSED = 50
 
 
 @dataclass(frozen=True)
@@ -158,6 +166,17 @@ def list_parts(
     ]
     settled = request.settled(_first_plan(parts))
     return [replace(part, request=settled) for part in parts]
+
+
+def memory_needed(path: PathLike) -> int:
+    """About how many bytes the documents of a file or directory take if read whole."""
+    where, needed = Path(path), 0
+    for file in where.iterdir() if where.is_dir() else [where]:
+        growth = _GROWTH.get(format_by_suffix(file) or "", 0)
+        if growth and file.is_file():
+            packed = file.suffix.lower() in COMPRESSED
+            needed += file.stat().st_size * (_GROWTH_COMPRESSED if packed else growth)
+    return needed
 
 
 def _sources(path: PathLike | Sequence[PathLike], options: ReadOptions) -> list[Source]:

@@ -31,6 +31,7 @@ from earmark.evaluation.significance import (
     corrected_resampled_t,
     holm,
     mcnemar_exact,
+    p_words,
     percentile_interval,
 )
 from earmark.exceptions import DataError
@@ -95,7 +96,7 @@ class ComparedPair(Result):
     @property
     def words(self) -> str:
         """What the pair shows, in words."""
-        p = f"p = {self.p_adjusted:.2g}" if self.p_adjusted >= 0.001 else "p < 0.001"
+        p = p_words(self.p_adjusted)
         if self.difference == 0:
             return f"{self.a} and {self.b} have the same accuracy"
         if not self.shown:

@@ -144,6 +144,15 @@ def corrected_resampled_t(
     return PairedTest("corrected resampled t", mean, p_value, n_splits)
 
 
+def p_words(p_value: float) -> str:
+    """A p-value for people; one that rounds to nothing is bounded instead.
+
+    >>> p_words(0.0312), p_words(1e-9)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return f"p = {p_value:.2g}" if p_value >= 0.001 else "p < 0.001"
+
+
 def mcnemar_exact(correct_a: ArrayLike, correct_b: ArrayLike) -> PairedTest:
     """McNemar's exact test of two classifiers on one test set.
 

@@ -165,6 +165,9 @@ class Analysis:
         scan = self.scan()
         if scan is None:
             return TokenLists(self.read(documents), self.analyzer())
+        if self.counter.n_jobs == 0:
+            owner = type(self.counter).__name__
+            raise ValueError(f"{owner}.n_jobs must not be 0; -1 takes all cores.")
         n_threads = int(joblib.effective_n_jobs(self.counter.n_jobs))
         return ScannedTexts(self.texts(documents), scan, n_threads)
 

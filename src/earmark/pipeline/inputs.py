@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -22,6 +22,9 @@ from earmark.text.containers import as_list, as_texts, is_missing
 from earmark.text.regions import split_mail
 from earmark.text.tokens import unspaced_share
 from earmark.typing import IntVector, Labels, LabelsLike
+
+if TYPE_CHECKING:
+    from earmark.pipeline.text_classifier import TextClassifier
 
 # Region name -> one text per document; a single region is called "text".
 RegionTexts: TypeAlias = dict[str, Documents]
@@ -54,13 +57,13 @@ def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:
         texts = _strings(X, where)
         if regions is None:
             return {SINGLE: texts}
-        if isinstance(regions, str) or callable(regions):
+        if _are_split(regions):
             return _split(texts, regions, where)
         raise DataError(
             f"{where} must be a frame or dict with the columns {list(regions)!r}, "
             f"got {type(X).__name__}."
         )
-    if isinstance(regions, str) or callable(regions):
+    if _are_split(regions):
         if len(columns) != 1:
             raise DataError(
                 f"{where} has the columns {list(columns)!r}; to split a text into "
@@ -81,6 +84,16 @@ def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:
     return by_name
 
 
+def _are_split(regions: object) -> bool:
+    """Whether one text per document is split into them."""
+    return isinstance(regions, str) or callable(regions)
+
+
+def trained_columns(classifier: TextClassifier) -> list[str] | None:
+    """The columns that a model takes; None for one text, also if it splits that."""
+    return None if _are_split(classifier.regions) else classifier.region_names_
+
+
 def with_regions(
     texts: RegionTexts, names: list[str], regions: Any, where: str = "X"
 ) -> RegionTexts:
@@ -91,8 +104,7 @@ def with_regions(
         return texts
     if len(texts) == len(names) == 1 and SINGLE in (*texts, *names):
         return {names[0]: next(iter(texts.values()))}
-    splits = isinstance(regions, str) or callable(regions)
-    if not splits and not any(name in texts for name in names):
+    if not _are_split(regions) and not any(name in texts for name in names):
         raise DataError(f"{where}: {_other_regions(list(texts), names)}")
     none = [""] * n_documents(texts)
     return {name: texts.get(name, none) for name in names}
@@ -301,9 +313,8 @@ def _labels(values: list[Any], rows: list[int]) -> Labels:
     if len(kinds) > 1 and not numeric:
         odd = next(i for i, v in enumerate(values) if type(v) is not type(values[0]))
         raise DataError(
-            f"y, row {rows[odd]}: label {values[odd]!r} is a "
-            f"{type(values[odd]).__name__} while {values[0]!r} is a "
-            f"{type(values[0]).__name__}; use one type."
+            f"y, row {rows[odd]}: label {values[odd]!r} is of another type than "
+            f"{values[0]!r}; use one type."
         )
     labels = np.asarray(values)
     if labels.ndim != 1 or labels.dtype.kind not in "biufUO":

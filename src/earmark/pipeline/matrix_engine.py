@@ -413,12 +413,13 @@ class MatrixEngine(Engine):
     def refusals(self) -> dict[str, str]:
         """Methods that this model has not got, and what to do instead."""
         name = type(self.estimator).__name__
+        instead = (
+            "train again, or train multinomial, bernoulli or complement, which change "
+            "exactly."
+        )
         refused = {
-            "partial_fit": f"{name} cannot learn documents one by one; fit it again on "
-            "all, or use model='multinomial', 'bernoulli' or 'complement', which "
-            "update exactly.",
-            "forget": f"{name} cannot forget documents exactly; fit it again without "
-            "them, or use model='multinomial', 'bernoulli' or 'complement'.",
+            "partial_fit": f"{name} cannot learn documents one by one; {instead}",
+            "forget": f"{name} cannot forget documents exactly; {instead}",
         }
         if not self.leaves_one_out:
             refused["leave_one_out"] = (

@@ -27,7 +27,7 @@ from earmark.features.word_counter import terms_by_column
 from earmark.kernels.rows import canonical_rows, ridge_dual
 from earmark.models.base import LinearRule
 from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD
-from earmark.parameters import offers, with_parameters
+from earmark.parameters import default_parameters, offers, with_parameters
 from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
 from earmark.text.preparation import TextPreparation
 from earmark.typing import BoolVector, FloatMatrix, IntVector, SparseMatrix
@@ -108,7 +108,14 @@ def make_counter(features: Any, n_jobs: int | None) -> Any:
     if features is None:
         return WordCounter(n_jobs=n_jobs)
     if isinstance(features, Mapping):
-        return WordCounter(**{"n_jobs": n_jobs, **_prepared(dict(features))})
+        options = {"n_jobs": n_jobs, **_prepared(dict(features))}
+        known = default_parameters(WordCounter)
+        for name in options.keys() - known.keys():
+            raise TypeError(
+                "TextClassifier.features must name parameters of WordCounter "
+                f"({', '.join(known)}), stemmer or substitutions, got {name!r}."
+            )
+        return WordCounter(**options)
     if not offers(features, "fit_transform") or not offers(features, "transform"):
         raise TypeError(
             "TextClassifier.features must be None, a dict of WordCounter parameters "

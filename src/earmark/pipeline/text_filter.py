@@ -46,8 +46,8 @@ class TextFilter:
         unknown = [label for label in wanted if str(label) not in known]
         if unknown or not wanted:
             raise DataError(
-                f"keep must name labels of the model, {sorted(known)!r}, "
-                f"got {wanted!r}."
+                f"keep= must name labels of the model ({', '.join(sorted(known))}), "
+                f"got {', '.join(map(str, wanted)) or 'none'}."
             )
         if not 0.0 <= min_confidence <= 1.0:
             raise DataError(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
 import sys
 import textwrap
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from earmark import progress
+from earmark.exceptions import EarmarkWarning
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -71,6 +74,11 @@ def note(text: str) -> None:
     """Say something beside the result on stderr, unless --quiet is given."""
     if not _quiet:
         say(text, err=True)
+
+
+def warn(message: str) -> None:
+    """Say that something may not be as it was meant."""
+    warnings.warn(message, EarmarkWarning, stacklevel=1)
 
 
 def say_facts(rows: Iterable[tuple[str, str]]) -> None:
@@ -179,7 +187,10 @@ def _bar(facts: Callable[[Any], list[str]], with_bar: bool = False) -> Progress 
     columns = [rich.SpinnerColumn(), rich.TextColumn("{task.description}"), Facts()]
     if with_bar:
         columns.insert(2, rich.BarColumn(bar_width=16))
-    return rich.Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    # A second Ctrl-C may come before the bar has shown the cursor again.
+    atexit.register(console.show_cursor)
+    return rich.Progress(*columns, console=console, transient=True)
 
 
 def _share(task: Any) -> list[str]:

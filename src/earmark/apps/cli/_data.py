@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import time
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,8 +12,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from earmark.apps.cli import _options as options
-from earmark.exceptions import DataError, EarmarkWarning
+from earmark.apps.cli._console import warn
+from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
     from earmark.distributed.predicting import SentModel
@@ -29,11 +31,8 @@ _MANY_LABELS = 20
 _MEANS_NONE = {"n/a", "na", "nan", "none", "null", "-", "?", "unknown", "tbd"}
 # Advice that names parameters of read_documents, for a file that has its own option.
 _ADVICE = re.compile(r" \(asked for by \w+=\)|[;,][^;,]*\b\w+=[^;]*?(?=\.?$|;)")
-# Documents and counts in memory, per byte of the file; packed files hold more.
-_BYTES_PER_BYTE = {"": 14, ".gz": 50, ".zst": 50, ".parquet": 40, ".pq": 40}
 # What documents may take of the memory of the machine before they are read in parts.
 _SHARE = 1 / 8
-_SUFFIXES = {".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"}
 
 
 @dataclass(frozen=True)
@@ -53,13 +52,22 @@ class Stored:
     def texts(self, files: options.Files) -> str | list[str] | None:
         """The text columns: asked for, as in training, or as guessed there."""
         from earmark.documents.columns import UsualColumn
+        from earmark.pipeline.inputs import trained_columns
 
-        named = files.text or self.column("text")
+        columns, named = trained_columns(self.classifier), files.columns
         if named is not None:
-            return options.column_names(named)
-        classifier, guessed = self.classifier, self.column("guessed")
-        regions = None if classifier.regions == "email" else classifier.region_names_
-        return UsualColumn(guessed) if guessed and regions is None else regions
+            several = {*columns} if columns is not None and len(columns) > 1 else None
+            if several != (None if isinstance(named, str) else {*named}):
+                trained = ",".join(columns or ()) if several else "one text column"
+                raise typer.BadParameter(
+                    f"{self.path} was trained on {trained}, got {files.text}.",
+                    param_hint="--text",
+                )
+            return named
+        known, guessed = self.column("text"), self.column("guessed")
+        if known is not None:
+            return options.column_names(known)
+        return UsualColumn(guessed) if guessed and columns is None else columns
 
     def batches(
         self, data: str, files: options.Files, **more: Any
@@ -77,11 +85,8 @@ class Stored:
 
         more |= {**files.how, **options.column_arguments(self.texts(files))}
         more |= {"null_text": "empty", "allow_unlabelled": True}
-        label, many = (
-            files.label or self.column("label"),
-            self.classifier.is_multi_label_,
-        )
-        return read_documents(data, label=label, multi_label=many, **more)
+        more |= {"label": files.label or self.column("label")}
+        return read_documents(data, multi_label=self.classifier.is_multi_label_, **more)
 
     def parts(self, data: str, files: options.Files, label: str | bool | None) -> Any:
         """The parts of a dataset, with the columns that the model wants."""
@@ -100,15 +105,15 @@ def load_model(
 
     require_model(path)
     classifier, info = load_with_info(path)
-    knows = {
-        "--max-error": (
+    for flag, asked, evidence, what in (
+        (
+            "--max-error",
             max_error,
             classifier.evidence_,
             "how accurate its answers are",
         ),
-        "--novelty": (max_novelty, classifier.novelty_, "which documents are unusual"),
-    }
-    for flag, (asked, evidence, what) in knows.items():
+        ("--novelty", max_novelty, classifier.novelty_, "which documents are unusual"),
+    ):
         if asked not in (None, options.NEVER) and evidence is None:
             raise DataError(
                 f"{path}: the model does not know {what}; train it with {flag}."
@@ -208,11 +213,6 @@ def ask_about_labels(
     return not are_many
 
 
-def warn(message: str) -> None:
-    """Say that something may not be as it was meant."""
-    warnings.warn(message, EarmarkWarning, stacklevel=1)
-
-
 def training_data(
     source: str, documents: Documents, pool: Any = None
 ) -> dict[str, Any]:
@@ -252,15 +252,10 @@ def _name(source: str) -> str:
 
 def memory_for_large(data: str) -> int | None:
     """A limit in bytes for files that would take much of it; None for others."""
-    path = Path(data)
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    needed = sum(
-        file.stat().st_size * _BYTES_PER_BYTE.get(file.suffix, _BYTES_PER_BYTE[""])
-        for file in files
-        if _SUFFIXES & set(file.suffixes) and file.is_file()
-    )
+    from earmark.documents.parts import memory_needed
+
     limit = int(_SHARE * _machine_memory())
-    return limit if needed > limit else None
+    return limit if memory_needed(data) > limit else None
 
 
 def _machine_memory() -> int:
@@ -340,7 +335,7 @@ def predict_in_parts(
     data: str,
     files: options.Files,
     sent: SentModel,
-    out: str,
+    out: Path,
     dask: str | None,
     skip_bad: bool,
 ) -> dict[str, Any]:
@@ -355,7 +350,7 @@ def predict_in_parts(
         report = predict_parts(
             sent, parts, out, executor=executor, skip_bad=skip_bad, progress=advance
         )
-    return {**asdict(report), "out": out}
+    return {**asdict(report), "out": str(out)}
 
 
 def evaluate_in_parts(

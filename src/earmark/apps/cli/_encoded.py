@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import normalize
 
+from earmark.documents.document import Documents, Texts
 from earmark.encoders import load_encoder
-from earmark.pipeline.inputs import joined
 from earmark.typing import FloatMatrix
 
 
@@ -18,13 +18,13 @@ class EncoderVectors(TransformerMixin, BaseEstimator):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: Texts, y: object = None) -> Self:
         """Nothing to learn."""
         return self
 
-    def transform(self, X: Any) -> FloatMatrix:
+    def transform(self, X: Texts) -> FloatMatrix:
         """A row for each text; several columns are one text."""
-        texts = joined(X) if isinstance(X, dict) else list(X)
+        texts = Documents(X if isinstance(X, dict) else list(X)).joined()
         vectors = load_encoder(self.name).encoded(texts, store=True)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float64)
+        unit: FloatMatrix = normalize(vectors.astype(float))
+        return unit

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from earmark.apps.cli._console import be_quiet, columns, styled
 from earmark.apps.cli._options import SHARED
@@ -101,6 +101,17 @@ def _place(option: Any) -> int:
     return places[0] if places else len(_FLAGS)
 
 
+def _arguments(command: TyperCommand | TyperGroup) -> list[TyperArgument]:
+    return [p for p in command.params if isinstance(p, TyperArgument)]
+
+
+def _usage(command: TyperCommand | TyperGroup, ctx: Any) -> str:
+    """The first line of the help, and of errors."""
+    names = [p.metavar or p.name.upper() for p in _arguments(command)]
+    names += ["COMMAND"] if isinstance(command, Group) else []
+    return " ".join(["Usage:", ctx.command_path, *names, "[OPTIONS]"])
+
+
 class Command(TyperCommand):
     """A command that explains itself in panels, and knows --quiet.
 
@@ -137,15 +148,23 @@ class Command(TyperCommand):
     def _knows_quiet(self) -> bool:
         return any(_QUIET[0] in option.opts for option in self.params)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Say that the last argument is missing, not the many before it."""
+        words = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            if error.param is not None and error.param.nargs < 0:
+                last = _arguments(self)[-1]
+                values, *_ = self.make_parser(ctx).parse_args(words)
+                error.param = last if values.get(str(last.name)) else error.param
+            raise
+
+    get_usage = _usage
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
-        about, examples = told(self.help)
-        arguments = [p for p in self.params if p.param_type_name == "argument"]
-        usage = " ".join(p.metavar or p.name.upper() for p in arguments)
-        lines = [f"{_head('Usage')} {ctx.command_path} {usage} [OPTIONS]".rstrip(), ""]
-        lines += [_filled(paragraph) for paragraph in about]
-        if examples:
-            lines += [_head("Examples"), *map(_example, examples), ""]
+        lines = _beginning(self, ctx)
         panels: dict[str, list[str]] = {}
         for option in self.get_params(ctx):
             if not getattr(option, "hidden", False):
@@ -161,13 +180,11 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """The list of commands."""
 
+    get_usage = _usage
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
-        about, examples = told(self.help)
-        lines = [f"{_head('Usage')} {ctx.command_path} COMMAND [OPTIONS]", ""]
-        lines += [_filled(paragraph) for paragraph in about]
-        lines += [_head("Examples"), *(f"  {line}" for line in examples), ""]
-        lines.append(_head("Commands"))
+        lines = [*_beginning(self, ctx), _head("Commands")]
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
             if command is not None and not command.hidden:
@@ -175,6 +192,14 @@ class Group(TyperGroup):
         options = [_row(*described(option)) for option in self.get_params(ctx)]
         lines += ["", _head("Options"), *options, "", _filled(self.epilog or "")]
         formatter.write("\n".join(lines))
+
+
+def _beginning(command: TyperCommand | TyperGroup, ctx: Any) -> list[str]:
+    """How it is called, what it is about, and examples."""
+    about, examples = told(command.help)
+    usage = _usage(command, ctx).replace("Usage:", _head("Usage"))
+    lines = [usage, "", *map(_filled, about)]
+    return [*lines, _head("Examples"), *map(_example, examples), ""]
 
 
 def _options_said(
@@ -196,7 +221,8 @@ def told(text: str | None) -> tuple[list[str], list[str]]:
     paragraphs = inspect.cleandoc(text or "").replace("\b", "").split("\n\n")
     examples = [p for p in paragraphs if p.lstrip().startswith(("earmark ", "cat "))]
     about = [" ".join(p.split()) for p in paragraphs if p not in examples]
-    return about, [line.strip() for p in examples for line in p.splitlines()]
+    commands = re.sub(r" *\\\n *", " ", "\n".join(examples)).splitlines()
+    return about, [line.strip() for line in commands]
 
 
 def in_short(text: str | None) -> str:
@@ -231,9 +257,17 @@ def _head(title: str) -> str:
 
 
 def _example(command: str) -> str:
-    """A command, with a backslash where it goes on in the next line."""
-    parts = textwrap.wrap(command, _width() - 6, break_on_hyphens=False)
-    return "  " + " \\\n      ".join(parts)
+    """A command, with a backslash where it goes on; a long one below its remark."""
+    command, _, remark = command.partition("  # ")
+    if len(command) + len(remark) + 6 <= _width():
+        return f"  {command}" + (f"  # {remark}" if remark else "")
+    above = [f"  # {line}" for line in textwrap.wrap(remark, _width() - 4)]
+    # What is in quotes stays on one line: a backslash would be part of it.
+    whole = re.sub(r"'[^']*'|\"[^\"]*\"", lambda m: m[0].replace(" ", "\0"), command)
+    parts = textwrap.wrap(
+        whole, _width() - 6, break_on_hyphens=False, break_long_words=False
+    )
+    return "\n".join([*above, "  " + " \\\n      ".join(parts).replace("\0", " ")])
 
 
 def _filled(paragraph: str) -> str:

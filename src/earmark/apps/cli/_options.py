@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import codecs
 import os
-import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 import typer
+from typer.models import OptionInfo
 
-from earmark.apps.cli._console import status
-from earmark.exceptions import DataError, EarmarkWarning, MissingDependencyError
+from earmark.apps.cli._console import status, warn
+from earmark.exceptions import DataError, MissingDependencyError
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -21,91 +23,86 @@ if TYPE_CHECKING:
 _DATA = (
     "Documents: .csv .tsv .jsonl .json .parquet .xlsx (text also .gz .zst), an mbox or "
     "Maildir, a folder with one sub-folder per label, a directory of Parquet, JSONL or "
-    "csv parts, or - for stdin."
+    "csv parts"
 )
-
-
-def _encoding(name: str | None) -> str | None:
-    try:
-        if name is not None and name != "auto":
-            codecs.lookup(name)
-    except LookupError:
-        raise typer.BadParameter(
-            f"no encoding {name!r}; common ones are utf-8, latin-1, cp1252, utf-16."
-        ) from None
-    return name
-
-
-def _encoder(name: str | None) -> str | None:
-    from earmark.encoders.by_name import require_encoder
-
-    if name is not None:
-        try:
-            require_encoder(name)  # a wrong name need not wait for the data
-        except (DataError, MissingDependencyError) as error:
-            raise typer.BadParameter(str(error)) from None
-    return name
+_PARTS = "Documents: a .csv .tsv .jsonl or .parquet file, or a directory of them."
 
 
 NEVER = "never"
 _IN_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST = 10  # runs of more characters are single documents' own
+_Value = TypeVar("_Value")
 
 
-def _share_or_never(share: str | float) -> float | str:
+def _option(expected: str, read: Callable[[str], object]) -> OptionInfo:
+    """An option whose value is read so; what cannot be read is wrong usage."""
+
+    def parse(text: str) -> object:
+        try:
+            return read(text)
+        except (DataError, MissingDependencyError) as error:
+            raise typer.BadParameter(str(error)) from None
+        except (ValueError, LookupError):
+            raise typer.BadParameter(f"expected {expected}; got {text}.") from None
+
+    return cast(OptionInfo, typer.Option(parser=parse))
+
+
+def _checked(value: _Value, is_right: bool) -> _Value:
+    if not is_right:
+        raise ValueError
+    return value
+
+
+def _encoding(name: str) -> str:
+    return name if name == "auto" else _checked(name, bool(codecs.lookup(name)))
+
+
+def _encoder(name: str) -> str:
+    from earmark.encoders.by_name import require_encoder
+
+    require_encoder(name)  # a wrong name need not wait for the data
+    return name
+
+
+def _share_or_never(text: str) -> float | str:
     """A share of documents, or that abstaining is switched off."""
-    if str(share).lower() == NEVER:
+    if text.lower() == NEVER:
         return NEVER
-    try:
-        number = float(share)
-    except ValueError:
-        number = float("nan")
-    if not 0 < number < 1:
-        raise typer.BadParameter(
-            f"expected a share between 0 and 1, such as 0.05, or {NEVER}; got {share}."
-        )
-    return number
+    return _checked(float(text), 0 < float(text) < 1)
 
 
-def _ngram_range(bounds: str | tuple[int, int]) -> tuple[int, int]:
+def _ngram_range(text: str) -> tuple[int, int]:
     """``3`` as (1, 3), ``2,4`` as (2, 4)."""
-    if isinstance(bounds, tuple):
-        return bounds
-    try:
-        numbers = [int(part) for part in bounds.split(",")]
-        low, high = numbers if len(numbers) > 1 else (1, *numbers)
-    except ValueError:
-        low, high = 0, 0
-    if not 1 <= low <= high <= _LONGEST:
-        raise typer.BadParameter(
-            f"expected a number from 1 to {_LONGEST}, or two of them such as 1,4; "
-            f"got {bounds}."
-        )
-    return low, high
+    numbers = _numbers(text)
+    low, high = numbers if len(numbers) > 1 else (1, *numbers)
+    return _checked((low, high), 1 <= low <= high <= _LONGEST)
 
 
-def _seconds(text: str | float) -> float:
+def _seconds(text: str) -> float:
     """``90``, ``60s``, ``5m`` or ``1h`` in seconds."""
-    number, unit = str(text)[:-1], str(text)[-1:].lower()
+    number, unit = text[:-1], text[-1:].lower()
     if unit not in _IN_SECONDS:
-        number, unit = str(text), "s"
-    try:
-        seconds = float(number) * _IN_SECONDS[unit]
-    except ValueError:
-        seconds = float("nan")
-    if not 0 < seconds < float("inf"):
-        raise typer.BadParameter(f"expected a time such as 60s or 5m; got {text}.")
-    return seconds
+        number, unit = text, "s"
+    seconds = float(number) * _IN_SECONDS[unit]
+    return _checked(seconds, 0 < seconds < float("inf"))
 
 
-def _size(text: str | int) -> int:
+def _size(text: str) -> int:
     """``2GB`` in bytes."""
     from earmark.distributed.counting import as_bytes
 
-    try:
-        return as_bytes(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+    return as_bytes(text)
+
+
+def _shares(text: str) -> list[float]:
+    """Shares in [0, 1] between commas."""
+    numbers = [float(part) for part in text.split(",")]
+    return _checked(numbers, all(0 <= share <= 1 for share in numbers))
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
 
 
 def error_rate(rate: float | str | None) -> float | None:
@@ -147,31 +144,38 @@ SHARED = """
     sentence-transformers:NAME-OR-PATH or minilm. words:NAME encodes only the
     vocabulary.
 """
-Data = Annotated[str, typer.Argument(metavar="DATA", help=_DATA, show_default=False)]
+Data = Annotated[str, typer.Argument(metavar="DATA", help=f"{_DATA}, or - for stdin.")]
+DataFile = Annotated[str, typer.Argument(metavar="DATA", help=f"{_DATA}.")]
+DataParts = Annotated[str, typer.Argument(metavar="DATA", help=_PARTS)]
 _FILE = "A model file (*.earmark)."
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help=_FILE)]
 AnyModel = Annotated[Path | None, typer.Argument(metavar="[MODEL]", help=_FILE)]
 Models = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="MODEL...", help="Model files (*.earmark).", show_default=False
-    ),
+    typer.Argument(metavar="MODEL...", help="Model files (*.earmark)."),
 ]
 Port = Annotated[int, typer.Option(min=0, max=65535)]
-Encoding = Annotated[str | None, typer.Option(callback=_encoding)]
-MaxError = Annotated[Any, typer.Option(parser=_share_or_never)]
-Novelty = Annotated[Any, typer.Option(parser=_share_or_never)]
+_ENCODINGS = "an encoding such as utf-8, latin-1, cp1252 or utf-16"
+Encoding = Annotated[str | None, _option(_ENCODINGS, _encoding)]
+_SHARE = f"a share between 0 and 1, such as 0.05, or {NEVER}"
+MaxError = Annotated[Any, _option(_SHARE, _share_or_never)]
+Novelty = Annotated[Any, _option(_SHARE, _share_or_never)]
+Shares = Annotated[Any, _option("shares between 0 and 1, such as 0.1,0.3", _shares)]
+Sizes = Annotated[Any, _option("whole numbers such as 50,100,200", _numbers)]
 Format = (
     Literal["csv", "tsv", "jsonl", "json", "parquet", "xlsx", "fasttext", "mbox", "eml"]
     | None
 )
 Analyzer = Literal["word", "char", "char_wb"] | None
-Ngrams = Annotated[Any, typer.Option(parser=_ngram_range)]
-Budget = Annotated[Any, typer.Option(parser=_seconds)]
-Memory = Annotated[Any, typer.Option(parser=_size)]
+_NGRAMS = f"a number from 1 to {_LONGEST}, or two of them such as 1,4"
+Ngrams = Annotated[Any, _option(_NGRAMS, _ngram_range)]
+Budget = Annotated[float | None, _option("a time such as 60s or 5m", _seconds)]
+Memory = Annotated[int | None, _option("a size such as 2GB, at least 50MB", _size)]
 Repeats = Annotated[int, typer.Option(min=2)]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1)]
-Encoder = Annotated[str | None, typer.Option(callback=_encoder)]
+_DAY = "a day such as 2026-11-16"
+Day = Annotated[str | None, _option(_DAY, lambda t: str(date.fromisoformat(t)))]
+Encoder = Annotated[str | None, _option("an encoder", _encoder)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -193,7 +197,12 @@ class Files:
     @property
     def columns(self) -> str | list[str] | None:
         """The column with the text, or several columns."""
-        return self.text and column_names(self.text)
+        names = self.text and column_names(self.text)
+        if isinstance(names, list) and len({*names}) < len(names):
+            raise typer.BadParameter(
+                f"{self.text} names a column twice.", param_hint="--text"
+            )
+        return names
 
 
 @dataclass(frozen=True)
@@ -308,29 +317,13 @@ def comma_list(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
-def shares(text: str | None, flag: str) -> list[float] | None:
-    """Shares in [0, 1] between commas."""
-    if text is None:
-        return None
-    try:
-        numbers = [float(part) for part in text.split(",")]
-    except ValueError:
-        numbers = []
-    if not numbers or not all(0 <= share <= 1 for share in numbers):
-        raise typer.BadParameter(
-            f"expected shares between 0 and 1, such as 0.1,0.3; got {text}.",
-            param_hint=flag,
-        )
-    return numbers
-
-
-def refuse_with_parts(options: dict[str, Any]) -> None:
-    """Options that do not go together with data in parts are wrong usage."""
+def refuse_with_parts(options: Mapping[str, object], **asked: object) -> None:
+    """Refuse options beside one of those ``asked`` for, by which data is in parts."""
+    by = next(name.replace("_", "-") for name, value in asked.items() if value)
     for name, value in options.items():
         if value:
             raise typer.BadParameter(
-                f"{name} does not go with data in parts (--memory, --dask, --by-part, "
-                "--skip-bad)."
+                f"{name} does not go with --{by}, which reads the data in parts."
             )
 
 
@@ -383,10 +376,8 @@ def class_list(names: str) -> list[str]:
             f"--classes needs two labels at least, such as a,b; got {names!r}"
         )
     for alike in similar_labels(labels):
-        warnings.warn(
+        warn(
             f"--classes: {' and '.join(alike)} differ only by case or blanks and are "
-            f"taken as {len(alike)} classes.",
-            EarmarkWarning,
-            stacklevel=2,
+            f"taken as {len(alike)} classes."
         )
     return list(dict.fromkeys(labels))

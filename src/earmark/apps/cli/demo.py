@@ -33,8 +33,8 @@ def demo(
     Compares models, shows which answers to trust, explains one of them, and writes
     an HTML report. Takes under a minute and downloads nothing.
 
-      earmark demo                   the whole story
-      earmark demo --data messages   only write two small csv files to try things on
+      earmark demo
+      earmark demo --data messages  # only write two small csv files
 
     --out DIR  Folder for report and model.
     --labels  Labelled documents per class.

@@ -38,7 +38,7 @@ def evaluate(
     data: options.Data,
     files: options.Labelled,
     report: Path | None = None,
-    date: str | None = None,
+    date: options.Day = None,
     max_error: options.MaxError = None,
     dask: str | None = None,
     as_json: options.AsJson = False,
@@ -59,6 +59,10 @@ def evaluate(
 
     if report is not None:
         options.require_output(report, data, *models)
+    if data == "-" and len(models) > 1:
+        raise typer.BadParameter(
+            "stdin can be read once; name a file to measure several models on."
+        )
     if dask is not None:
         if len(models) > 1:
             raise typer.BadParameter("--dask measures one model at a time.")
@@ -70,9 +74,8 @@ def evaluate(
         header = {"data": data, "earmark": __version__, "command": command}
         if report is not None or date is not None:
             header = {"date": date or time.strftime("%Y-%m-%d"), **header}
-        with_checks = report is not None
         reports = {
-            name: _judged(model, data, files, max_error, header, with_checks)
+            name: _judged(model, data, files, max_error, header, report is not None)
             for name, model in zip(_names(models), models, strict=True)
         }
         first, *others = reports.values()
@@ -86,8 +89,7 @@ def evaluate(
 def _names(models: list[Path]) -> list[str]:
     """Short names; the whole path where two would be alike."""
     short = [model.name for model in models]
-    alike = len(set(short)) < len(short)
-    return [str(model) if alike else model.name for model in models]
+    return short if len({*short}) == len(short) else [*map(str, models)]
 
 
 def _judged(
@@ -234,7 +236,7 @@ def learning_curve(
     fitting: options.Fitting,
     unlabelled: str | None = None,
     model: str = "auto",
-    sizes: str | None = None,
+    sizes: options.Sizes = None,
     repeats: options.Repeats = 5,
     chart: Path | None = None,
     as_json: options.AsJson = False,
@@ -261,7 +263,6 @@ def learning_curve(
     if chart is not None:
         _require_chart(chart, data)
     classifier = TextClassifier(model, **fitting.parameters)
-    numbers = _numbers(sizes)
     documents, pool = files.read_with_pool(data, unlabelled)
     with status(f"training {model} {repeats} times per number of labels"):
         curve = learning_curve(
@@ -269,7 +270,7 @@ def learning_curve(
             documents.texts,
             documents.labels or [],
             unlabelled=pool,
-            sizes=numbers,
+            sizes=sizes,
             n_repeats=repeats,
             n_jobs=fitting.jobs,
             random_state=fitting.seed,
@@ -278,18 +279,6 @@ def learning_curve(
     if chart is not None:
         _draw(curve, model, chart)
         note(f"wrote {chart}")
-
-
-def _numbers(sizes: str | None) -> list[int] | None:
-    if sizes is None:
-        return None
-    try:
-        return [int(part) for part in sizes.split(",")]
-    except ValueError:
-        raise typer.BadParameter(
-            f"expected whole numbers between commas, such as 50,100,200; got {sizes}.",
-            param_hint="--sizes",
-        ) from None
 
 
 def _require_chart(chart: Path, data: str) -> None:

@@ -17,19 +17,6 @@ from earmark.apps.cli._console import confirm, file_size, note, say_facts, show,
 if TYPE_CHECKING:
     from earmark.typing import JsonObject
 
-_EXTRAS = {
-    "io": "pyarrow",
-    "stem": "Stemmer",
-    "plot": "matplotlib",
-    "serve": "starlette",
-    "dask": "distributed",
-    "data": "pooch",
-    "excel": "openpyxl",
-    "model2vec": "model2vec",
-    "fastembed": "fastembed",
-    "sentence-transformers": "sentence_transformers",
-}
-
 
 def info(
     model: options.AnyModel = None,
@@ -44,6 +31,8 @@ def info(
 
     --models  List the names for --model.
     """
+    if models and model is not None:
+        raise typer.BadParameter("--models lists all names; name no file.")
     if models:
         facts: JsonObject = _models()
     else:
@@ -100,9 +89,11 @@ def _models() -> JsonObject:
 
 def _installation() -> JsonObject:
     from earmark import __version__
+    from earmark._optional import EXTRAS
     from earmark.kernels.backend import describe
 
-    present = [extra for extra, package in _EXTRAS.items() if find_spec(package)]
+    missing = {extra for package, extra in EXTRAS.items() if not find_spec(package)}
+    present = sorted({*EXTRAS.values()} - missing)
     packages = ("numpy", "scipy", "scikit-learn", "narwhals", "safetensors")
     return {
         "earmark": __version__,
@@ -110,7 +101,7 @@ def _installation() -> JsonObject:
         "python": platform.python_version(),
         **{name: metadata.version(name) for name in packages},
         "extras installed": present or ["none"],
-        "extras missing": [e for e in _EXTRAS if e not in present] or ["none"],
+        "extras missing": sorted(missing) or ["none"],
     }
 
 
@@ -136,7 +127,7 @@ def card(
     model: options.Model,
     out: Path | None = None,
     intended_use: str | None = None,
-    date: str | None = None,
+    date: options.Day = None,
     licence: Annotated[str | None, typer.Option("--license")] = None,
     contact: str | None = None,
     hub: bool = False,

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from earmark.pipeline import TextClassifier
 
 
+_LINES = (".jsonl", ".ndjson", ".json")
+
+
 @dataclass(frozen=True)
 class Rows:
     """What is written of each document, and where."""
@@ -40,7 +43,7 @@ class Rows:
     @property
     def are_lines(self) -> bool:
         """Whether they are JSON lines, not csv."""
-        return self.as_json or self.out.lower().endswith((".jsonl", ".ndjson"))
+        return self.as_json or self.out.lower().endswith(_LINES[:2])
 
 
 def predict(
@@ -66,7 +69,7 @@ def predict(
       cat new.jsonl | earmark predict model.earmark - --format jsonl
       earmark predict model.earmark new.csv --id ticket --keep customer,date --top-k 3
       earmark predict model.earmark new.csv --max-error 0.05 --explain
-      earmark predict model.earmark new.csv --novelty 0.01    # or: --novelty never
+      earmark predict model.earmark new.csv --novelty 0.01  # or: --novelty never
       earmark predict model.earmark parts/ --by-part --out labels/
       earmark predict model.earmark parts/ --dask local:4 --out labels/
 
@@ -76,28 +79,32 @@ def predict(
     --with-text  Copy the text as well.
     --top-k K  Add the K likeliest labels.
     --explain  Add the words behind each label.
-    --by-part  A Parquet file of labels for every part of DATA, in the folder --out;
-        parts that are there already are not done again.
+    --by-part  A Parquet file of labels for every part of DATA, in the folder --out
+        (DATA.predicted); parts that are there already are not done again.
     --json  Write JSON lines instead of csv.
     """
     from earmark.apps.cli._data import load_model, predict_in_parts
 
-    in_parts = by_part or dask is not None or skip_bad
-    if in_parts:
-        whole = {"--explain": rows.explain, "--id": rows.id_column, "--keep": rows.keep}
-        more = {"--with-text": rows.with_text, "--top-k": rows.top_k}
-        options.refuse_with_parts({**whole, **more})
+    in_parts = {"by_part": by_part, "dask": dask, "skip_bad": skip_bad}
+    out = Path(f"{data.rstrip('/')}.predicted" if rows.out == "-" else rows.out)
+    if any(in_parts.values()):
+        whole: dict[str, object] = {"--explain": rows.explain, "--top-k": rows.top_k}
+        whole |= {"--id": rows.id_column, "--keep": rows.keep}
+        whole |= {"--with-text": rows.with_text}
+        options.refuse_with_parts(whole, **in_parts)
+        _require_folder(out)
     elif rows.out != "-":
         _require_kind(rows.out, rows.as_json)
-        options.require_output(Path(rows.out), data, model, streams=True)
+        options.require_output(out, data, model, streams=True)
     stored = load_model(model, max_error, novelty)
-    if in_parts:
+    if any(in_parts.values()):
         from earmark.distributed.predicting import SentModel
 
         sent = SentModel(model, max_error, stored.classifier, novelty)
-        folder = f"{data.rstrip('/')}.labels" if rows.out == "-" else rows.out
-        facts = predict_in_parts(stored, data, files, sent, folder, dask, skip_bad)
-        show(rows.as_json, facts, _words_about_parts(facts))
+        facts = predict_in_parts(stored, data, files, sent, out, dask, skip_bad)
+        labelled = f"labelled {number(facts['documents'], 'document')}"
+        labelled += f", {facts['abstained']:,} without an answer"
+        show(rows.as_json, facts, _words_about_parts(labelled, facts))
         return
     copied = options.comma_list(rows.keep)
     batches = stored.batches(data, files, id=rows.id_column, keep=copied)
@@ -162,9 +169,7 @@ def _without_known_words(
 
 
 def _tell_unanswered(classifier: TextClassifier, totals: Counter[str]) -> None:
-    n_documents, n_foreign, n_open = (
-        totals[k] for k in ("documents", "foreign", "open")
-    )
+    n_foreign, n_open = totals["foreign"], totals["open"]
     if n_foreign:
         note(
             f"{number(n_foreign, 'document')} {'is' if n_foreign == 1 else 'are'} "
@@ -174,18 +179,26 @@ def _tell_unanswered(classifier: TextClassifier, totals: Counter[str]) -> None:
     if n_open:
         from earmark.decision.guarantee import several_words
 
-        n_documents = totals["documents"]
-        n_answered = n_documents - n_open - n_foreign
-        share = 100 * n_answered / n_documents
-        answered = f"Answered {n_answered:,} of {n_documents:,} ({share:.1f} %)"
+        n_all = totals["documents"]
+        n_answered = n_all - n_open - n_foreign
+        share = 100 * n_answered / n_all
+        answered = f"Answered {n_answered:,} of {n_all:,} ({share:.1f} %)"
         why = several_words(classifier.thresholds_, answered)
         note(f"{number(n_open, 'document')} without an answer. {why}")
 
 
+def _require_folder(out: Path) -> None:
+    """Refuse the name of a file for results of parts."""
+    if not out.is_dir() and out.suffix.lower() in (".csv", ".parquet", *_LINES):
+        raise typer.BadParameter(
+            f"{out}: every part becomes a file of its own; name a folder.",
+            param_hint="--out",
+        )
+
+
 def _require_kind(out: str, as_json: bool) -> None:
     """Refuse a name that promises another format than the one to be written."""
-    lines = (".jsonl", ".ndjson", ".json")
-    kinds = ("", ".txt", *lines) if as_json else ("", ".txt", ".csv", *lines[:2])
+    kinds = ("", ".txt", *_LINES) if as_json else ("", ".txt", ".csv", *_LINES[:2])
     if out.endswith("/"):
         raise typer.BadParameter(f"{out} is a folder; add --by-part, or name a file.")
     if Path(out).suffix.lower() not in kinds and not Path(out).exists():
@@ -193,20 +206,12 @@ def _require_kind(out: str, as_json: bool) -> None:
         raise typer.BadParameter(f"{out}: labels are written as {formats}.")
 
 
-def _words_about_parts(facts: dict[str, Any]) -> str:
-    """One line for people, and one for each bad part."""
-    labelled = (
-        f"labelled {number(facts['documents'], 'document')}, {facts['abstained']:,} "
-        f"without an answer, from {number(facts['parts'] - len(facts['bad']), 'part')}"
-    )
-    return f"{labelled}{_again(facts)}"
-
-
-def _again(facts: dict[str, Any]) -> str:
-    """How many parts were done before, where they are, and which could not be read."""
-    before = f" ({facts['skipped']} were done before)" if facts["skipped"] else ""
+def _words_about_parts(done: str, facts: dict[str, Any]) -> str:
+    """What was done with how many parts, where they are, and which are bad."""
+    parts = number(facts["parts"] - len(facts["bad"]), "part")
+    before = f" ({facts['skipped']:,} done before)" if facts["skipped"] else ""
     bad = (f"left out: {why}" for why in facts["bad"].values())
-    return "\n".join([f"{before} in {facts['out']}", *bad])
+    return "\n".join([f"{done}, from {parts}{before} in {facts['out']}", *bad])
 
 
 def _answers(
@@ -288,7 +293,7 @@ def _output(out: str) -> Iterator[TextIO]:
 
 def filter_documents(
     model: options.Model,
-    data: options.Data,
+    data: options.DataParts,
     files: options.Files,
     keep: Annotated[str, typer.Option()],
     out: Annotated[Path, typer.Option()],
@@ -317,9 +322,10 @@ def filter_documents(
     from earmark.distributed.predicting import filter_parts
     from earmark.pipeline.text_filter import TextFilter
 
+    _require_folder(out)
     stored = load_model(model, max_error)
     text = stored.texts(files)
-    if isinstance(text, list) or stored.classifier.region_names_ is not None:
+    if isinstance(text, list):
         raise DataError(
             f"{model}: it was trained on several columns; a filter needs a model of "
             "one text column."
@@ -340,11 +346,9 @@ def filter_documents(
         )
     facts = {**asdict(report), "out": str(out)}
     share = report.kept_characters / max(1, report.characters)
-    outcome = (
-        f"kept {report.kept:,} of {number(report.documents, 'document')}, {share:.1%} "
-        f"of the text, from {number(report.parts, 'part')}"
-    )
-    show(as_json, facts, f"{outcome}{_again(facts)}")
+    outcome = f"kept {report.kept:,} of {number(report.documents, 'document')}"
+    outcome += f", {share:.1%} of the text"
+    show(as_json, facts, _words_about_parts(outcome, facts))
 
 
 def explain(
@@ -373,9 +377,7 @@ def explain(
     from earmark.apps.cli._data import load_model
 
     classifier = load_model(model).classifier
-    document = sys.stdin.read() if text == "-" else text
-    names = None if classifier.regions == "email" else classifier.region_names_
-    texts = [document] if names is None else _by_region(document, names)
+    texts = _one_document(sys.stdin.read() if text == "-" else text, classifier)
     (explanation,) = classifier.explain(texts, top=top, paths=paths)
     if classifier.thresholds_ and classifier.decide(texts).labels[0] is None:
         note(
@@ -395,22 +397,33 @@ def explain(
         note("In parentheses: evidence that belongs to no single word.")
 
 
-def _by_region(document: str, names: list[str]) -> dict[str, list[str]]:
-    """The regions of a JSON object, or the whole text in every region's place."""
+def _one_document(
+    text: str, classifier: TextClassifier
+) -> list[str] | dict[str, list[str]]:
+    """A text; for regions a JSON object of them, or the whole text in each's place."""
+    from earmark.pipeline.inputs import trained_columns
+
+    names, columns = classifier.region_names_, trained_columns(classifier)
     try:
-        content = json.loads(document)
+        content = None if names is None else json.loads(text)
     except ValueError:
         content = None
-    if isinstance(content, dict) and content:
-        unknown = sorted(set(content) - set(names))
-        if unknown:
-            raise DataError(
-                f"the document has {', '.join(unknown)}, expected only "
-                f"{', '.join(names)}, the columns that the model was trained on."
-            )
-        return {name: [str(content.get(name) or "")] for name in names}
-    note(
-        f"note: the text stands in for each of {', '.join(names)}; give a JSON object "
-        "of them to tell them apart."
-    )
-    return {name: [document] for name in names}
+    is_mail = classifier.regions == "email" and isinstance(content, dict)
+    if names is None or (columns is None and not is_mail):
+        return [text]
+    if not isinstance(content, dict) or not content:
+        note(
+            f"note: the text stands in for each of {', '.join(names)}; give a JSON "
+            "object of them to tell them apart."
+        )
+        return {name: [text] for name in names}
+    unknown = sorted(set(content) - set(names))
+    if unknown:
+        raise DataError(
+            f"the document has {', '.join(unknown)}, expected only {', '.join(names)}, "
+            "the columns that the model was trained on."
+        )
+    regions = {name: str(content.get(name) or "") for name in names}
+    if is_mail:  # which the model splits by itself
+        return ["Subject: {subject}\n\n{body}".format(**regions)]
+    return {name: [words] for name, words in regions.items()}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import confirm, status
+from earmark.apps.cli._console import confirm, status, warn
 from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -81,6 +81,10 @@ def serve(
     if feedback is not None:
         options.require_output(feedback, *models)
     token = read_token(token_file)
+    if learn and token is None:
+        raise typer.BadParameter("--learn needs a token: add --token-file.")
+    if canary and len(models) < 2:
+        raise typer.BadParameter("--canary needs a second model.")
     bound = listen(host, port)
     spare_imports()
     most = (max_body, max_text, max_batch, max_concurrency)
@@ -97,9 +101,7 @@ def serve(
     )
     logs_to_stderr("warning" if quiet else "info")
     if token is None and not is_loopback(host):
-        typer.echo(
-            f"warning: anybody who reaches {host} can ask; see --token-file", err=True
-        )
+        warn(f"anybody who reaches {host} can ask; see --token-file")
     named = f"serving {', '.join(map(str, models))}"
     run_app(app, bound, started=lambda u: typer.echo(f"{named} at {u}"), drain=timeout)
 
@@ -121,14 +123,14 @@ def read_token(file: Path | None) -> str | None:
     """The token of a file or of the environment, or None."""
     if file is None:
         return os.environ.get("EARMARK_TOKEN") or None
-    token = file.read_text(encoding="utf-8").strip() if file.exists() else ""
+    token = file.read_text(encoding="utf-8", errors="replace").strip()
     if not token or not token.isascii() or not token.isprintable():
         raise DataError(f"{file}: expected one line with a token of ASCII characters.")
     return token
 
 
 def label(
-    data: options.Data,
+    data: options.DataFile,
     files: options.Training,
     labels: str | None = None,
     project: Path | None = None,

@@ -13,7 +13,7 @@ import typer
 
 from earmark.apps.cli import _data as reading
 from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import file_size, note, number, show, status
+from earmark.apps.cli._console import file_size, note, number, show, status, warn
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.whole_files import changed_by_one
 
@@ -28,7 +28,7 @@ class Deciding:
 
     max_error: options.MaxError = None
     calibration: str | None = None
-    min_coverage: str | None = None
+    min_coverage: options.Shares = None
     learn_confidence: bool = False
     novelty: options.Novelty = None
 
@@ -43,7 +43,7 @@ class Deciding:
             )
         return {
             "max_error": options.error_rate(self.max_error),
-            "min_coverage": options.shares(self.min_coverage, "--min-coverage"),
+            "min_coverage": self.min_coverage,
             "learn_confidence": self.learn_confidence,
             "max_novelty": options.error_rate(self.novelty),
         }
@@ -153,7 +153,7 @@ def train(
         verbose=int(files.multi_label),  # label by label; shown on a terminal
     )
     whole = {"--calibration": deciding.calibration, "--classes": classes}
-    whole |= {"--class-names": class_names}
+    whole |= {"--class-names": class_names, "--encoder": wording.encoder}
     large = _as_large(data, model, files, deciding, large, whole)
     if large != options.Large():
         _require_parts(large, classifier, whole)
@@ -169,13 +169,8 @@ def train(
     columns = {"text": files.text, "label": files.label, **guess}
     known = reading.training_data(data, documents, pool)
     classifier.save(out, metadata={"columns": columns, "training_data": known})
-    facts = reading.fitted_facts(
-        classifier,
-        len(documents),
-        known["labelled"],
-        out,
-        time.perf_counter() - started,
-    )
+    seconds, n_labelled = time.perf_counter() - started, known["labelled"]
+    facts = reading.fitted_facts(classifier, len(documents), n_labelled, out, seconds)
     show(as_json, facts, _words(facts, documents))
 
 
@@ -208,11 +203,11 @@ def _require_parts(
     large: options.Large, classifier: TextClassifier, whole: dict[str, str | None]
 ) -> None:
     """Refuse options that do not go together with data in parts."""
-    refused: dict[str, object] = {**whole, "--encoder": classifier.encoder}
+    refused: dict[str, object] = {**whole}
     if classifier.model not in ("auto", "semi-supervised"):
         refused["--max-error"] = classifier.max_error
         refused["--novelty"] = classifier.max_novelty
-    options.refuse_with_parts(refused)
+    options.refuse_with_parts(refused, **vars(large))
     if large.keep_parts and large.dask is not None:
         raise typer.BadParameter(
             "workers keep nothing: leave out --dask.", param_hint="--keep-parts"
@@ -248,7 +243,7 @@ def _ask_about_classes(
     for name in sorted({*described} - labels):
         slips = near(name, sorted(labels - {*described}))
         if slips:
-            reading.warn(
+            warn(
                 f"--class-names describes {name!r}, which no document has as its "
                 f"label: did you mean {listed(slips)}? It is learned as another class."
             )

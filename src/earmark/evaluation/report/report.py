@@ -37,7 +37,7 @@ from earmark.evaluation.report.text import (
     text_table,
 )
 from earmark.evaluation.result import Path, Result, as_data, written
-from earmark.evaluation.significance import PairedTest, holm, mcnemar_exact
+from earmark.evaluation.significance import PairedTest, holm, mcnemar_exact, p_words
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
 from earmark.parameters import offers, shape_of
@@ -295,7 +295,7 @@ class SideBySide(Result):
     ...     "new": Report.from_predictions(truth, ["a", "b", "b", "a"]),
     ... })
     >>> both.sentences[0]
-    'new: 100.0 % of all documents right, old: 75.0 %; McNemar p = 1.000.'
+    'new: 100.0 % of all documents right, old: 75.0 %; McNemar p = 1.'
 
     """
 
@@ -345,7 +345,7 @@ class SideBySide(Result):
         base = percent(float(self.right(first).mean()))
         return [
             f"{name}: {percent(float(self.right(name).mean()))} of all documents "
-            f"right, {first}: {base}; McNemar p = {test.p_value:.3f}."
+            f"right, {first}: {base}; McNemar {p_words(test.p_value)}."
             for name, test in self.tests.items()
         ]
 

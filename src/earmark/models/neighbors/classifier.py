@@ -403,7 +403,7 @@ class NeighborsClassifier(ScoringClassifier):
             else:
                 unshared[targets[place]] += vote
         named = ", ".join(
-            f"{place} ({self.classes_[targets[place]]}, {alike:.2f})"
+            f"no. {place + 1} ({self.classes_[targets[place]]}, {alike:.2f})"
             for place, alike in zip(voters[:_NAMED], similarity, strict=False)
         )
         more = "" if len(voters) <= _NAMED else f" and {len(voters) - _NAMED} more"
