@@ -13,7 +13,7 @@ from earmark.evaluation import accuracy_coverage
 from earmark.exceptions import DataError
 from earmark.kernels.rows import log_normalize
 from earmark.models import HybridBayes, MultinomialNaiveBayes
-from earmark.models.hybrid.regions import evidence, negative_log_likelihood
+from earmark.models.hybrid.regions import WeightFit, evidence
 
 
 def counts(rng, n_samples=60, widths=(15, 25), n_classes=3):
@@ -129,11 +129,9 @@ def test_gradient_equals_finite_differences(rng):
     features = [rng.normal(size=(30, 4)) for _ in range(2)]
     own, weight = rng.integers(0, 4, 30), rng.random(30)
     theta = rng.normal(size=6)
-    args = (features, own, weight, 0.3)
-    _, gradient = negative_log_likelihood(theta, *args)
-    numeric = optimize.approx_fprime(
-        theta, lambda t: negative_log_likelihood(t, *args)[0], 1e-6
-    )
+    fit = WeightFit(features, own, weight)
+    _, gradient = fit.loss(theta, 0.3)
+    numeric = optimize.approx_fprime(theta, lambda t: fit.loss(t, 0.3)[0], 1e-6)
     assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-5)
 
 

@@ -23,8 +23,8 @@ from earmark.models.hybrid.regions import (
     EVENT_MODELS,
     GenerativeRegion,
     RegionStatistics,
+    WeightFit,
     evidence,
-    fit_some,
     joined_parts,
     left_out,
     region_scores,
@@ -399,7 +399,8 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         """Region weights, biases and log loss from the documents that can tell."""
         # With fewer than two classes it is naive Bayes (footnote 4 of the paper).
         if len(np.unique(own[useful])) > 1:
-            return fit_some(features, own, weight, useful, self.l2_regularization)
+            fit = WeightFit(features, own, weight)
+            return fit.by_some(useful, self.l2_regularization)
         theta = self._mean_lengths() if self.normalize else np.ones(len(self.regions_))
         bias = np.log(np.maximum(self.statistics_.docs.astype(np.float64), 1.0))
         return theta, bias - bias.mean(), float("nan")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -299,81 +300,69 @@ def region_scores(
     return np.asarray(scores)
 
 
-def negative_log_likelihood(
-    theta: FloatVector,
-    features: Sequence[FloatMatrix],
-    own: IntVector,
-    sample_weight: FloatVector,
-    l2: float,
-) -> tuple[float, FloatVector]:
-    """Conditional negative log-likelihood with l2/2 |θ_r|², and its gradient."""
-    n_regions = len(features)
-    weight, bias = theta[:n_regions], theta[n_regions:]
-    scores = region_scores(features, weight, bias)
-    loss, residual = cross_entropy(scores, own, sample_weight)
-    slope = [float(np.einsum("ij,ij->", residual, values)) for values in features]
-    gradient = np.concatenate([slope, residual.sum(axis=0)])
-    gradient[:n_regions] += l2 * weight
-    return loss + 0.5 * l2 * float(weight @ weight), gradient
+@dataclass(frozen=True)
+class WeightFit:
+    """Documents to which region weights and biases are fitted (HY3)."""
 
-
-def fit_some(
-    features: Sequence[FloatMatrix],
-    own: IntVector,
-    sample_weight: FloatVector,
-    useful: BoolVector,
-    l2: float,
-) -> tuple[FloatVector, FloatVector, float]:
-    """``fit_theta`` on some documents; a class without one gets the lowest bias."""
-    n_classes = features[0].shape[1]
-    fitted = np.unique(own[useful])
-    if not useful.all() or len(fitted) < n_classes:
-        rows = np.flatnonzero(useful)
-        features = [values[np.ix_(rows, fitted)] for values in features]
-        own, sample_weight = np.searchsorted(fitted, own[rows]), sample_weight[rows]
-    theta, some_bias, loss = fit_theta(features, own, sample_weight, l2)
-    bias = np.full(n_classes, some_bias.min())
-    bias[fitted] = some_bias
-    return theta, bias - bias.mean(), loss
-
-
-def fit_theta(
-    features: Sequence[FloatMatrix],
-    own: IntVector,
-    sample_weight: FloatVector,
-    l2: float,
-) -> tuple[FloatVector, FloatVector, float]:
-    """Region weights and biases of maximal conditional likelihood; log loss (HY3)."""
     # minimise   Σ_d s_d (−log P_θ(y_d | x_d)) + l2/2 Σ_r (θ_r σ_r)²
     # with       P_θ(c | x) ∝ exp(θ_0c + Σ_r θ_r b_rc(x)),  Σ_c θ_0c = 0
     # convex in θ; σ_r, the spread of region r's features, takes out their units.
-    # A constant added to all classes of a document changes no probability:
-    # centring the features conditions the problem.
-    centred = [values - values.mean(axis=1, keepdims=True) for values in features]
-    spread = np.array([_spread(values, sample_weight) for values in centred])
-    # One class after the other in memory: sums over classes are then sums of columns.
-    scaled = [
-        np.asfortranarray(values / s) for values, s in zip(centred, spread, strict=True)
-    ]
-    n_classes = features[0].shape[1]
-    start = np.zeros(len(features) + n_classes)
-    optimum = scipy.optimize.minimize(
-        negative_log_likelihood,
-        start,
-        args=(scaled, own, sample_weight, l2),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": 500, "ftol": 1e-12, "gtol": 1e-7 * sample_weight.sum()},
-    )
-    weight = optimum.x[: len(features)] / spread
-    bias = optimum.x[len(features) :]
-    loss, _ = negative_log_likelihood(optimum.x, scaled, own, sample_weight, 0.0)
-    return weight, bias - bias.mean(), loss / float(sample_weight.sum())
 
+    features: Sequence[FloatMatrix]  # b_rc of each region
+    own: IntVector
+    weight: FloatVector  # s_d
 
-def _spread(values: FloatMatrix, sample_weight: FloatVector) -> float:
-    """Root mean square of the features; 1 where a region says nothing."""
-    mean_square = float(sample_weight @ (values**2).mean(axis=1)) / float(
-        sample_weight.sum()
-    )
-    return float(np.sqrt(mean_square)) if mean_square > 0 else 1.0
+    def by_some(
+        self, useful: BoolVector, l2: float
+    ) -> tuple[FloatVector, FloatVector, float]:
+        """The optimum of some documents; a class without one gets the lowest bias."""
+        n_classes, some = self.features[0].shape[1], self
+        fitted = np.unique(self.own[useful])
+        if not useful.all() or len(fitted) < n_classes:
+            rows = np.flatnonzero(useful)
+            features = [values[np.ix_(rows, fitted)] for values in self.features]
+            own = np.searchsorted(fitted, self.own[rows])
+            some = WeightFit(features, own, self.weight[rows])
+        theta, some_bias, loss = some.optimum(l2)
+        bias = np.full(n_classes, some_bias.min())
+        bias[fitted] = some_bias
+        return theta, bias - bias.mean(), loss
+
+    def optimum(self, l2: float) -> tuple[FloatVector, FloatVector, float]:
+        """Region weights and biases of maximal conditional likelihood; log loss."""
+        # A constant added to all classes of a document changes no probability:
+        # centring the features conditions the problem.
+        centred = [b - b.mean(axis=1, keepdims=True) for b in self.features]
+        spread = np.array([self._spread(values) for values in centred])
+        # One class after the other in memory: sums over classes are sums of columns.
+        pairs = zip(centred, spread, strict=True)
+        scaled = replace(self, features=[np.asfortranarray(b / s) for b, s in pairs])
+        n_regions, total = len(self.features), self.weight.sum()
+        best = scipy.optimize.minimize(
+            scaled.loss,
+            np.zeros(n_regions + self.features[0].shape[1]),
+            args=(l2,),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 500, "ftol": 1e-12, "gtol": 1e-7 * total},
+        ).x
+        loss, _ = scaled.loss(best, 0.0)
+        bias = best[n_regions:]
+        return best[:n_regions] / spread, bias - bias.mean(), loss / float(total)
+
+    def loss(self, theta: FloatVector, l2: float) -> tuple[float, FloatVector]:
+        """Conditional negative log-likelihood with l2/2 |θ_r|², and its gradient."""
+        n_regions = len(self.features)
+        weight, bias = theta[:n_regions], theta[n_regions:]
+        scores = region_scores(self.features, weight, bias)
+        loss, residual = cross_entropy(scores, self.own, self.weight)
+        slope = [float(np.einsum("ij,ij->", residual, b)) for b in self.features]
+        gradient = np.concatenate([slope, residual.sum(axis=0)])
+        gradient[:n_regions] += l2 * weight
+        return loss + 0.5 * l2 * float(weight @ weight), gradient
+
+    def _spread(self, values: FloatMatrix) -> float:
+        """Root mean square of the features; 1 where a region says nothing."""
+        squares = float(self.weight @ (values**2).mean(axis=1))
+        mean_square = squares / float(self.weight.sum())
+        return float(np.sqrt(mean_square)) if mean_square > 0 else 1.0
