@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
+from scipy import special
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -24,11 +25,12 @@ from earmark.decision.decision import (
     Scores,
     any_of_decision,
     has_probabilities,
+    indicator_answers,
     one_of_decision,
     read_scores,
     with_abstain_label,
 )
-from earmark.decision.evidence import Evidence, Judge, Promise, Training, split_rows
+from earmark.decision.evidence import Evidence, Judge, Training, split_rows
 from earmark.decision.guarantee import (
     Coverages,
     Threshold,
@@ -96,8 +98,8 @@ class Promising(ABC):
     learned_confidence_: LearnedConfidence | None = None
     class_sizes_: IntVector | None = None
     _transient: ClassVar[tuple[str, ...]] = ("_promised",)
-    # Parameters of the promise, and the promise: found once, not for each text.
-    _promised: tuple[tuple[object, ...], Promise] | None = None
+    # Parameters of the promise, and its thresholds: found once, not for each text.
+    _promised: tuple[tuple[object, ...], list[Threshold]] | None = None
 
     @abstractmethod
     def summary(self) -> str:
@@ -110,7 +112,14 @@ class Promising(ABC):
         One threshold, or one for each label where each is decided on by itself.
         ``summary()`` says in words what is promised.
         """
-        return list(self._promise().thresholds)
+        if self.max_error is None or self.evidence_ is None:
+            return []
+        promise = (self.max_error, self.confidence, self.min_coverage)
+        key = (*promise, self.max_novelty)
+        if self._promised is None or self._promised[0] != key:
+            evidence = self.evidence_.among_ordinary(self.max_novelty)
+            self._promised = (key, evidence.thresholds(*promise))
+        return list(self._promised[1])
 
     @property
     def threshold_(self) -> float | FloatVector:
@@ -119,39 +128,44 @@ class Promising(ABC):
         With several labels per document an array: the distance of each label's score
         from its cut.
         """
-        return self._promise().value
+        values, evidence = np.array([t.value for t in self.thresholds_]), self.evidence_
+        if evidence is None or not len(values):
+            return 0.0
+        if evidence.probabilistic and not evidence.about_labels:
+            values = np.where(np.isposinf(values), np.inf, special.expit(values))
+        return float(values[0]) if evidence.group is None else values
 
     @property
     def coverage_(self) -> float:
         """Share of the calibration documents (or label decisions) answered."""
-        return self._promise().coverage
+        if not self.thresholds_:
+            return 1.0
+        n_documents = sum(t.n_documents for t in self.thresholds_)
+        return sum(t.n_answered for t in self.thresholds_) / max(n_documents, 1)
 
     @property
     def guaranteed_error_(self) -> float | None:
         """``max_error`` if it is promised, else None."""
-        return self._promise().guaranteed_error
+        answering = [t for t in self.thresholds_ if t.n_answered]
+        is_promised = answering and all(t.guaranteed for t in answering)
+        return self.max_error if is_promised else None
 
     @property
     def estimated_error_(self) -> float | None:
         """Share of wrong answers among those seen, when nothing is promised."""
-        return self._promise().estimated_error
+        n_answered = sum(t.n_answered for t in self.thresholds_)
+        if not n_answered or self.guaranteed_error_ is not None:
+            return None
+        return sum(t.n_errors for t in self.thresholds_) / n_answered
 
     @property
     def n_missing_(self) -> int | None:
         """Labelled documents missing when nothing is answered; None: no use."""
-        return self._promise().n_missing
-
-    def _promise(self) -> Promise:
-        """What ``max_error`` comes to, as long as it is not set anew."""
-        if self.max_error is None or self.evidence_ is None:
-            return Promise()
-        covered = self.min_coverage
-        key = (self.max_error, self.confidence, covered, self.max_novelty)
-        if self._promised is None or self._promised[0] != key:
-            evidence = self.evidence_.among_ordinary(self.max_novelty)
-            promise = evidence.promise(self.max_error, self.confidence, covered)
-            self._promised = (key, promise)
-        return self._promised[1]
+        thresholds = self.thresholds_
+        if not thresholds or any(t.n_answered for t in thresholds):
+            return 0
+        missing = [t.n_missing for t in thresholds if t.n_missing is not None]
+        return min(missing, default=None)
 
     def _rest_on(self, evidence: Evidence | None) -> None:
         self.evidence_ = evidence
@@ -368,7 +382,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
             return labels
         decision = self.decide(X)
         if self.any_of_ and self.estimator_.input_ == "indicator":
-            return np.where(decision.abstained, np.nan, self.estimator_.predict(X))
+            return indicator_answers(decision, len(self.classes_))
         return with_abstain_label(decision.labels, self.abstain_label)
 
     def decide(self, X: Any) -> Decision:

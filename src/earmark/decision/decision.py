@@ -339,6 +339,19 @@ def label_tuples(is_label: BoolVector, classes: Labels) -> Labels:
     return object_array([tuple(names[c] for c in np.flatnonzero(r)) for r in is_label])
 
 
+def indicator_answers(decision: Decision, n_columns: int) -> Labels:
+    """Label decisions as a matrix of 0 and 1; NaN: undecided."""
+    assert decision.certainty is not None
+    columns = decision.classes.astype(np.int64)
+    matrix: Labels = np.zeros((len(decision), n_columns), dtype=np.int64)
+    matrix[:, columns] = decision.certainty >= 0
+    if not decision.abstained.any():
+        return matrix
+    gaps = matrix.astype(np.float64)
+    gaps[:, columns] = np.where(decision.abstained, np.nan, gaps[:, columns])
+    return gaps
+
+
 def with_abstain_label(labels: Labels, abstain_label: object) -> Labels:
     """Labels with something else than None for abstentions; plain if of one type.
 

@@ -131,68 +131,6 @@ class Evidence:
             *answers, *promised, min_coverage=min_coverage, pool_rare=own
         )
 
-    def promise(
-        self, max_error: float, confidence: float, min_coverage: Coverages = None
-    ) -> Promise:
-        """The thresholds, with what may be said of them."""
-        thresholds = self.thresholds(max_error, confidence, min_coverage)
-        values = np.array([threshold.value for threshold in thresholds])
-        if self.probabilistic and not self.about_labels:
-            values = np.where(np.isposinf(values), np.inf, special.expit(values))
-        value = float(values[0]) if self.group is None else values
-        return Promise(tuple(thresholds), max_error, value)
-
-
-@dataclass(frozen=True)
-class Promise:
-    """Thresholds, and what may be said of the answers at them."""
-
-    thresholds: tuple[Threshold, ...] = ()
-    """One, or one per label or predicted class; empty when all is answered."""
-    max_error: float | None = None
-    """The largest share of wrong answers."""
-    value: float | FloatVector = 0.0
-    """The thresholds as people read them, as probabilities: 0 always, inf never.
-    Any-of: in log-odds from each label's cut."""
-
-    @property
-    def n_answered(self) -> int:
-        """Documents (any-of: label decisions) of the evidence that are answered."""
-        return sum(threshold.n_answered for threshold in self.thresholds)
-
-    @property
-    def coverage(self) -> float:
-        """Their share."""
-        if not self.thresholds:
-            return 1.0
-        return self.n_answered / max(sum(t.n_documents for t in self.thresholds), 1)
-
-    @property
-    def is_guaranteed(self) -> bool:
-        """Whether it is a promise, and not an estimate."""
-        answered = [t for t in self.thresholds if t.n_answered]
-        return bool(answered) and all(t.guaranteed for t in answered)
-
-    @property
-    def guaranteed_error(self) -> float | None:
-        """``max_error`` if it is promised, else None."""
-        return self.max_error if self.is_guaranteed else None
-
-    @property
-    def estimated_error(self) -> float | None:
-        """Share of wrong answers in the evidence, when nothing is promised."""
-        if not self.n_answered or self.is_guaranteed:
-            return None
-        return sum(t.n_errors for t in self.thresholds) / self.n_answered
-
-    @property
-    def n_missing(self) -> int | None:
-        """Labelled documents missing when nothing is answered; None: no use."""
-        if self.n_answered or not self.thresholds:
-            return 0
-        missing = [t.n_missing for t in self.thresholds if t.n_missing is not None]
-        return min(missing, default=None)
-
 
 def any_of_evidence(
     margins: FloatMatrix,

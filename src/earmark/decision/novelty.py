@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,11 +99,11 @@ class NoveltyDetector(BaseEstimator):
     # In the files of earlier versions, which do not say it.
     neighbor_weight_ = 2.0
 
-    analyzer: str = "word"
+    analyzer: Literal["word", "char", "char_wb"] = "word"
     ngram_range: tuple[int, int] = (1, 1)
     max_documents: AtLeastOne = 10_000
     n_folds: Annotated[int, Limits(2)] = 10
-    random_state: int = 0
+    random_state: Annotated[int, Limits(0)] = 0
     n_jobs: int | None = None
 
     def fit(

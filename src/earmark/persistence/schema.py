@@ -18,7 +18,7 @@ from typing import Any, Concatenate, ParamSpec, TypeAlias
 import numpy as np
 
 from earmark.exceptions import ModelFormatError
-from earmark.parameters import default_parameters
+from earmark.parameters import check_declared, default_parameters
 from earmark.persistence.nodes import INT64, Place
 
 _P = ParamSpec("_P")
@@ -149,10 +149,10 @@ class Checker:
             )
         for key, value in state.items():
             schema.rules.get(key, anything_plain)(value, at.attribute(key))
-        check = schema.check or getattr(kind, "_check_parameters", None)
-        if check is not None:
-            values = {key: state[key] for key in parameters}
-            _check_parameters(kind, check, values, place)
+        own: Callable[[object], object]
+        own = getattr(kind, "_check_parameters", check_declared)
+        values = {key: state[key] for key in parameters}
+        _check_parameters(kind, schema.check or own, values, place)
         attributes = SimpleNamespace(**state)
         for fault, holds in schema.ties.items():
             if is_fitted and not holds(attributes, at):

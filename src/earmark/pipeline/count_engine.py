@@ -21,7 +21,7 @@ from earmark.features.word_counter import prunes, term_mask
 from earmark.kernels.text import Documents
 from earmark.models.base import check_parameters
 from earmark.parameters import with_parameters
-from earmark.pipeline.inputs import RegionTexts, n_documents
+from earmark.pipeline.inputs import RegionTexts, column_of
 from earmark.pipeline.matrix_engine import ALONE, Engine, More
 from earmark.pipeline.text_features import RegionFeatures
 from earmark.statistics import ClassStatistics
@@ -195,7 +195,7 @@ class CountEngine(Engine):
         """Statistics of each region; an unknown label is an error (CS1)."""
         return [
             text_statistics(
-                self.counter, _column(texts, region), np.asarray(y), classes, weight
+                self.counter, column_of(texts, region), np.asarray(y), classes, weight
             )
             for region in self.regions_
         ]
@@ -258,8 +258,7 @@ class CountEngine(Engine):
         factor = class_factors(self.class_weight, self.classes_, docs)
         if factor is None:
             return sample_weight
-        index = {label: i for i, label in enumerate(self.classes_.tolist())}
-        scale = factor[[index[label] for label in np.asarray(y).tolist()]]
+        scale = factor[label_positions(np.asarray(y), self.classes_, len(y))]
         return scale if sample_weight is None else scale * np.asarray(sample_weight)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -270,8 +269,3 @@ class CountEngine(Engine):
         self.__dict__.update(state)
         if "statistics_" in state:
             self.finalise()
-
-
-def _column(texts: RegionTexts, region: str) -> Documents:
-    """A region's texts; a region that is missing counts as empty."""
-    return texts[region] if region in texts else [""] * n_documents(texts)

@@ -50,6 +50,11 @@ def joined(texts: RegionTexts) -> list[str]:
     return ["\n".join(row) for row in zip(*texts.values(), strict=True)]
 
 
+def column_of(texts: RegionTexts, region: str) -> Documents:
+    """A region's texts; a region that is missing counts as empty."""
+    return texts[region] if region in texts else [""] * n_documents(texts)
+
+
 def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:
     """Documents in any container, split into regions as ``regions`` says."""
     columns = _columns(X)
@@ -106,8 +111,7 @@ def with_regions(
         return {names[0]: next(iter(texts.values()))}
     if not _are_split(regions) and not any(name in texts for name in names):
         raise DataError(f"{where}: {_other_regions(list(texts), names)}")
-    none = [""] * n_documents(texts)
-    return {name: texts.get(name, none) for name in names}
+    return {name: column_of(texts, name) for name in names}
 
 
 def fitting_features(features: Any, texts: RegionTexts) -> Any:

@@ -18,6 +18,7 @@ from earmark.decision.any_of import offered_if
 from earmark.decision.decision import (
     Decision,
     Scores,
+    indicator_answers,
     one_of_decision,
     with_abstain_label,
 )
@@ -484,7 +485,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         decision = self.decide(X)
         if self.n_columns_ is None:
             return with_abstain_label(decision.labels, self.abstain_label)
-        return _indicator_matrix(decision, self.n_columns_)
+        return indicator_answers(decision, self.n_columns_)
 
     def decide(self, X: Any) -> Decision:
         """Labels, confidences, probabilities and abstentions in one value."""
@@ -817,19 +818,6 @@ def _labelled_weights(sample_weight: Any, target: Target, n_texts: int) -> Any:
         return None
     weight = checked_weights(sample_weight, n_texts)
     return None if weight is None else weight[target.labelled]
-
-
-def _indicator_matrix(decision: Decision, n_columns: int) -> Labels:
-    """Label decisions as a matrix of 0 and 1; NaN: undecided."""
-    assert decision.certainty is not None
-    columns = decision.classes.astype(np.int64)
-    matrix: Labels = np.zeros((len(decision), n_columns), dtype=np.int64)
-    matrix[:, columns] = decision.certainty >= 0
-    if not decision.abstained.any():
-        return matrix
-    gaps = matrix.astype(np.float64)
-    gaps[:, columns] = np.where(decision.abstained, np.nan, gaps[:, columns])
-    return gaps
 
 
 def _copies(evidence: Evidence) -> str:

@@ -28,7 +28,13 @@ from earmark.kernels.rows import canonical_rows, ridge_dual
 from earmark.models.base import LinearRule
 from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD
 from earmark.parameters import default_parameters, offers, with_parameters
-from earmark.pipeline.inputs import SINGLE, RegionTexts, n_documents
+from earmark.pipeline.inputs import (
+    SINGLE,
+    RegionTexts,
+    column_of,
+    joined,
+    n_documents,
+)
 from earmark.text.preparation import TextPreparation
 from earmark.typing import BoolVector, FloatMatrix, IntVector, SparseMatrix
 
@@ -207,15 +213,14 @@ class RegionFeatures(BaseEstimator):
 
     def transform(self, texts: RegionTexts) -> SparseMatrix:
         """The matrix of new texts; a region that is missing counts as empty."""
-        n_texts = len(next(iter(texts.values())))
         parts = []
         for region, counter, weighting in zip(
             self.regions_, self.counters_, self.weightings_, strict=True
         ):
-            column = texts.get(region, [""] * n_texts)
-            part = (
-                _no_columns(n_texts) if counter is None else counter.transform(column)
-            )
+            if counter is None:
+                part = _no_columns(n_documents(texts))
+            else:
+                part = counter.transform(column_of(texts, region))
             parts.append(part if weighting is None else weighting.transform(part))
         return _side_by_side(parts)
 
@@ -296,22 +301,22 @@ class SemiFeatures(BaseEstimator):
     def fit_transform(self, texts: RegionTexts, pool: RegionTexts) -> SparseMatrix:
         """Learn the columns from all texts; labelled documents first, then the pool."""
         self.regions_ = list(texts)
-        joined = [*self._joined(texts), *self._joined(pool)]
+        documents = [*self._joined(texts), *self._joined(pool)]
         self.words_ = clone(self.counter)
-        words = self.words_.fit_transform(joined)
-        self.phrases_ = self._phrase_counter(words.sum() / max(len(joined), 1))
+        words = self.words_.fit_transform(documents)
+        self.phrases_ = self._phrase_counter(words.sum() / max(len(documents), 1))
         parts, kinds = [words], [WORD]
         if self.phrases_ is not None:
-            parts.append(self.phrases_.fit_transform(_marked(joined)))
+            parts.append(self.phrases_.fit_transform(_marked(documents)))
             kinds.append(PHRASE)
         if self.encoder is not None:
             self._learn_encoder(self.encoder, words)
-            spared = self._spared(joined, n_documents(texts))
+            spared = self._spared(documents, n_documents(texts))
             self.n_spared_ = int(spared.sum())
             vectors = (
-                self._taught(joined, words, spared)
+                self._taught(documents, words, spared)
                 if spared.any()
-                else self._vectors(joined, words)
+                else self._vectors(documents, words)
             )
             parts.append(sparse.csr_array(vectors))
             kinds.append(VECTOR)
@@ -320,13 +325,13 @@ class SemiFeatures(BaseEstimator):
 
     def transform(self, texts: RegionTexts) -> SparseMatrix:
         """The same columns for new texts."""
-        joined = self._joined(texts)
-        parts = [self.words_.transform(joined)]
+        documents = self._joined(texts)
+        parts = [self.words_.transform(documents)]
         if self.phrases_ is not None:
-            parts.append(self.phrases_.transform(_marked(joined)))
+            parts.append(self.phrases_.transform(_marked(documents)))
         if self.encoder is not None:
             width = int(np.count_nonzero(self.kinds_ == VECTOR))
-            parts.append(sparse.csr_array(self._vectors(joined, parts[0], width)))
+            parts.append(sparse.csr_array(self._vectors(documents, parts[0], width)))
         return _side_by_side(parts)
 
     def _learn_encoder(self, encoder: Encoder, words: SparseMatrix) -> None:
@@ -418,11 +423,7 @@ class SemiFeatures(BaseEstimator):
 
     def _joined(self, texts: RegionTexts) -> list[str]:
         """One text a document; a region that is missing counts as empty."""
-        if len(self.regions_) == 1 and self.regions_[0] in texts:
-            return list(texts[self.regions_[0]])
-        empty = [""] * n_documents(texts)
-        columns = [texts.get(region, empty) for region in self.regions_]
-        return ["\n".join(row) for row in zip(*columns, strict=True)]
+        return joined({region: column_of(texts, region) for region in self.regions_})
 
     @property
     def terms_(self) -> Any:
