@@ -23,7 +23,6 @@ from earmark.decision.calibration import LearnedConfidence
 from earmark.decision.decision import (
     Decision,
     Scores,
-    any_of_decision,
     has_probabilities,
     indicator_answers,
     one_of_decision,
@@ -389,9 +388,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         """Labels, scores, abstentions and confidence."""
         check_is_fitted(self)
         if self.any_of_:
-            scores = self.estimator_.decision_function(X)
-            proba = self.estimator_.predict_proba(X)
-            return self._kept(any_of_decision(scores, proba, self.classes_))
+            return self._kept(self.estimator_.decide(X))
         scores = self._ranked(read_scores(self.estimator_, X), X)
         decision = one_of_decision(scores, self.classes_)
         if self.cost is None:

@@ -737,8 +737,9 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
     def _decide(self, texts: RegionTexts) -> Decision:
         self._check_promise()
-        decision = self.engine_.decide(texts)
-        if self.learned_confidence_ is not None:
+        if self.learned_confidence_ is None:
+            decision = self.engine_.decide(texts)
+        else:
             scores = Scores.from_log_proba(self.engine_.predict_log_proba(texts))
             decision = one_of_decision(self._ranked(scores, texts), self.classes_)
         if self.novelty_ is not None:
