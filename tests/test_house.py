@@ -10,10 +10,10 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
     "files": 179,
-    "lines": 47579,
+    "lines": 47522,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 720,
+    "Any": 718,
     "hasattr/getattr": 40,
 }
 
