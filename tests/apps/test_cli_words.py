@@ -81,6 +81,16 @@ def test_a_parameter_without_a_flag_is_left_out():
     assert said.endswith("a quote is not closed.")
 
 
+def test_advice_about_python_is_left_out_for_a_model_changed_there(folder):
+    texts, labels = ["a cat", "a dog", "my car", "my bus"] * 9, [0, 0, 1, 1] * 9
+    model = TextClassifier("multinomial", max_error=0.2).fit(texts, labels)
+    with pytest.warns(EarmarkWarning, match="does not hold after this change"):
+        model.partial_fit(texts, labels)
+    model.save(folder / "changed.earmark")
+    said = message("predict", folder / "changed.earmark", folder / "test.csv")
+    assert said.endswith("fit with --max-error set (earmark train --max-error).")
+
+
 def test_words_of_python_inside_data_stay_as_they_are():
     assert in_flags("column 'max_error' of a/text=1.csv") == (
         "column 'max_error' of a/text=1.csv"

@@ -54,7 +54,7 @@ _RENAMED = {
 }
 _NO_FLAG = (
     r"(?:field_limit|allow_unlabelled|null_text|separator|pattern|verify)=|label=False|min_df|"
-    r"max_iter|tokenizer|measure_\w+|load\("
+    r"max_iter|tokenizer|measure_\w+|load\(|partial_fit|calibration=\("
 )
 # A clause about such a parameter, up to the next one or to the end.
 _CLAUSE = re.compile(rf"[;,.] ?(?=[^;,.]*\b(?:{_NO_FLAG}))[^;]*?(?=;|\.?$)")
