@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 import pytest
@@ -51,14 +52,15 @@ def test_what_the_type_allows_passes(name, value):
 @pytest.mark.parametrize(
     ("name", "value", "error", "message"),
     [
-        ("rate", 0, ValueError, "Child.rate must be in (0.0, inf], got 0."),
+        ("rate", 0, ValueError, "Child.rate must be in (0.0, inf), got 0."),
         ("rate", "1", TypeError, "Child.rate must be a number, got '1'."),
         (
             "rate",
             float("nan"),
             ValueError,
-            "Child.rate must be in (0.0, inf], got nan.",
+            "Child.rate must be in (0.0, inf), got nan.",
         ),
+        ("heat", math.inf, ValueError, "must be in (0.0, inf), got inf; or 'auto'."),
         ("n", 0, ValueError, "Child.n must be >= 1, got 0."),
         ("n", 1.0, TypeError, "Child.n must be a whole number, got 1.0."),
         ("n", True, TypeError, "Child.n must be a whole number, got True."),
@@ -67,7 +69,7 @@ def test_what_the_type_allows_passes(name, value):
         ("few", 4, ValueError, "Child.few must be in [1, 3], got 4; or leave it out."),
         ("way", "left", ValueError, "must be one of 'up', 'down', None, got 'left'."),
         ("heat", "a", TypeError, "Child.heat must be a number, got 'a'; or 'auto'."),
-        ("heat", -1, ValueError, "must be in (0.0, inf], got -1; or 'auto'."),
+        ("heat", -1, ValueError, "must be in (0.0, inf), got -1; or 'auto'."),
     ],
 )
 def test_what_it_does_not_allow_is_refused(name, value, error, message):

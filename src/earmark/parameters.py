@@ -7,6 +7,7 @@ it. Every message of a check reads: owner.name must be ..., got ...; hint.
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Callable, Collection, Mapping
@@ -60,7 +61,7 @@ def require_one_of(owner: object, name: str, choices: Collection[object]) -> Non
 
 
 class Limits(NamedTuple):
-    """What a number may be: in [low, high], or in (low, high] if ``open_low``."""
+    """What a number may be: finite, in [low, high] or (low, high] if ``open_low``."""
 
     low: float = float("-inf")
     high: float = float("inf")
@@ -79,8 +80,10 @@ def require_number(
         called = "a whole number" if whole else "a number"
         raise TypeError(f"{where} must be {called}, got {value!r}{tail}.")
     low, high = limits.low, limits.high
-    if not low <= value <= high or (limits.open_low and value == low):
-        bounds = f"in {'(' if limits.open_low else '['}{low}, {high}]"
+    is_open = limits.open_low or math.isinf(low)
+    if not low <= value <= high or (is_open and value == low) or abs(value) == math.inf:
+        closing = ")" if math.isinf(high) else "]"
+        bounds = f"in {'(' if is_open else '['}{low}, {high}{closing}"
         if whole and high == float("inf"):
             bounds = f">= {low}"
         raise ValueError(f"{where} must be {bounds}, got {value!r}{tail}.")

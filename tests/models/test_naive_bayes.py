@@ -269,7 +269,7 @@ def test_inputs_are_left_as_they_were(model_class, rng):
 
 
 def test_bad_parameters_say_what_is_wanted():
-    with pytest.raises(ValueError, match=r"alpha must be in \[0.0, inf\], got -1"):
+    with pytest.raises(ValueError, match=r"alpha must be in \[0.0, inf\), got -1"):
         MultinomialNaiveBayes(alpha=-1).fit([[1]], [0])
     with pytest.raises(TypeError, match="alpha must be a number"):
         BernoulliNaiveBayes(alpha="x").fit([[1]], [0])

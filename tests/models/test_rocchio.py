@@ -472,10 +472,10 @@ def test_memory_stays_at_classes_times_terms(rng):
     ("parameters", "message"),
     [
         ({"metric": "manhattan"}, "metric must be one of 'euclidean', 'cosine'"),
-        ({"rest_weight": -1}, r"rest_weight must be in \[0.0, inf\], got -1"),
+        ({"rest_weight": -1}, r"rest_weight must be in \[0.0, inf\), got -1"),
         ({"rule": "far"}, "rule must be one of"),
         ({"tune_for": "luck"}, "tune_for must be one of"),
-        ({"temperature": 0}, r"temperature must be in \(0.0, inf\], got 0"),
+        ({"temperature": 0}, r"temperature must be in \(0.0, inf\), got 0"),
         ({"threshold": "x"}, "threshold must be a number, got 'x'; or 'auto'"),
     ],
 )

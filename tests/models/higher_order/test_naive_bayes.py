@@ -188,7 +188,7 @@ def test_state_without_derived_arrays_restores_the_model(rng):
     [
         ({"order": 4}, r"order must be in \[1, 3\], got 4"),
         ({"prior": "words"}, "prior must be one of 'paths', 'documents', 'uniform'"),
-        ({"alpha": -1}, r"alpha must be in \[0.0, inf\], got -1"),
+        ({"alpha": -1}, r"alpha must be in \[0.0, inf\), got -1"),
         ({"pure": True, "order": 3}, "pure needs order=2, got order=3"),
         ({"unlabelled_weight": 2}, r"unlabelled_weight must be in \[0.0, 1.0\]"),
     ],

@@ -154,7 +154,7 @@ def test_wrong_classes_are_named(rng):
             HigherOrderTransformer(pair=pair).fit(X, y)
     with pytest.raises(ValueError, match="pure needs source='paths' and order=2"):
         HigherOrderTransformer(pure=True, source="first_order").fit(X, y)
-    with pytest.raises(ValueError, match=r"alpha must be in \(0.0, inf\], got 0"):
+    with pytest.raises(ValueError, match=r"alpha must be in \(0.0, inf\), got 0"):
         HigherOrderTransformer(alpha=0).fit(X, y)
 
 
