@@ -32,11 +32,11 @@ from scipy.special import softmax
 from earmark import TextClassifier
 from earmark.documents import load_corpus
 from earmark.evaluation import (
-    SuspectedLabelErrors,
     group_near_duplicates,
     left_out_log_proba,
     suspected_label_errors,
 )
+from earmark.evaluation.label_errors import SuspectedLabelErrors
 from earmark.typing import BoolVector, FloatMatrix, JsonObject
 from reproductions.tables import Table, number
 

@@ -9,8 +9,8 @@ from tests.pages import ROOT
 
 # Measured by tools/house.py. A change that needs more room makes room first.
 LIMITS = {
-    "files": 179,
-    "lines": 47525,
+    "files": 185,
+    "lines": 47376,
     "private imports": 0,
     "private attributes": 0,
     "Any": 718,

@@ -1,5 +1,6 @@
 """The public API: a snapshot, and what its documentation must say."""
 
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from tests.public_api import MODULES, describe, members
 
+SOURCE = Path(importlib.import_module("earmark").__file__).parent
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 PUBLIC = [
     pytest.param(obj, id=f"{module}.{name}")
@@ -27,6 +29,27 @@ def test_the_api_changes_only_on_purpose():
         f"gone: {gone}; new: {new}; if that is meant, renew the snapshot: "
         "python tests/public_api.py > tests/public_api.txt"
     )
+
+
+@pytest.mark.parametrize("stub", sorted(SOURCE.rglob("__init__.pyi")), ids=str)
+def test_every_line_of_a_stub_is_a_name_that_the_package_has(stub):
+    package = ".".join(stub.parent.relative_to(SOURCE.parent).parts)
+    names = []
+    for line in filter(None, stub.read_text(encoding="utf-8").splitlines()):
+        if line != "__version__: str":
+            imported = re.fullmatch(r"from \S+ import (\w+) as (\w+)", line)
+            assert imported is not None, line
+            assert imported[1] == imported[2]
+            names.append(imported[1])
+    module = importlib.import_module(package)
+    assert sorted(names) == sorted(set(module.__all__) - {"__version__"})
+    assert all(hasattr(module, name) for name in names)
+    assert set(names) <= set(dir(module))
+
+
+def test_a_name_that_a_package_has_not_is_an_attribute_error():
+    with pytest.raises(AttributeError, match=r"'earmark.models' has no .* 'SVC'"):
+        importlib.import_module("earmark.models").SVC  # noqa: B018
 
 
 @pytest.mark.parametrize("obj", PUBLIC)

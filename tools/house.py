@@ -43,9 +43,14 @@ def package_of(path: Path) -> str:
     return parts[0] if len(parts) > 1 else "(root)"
 
 
+def sources() -> list[Path]:
+    """Every module and stub."""
+    return sorted(p for p in SOURCE.rglob("*") if p.suffix in (".py", ".pyi"))
+
+
 def trees() -> Iterator[tuple[Path, ast.Module]]:
     """Every module with its syntax tree."""
-    for path in sorted(SOURCE.rglob("*.py")):
+    for path in sources():
         yield path, ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -145,7 +150,7 @@ MEASURES = {
 def table() -> list[dict[str, int | str]]:
     """One row per package, and the sum."""
     rows: dict[str, dict[str, int | str]] = {}
-    for path in SOURCE.rglob("*.py"):
+    for path in sources():
         name = package_of(path)
         row = rows.setdefault(name, {"package": name, "files": 0, "lines": 0})
         row["files"] = int(row["files"]) + 1

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from earmark.exceptions import MissingDependencyError
@@ -43,16 +46,25 @@ def require(module: str, purpose: str) -> Any:
 
 
 def names_at_first_use(
-    package: str, homes: Mapping[str, str], *, estimators: bool = False
-) -> Callable[[str], Any]:
-    """A ``__getattr__`` that imports a package's names, by module, at first use."""
-    module_of = {name: home for home, names in homes.items() for name in names.split()}
+    package: str, *, estimators: bool = False
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The ``__getattr__``, ``__dir__`` and ``__all__`` that a package's stub declares.
+
+    ``__init__.pyi`` says each public name once, ``from .module import name as name``,
+    for type checkers and for this; a name is imported when it is asked for.
+    """
+    stub = Path(*sys.modules[package].__path__, "__init__.pyi").read_text()
+    homes = re.findall(r"^from (\S+) import (\w+) as \w+$", stub, re.MULTILINE)
+    home_of = {name: home for home, name in homes}
 
     def get(name: str) -> Any:
-        if name not in module_of:
+        if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if estimators:
             importlib.import_module("earmark._sklearn")
-        return getattr(importlib.import_module(f"{package}.{module_of[name]}"), name)
+        if home_of[name] == ".":
+            return importlib.import_module(f"{package}.{name}")
+        return getattr(importlib.import_module(home_of[name], package), name)
 
-    return get
+    names = sorted(home_of)
+    return get, lambda: names, names

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 
 from earmark import TextClassifier
-from earmark.evaluation import PowerLaw, Report, learning_curve
-from earmark.evaluation.learning_curve import fit_power_laws
+from earmark.evaluation import Report, learning_curve
+from earmark.evaluation.learning_curve import PowerLaw, fit_power_laws
 from earmark.exceptions import DataError
 from earmark.folds import nested_order, stratified_split
 

@@ -11,10 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from earmark.evaluation import (
     ConfusionMatrix,
     Report,
-    SideBySide,
     mcnemar_exact,
     suspected_label_errors,
 )
+from earmark.evaluation.report import SideBySide
 from earmark.evaluation.report.page import marked_pieces
 from earmark.evaluation.report.text import telling_documents, text_table
 from earmark.exceptions import DataError

@@ -97,8 +97,8 @@ class Promising(ABC):
     learned_confidence_: LearnedConfidence | None = None
     class_sizes_: IntVector | None = None
     _transient: ClassVar[tuple[str, ...]] = ("_promised",)
-    # Parameters of the promise, and its thresholds: found once, not for each text.
-    _promised: tuple[tuple[object, ...], list[Threshold]] | None = None
+    # Evidence, parameters of the promise and its thresholds: once, not for each text.
+    _promised: tuple[Evidence, tuple[object, ...], list[Threshold]] | None = None
 
     @abstractmethod
     def summary(self) -> str:
@@ -111,14 +111,15 @@ class Promising(ABC):
         One threshold, or one for each label where each is decided on by itself.
         ``summary()`` says in words what is promised.
         """
-        if self.max_error is None or self.evidence_ is None:
+        evidence, known = self.evidence_, self._promised
+        if self.max_error is None or evidence is None:
             return []
         promise = (self.max_error, self.confidence, self.min_coverage)
         key = (*promise, self.max_novelty)
-        if self._promised is None or self._promised[0] != key:
-            evidence = self.evidence_.among_ordinary(self.max_novelty)
-            self._promised = (key, evidence.thresholds(*promise))
-        return list(self._promised[1])
+        if known is None or known[0] is not evidence or known[1] != key:
+            thresholds = evidence.among_ordinary(self.max_novelty).thresholds(*promise)
+            known = self._promised = (evidence, key, thresholds)
+        return list(known[2])
 
     @property
     def threshold_(self) -> float | FloatVector:
@@ -165,10 +166,6 @@ class Promising(ABC):
             return 0
         missing = [t.n_missing for t in thresholds if t.n_missing is not None]
         return min(missing, default=None)
-
-    def _rest_on(self, evidence: Evidence | None) -> None:
-        self.evidence_ = evidence
-        self._promised = None
 
     def _kept(self, decision: Decision) -> Decision:
         """The decision without the answers that the promise does not allow."""
@@ -338,7 +335,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
                 "a cost matrix is for one label a document, got label lists; set "
                 "max_error, or AnyOfClassifier(metric='precision')."
             )
-        self._rest_on(None)
+        self.evidence_ = None
         self.learned_confidence_ = None
         if self.cost is not None or self.max_error is None:
             self._fit_base(X, y)
@@ -350,7 +347,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
             self._learn_confidence(X, y)
             unseen, known = calibration
             model, judge = self.estimator_, self._judge()
-            self._rest_on(judge.calibration(model, X, unseen, listed(known)))
+            self.evidence_ = judge.calibration(model, X, unseen, listed(known))
         elif self.method == "split":
             rng = np.random.default_rng(seed_of(self.random_state))
             train, rows = split_rows(X, y, self.calibration_size, rng)
@@ -359,7 +356,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
             self._learn_confidence(*training)
             unseen = take(X, rows), take(listed(y), rows)
             judge = self._judge()
-            self._rest_on(judge.evidence(self.estimator_, *unseen, held_out=True))
+            self.evidence_ = judge.evidence(self.estimator_, *unseen, held_out=True)
         else:
             self._estimate(X, y)
         return self
@@ -490,7 +487,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
                 f"{type(self.estimator_).__name__} has no leave_one_out; use "
                 "method='cross_validated' or 'split'."
             )
-        self._rest_on(self._training(X, y, None, exact).evidence(self._judge()))
+        self.evidence_ = self._training(X, y, None, exact).evidence(self._judge())
 
     def _learn_confidence(
         self, X: DocumentsLike, y: LabelsLike, rows: IntVector | None = None

@@ -35,7 +35,7 @@ from earmark.exceptions import (
 )
 from earmark.folds import take
 from earmark.models.registry import BuildOptions
-from earmark.parameters import Limits, seed_of, with_parameters
+from earmark.parameters import Limits, check_declared, seed_of, with_parameters
 from earmark.pipeline.choice import (
     Data,
     build_engine,
@@ -318,9 +318,9 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             warn_of_new_labels(pair[1], self.classes_, "calibration", required=True)
             novelty = None if self.novelty_ is None else self._novelty
             judge = self._judge()
-            self._rest_on(judge.calibration(engine, labelled, *pair, novelty))
+            self.evidence_ = judge.calibration(engine, labelled, *pair, novelty)
         elif self.max_error is not None:
-            self._rest_on(self._training(*training).evidence(self._judge()))
+            self.evidence_ = self._training(*training).evidence(self._judge())
         return self
 
     def _target(self, y: LabelsLike, n: int, names: ClassNames) -> Target:
@@ -364,7 +364,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         weight = _labelled_weights(sample_weight, target, n_documents(texts))
         labelled, pool = self._split(texts, target, unlabelled)
         known = labelled, target.labels, weight, pool
-        self._rest_on(self._training(*known).evidence(self._judge()))
+        self.evidence_ = self._training(*known).evidence(self._judge())
         return self
 
     def measure_novelty(
@@ -471,7 +471,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
                     stacklevel=3,
                 )
         self.novelty_ = None
-        self._rest_on(None)
+        self._drop_evidence()
 
     # -- answering -------------------------------------------------------------
 
@@ -751,7 +751,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
                 "max_novelty set (earmark train --novelty), or call measure_novelty "
                 "with them; what was known is gone after partial_fit and forget."
             )
-        return self._kept(decision)
+        return decision if self.max_error is None else self._kept(decision)
 
     def _refusals(self) -> dict[str, str]:
         if "engine_" in vars(self):
@@ -799,12 +799,15 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         self.model_name_ = name
         self.reasons_ = reasons
         self.novelty_ = None
-        self._rest_on(None)
+        self._drop_evidence()
 
-    def _rest_on(self, evidence: Evidence | None) -> None:
-        if evidence is None:
-            self.learned_confidence_ = self.class_sizes_ = None
-        super()._rest_on(evidence)
+    def _check_promise(self) -> None:
+        check_declared(self)
+        if self.max_error is not None:
+            super()._check_promise()
+
+    def _drop_evidence(self) -> None:
+        self.evidence_ = self.learned_confidence_ = self.class_sizes_ = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,13 +15,12 @@ from earmark.apps.cli._console import note, say, show, status
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
-    from earmark.evaluation import (
-        LearningCurve,
-        Report,
-        SideBySide,
+    from earmark.evaluation import LearningCurve, Report
+    from earmark.evaluation.label_errors import (
         SuspectedLabelError,
         SuspectedLabelErrors,
     )
+    from earmark.evaluation.report import SideBySide
     from earmark.pipeline import TextClassifier
     from earmark.typing import IntVector, JsonObject
 
@@ -55,7 +54,7 @@ def evaluate(
     """
     from earmark import __version__
     from earmark.apps.cli._data import evaluate_in_parts
-    from earmark.evaluation import SideBySide
+    from earmark.evaluation.report import SideBySide
 
     if report is not None:
         options.require_output(report, data, *models)
@@ -444,7 +443,7 @@ def _label_by_label(
     """Whether each label is missing or too much; the texts are counted once."""
     import numpy as np
 
-    from earmark.evaluation import (
+    from earmark.evaluation.label_errors import (
         SuspectedLabelErrors,
         left_out_log_proba,
         suspected_label_errors,

@@ -1,0 +1,2 @@
+from .report import Report as Report
+from .report import SideBySide as SideBySide
