@@ -1,7 +1,9 @@
 """Rows of any kind of X, and how they are split: folds, splits, nested orders.
 
 What holds documents out to judge a model goes through here, so that a rule about
-folds (every class in every fold, copies on one side) is written once.
+folds (every class in every fold, copies on one side) is written once. Two do not:
+the labelling loop, where an answer keeps its fold while others come, and models that
+hold out documents of their own to see when to stop.
 """
 
 from __future__ import annotations

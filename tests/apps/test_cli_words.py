@@ -4,14 +4,17 @@ import csv
 import json
 import re
 import sys
+from typing import get_args
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from earmark import TextClassifier
+from earmark.apps.cli import _options
 from earmark.apps.cli import main as cli
 from earmark.apps.cli._help import in_flags
+from earmark.documents._streams import FORMATS
 from earmark.documents.support import write_support_corpus
 from earmark.evaluation import learning_curve
 from earmark.evaluation.report.text import targets
@@ -288,3 +291,10 @@ def test_equal_texts_with_different_labels_are_wrong_labels(folder):
     stdout = run("check", copies, "--label", "kind").stdout
     assert "1 document has another label than an earlier one" in stdout
     assert not re.search(r"About 0 of|interval 0 to", stdout)
+
+
+def test_the_formats_of_the_command_line_are_those_that_are_read():
+    literal, _ = get_args(_options.Format)
+    assert get_args(literal) == FORMATS
+    words = " ".join(run("predict", "--help").output.replace("│", " ").split())
+    assert f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}" in words

@@ -122,8 +122,8 @@ SHARED = """
     --max-error is tested on --calibration from there. Default: 0.1,0.25,0.5.
 --novelty SHARE|never  Do not answer documents unlike the training documents. At most
     this share of ordinary documents is rejected. never: answer them too.
---format NAME  csv, tsv, jsonl, json, xlsx, fasttext or mbox, for stdin (-) or an
-    unusual file name.
+--format NAME  csv, tsv, jsonl, json, parquet, xlsx, fasttext, mbox or eml, for stdin
+    (-) or an unusual file name.
 --no-quotes  Treat quotes in csv and tsv files as ordinary characters.
 --unlabelled DATA2  More documents, without labels.
 --multi-label  Several labels per document, as a|b or lists.

@@ -29,7 +29,9 @@ from earmark.evaluation.labels import (
 )
 from earmark.evaluation.report.page import cut, render, render_page
 from earmark.evaluation.report.text import (
+    CLASS_COLUMNS,
     ForeignDocuments,
+    class_row,
     html_block,
     percent,
     render_terminal,
@@ -229,12 +231,9 @@ class Report(Result):
 
     def _repr_html_(self) -> str:
         scores = self.confusion or self.multi_label
-        rows = [
-            [c.label, *(f"{v:.3f}" for v in (c.precision, c.recall, c.f1)), c.support]
-            for c in ([] if scores is None else scores.per_class)
-        ]
-        head = ["class", "precision", "recall", "F1", "documents"]
-        return html_block(self.title, self.sentences, head, rows)
+        classes = () if scores is None else scores.per_class
+        rows = [class_row(c.label, c, c.support) for c in classes]
+        return html_block(self.title, self.sentences, CLASS_COLUMNS, rows)
 
     def to_html(self, path: Path | None = None) -> str:
         """The report as one HTML page that needs no network; written to ``path``.

@@ -325,23 +325,26 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return text_table(header, rows) if rows else ""
 
 
+CLASS_COLUMNS = ("class", "precision", "recall", "F1", "documents")
+
+
+def class_row(name: object, scores: ClassScores | Averages, n: int) -> list[str]:
+    """The cells of ``CLASS_COLUMNS``."""
+    rates = (scores.precision, scores.recall, scores.f1)
+    return [str(name), *(f"{rate:.3f}" for rate in rates), f"{n:,}"]
+
+
 def _class_table(scores: ConfusionMatrix | MultiLabelScores, n_documents: int) -> str:
     classes = scores.per_class
     if len(classes) > _MOST_ROWS:
         weakest = sorted(classes, key=lambda s: (s.f1, str(s.label)))
         classes = tuple(weakest[:_MOST_ROWS])
-    rows: list[tuple[str, ClassScores | Averages, int]] = [
-        *((_cut(s.label, 34), s, s.support) for s in classes),
-        ("micro average", scores.micro, n_documents),
-        ("macro average", scores.macro, n_documents),
+    rows = [
+        *(class_row(_cut(s.label, 34), s, s.support) for s in classes),
+        class_row("micro average", scores.micro, n_documents),
+        class_row("macro average", scores.macro, n_documents),
     ]
-    text = text_table(
-        ["class", "precision", "recall", "F1", "documents"],
-        [
-            [name, *(f"{x:.3f}" for x in (s.precision, s.recall, s.f1)), f"{n:,}"]
-            for name, s, n in rows
-        ],
-    )
+    text = text_table(CLASS_COLUMNS, rows)
     if len(classes) < len(scores.per_class):
         text += f"\n(the {_MOST_ROWS} weakest of {len(scores.per_class)} classes)"
     return text
