@@ -93,11 +93,11 @@ def _problems(path: Path) -> Iterator[str]:
             yield f"{place}:{line}: {match.group(0)!r}; write {better}"
     if path.suffix == ".py" and path.is_relative_to(ROOT / "src"):
         for line, name in _bad_names(ast.parse(text)):
-            yield f"{place}:{line}: variable {name!r}; name it for what it is"
+            yield f"{place}:{line}: {name!r}; name it for what it is"
 
 
 def _bad_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Local names; fields stand in files and on the wire, so they stay."""
+    """Local names and functions; fields stand in files and on the wire, and stay."""
     fields = {
         id(line.target)
         for node in ast.walk(tree)
@@ -111,6 +111,8 @@ def _bad_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, node.id
         elif isinstance(node, ast.arg) and node.arg in NAMES - PUBLIC:
             yield node.lineno, node.arg
+        elif isinstance(node, ast.FunctionDef) and node.name.strip("_") in NAMES:
+            yield node.lineno, node.name
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ def test_wide_accumulators_give_the_same_sums(rng):
     if lib is None:
         pytest.skip("only the compiled kernel chooses the width of its accumulators")
     rows, _ = presence_rows(rng, 30, 50)
-    held, length = rows.held, rows.lengths
+    held, length = rows.frequency, rows.lengths
     for call, n_sums in (
         (lambda narrow, *out: lib.shared_ends(*rows[:2], *rows[:2], narrow, *out), 2),
         (

@@ -167,7 +167,7 @@ class Promising(ABC):
         missing = [t.n_missing for t in thresholds if t.n_missing is not None]
         return min(missing, default=None)
 
-    def _kept(self, decision: Decision) -> Decision:
+    def _within_promise(self, decision: Decision) -> Decision:
         """The decision without the answers that the promise does not allow."""
         if self.max_error is None:
             return decision
@@ -385,11 +385,11 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         """Labels, scores, abstentions and confidence."""
         check_is_fitted(self)
         if self.any_of_:
-            return self._kept(self.estimator_.decide(X))
+            return self._within_promise(self.estimator_.decide(X))
         scores = self._ranked(read_scores(self.estimator_, X), X)
         decision = one_of_decision(scores, self.classes_)
         if self.cost is None:
-            return self._kept(decision)
+            return self._within_promise(decision)
         if not scores.probabilistic:
             raise NotSupportedError(
                 "a cost matrix needs probabilities; "

@@ -309,7 +309,7 @@ def _share(
     tree = MergeTree()
     for load in pieces:
         tree.add(load().share_of(number, n_shares))
-        crowded = sum(counts.nbytes for counts in tree.held()) > limit
+        crowded = sum(counts.nbytes for counts in tree.waiting()) > limit
         if crowded and tree.collapse().nbytes > limit // 2:
             raise _TooLargeError
     share: PartCounts = tree.collapse()

@@ -78,7 +78,7 @@ class MergeTree:
             size *= 2
         self._waiting.append((size, value))
 
-    def held(self) -> list[Result]:
+    def waiting(self) -> list[Result]:
         """The results that wait for a neighbour."""
         return [value for _, value in self._waiting]
 
@@ -96,7 +96,7 @@ def merge_tree(results: Iterable[Result]) -> Result:
     tree = MergeTree()
     for result in results:
         tree.add(result)
-    if not tree.held():
+    if not tree.waiting():
         raise ValueError("merge_tree needs at least one result, got none.")
     return tree.collapse()
 
@@ -129,9 +129,9 @@ class Recipe:
     item: Item
 
 
-def made(item: Item) -> Item:
+def resolved(item: Item) -> Item:
     """An item, which may be a recipe."""
-    return item.task(made(item.item)) if isinstance(item, Recipe) else item
+    return item.task(resolved(item.item)) if isinstance(item, Recipe) else item
 
 
 # -- Dask ---------------------------------------------------------------------------
@@ -313,6 +313,6 @@ def _work_on(batches: Iterable[Result]) -> Iterator[Any]:
         payloads = []
         for payload in batch.column(1).to_pylist():
             work, items = pickle.loads(payload)
-            payloads.append(pickle.dumps(work([made(item) for item in items])))
+            payloads.append(pickle.dumps(work([resolved(item) for item in items])))
         columns = [batch.column(0), arrow.array(payloads, arrow.binary())]
         yield arrow.RecordBatch.from_arrays(columns, names=["number", "payload"])

@@ -28,8 +28,8 @@ from earmark.distributed.executor import (
     Recipe,
     Result,
     Task,
-    made,
     merge_tree,
+    resolved,
 )
 from earmark.distributed.sampling import DrawnDocuments, Sample
 from earmark.documents.parts import Part
@@ -75,7 +75,7 @@ class LocalExecutor(Executor):
     def reduce(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
         """Merge the results as they come; the store keeps those of each part."""
         if self.store is None or not isinstance(items[0], Part):
-            return merge_tree(map(task, map(made, items)))
+            return merge_tree(map(task, map(resolved, items)))
         loaders = list(self._done(stage, task, items))
         if self.memory is not None and _grows(task):
             return merge_bounded(loaders, self.memory)
@@ -83,7 +83,7 @@ class LocalExecutor(Executor):
 
     def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """All results in a list."""
-        return [task(made(item)) for item in items]
+        return [task(resolved(item)) for item in items]
 
     def keep(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
         """Results in memory, or in the store if there is one."""
@@ -135,7 +135,7 @@ _BY_ITSELF = ("counts-", "sample-")
 
 @cache
 def _table() -> Mapping[str, type]:
-    """What the results of a part may be made of; no file can name anything else."""
+    """What the results of a part may be resolved of; no file can name anything else."""
     own = (DrawnDocuments, GatheredRows, PartCounts, PartRows, Sample, TermCounts)
     return {**class_table(), **{cls.__name__: cls for cls in own}}
 

@@ -119,7 +119,7 @@ class Request:
                     f"column {column!r} is asked for as text and as {use}; "
                     f"the {use} must be another column.",
                 )
-        keep = self._kept(names, {*texts, *taken}, source)
+        keep = self._columns_to_keep(names, {*texts, *taken}, source)
         return Plan(texts, regions, label, self.id, keep)
 
     def settled(self, plan: Plan) -> Request:
@@ -149,7 +149,7 @@ class Request:
             _require_column(self.label, "label", names, source)
         return self.label
 
-    def _kept(
+    def _columns_to_keep(
         self, names: Sequence[str], used: set[str | None], source: str
     ) -> tuple[str, ...]:
         if self.keep == "all":

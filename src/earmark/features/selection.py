@@ -78,7 +78,7 @@ class TermSelector(SelectorMixin, BaseEstimator):
         check_declared(self)
         if self.criterion == "df":
             X = validate_data(self, X, accept_sparse="csr")
-            self.scores_ = _held(canonical_rows(X)).sum(axis=0).astype(np.float64)
+            self.scores_ = _presence(canonical_rows(X)).sum(axis=0).astype(np.float64)
         else:
             X, labels = validate_data(self, X, y, accept_sparse="csr")
             self.scores_ = self._supervised(canonical_rows(X), labels)
@@ -92,7 +92,7 @@ class TermSelector(SelectorMixin, BaseEstimator):
             hint = "; use information_gain for other values"
             require_counts(rows, "chi2 needs", hint)
             return chi_square(_dense_sums(rows, y_index, len(classes)), docs)
-        joint = _dense_sums(_held(rows), y_index, len(classes))
+        joint = _dense_sums(_presence(rows), y_index, len(classes))
         if self.criterion == "information_gain":
             return information_gain(joint, docs)
         return largest_mutual_information(joint, docs)
@@ -112,7 +112,7 @@ class TermSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
-def _held(rows: SparseMatrix) -> SparseMatrix:
+def _presence(rows: SparseMatrix) -> SparseMatrix:
     """The indicator of the stored entries of canonical rows."""
     indicator = rows.copy()
     indicator.data = np.ones(len(rows.data), dtype=np.int64)

@@ -46,7 +46,7 @@ class PresenceRows(NamedTuple):
         return np.diff(self.indptr)
 
     @property
-    def held(self) -> IntVector:
+    def frequency(self) -> IntVector:
         """f_k, the number of documents with each term."""
         counts = np.bincount(self.indices, minlength=self.n_terms)
         return counts.astype(np.int64)
@@ -115,7 +115,7 @@ def squared_cooccurrence(
             out[terms] = np.asarray((block * block).sum(axis=1)).ravel()
         return out
     if by_document is None:
-        lengths, frequency = rows.lengths, rows.held
+        lengths, frequency = rows.lengths, rows.frequency
         by_document = bool(frequency @ frequency < lengths @ lengths)
     lib.squared_cooccurrence(rows.indptr, rows.indices, by_document, out)
     return out
@@ -143,7 +143,7 @@ def cooccurrence_moments(rows: PresenceRows, reach: Any, frequency: Any) -> Mome
 def walk_sums(rows: PresenceRows, dtype: Any) -> WalkSums:
     """Sums over Z = B C0 in the given type, int64 or float64."""
     lib = native()
-    lengths, frequency = rows.lengths, rows.held
+    lengths, frequency = rows.lengths, rows.frequency
     length = lengths.astype(dtype)
     sizes = (rows.n_terms, rows.n_terms, rows.n_terms, len(lengths))
     sums = WalkSums(*(np.zeros(size, dtype=dtype) for size in sizes))
@@ -178,7 +178,7 @@ def shared_ends(rows: PresenceRows, others: PresenceRows, dtype: Any) -> Any:
         return ends, middles
     B, everything = rows.matrix(), sparse.vstack([rows.matrix(), others.matrix()])
     everything = everything.tocsr()
-    frequency = sparse.diags_array(rows.held, dtype=np.int64)
+    frequency = sparse.diags_array(rows.frequency, dtype=np.int64)
     for terms, block in _cooccurrence_blocks(rows):
         meets = (everything.T[terms] @ everything).astype(bool).astype(np.int64)
         meets = _without_diagonal(meets, terms)

@@ -96,7 +96,7 @@ def descend(
         for terms, _ in rows:
             if steps.penalty > 0:
                 gap = state.path[0] - state.decayed[terms]
-                keep = _kept(gap, state.squares[terms], steps)
+                keep = _after_decay(gap, state.squares[terms], steps)
                 state.weights[terms] *= keep[:, None]
                 state.decayed[terms] = state.path[0]
         scores = np.stack([x @ state.weights[terms] for terms, x in rows]) + state.bias
@@ -116,7 +116,7 @@ def settle(state: Descent, steps: Steps) -> None:
     """Apply the decay that still waits, to every term."""
     if steps.penalty > 0:
         gap = state.path[0] - state.decayed
-        keep = _kept(gap, state.squares[:-1], steps)
+        keep = _after_decay(gap, state.squares[:-1], steps)
         state.weights *= keep[:, None]
     state.decayed[:] = 0.0
     state.path[:] = 0.0
@@ -152,7 +152,7 @@ def _step(
     state.bias += bias_factor * residual
 
 
-def _kept(gap: FloatVector, squares: FloatVector, steps: Steps) -> FloatVector:
+def _after_decay(gap: FloatVector, squares: FloatVector, steps: Steps) -> FloatVector:
     """What is left of each weight after the decay of a stretch of the path."""
     rate = np.ones_like(gap)
     if steps.adaptive:

@@ -520,7 +520,7 @@ def _pool_serves(model: Any, data: Data) -> tuple[bool, list[str]]:
 # -- what was used, in words ---------------------------------------------------------
 
 
-def told_of_encoder(engine: Any) -> str:
+def encoder_words(engine: Any) -> str:
     """What the encoder that the user gave is worth, in words."""
     share = engine.model_.encoder_share_ if isinstance(engine, SemiEngine) else None
     if share is None:
@@ -542,7 +542,7 @@ _UNKNOWN = (
 )
 
 
-def told_of_names(engine: Any, names: ClassNames, labels: Labels) -> list[str]:
+def class_name_words(engine: Any, names: ClassNames, labels: Labels) -> list[str]:
     """Which class names were used, in words, and what nobody knows without labels."""
     telling = engine.telling_ if isinstance(engine, SemiEngine) else {}
     if not telling:

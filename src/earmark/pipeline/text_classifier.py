@@ -40,9 +40,9 @@ from earmark.pipeline.choice import (
     Data,
     build_engine,
     choose,
+    class_name_words,
+    encoder_words,
     model_name,
-    told_of_encoder,
-    told_of_names,
     with_pool,
 )
 from earmark.pipeline.count_engine import CountEngine
@@ -301,9 +301,9 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         if features is not self.features:
             reasons.append(_BY_CHARACTERS)
         if self.encoder is not None:
-            reasons.append(told_of_encoder(engine))
+            reasons.append(encoder_words(engine))
         if options.names.labels or isinstance(engine, SemiEngine):
-            reasons += told_of_names(engine, options.names, target.labels)
+            reasons += class_name_words(engine, options.names, target.labels)
         self._adopt(engine, choice.name, reasons, target.n_columns)
         if self.max_novelty is not None:
             self._learn_ordinary(labelled, target.labels, pool)
@@ -751,7 +751,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
                 "max_novelty set (earmark train --novelty), or call measure_novelty "
                 "with them; what was known is gone after partial_fit and forget."
             )
-        return decision if self.max_error is None else self._kept(decision)
+        return decision if self.max_error is None else self._within_promise(decision)
 
     def _refusals(self) -> dict[str, str]:
         if "engine_" in vars(self):

@@ -234,13 +234,13 @@ class RegionFeatures(BaseEstimator):
         i = bisect_right(self._starts, column) - 1
         place = column - self._starts[i]
         if isinstance(self.counters_[i], HashedCounter):
-            return f"column {place}", self._shown(i)
-        return str(self.counters_[i].get_feature_names_out()[place]), self._shown(i)
+            return f"column {place}", self._region(i)
+        return str(self.counters_[i].get_feature_names_out()[place]), self._region(i)
 
     def hashed_terms(self, texts: RegionTexts) -> dict[int, tuple[str, str | None]]:
         """What ``describe`` cannot say of hashed columns: their terms in some texts."""
         return {
-            start + column: (term, self._shown(i))
+            start + column: (term, self._region(i))
             for i, (start, counter) in enumerate(
                 zip(self._starts, self.counters_, strict=False)
             )
@@ -256,7 +256,7 @@ class RegionFeatures(BaseEstimator):
         starts: list[int] = np.concatenate(([0], np.cumsum(self.widths_))).tolist()
         return starts
 
-    def _shown(self, i: int) -> str | None:
+    def _region(self, i: int) -> str | None:
         return None if self.regions_ == [SINGLE] else self.regions_[i]
 
 

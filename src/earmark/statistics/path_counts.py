@@ -70,7 +70,7 @@ def second_order_paths(
     matrix = _presence(B, "B")
     terms = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]))
     rows = PresenceRows.of(matrix, terms)
-    lengths, presences = rows.lengths, rows.held
+    lengths, presences = rows.lengths, rows.frequency
     reach = transposed_times(rows, lengths - 1)  # a
     exact = _is_safe(float((reach * (reach + presences.astype(np.float64))).sum()))
     a, f = _typed(exact, reach, presences)
@@ -116,7 +116,7 @@ def third_order_paths(B: MatrixLike) -> PathCounts:
     terms = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]))
     rows = PresenceRows.of(matrix, terms)
     exact = _is_safe(_third_order_bound(rows))
-    L, f = _typed(exact, rows.lengths, rows.held)
+    L, f = _typed(exact, rows.lengths, rows.frequency)
     a = transposed_times(rows, L - 1)
     end, inner = _third_order_chains(rows, L, f, a)
     # Each path, read from either side, has one first and one second term.
@@ -156,7 +156,7 @@ def _third_order_chains(rows: PresenceRows, L: Any, f: Any, a: Any) -> PathCount
 
 def _third_order_bound(rows: PresenceRows) -> float:
     """More than any intermediate sum of the third-order closed form."""
-    L, f = rows.lengths.astype(np.float64), rows.held.astype(np.float64)
+    L, f = rows.lengths.astype(np.float64), rows.frequency.astype(np.float64)
     b = transposed_times(rows, L) + 2  # a + f + 2
     walks = b * transposed_times(rows, presence_times(rows, b))
     return float(16 * (walks + f * transposed_times(rows, L**3)).sum())

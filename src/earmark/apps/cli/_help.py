@@ -196,7 +196,7 @@ class Group(TyperGroup):
 
 def _beginning(command: TyperCommand | TyperGroup, ctx: Any) -> list[str]:
     """How it is called, what it is about, and examples."""
-    about, examples = told(command.help)
+    about, examples = help_parts(command.help)
     usage = _usage(command, ctx).replace("Usage:", _head("Usage"))
     lines = [usage, "", *map(_filled, about)]
     return [*lines, _head("Examples"), *map(_example, examples), ""]
@@ -216,7 +216,7 @@ def _options_said(
     return about, said
 
 
-def told(text: str | None) -> tuple[list[str], list[str]]:
+def help_parts(text: str | None) -> tuple[list[str], list[str]]:
     """Paragraphs of a help text, and its examples."""
     paragraphs = inspect.cleandoc(text or "").replace("\b", "").split("\n\n")
     examples = [p for p in paragraphs if p.lstrip().startswith(("earmark ", "cat "))]
@@ -227,7 +227,7 @@ def told(text: str | None) -> tuple[list[str], list[str]]:
 
 def in_short(text: str | None) -> str:
     """The first sentence of a help text."""
-    first = told(text)[0][0].split(". ")[0]
+    first = help_parts(text)[0][0].split(". ")[0]
     return first if first.endswith((".", "?")) else f"{first}."
 
 

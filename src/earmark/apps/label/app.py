@@ -144,7 +144,7 @@ class _Labelling:
             "note": (_Note, self.note),
             "browse": (_Browse, lambda b: self.browser.listed(b, b.person)),
             "many": (_Many, self.many),
-            "document": (_Document, lambda b: self.shown(b.document, "chosen", b)),
+            "document": (_Document, lambda b: self._document(b.document, "chosen", b)),
             "accept": (_Key, self.accept),
             "keep": (_Document, lambda b: session.confirm(b.document)),
         }
@@ -182,14 +182,14 @@ class _Labelling:
 
     # -- actions -----------------------------------------------------------------
 
-    def shown(self, document: int, why: str, body: _Body) -> JsonObject:
+    def _document(self, document: int, why: str, body: _Body) -> JsonObject:
         self.session.check_document(document)
         data = document_data(self.session, document, why, person=body.person)
         return {"document": data}
 
     def next(self, body: _Body) -> JsonObject:
         pick = self.session.next_document(body.client, body.person)
-        return {"document": None} if pick is None else self.shown(*pick, body)
+        return {"document": None} if pick is None else self._document(*pick, body)
 
     def answer(self, body: _Answer) -> JsonObject:
         new = self.session.answer(
@@ -201,7 +201,7 @@ class _Labelling:
     def undo(self, body: _Body) -> JsonObject:
         documents = self.session.undo(body.client)
         if len(documents) == 1:
-            return {"undone": 1, **self.shown(documents[0], "undone", body)}
+            return {"undone": 1, **self._document(documents[0], "undone", body)}
         return {"undone": len(documents), **self.next(body)}
 
     def describe(self, body: _Meaning) -> JsonObject:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cut", "marked_pieces", "render"]
 
-_CHARACTERS, _TOLD_CHARACTERS = 1000, 600
+_CHARACTERS, _EXAMPLE_CHARACTERS = 1000, 600
 _PER_CELL = 6
 _BUDGET = 1_800_000  # bytes of example text in the page
 _MAX_CLASSES = 40  # rows of the confusion matrix
@@ -75,7 +75,7 @@ def render_page(report: Report) -> str:
         if report.texts is not None:
             titles = ("Most confident mistakes", "Most doubtful answers")
             examples = [
-                (title, [_told(report, matrix, d) for d in documents])
+                (title, [_example(report, matrix, d) for d in documents])
                 for title, documents in zip(
                     titles, telling_documents(report), strict=True
                 )
@@ -238,12 +238,12 @@ def _predictions(matrix: ConfusionMatrix) -> JsonObject:
     }
 
 
-def _told(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObject:
+def _example(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObject:
     """A document with its true and predicted class, and its text in pieces."""
     assert matrix.confidence is not None
     assert report.texts is not None
     true, said = matrix.true_index[document], matrix.predicted_index[document]
-    text = cut(report.texts[document], _TOLD_CHARACTERS)
+    text = cut(report.texts[document], _EXAMPLE_CHARACTERS)
     return {
         "number": document + 1,
         "true": str(matrix.classes[true]),
