@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
+import numpy as np
 import pytest
 
 from earmark.parameters import (
@@ -76,3 +77,14 @@ def test_what_it_does_not_allow_is_refused(name, value, error, message):
     with pytest.raises(error) as raised:
         check_declared(Child(**{name: value}))
     assert str(raised.value).endswith(message)
+
+
+@pytest.mark.parametrize("name", ["way", "heat", "rate"])
+def test_an_array_is_refused_in_our_words(name):
+    with pytest.raises((TypeError, ValueError), match=rf"Child\.{name} must be"):
+        check_declared(Child(**{name: np.array([1, 2])}))
+
+
+def test_a_number_that_no_float_can_hold_is_refused():
+    with pytest.raises(ValueError, match=r"Child\.rate must be in"):
+        check_declared(Child(rate=10**400))

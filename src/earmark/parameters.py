@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import Field, dataclass, field
@@ -48,7 +49,11 @@ def shape_of(X: object) -> tuple[int, ...]:
 
 
 def _is_among(value: object, choices: Collection[object]) -> bool:
-    return any(value is choice or value == choice for choice in choices)
+    # Arrays are equal element by element: nothing to ask them.
+    return any(
+        value is choice or (isinstance(value, type(choice)) and value == choice)
+        for choice in choices
+    )
 
 
 def require_one_of(owner: object, name: str, choices: Collection[object]) -> None:
@@ -81,7 +86,8 @@ def require_number(
         raise TypeError(f"{where} must be {called}, got {value!r}{tail}.")
     low, high = limits.low, limits.high
     is_open = limits.open_low or math.isinf(low)
-    if not low <= value <= high or (is_open and value == low) or abs(value) == math.inf:
+    too_large = not whole and abs(value) > sys.float_info.max
+    if not low <= value <= high or (is_open and value == low) or too_large:
         closing = ")" if math.isinf(high) else "]"
         bounds = f"in {'(' if is_open else '['}{low}, {high}{closing}"
         if whole and high == float("inf"):

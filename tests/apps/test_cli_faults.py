@@ -463,3 +463,12 @@ def test_advice_is_in_words_of_the_command_line(data, tmp_path):
     messages = [in_flags(str(each.exception)) for each in said]
     assert "train multinomial, bernoulli or complement" in messages[0]
     assert messages[1].startswith("--keep must name labels of the model (animal, v")
+
+
+@pytest.mark.parametrize("columns", ["", " , "])
+def test_an_empty_text_option_is_wrong_usage(tmp_path, columns):
+    data = tmp_path / "d.csv"
+    data.write_text("a,b\nx,y\n")
+    done = CliRunner().invoke(cli.app, ["train", str(data), "--text", columns])
+    assert done.exit_code == 2
+    assert "at least one column" in done.output

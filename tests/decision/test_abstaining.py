@@ -306,3 +306,26 @@ def test_same_seed_gives_the_same_thresholds(train):
         AbstainingClassifier(GaussianNB(), max_error=0.2).fit(*train) for _ in "ab"
     ]
     assert found[0].threshold_ == found[1].threshold_
+
+
+@pytest.mark.parametrize("value", ["x", [0.1], np.array(0.3), 2.0])
+def test_what_is_set_after_fitting_is_checked(train, value):
+    model = AbstainingClassifier(GaussianNB(), max_error=0.2).fit(*train)
+    with pytest.raises((TypeError, ValueError), match=r"Classifier.max_error must be"):
+        model.set_params(max_error=value).predict(train[0])
+
+
+def test_costs_may_be_set_after_fitting(train):
+    X, y = train
+    costs = 1.0 - np.eye(len(np.unique(y)))
+    model = AbstainingClassifier(GaussianNB(), max_error=None).fit(X, y)
+    fitted_with = AbstainingClassifier(GaussianNB(), max_error=None, cost=costs)
+    assert_array_equal(
+        model.set_params(cost=costs).predict(X), fitted_with.fit(X, y).predict(X)
+    )
+
+
+def test_a_promise_asked_for_too_late_says_what_to_do(train):
+    model = AbstainingClassifier(GaussianNB(), max_error=None).fit(*train)
+    with pytest.raises(DataError, match=r"accurate the answers are: fit with max_err"):
+        model.set_params(max_error=0.1).predict(train[0])

@@ -333,3 +333,11 @@ def test_threads_and_index_cache_do_not_show(rng):
 def test_bad_parameters_say_what_is_wanted(parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         NeighborsClassifier(**parameters).fit([[1.0, 0], [0, 1]], [0, 1])
+
+
+@pytest.mark.parametrize("k", [0, -3, True, 2.5, "x"])
+def test_a_number_of_neighbours_that_is_none_is_refused(k):
+    X = np.eye(4)
+    model = NeighborsClassifier(1).fit(X, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="n_neighbors must be a whole number >= 1"):
+        model.kneighbors(X, k)

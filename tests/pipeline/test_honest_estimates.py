@@ -94,3 +94,15 @@ def test_arrow_columns_are_judged_as_lists_are(model, rng):
     arrow = TextClassifier(model, **settings).fit(pa.array(texts), y)
     assert_array_equal(arrow.evidence_.certainty, listed.evidence_.certainty)
     assert arrow.summary() == listed.summary()
+
+
+@pytest.mark.parametrize("model", ["svm", "nbsvm", "blended-svm", "softmax"])
+def test_answers_that_were_all_right_are_not_certainty(model):
+    rng = np.random.default_rng(0)
+    words = {"sea": ["wave", "salt", "reef", "tide"], "sky": ["cloud", "bird", "sun"]}
+    y = ["sea", "sky"] * 20
+    texts = [" ".join(rng.choice(words[label], 4)) for label in y]
+    classifier = TextClassifier(model).fit(texts, y)
+    assert (classifier.predict(texts) == y).all()
+    assert classifier.predict_proba(texts).max() < 0.9999
+    assert classifier.predict_proba([""]).max() < 0.9

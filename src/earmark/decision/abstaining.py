@@ -97,6 +97,7 @@ class Promising(ABC):
     learned_confidence_: LearnedConfidence | None = None
     class_sizes_: IntVector | None = None
     _transient: ClassVar[tuple[str, ...]] = ("_promised",)
+    _how_to_measure: ClassVar[str] = "fit with max_error set"
     # Evidence, parameters of the promise and its thresholds: once, not for each text.
     _promised: tuple[Evidence, tuple[object, ...], list[Threshold]] | None = None
 
@@ -173,10 +174,8 @@ class Promising(ABC):
             return decision
         if self.evidence_ is None:
             raise DataError(
-                "max_error needs to know how accurate the answers are: fit with "
-                "max_error set (earmark train --max-error), with calibration=(X, y), "
-                "or call measure_confidence with the training documents; what was "
-                "known is gone after partial_fit and forget."
+                "max_error needs to know how accurate the answers are: "
+                f"{self._how_to_measure}."
             )
         return decision.at(self.thresholds_)
 
@@ -384,6 +383,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
     def decide(self, X: Any) -> Decision:
         """Labels, scores, abstentions and confidence."""
         check_is_fitted(self)
+        self._check_promise()
         if self.any_of_:
             return self._within_promise(self.estimator_.decide(X))
         scores = self._ranked(read_scores(self.estimator_, X), X)
@@ -395,7 +395,8 @@ class AbstainingClassifier(Promising, WrappingClassifier):
                 "a cost matrix needs probabilities; "
                 f"{type(self.estimator_).__name__} has no predict_proba."
             )
-        choice = cheapest(scores.readable, self.cost_)
+        costs = checked_costs(self.cost, len(self.classes_))
+        choice = cheapest(scores.readable, costs)
         labels = self.classes_.astype(object)[choice]
         labels[choice < 0] = None
         return replace(decision, labels=labels, abstained=choice < 0)

@@ -399,7 +399,7 @@ class MatrixEngine(Engine):
             judged = folds[0][1]
         scores = cross_scores(model, X, y, folds, weight)[judged]
         y_index = np.searchsorted(self.classes_, y)[judged]
-        if has_some:
+        if has_some or (scores.argmax(axis=1) == y_index).all():
             # One wrong answer is added, as in Laplace's rule: answers that are all
             # right do not mean certainty.
             best, second = np.argsort(-scores, axis=1)[:, :2].T

@@ -215,6 +215,11 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
     engine_: Engine = field(init=False)
     classes_: Labels = field(init=False)
+    _how_to_measure = (
+        "fit with max_error set (earmark train --max-error), with calibration=(X, y), "
+        "or call measure_confidence with the training documents; what was known is "
+        "gone after partial_fit and forget"
+    )
     novelty_: NoveltyDetector | None = None
     model_name_: str = field(init=False)
     reasons_: list[str] = field(init=False)

@@ -267,3 +267,19 @@ def test_what_is_switched_on_is_in_the_description(tmp_path, two):
         ):
             reply = client.post("/learn", json=wrong, headers=TOKEN)
             assert reply.status_code == 422, wrong
+
+
+def test_a_model_that_abstains_answers_everything_once_it_has_learned(tmp_path):
+    path = tmp_path / "m.earmark"
+    careful = TextClassifier("multinomial", max_error=0.3, max_novelty=0.05)
+    careful.fit(TEXTS, LABELS).save(path)
+    app = make_app(path, reload_seconds=0, token="abc", learn=True)
+    with TestClient(app) as client:
+        lesson = {"texts": ["green tea"], "labels": ["ham"]}
+        assert client.post("/learn", json=lesson, headers=TOKEN).status_code == 200
+        reply = client.post("/classify", json={"texts": ["zzz"]}, headers=TOKEN)
+        assert reply.json()["results"][0]["abstained"] is False
+        blank = {"texts": ["green tea"], "labels": [" "]}
+        refused = client.post("/learn", json=blank, headers=TOKEN)
+        assert (refused.status_code, "blank" in refused.text) == (422, True)
+    assert load(path).max_error is None

@@ -197,7 +197,9 @@ class Files:
     @property
     def columns(self) -> str | list[str] | None:
         """The column with the text, or several columns."""
-        names = self.text and column_names(self.text)
+        if self.text is None:
+            return None
+        names = column_names(self.text)
         if isinstance(names, list) and len({*names}) < len(names):
             raise typer.BadParameter(
                 f"{self.text} names a column twice.", param_hint="--text"

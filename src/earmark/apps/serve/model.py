@@ -320,6 +320,8 @@ class ModelHolder:
         # Another service, or a command, may change the same file.
         with changed_by_one(self.path):
             classifier, info = load_with_info(self.path)
+            # What it knows about its errors will not hold after the change.
+            classifier.set_params(max_error=None, max_novelty=None)
             {"learn": classifier.partial_fit, "forget": classifier.forget}[method](
                 documents, labels
             )

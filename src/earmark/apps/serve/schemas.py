@@ -204,6 +204,8 @@ _LABEL = {"type": ["string", "number", "boolean"]}
 def _one_label(value: object) -> object:
     if not isinstance(value, str | float | int):
         raise ValueError("must be one label, a text or a number.")
+    if isinstance(value, str) and not value.strip():
+        raise ValueError("must not be blank.")
     return value
 
 

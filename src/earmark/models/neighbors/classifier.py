@@ -246,6 +246,8 @@ class NeighborsClassifier(ScoringClassifier):
         """
         check_is_fitted(self)
         k = self._used_k() if n_neighbors is None else n_neighbors
+        if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+            raise ValueError(f"n_neighbors must be a whole number >= 1, got {k!r}.")
         if X is None:
             every = np.arange(len(self.targets_))
             return self._search(self.vectors_, self._at_most(k), every)
