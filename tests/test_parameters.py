@@ -31,6 +31,7 @@ class Child(Base):
     few: Annotated[int, Limits(1, 3, hint="or leave it out")] = 2
     way: Literal["up", "down"] | None = None
     heat: Positive | Literal["auto"] = "auto"
+    both: bool = False
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,7 @@ class Child(Base):
             ("n", 10**400),
             ("free", object()),
         ],
+        *[("both", True), ("both", np.False_)],
         *[("part", 0), ("part", 1.0), ("few", 3), ("way", "up"), ("heat", 0.5)],
     ],
 )
@@ -62,6 +64,8 @@ def test_what_the_type_allows_passes(name, value):
             "Child.rate must be in (0.0, inf), got nan.",
         ),
         ("heat", math.inf, ValueError, "must be in (0.0, inf), got inf; or 'auto'."),
+        ("both", 0.1, ValueError, "Child.both must be one of True, False, got 0.1."),
+        ("both", "no", ValueError, "must be one of True, False, got 'no'."),
         ("n", 0, ValueError, "Child.n must be >= 1, got 0."),
         ("n", 1.0, TypeError, "Child.n must be a whole number, got 1.0."),
         ("n", True, TypeError, "Child.n must be a whole number, got True."),

@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from typer.main import get_command
 
 import earmark
-from earmark.apps.cli._help import PANELS, described, in_short, panel, told
+from earmark.apps.cli._help import PANELS, described, help_parts, in_short, panel
 from earmark.apps.cli.main import app as command_line
 
 # Shown under ``earmark`` although they live in a module of their own.
@@ -112,7 +112,7 @@ def command_pages() -> dict[str, str]:
 
 
 def _command(name: str, command: Any) -> str:
-    about, examples = told(command.help)
+    about, examples = help_parts(command.help)
     parts = [f"# earmark {name}", *about]
     if examples:
         parts.append("\n".join(["```sh", *examples, "```"]))

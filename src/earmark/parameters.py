@@ -49,6 +49,8 @@ def shape_of(X: object) -> tuple[int, ...]:
 
 
 def _is_among(value: object, choices: Collection[object]) -> bool:
+    if isinstance(value, np.bool_):
+        value = bool(value)
     # Arrays are equal element by element: nothing to ask them.
     return any(
         value is choice or (isinstance(value, type(choice)) and value == choice)
@@ -119,6 +121,8 @@ def _declared(hint: object) -> _Declared | None:
             number, limits = get_args(part)
         elif part is NoneType:
             choices.append(None)
+        elif part is bool:
+            choices += [True, False]
         else:
             return None
     return tuple(choices), number, limits

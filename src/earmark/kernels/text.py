@@ -181,7 +181,7 @@ class ScannedTexts:
 
     def count_hashed(self, n_columns: int, signs: bool) -> CsrArrays:
         """Signed counts by hashed column, columns ascending in a row."""
-        arguments = (*self._scan.compiled(), n_columns, signs, self._n_threads)
+        arguments = (*self._scan.compiled(), n_columns, bool(signs), self._n_threads)
         return self._filled(self._lib.HashedCounts(self._texts, *arguments))
 
     def class_sums(

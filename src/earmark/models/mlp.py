@@ -235,7 +235,7 @@ class MultilayerPerceptron(DescentClassifier):
             self.dropout,
             # Only the first layer's input has the length of a row.
             _DENSE_RATE * self._length,
-            self.fit_intercept,
+            bool(self.fit_intercept),
         )
         documents = data.X, data.y_index, data.visits.weight, order
         loss = mlp.learn(*documents, network, self._memory, training)
