@@ -202,7 +202,7 @@ def test_costs_that_cannot_be_used_are_refused(train):
     model = AbstainingClassifier(LinearSVC(), cost=1 - np.eye(3)).fit(*train)
     with pytest.raises(NotSupportedError, match="LinearSVC has no predict_proba"):
         model.predict(train[0])
-    with pytest.raises(NotSupportedError, match="one label a document"):
+    with pytest.raises(NotSupportedError, match="one label per document"):
         AbstainingClassifier(GaussianNB(), cost=np.eye(2)).fit(
             [[1], [2]], [["a"], ["b"]]
         )

@@ -287,7 +287,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
     # Needed while fitting only; and what files of earlier versions have of the promise.
     _transient = (
         *("_promised", "_fit_params", "coverage_", "estimated_error_", "n_missing_"),
-        *("guaranteed_error_", "threshold_", "thresholds_"),
+        *("guaranteed_error_", "threshold_", "thresholds_", "cost_"),
     )
 
     max_error: ErrorRate | None = 0.05
@@ -331,7 +331,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         self.any_of_ = is_multi_label(y)
         if self.any_of_ and self.cost is not None:
             raise NotSupportedError(
-                "a cost matrix is for one label a document, got label lists; set "
+                "a cost matrix is for one label per document, got label lists; set "
                 "max_error, or AnyOfClassifier(metric='precision')."
             )
         self.evidence_ = None
@@ -339,7 +339,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         if self.cost is not None or self.max_error is None:
             self._fit_base(X, y)
             if self.cost is not None:
-                self.cost_ = checked_costs(self.cost, len(self.classes_))
+                checked_costs(self.cost, len(self.classes_))
             return self
         if calibration is not None:
             self._fit_base(X, y)

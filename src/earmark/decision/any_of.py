@@ -263,7 +263,7 @@ class AnyOfClassifier(WrappingClassifier):
         On the log-odds (or the margin) of each label.
     input_ : {"sets", "indicator", "one"}
         How labels were given, and are given back: label lists, a 0/1 matrix, or
-        one label a document (then the best one is answered).
+        one label per document (then the best one is answered).
 
     Examples
     --------
@@ -319,7 +319,7 @@ class AnyOfClassifier(WrappingClassifier):
     def decision_function(self, X: Any) -> FloatMatrix:
         """Score of each label minus its threshold: yes if at least 0.
 
-        For two classes given as one label a document: the second minus the first.
+        For two classes given as one label per document: the second minus the first.
         """
         margins = self._margins(X)
         if self.input_ == "one" and margins.shape[1] == 2:
@@ -329,7 +329,7 @@ class AnyOfClassifier(WrappingClassifier):
     def predict_proba(self, X: Any) -> FloatMatrix:
         """Probability of each label, (n_documents, n_classes); columns are independent.
 
-        For one label a document the rows are made to add up to 1.
+        For one label per document the rows are made to add up to 1.
         """
         check_is_fitted(self)
         proba: FloatMatrix = special.expit(self._label_scores(X))

@@ -192,7 +192,7 @@ def load_term_matrix(
     X : csr_array of shape (n_documents, n_terms), int64
         1 where the document holds the term.
     labels : list of str
-        One label a document.
+        One label per document.
 
     Examples
     --------

@@ -268,7 +268,7 @@ def hidden_nodes(engine: Engine, name: str, top: int) -> HiddenNodes:
     """The hidden nodes of each class, with their most telling terms."""
     if not offers(engine.model_, "describe"):
         raise NotSupportedError(
-            "only model='hierarchical' with one label a document has hidden nodes to "
+            "only model='hierarchical' with one label per document has hidden nodes to "
             f"describe, this is {name!r}; telling_terms() shows the words of linear "
             "models."
         )

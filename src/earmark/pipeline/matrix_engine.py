@@ -473,7 +473,7 @@ class AnyOfEngine(MatrixEngine):
 
     def refusals(self) -> dict[str, str]:
         """Nothing is learned or left out one by one."""
-        why = "is for one label a document; with several, fit again or cross-validate."
+        why = "is for one label per document; for several, fit again or cross-validate."
         names = ("partial_fit", "forget", "leave_one_out")
         return {name: f"{name} {why}" for name in names}
 
