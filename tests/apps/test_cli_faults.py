@@ -434,7 +434,7 @@ def test_labels_of_parts_do_not_go_into_the_folder_of_label(data, tmp_path):
     model = trained(data, tmp_path)
     done, again = (run("predict", model, data, "--by-part") for _ in range(2))
     assert f"in {data}.predicted" in done.stdout
-    assert "(1 done before)" in again.stdout
+    assert "nothing left to do: 1 part, done before" in again.stdout
     assert not (tmp_path / "data.csv.labels").exists()
 
 

@@ -45,7 +45,7 @@ def test_labels_are_written_part_by_part(model, parts, tmp_path):
         "predict", model, parts, "--by-part", "--out", out
     )
     again = call("predict", model, parts, "--by-part", "--out", out)
-    assert "(3 done before)" in again
+    assert "nothing left to do: 3 parts, done before" in again
     assert pq.read_table(out / "part-000.parquet").num_rows == 67
 
 

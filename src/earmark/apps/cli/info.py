@@ -47,7 +47,7 @@ def _lines(facts: JsonObject) -> Iterator[tuple[str, str]]:
     """A name and words for people per line; what is not set is left out."""
     for name, value in facts.items():
         if name == "training_data" and isinstance(value, dict):
-            yield "trained on", _trained_on(value)
+            yield "training data", _training_data(value)
             yield "per class", _words(value.get("classes"))
             yield "data digest", str(value.get("fingerprint") or "")
         elif name == "columns" and isinstance(value, dict):
@@ -61,7 +61,7 @@ def _lines(facts: JsonObject) -> Iterator[tuple[str, str]]:
             yield name, _words(value)
 
 
-def _trained_on(data: JsonObject) -> str:
+def _training_data(data: JsonObject) -> str:
     known = {kind: data.get(kind) for kind in ("labelled", "unlabelled", "bad_parts")}
     counts = [f"{n:,} {kind.replace('_', ' ')}" for kind, n in known.items() if n]
     return f"{data.get('source')}: {', '.join(counts)}"

@@ -208,10 +208,13 @@ def _require_kind(out: str, as_json: bool) -> None:
 
 def _words_about_parts(done: str, facts: dict[str, Any]) -> str:
     """What was done with how many parts, where they are, and which are bad."""
-    parts = number(facts["parts"] - len(facts["bad"]), "part")
-    before = f" ({facts['skipped']:,} done before)" if facts["skipped"] else ""
+    n_parts, before = facts["parts"] - len(facts["bad"]), facts["skipped"]
+    outcome = f"{done}, from {number(n_parts, 'part')}"
+    outcome += f" ({before:,} done before)" if before else ""
+    if before and before == n_parts:
+        outcome = f"nothing left to do: {number(n_parts, 'part')}, done before,"
     bad = (f"left out: {why}" for why in facts["bad"].values())
-    return "\n".join([f"{done}, from {parts}{before} in {facts['out']}", *bad])
+    return "\n".join([f"{outcome} in {facts['out']}", *bad])
 
 
 def _answers(
