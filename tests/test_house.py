@@ -1,4 +1,4 @@
-"""The size of the house, and its private doors: limits that may only fall."""
+"""The size of the house, and its private doors, do not grow unnoticed."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 from tests.pages import ROOT
 
-# Measured by tools/house.py. A change that needs more room makes room first.
+# Measured by tools/house.py. A change makes room first, or raises a limit and says why.
 LIMITS = {
     "files": 185,
     "lines": 47404,

@@ -45,13 +45,7 @@ from earmark.evaluation.labels import (
 )
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import take
-from earmark.parameters import (
-    Limits,
-    check_declared,
-    offers,
-    seed_of,
-    with_parameters,
-)
+from earmark.parameters import Limits, check_declared, offers, seed_of, with_parameters
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,

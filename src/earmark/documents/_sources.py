@@ -51,7 +51,7 @@ class Source:
 
     def without_rows(self) -> DataError:
         """The error for a source in which no data row was found."""
-        header = self.format in ("csv", "tsv", "parquet", "xlsx")
+        header = self.format in ("csv", "tsv", *_WHOLE)
         came = "the columns but no row" if header else "none: the file is empty"
         return fault(
             "stdin" if self.path is None else str(self.path),
@@ -98,10 +98,9 @@ def _format(path: Path, options: ReadOptions) -> Format:
             f".gz or .zst); rename it or give format=.{hint}",
         )
     if kind in _WHOLE and path.suffix.lower() in COMPRESSED:
-        name = "a Parquet" if kind == "parquet" else "an Excel"
         raise fault(
             str(path),
-            f"expected {name} file as it is, got a compressed one; decompress it "
+            f"expected the {kind} file as it is, got a compressed one; decompress it "
             f"first ({kind} compresses inside the file).",
         )
     return kind

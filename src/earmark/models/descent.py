@@ -23,13 +23,7 @@ from earmark.models.base import (
     two_classes,
 )
 from earmark.models.progress import CallbackSupportMixin, fit_progress, with_callbacks
-from earmark.parameters import (
-    AtLeastOne,
-    Limits,
-    Positive,
-    seed_of,
-    with_parameters,
-)
+from earmark.parameters import AtLeastOne, Limits, Positive, seed_of, with_parameters
 from earmark.statistics.class_statistics import label_positions, require_same_classes
 from earmark.typing import (
     ArrayLike,

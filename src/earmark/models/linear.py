@@ -33,13 +33,7 @@ from earmark.models.base import (
     linear_parts,
     two_classes,
 )
-from earmark.parameters import (
-    AtLeastOne,
-    Positive,
-    Share,
-    seed_of,
-    with_parameters,
-)
+from earmark.parameters import AtLeastOne, Positive, Share, seed_of, with_parameters
 from earmark.typing import (
     ArrayLike,
     BoolVector,

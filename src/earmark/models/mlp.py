@@ -16,12 +16,7 @@ from earmark.kernels import mlp
 from earmark.kernels.rows import canonical_rows, squared_lengths
 from earmark.models.base import ScoreParts
 from earmark.models.descent import DescentClassifier, TrainingSet
-from earmark.parameters import (
-    AtLeastOne,
-    Limits,
-    given_to_fit,
-    with_parameters,
-)
+from earmark.parameters import AtLeastOne, Limits, given_to_fit, with_parameters
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

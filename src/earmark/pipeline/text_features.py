@@ -28,13 +28,7 @@ from earmark.kernels.rows import canonical_rows, ridge_dual
 from earmark.models.base import LinearRule
 from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD
 from earmark.parameters import default_parameters, offers, with_parameters
-from earmark.pipeline.inputs import (
-    SINGLE,
-    RegionTexts,
-    column_of,
-    joined,
-    n_documents,
-)
+from earmark.pipeline.inputs import SINGLE, RegionTexts, column_of, joined, n_documents
 from earmark.text.preparation import TextPreparation
 from earmark.typing import BoolVector, FloatMatrix, IntVector, SparseMatrix
 

@@ -29,10 +29,7 @@ from earmark.models.base import (
     repeats,
     two_classes,
 )
-from earmark.models.higher_order.transformer import (
-    PathWeights,
-    pair_ratio,
-)
+from earmark.models.higher_order.transformer import PathWeights, pair_ratio
 from earmark.parameters import (
     Limits,
     offers,

@@ -26,12 +26,7 @@ from earmark.kernels.rows import (
     right_singular_vectors,
 )
 from earmark.models.base import ScoreParts
-from earmark.models.semi_supervised.recipe import (
-    Material,
-    Names,
-    Recipe,
-    prior_offset,
-)
+from earmark.models.semi_supervised.recipe import Material, Names, Recipe, prior_offset
 from earmark.parameters import with_parameters
 from earmark.typing import (
     Estimator,
