@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 
 import earmark
 from earmark import TextClassifier
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, EarmarkWarning
 from earmark.models import HybridBayes
 from earmark.pipeline.text_features import make_counter
 
@@ -83,7 +83,8 @@ def test_missing_cells_and_regions_are_scored_on_what_is_there(rng):
     data["subject"][::3] = [None] * len(data["subject"][::3])
     classifier = TextClassifier("hybrid").fit(data, y)
     assert classifier.predict({"subject": ["goal"], "body": [None]})[0] == "sport"
-    assert classifier.predict({"body": ["stock price price"]})[0] == "trade"
+    with pytest.warns(EarmarkWarning, match=r"X lacks the column\(s\) \['subject'\]"):
+        assert classifier.predict({"body": ["stock price price"]})[0] == "trade"
 
 
 def test_a_region_without_any_text_is_left_out(rng):
@@ -155,7 +156,8 @@ def test_a_pool_without_one_of_the_columns_is_used_with_the_others(rng):
     texts, y = mails(rng)
     data = columns(texts)
     pool = {"body": data["body"]}
-    model = TextClassifier("multinomial").fit(data, y, unlabelled=pool)
+    with pytest.warns(EarmarkWarning, match="unlabelled lacks the column"):
+        model = TextClassifier("multinomial").fit(data, y, unlabelled=pool)
     assert f"{len(texts)} unlabelled documents" in model.summary()
 
 

@@ -109,8 +109,12 @@ def with_regions(
         return texts
     if len(texts) == len(names) == 1 and SINGLE in (*texts, *names):
         return {names[0]: next(iter(texts.values()))}
-    if not _are_split(regions) and not any(name in texts for name in names):
-        raise DataError(f"{where}: {_other_regions(list(texts), names)}")
+    missing = [name for name in names if name not in texts]
+    if missing and not _are_split(regions):
+        if len(missing) == len(names):
+            raise DataError(f"{where}: {_other_regions(list(texts), names)}")
+        lacks = f"{where} lacks the column(s) {missing!r}: they count as empty."
+        warnings.warn(lacks, EarmarkWarning, stacklevel=4)
     return {name: column_of(texts, name) for name in names}
 
 
