@@ -1,6 +1,7 @@
 """TextClassifier: raw text in, decisions, explanations and files out."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,13 @@ import earmark
 from earmark import TextClassifier
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.features import HashedCounter
-from earmark.models import HybridBayes
+from earmark.models import (
+    NBSVM,
+    BlendedSVM,
+    HybridBayes,
+    MultilayerPerceptron,
+    SoftmaxRegression,
+)
 from earmark.models.registry import MODELS
 from earmark.pipeline.files import class_table
 from earmark.pipeline.matrix_engine import class_scores
@@ -335,6 +342,57 @@ def test_class_weights_that_make_no_sense_are_named(rng):
         TextClassifier("multinomial", class_weight="fair").fit(texts, y)
     with pytest.raises(DataError, match=r"names the labels \['weather'\]"):
         TextClassifier("multinomial", class_weight={"weather": 2}).fit(texts, y)
+
+
+@pytest.mark.parametrize("model", ["auto", *MODELS])
+def test_class_weights_must_be_finite_numbers_for_every_model(rng, model):
+    texts, y = corpus(rng, n_documents=24)
+    for weight in (-1, float("nan"), float("inf"), "2", None, True):
+        expected = re.escape("class_weight['music'] must be a finite number >= 0, ")
+        with pytest.raises(DataError, match=f"{expected}got {weight!r}"):
+            TextClassifier(model, class_weight={"music": weight}).fit(texts, y)
+
+
+def test_an_estimator_checks_class_weights_of_its_own(rng):
+    texts, y = corpus(rng, n_documents=24)
+    X = CountVectorizer().fit_transform(texts)
+    for kind in (SoftmaxRegression, MultilayerPerceptron, NBSVM, BlendedSVM):
+        with pytest.raises(DataError, match=r"class_weight\['music'\] .* got -1"):
+            kind(class_weight={"music": -1}).fit(X, y)
+        with pytest.raises(ValueError, match="class_weight must be None, 'balanced'"):
+            kind(class_weight=[1, 2, 3]).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["auto", "hierarchical", "higher-order-svm", "nbsvm", "blended-svm", "svm"],
+)
+def test_a_class_without_weight_is_named_by_models_that_need_one(rng, model, capfd):
+    texts, y = corpus(rng, n_documents=36)
+    weight = [0 if label == "music" else 1 for label in y]
+    with pytest.raises(DataError, match="class 'music' has no weight: "):
+        TextClassifier(model).fit(texts, y, sample_weight=weight)
+    with pytest.raises(DataError, match="class 'music' has no weight: "):
+        TextClassifier(model, class_weight={"music": 0}).fit(texts, y)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("model", ["multinomial", "complement", "hybrid", "rocchio"])
+def test_models_of_sums_take_a_class_without_weight(rng, model):
+    texts, y = corpus(rng, n_documents=36)
+    fitted = TextClassifier(model, class_weight={"music": 0}).fit(texts, y)
+    assert_allclose(fitted.predict_proba(texts).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("model", ["blended-svm", "nbsvm", "svm"])
+def test_a_class_with_one_document_of_weight_is_calibrated(rng, model, capfd):
+    texts, y = corpus(rng, n_documents=36)
+    weight = [float(label != "music") for label in y]
+    only = list(y).index("music")
+    weight[only] = 1.0
+    fitted = TextClassifier(model).fit(texts, y, sample_weight=weight)
+    assert fitted.predict([texts[only]]) == ["music"]
+    assert capfd.readouterr() == ("", "")
 
 
 def test_classes_of_a_later_batch_must_be_those_of_the_first(rng):

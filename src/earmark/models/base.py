@@ -29,6 +29,7 @@ from earmark.statistics.class_statistics import (
     checked_weights,
     label_positions,
     real_weights,
+    require_class_weight,
     require_same_classes,
 )
 from earmark.typing import (
@@ -323,9 +324,21 @@ def document_weights(
 ) -> FloatVector:
     """Weight of each document, its class's factor included; 1 if nothing is said."""
     weight = real_weights(sample_weight, len(labels))
+    require_class_weight(class_weight)
     if class_weight is not None:
         weight = weight * compute_sample_weight(class_weight, labels)
     return weight
+
+
+def require_weighted(labels: Labels, weight: FloatVector | IntVector) -> None:
+    """Raise where no document of a class has weight, for models that need one."""
+    bare = np.setdiff1d(labels, labels[weight > 0]).tolist()
+    if bare:
+        raise DataError(
+            f"class {bare[0]!r} has no weight: this model needs a document of positive "
+            "weight in every class; leave out the documents of the class, or raise "
+            "its class_weight or their sample_weight above 0."
+        )
 
 
 def repeats(owner: Estimator, sample_weight: WeightsLike, n_samples: int) -> IntVector:

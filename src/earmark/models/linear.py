@@ -31,6 +31,7 @@ from earmark.models.base import (
     class_columns,
     document_weights,
     linear_parts,
+    require_weighted,
     two_classes,
 )
 from earmark.parameters import AtLeastOne, Positive, Share, seed_of, with_parameters
@@ -151,6 +152,7 @@ class MarginClassifier(RankingClassifier):
         self.classes_, y_index = two_classes(self, labels)
         rows = self._rows(X)
         weight = document_weights(sample_weight, labels, self.class_weight)
+        require_weighted(labels, weight)
         visits = distinct_documents(rows, y_index, weight)
         some = visits.rows
         self._fit_problems(rows[some], y_index[some], visits.weight[some])

@@ -18,7 +18,7 @@ from earmark.evaluation.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.folds import rows_by_lot, stratified_folds, take
-from earmark.models.base import check_parameters
+from earmark.models.base import check_parameters, document_weights, require_weighted
 from earmark.models.naive_bayes.count_model import CountNaiveBayes
 from earmark.models.registry import MODELS, BuildOptions, get_spec, wanted_features
 from earmark.models.semi_supervised import (
@@ -41,6 +41,7 @@ from earmark.pipeline.matrix_engine import (
 )
 from earmark.pipeline.text_features import RegionFeatures, SemiFeatures, make_counter
 from earmark.progress import tracked
+from earmark.statistics.class_statistics import require_class_weight
 from earmark.text.class_names import ClassNames
 from earmark.text.tokens import mixes_languages
 from earmark.typing import BoolVector, Labels, SparseMatrix
@@ -50,6 +51,7 @@ def build_engine(
     model: Any, features: Any, options: BuildOptions, multi_label: bool = False
 ) -> Engine:
     """An unfitted engine for a model name or an estimator."""
+    require_class_weight(options.class_weight)
     estimator, wanted, class_weight = _estimator(model, options)
     seed, n_jobs = options.random_state, options.n_jobs
     is_semi = isinstance(estimator, SemiSupervisedClassifier) and not multi_label
@@ -200,6 +202,8 @@ def choose(model: Any, data: Data) -> Choice:
         left_out.append(f"so {_SEMI} learning, asked for, is the same as none")
     if model != "auto":
         return _named(model, data, left_out)
+    y, class_weight = data.target.labels, data.options.class_weight
+    require_weighted(y, document_weights(data.weight, y, class_weight))
     few = data.labels_per_class() < _MANY_LABELS
     if useful and (not few or data.budget is not None):
         useful, left_out = _pool_in_time(data)

@@ -25,7 +25,11 @@ from earmark.pipeline.inputs import RegionTexts, column_of
 from earmark.pipeline.matrix_engine import ALONE, Engine, More
 from earmark.pipeline.text_features import RegionFeatures
 from earmark.statistics import ClassStatistics
-from earmark.statistics.class_statistics import label_positions, require_same_classes
+from earmark.statistics.class_statistics import (
+    label_positions,
+    require_class_weight,
+    require_same_classes,
+)
 from earmark.typing import FloatMatrix, FloatVector, Labels, WeightsLike
 
 
@@ -70,14 +74,10 @@ def class_factors(
 ) -> FloatVector | None:
     """What ``class_weight`` multiplies each class by, or None for no weighting."""
     # Balanced as in scikit-learn, to the last bit; a class without documents counts 0.
+    require_class_weight(class_weight)
     if class_weight is None:
         return None
     if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise ValueError(
-                "TextClassifier.class_weight must be None, 'balanced' or a dict from "
-                f"label to weight, got {class_weight!r}."
-            )
         seen = docs > 0
         factors: FloatVector = np.zeros(len(docs))
         np.divide(docs.sum(), seen.sum() * docs, out=factors, where=seen)

@@ -37,8 +37,10 @@ from earmark.models.base import (
     ScoreParts,
     ScoringClassifier,
     class_columns,
+    document_weights,
     linear_parts,
     linear_rule_of,
+    require_weighted,
 )
 from earmark.models.descent import DescentClassifier
 from earmark.models.semi_supervised import SemiSupervisedClassifier
@@ -110,6 +112,7 @@ def cross_scores(
     classes = np.unique(y)
     scores = np.zeros((X.shape[0], len(classes)))
     for train, rest in folds:
+        train = train if weight is None else train[weight[train] > 0]
         if len(np.unique(y[train])) < 2:
             continue
         weights = _weights(None if weight is None else weight[train])
@@ -346,6 +349,10 @@ class MatrixEngine(Engine):
                 f"{type(model).__name__} cannot weight documents or classes; leave out "
                 "class_weight and sample_weight, or take another model."
             )
+        if not (isinstance(model, ScoringClassifier) or has_probabilities(model)):
+            own = model.get_params().get("class_weight")  # scikit-learn's own
+            own = own if isinstance(own, Mapping) else None
+            require_weighted(y, document_weights(weight, y, own))
         arguments = _weights(weight)
         if "blocks" in takes:
             arguments["blocks"] = self.features.blocks_

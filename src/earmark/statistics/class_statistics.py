@@ -6,7 +6,10 @@ With what all class sums share: ``AdditiveStatistics``, and how a batch is check
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -23,6 +26,7 @@ from earmark.kernels.rows import (
 from earmark.typing import (
     ArrayLike,
     BoolVector,
+    ClassWeightLike,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -199,6 +203,25 @@ def checked_weights(sample_weight: WeightsLike, n_samples: int) -> Sums | None:
     if weight.dtype.kind in "bui" or (np.rint(weight) == weight).all():
         return weight.astype(np.int64)
     return weight.astype(np.float64)
+
+
+def require_class_weight(class_weight: ClassWeightLike) -> None:
+    """Raise unless it is None, "balanced" or a dict from label to weight."""
+    is_balanced = isinstance(class_weight, str) and class_weight == "balanced"
+    if class_weight is None or is_balanced:
+        return
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(
+            "class_weight must be None, 'balanced' or a dict from label to weight, got "
+            f"{class_weight!r}."
+        )
+    for label, weight in class_weight.items():
+        value: object = weight  # whatever the type says
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if not is_number or not 0 <= weight < math.inf:
+            raise DataError(
+                f"class_weight[{label!r}] must be a finite number >= 0, got {weight!r}."
+            )
 
 
 def checked_batch(

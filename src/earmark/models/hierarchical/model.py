@@ -12,13 +12,13 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from earmark._optional import require
-from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, dense_blocks, require_counts
 from earmark.models.base import (
     JointClassifier,
     ScoreParts,
     document_weights,
     linear_parts,
+    require_weighted,
 )
 from earmark.models.hierarchical.fitting import Fit, TrainingData, require_each
 from earmark.models.hierarchical.nodes import node_densities
@@ -458,13 +458,8 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         X = self._checked_counts(X)
         self.classes_, y_index = np.unique(labels, return_inverse=True)
         weight = document_weights(sample_weight, labels)
+        require_weighted(labels, weight)
         docs = np.bincount(y_index, weights=weight)
-        if not docs.all():
-            empty = self.classes_[np.flatnonzero(docs == 0)[0]]
-            raise DataError(
-                f"every class needs a document of positive sample_weight, "
-                f"got none for class {empty!r}."
-            )
         self.class_log_prior_ = np.log(docs) - np.log(docs.sum())  # NB5
         rng = random_state_of(self.random_state)
         data = TrainingData(X, y_index, weight, self._validation_data(validation))

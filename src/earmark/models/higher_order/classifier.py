@@ -27,6 +27,7 @@ from earmark.models.base import (
     linear_parts,
     linear_rule_of,
     repeats,
+    require_weighted,
     two_classes,
 )
 from earmark.models.higher_order.transformer import PathWeights, pair_ratio
@@ -291,6 +292,7 @@ class HigherOrderClassifier(PathWeights, RankingClassifier):
             require_number(self, "cv", Limits(2), whole=True)
         X, labels = self._training_data(X, y)
         often = repeats(self, sample_weight, len(labels))
+        require_weighted(labels, np.bincount(often, minlength=len(labels)))
         self.classes_, y_index = two_classes(self, labels[often])
         rows = presence(canonical_rows(X), dtype=np.float64)[often]
         # In an order of their own: that of the rows has no influence.

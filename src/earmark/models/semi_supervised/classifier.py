@@ -13,7 +13,12 @@ from sklearn.base import clone
 from earmark.exceptions import DataError
 from earmark.folds import class_keeping_folds, rows_by_lot
 from earmark.kernels.rows import canonical_rows, log_normalize
-from earmark.models.base import LogitClassifier, ScoreParts, document_weights
+from earmark.models.base import (
+    LogitClassifier,
+    ScoreParts,
+    document_weights,
+    require_weighted,
+)
 from earmark.models.semi_supervised.em import checked_few_labels
 from earmark.models.semi_supervised.recipe import (
     ENCODER,
@@ -268,6 +273,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         kind = column_kinds(kinds, rows)
         labelled, pool = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
         weight = document_weights(sample_weight, labels)[labelled]
+        require_weighted(labels[labelled], weight)
         labelled, weight = labelled[weight > 0], weight[weight > 0]
         known = labels[labelled]
         every = np.asarray([*named, *known.tolist()]) if named else known
