@@ -67,9 +67,11 @@ def _replacing(path: str | os.PathLike[str]) -> Iterator[tuple[int, Path]]:
             os.replace(temporary, target)
         finally:
             os.close(descriptor)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = str(path)
         raise
     _sync_folder(target.parent)
 

@@ -472,3 +472,115 @@ def test_an_empty_text_option_is_wrong_usage(tmp_path, columns):
     done = CliRunner().invoke(cli.app, ["train", str(data), "--text", columns])
     assert done.exit_code == 2
     assert "at least one column" in done.output
+
+
+@pytest.mark.parametrize(
+    ("options", "clash"),
+    [
+        (("--keep", "label"), "--keep label"),
+        (("--keep", "day,row"), "--keep row"),
+        (("--keep", "label_1", "--top-k", "1"), "--keep label_1"),
+        (("--keep", "scores", "--top-k", "1", "--json"), "--keep scores"),
+        (("--keep", "explanation", "--explain"), "--keep explanation"),
+        (("--id", "confidence"), "--id confidence"),
+        (("--id", "day", "--keep", "row"), None),
+        (("--keep", "label_1,explanation,scores"), None),
+    ],
+)
+def test_no_column_of_the_data_is_lost_behind_one_of_the_output(
+    options, clash, data, tmp_path
+):
+    model = trained(data, tmp_path, "--model", "multinomial")
+    names = ("text", "label", "row", "confidence", "label_1", "scores", "explanation")
+    header, rows = (*names, "day"), [("a cat", *"abcdef", "1"), ("a car", *"ghijkl", 2)]
+    new = written(tmp_path / "new.csv", rows, header)
+    for out in ((), ("-o", tmp_path / "labels.csv") if "--json" not in options else ()):
+        done = run("predict", model, new, *options, *out)
+        if clash is None:
+            assert done.exit_code == 0, done.exception
+            continue
+        assert done.exit_code == 2
+        words = " ".join(done.stderr.split())
+        assert f"{clash}: the output has its own column" in words
+        assert ("earmark evaluate" in words) == clash.endswith("label")
+        assert not done.stdout
+    assert (tmp_path / "labels.csv").exists() == (clash is None)
+
+
+def test_a_text_of_the_data_is_not_lost_behind_that_of_the_model(tmp_path):
+    model = trained(written(tmp_path / "d.csv", ROWS, ("body", "kind")), tmp_path)
+    new = written(tmp_path / "n.csv", [("a cat", "mine")], ("body", "text"))
+    assert run("predict", model, new, "--keep", "text").exit_code == 0
+    assert run("predict", model, new, "--keep", "text", "--with-text").exit_code == 2
+
+
+def test_a_file_without_a_header_is_asked_about(data, tmp_path):
+    model = trained(data, tmp_path)
+    new = tmp_path / "new.csv"
+    new.write_text("a cat\nthe car\n")
+    with pytest.warns(EarmarkWarning, match="no column 'text'; 'a cat' .* no header"):
+        assert run("predict", model, new).exit_code == 0
+    new.write_text("a cat sat on the mat\nthe car\n")
+    with pytest.warns(EarmarkWarning, match="a cat sat on the mat.* no header"):
+        run("check", new)
+
+
+def test_what_cannot_be_written_is_named_and_what_is_saved_too(data, tmp_path):
+    model = trained(data, tmp_path)
+    new = tmp_path / "new.earmark"
+
+    def said(*args, limit=""):
+        words = " ".join(map(str, (sys.executable, "-m", "earmark", *args)))
+        done = subprocess.run(
+            ["bash", "-c", f"{limit}{words}"], capture_output=True, text=True
+        )
+        assert done.returncode == 1
+        return done.stderr.strip().splitlines()[-1]
+
+    full = "No space left on device"
+    assert said("predict", model, data, ">/dev/full") == f"error: stdout: {full}"
+    device = said("predict", model, data, "-o", "/dev/full")
+    assert device == f"error: /dev/full: {full}"
+    trains = ("train", data, "--label", "kind", "-o", new)
+    assert f"stdout: {full}; {new} is saved" in said(*trains, ">/dev/full")
+    assert new.exists()
+    new.unlink()
+    large = said(*trains, limit="ulimit -f 1; ")
+    assert large == f"error: {new}: File too large"
+    assert not new.exists()
+
+
+def test_columns_nobody_asked_for_are_those_of_the_model_or_of_a_part(tmp_path):
+    both = [(text, text, kind) for text, kind in ROWS]
+    path = written(tmp_path / "d.csv", both, ("title", "body", "kind"))
+    model = trained(path, tmp_path, "--text", "title,body")
+    new = written(tmp_path / "new.csv", [("a", "b")], ("title", "other"))
+    error = str(run("predict", model, new).exception)
+    assert "a column 'body' (the model's column)" in error
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    written(parts / "p0.csv", ROWS)
+    written(parts / "p1.csv", ROWS, ("words", "kind"))
+    error = str(run("train", parts, "--label", "kind", "-o", model).exception)
+    assert "p1.csv: expected a column 'text' (as in p0.csv)" in error
+    asked = ("--label", "kind", "--text", "text", "-o", model)
+    assert "asked for by text=" in str(run("train", parts, *asked).exception)
+
+
+def test_an_empty_folder_and_an_empty_name_are_said_to_be_so(data, tmp_path):
+    model = trained(data, tmp_path)
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    for command in (("train", folder, "--label", "kind"), ("predict", model, folder)):
+        assert "got an empty folder" in str(run(*command).exception)
+    for command in (("train", "", "--label", "kind"), ("predict", model, "")):
+        assert "got an empty one" in str(run(*command).exception)
+
+
+def test_a_model_of_a_column_reads_a_folder_of_texts(data, tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text("the cat")
+    for options in ((), ("--text", "text")):
+        model = trained(data, tmp_path, *options)
+        assert run("predict", model, folder).exit_code == 0

@@ -17,7 +17,7 @@ from earmark.documents._streams import (
     open_bytes,
     unreadable,
 )
-from earmark.documents.columns import Request, fault, listed, near
+from earmark.documents.columns import KnownColumn, Request, fault, listed, near
 from earmark.documents.document import Documents
 from earmark.documents.mail import is_maildir, mail_record
 from earmark.exceptions import DataError, EarmarkWarning
@@ -70,6 +70,11 @@ def find_sources(
                 what = f"expected a format that can be streamed, got {options.format!r}"
             raise fault("stdin", f"{what}; give format=: csv, tsv or jsonl.")
         return [Source(None, options.format)]
+    if not os.fspath(path):
+        raise DataError(
+            "expected the path of a file or folder, got an empty one; if it comes from "
+            "a variable of the shell, that is not set."
+        )
     where = Path(path)
     if where.is_dir():
         return _parts(where, options)
@@ -171,8 +176,9 @@ def folder_documents(
     folder: Path, request: Request, options: ReadOptions
 ) -> Iterator[Documents]:
     """Batches of documents; labels are the sub-folders, ids the relative paths."""
+    files = list(_labelled_files(folder, request, options.pattern))
     named = {
-        "text": request.text,
+        "text": None if isinstance(request.text, KnownColumn) else request.text,
         "label": request.label or None,
         "regions": request.regions,
         "id": request.id,
@@ -185,7 +191,6 @@ def folder_documents(
             f"expected no column names for a folder of text files, got "
             f"{', '.join(asked)}; the sub-folder is the label and the path the id.",
         )
-    files = list(_labelled_files(folder, request, options.pattern))
     return _folder_batches(folder, files, request, options)
 
 
@@ -253,10 +258,11 @@ def _labelled_files(
         return
     loose = _files(folder, pattern)
     if not loose:
+        came = "none" if _visible(folder) else "an empty folder"
         raise fault(
             str(folder),
             f"expected one sub-folder per label with files {pattern!r} in it, or "
-            f"Parquet, JSONL or CSV parts, got none; give the pattern of the file "
+            f"Parquet, JSONL or CSV parts, got {came}; give the pattern of the file "
             f"names with pattern=, for example pattern='*'.",
         )
     if request.label is not False and not request.allow_unlabelled:

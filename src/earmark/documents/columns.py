@@ -8,27 +8,41 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import os
 import reprlib
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from earmark.documents.document import Documents, Texts
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, EarmarkWarning
 from earmark.parameters import require_one_of
 
 # The first name wins outright; of the others exactly one must be there.
 _TEXT_NAMES = ["text", "body", "content", "message", "review", "sentence", "document"]
 LABEL_NAMES = ("label", "labels", "class", "category", "target", "topic")
 _LISTED_MOST = 20
+_MOST_WORDS = 3  # of the name of a column; more are a sentence
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60
 
 
-class UsualColumn(str):
-    """A text column to take if a file has it; otherwise the column is guessed."""
+class KnownColumn(str):
+    """A column that the caller did not name: the model's, or that of another part."""
 
-    __slots__ = ()
+    origin = "the model's column"
+
+    @classmethod
+    def of_part(cls, name: str, source: str) -> KnownColumn:
+        """A column of the first part."""
+        column = cls(name)
+        column.origin = f"as in {os.path.basename(source)}"
+        return column
+
+
+class UsualColumn(KnownColumn):
+    """A text column to take if a file has it; otherwise the column is guessed."""
 
 
 @dataclass(frozen=True)
@@ -103,12 +117,13 @@ class Request:
         if isinstance(self.regions, Mapping):
             regions, texts = tuple(self.regions), tuple(self.regions.values())
         elif self.regions and not isinstance(self.regions, bool):
-            regions = texts = tuple(self.regions)
+            texts = tuple(self.regions)
+            regions = tuple(map(str, texts))
         elif self.text is not None and (not usual or names.count(self.text) == 1):
             texts = (self.text,) if isinstance(self.text, str) else tuple(self.text)
             regions = texts if self.regions else None
         else:
-            texts = (_guess_text(names, strings, taken, source),)
+            texts = (_guess_text(names, strings, taken, source, self.text),)
         flag = "text" if self.text is not None else "regions"
         for column in texts:
             _require_column(column, flag, names, source)
@@ -120,18 +135,24 @@ class Request:
                     f"the {use} must be another column.",
                 )
         keep = self._columns_to_keep(names, {*texts, *taken}, source)
-        return Plan(texts, regions, label, self.id, keep)
+        return Plan(tuple(map(str, texts)), regions, label, self.id, keep)
 
-    def settled(self, plan: Plan) -> Request:
-        """The same request with ``plan``'s columns named: for the next part."""
-        columns: Sequence[str] | Mapping[str, str] = plan.texts
-        if plan.regions is not None:
-            columns = dict(zip(plan.regions, plan.texts, strict=True))
+    def settled(self, table: Table) -> Request:
+        """The same request with the columns of ``table`` named: for the next part."""
+        plan, label = table.plan, table.plan.label
+        texts: tuple[str, ...] = plan.texts
+        asked = self.text or self.regions
+        first = asked[0] if isinstance(asked, list) else asked
+        if isinstance(first, KnownColumn | None):
+            texts = tuple(KnownColumn.of_part(name, table.source) for name in texts)
+        if label is not None and self.label is None:
+            label = KnownColumn.of_part(label, table.source)
+        regions = plan.regions and dict(zip(plan.regions, texts, strict=True))
         return replace(
             self,
-            text=None if plan.regions is not None else plan.texts,
-            regions=None if plan.regions is None else columns,
-            label=False if plan.label is None else plan.label,
+            text=texts if regions is None else None,
+            regions=regions,
+            label=label or False,
             keep=plan.keep,
         )
 
@@ -172,11 +193,14 @@ def _require_column(column: str, flag: str, names: Sequence[str], source: str) -
         )
     slips = near(column, names)
     hint = f" Did you mean {listed(slips)}?" if slips else ""
+    asked = f"asked for by {flag}="
+    if isinstance(column, KnownColumn):
+        asked = column.origin
     if len(names) == 1:
         hint = _delimiter_hint(names[0]) or hint
     raise fault(
         source,
-        f"expected a column {column!r} (asked for by {flag}=), "
+        f"expected a column {column!r} ({asked}), "
         f"the columns are {listed(names)}.{hint}",
     )
 
@@ -211,7 +235,11 @@ def _guess(
 
 
 def _guess_text(
-    names: Sequence[str], strings: Sequence[str], taken: set[str | None], source: str
+    names: Sequence[str],
+    strings: Sequence[str],
+    taken: set[str | None],
+    source: str,
+    usual: str | Sequence[str] | None,
 ) -> str:
     """The text column by its name, or because no other column holds strings."""
     free = [name for name in strings if name not in taken]
@@ -219,6 +247,15 @@ def _guess_text(
     if name is not None:
         return name
     if len(free) == 1:
+        is_sentence = len(names) == 1 and len(free[0].split()) > _MOST_WORDS
+        if usual is not None or is_sentence:
+            lacks = f"there is no column {usual!r}; " if usual is not None else ""
+            warnings.warn(
+                f"{source}: {lacks}{_short.repr(free[0])} is read as the name of the "
+                "text column. If it is a document, the file has no header: add one.",
+                EarmarkWarning,
+                stacklevel=2,
+            )
         return free[0]
     what = "several columns hold strings" if free else "no column holds strings"
     named = [name for name in names if name.strip().lower() == _TEXT_NAMES[0]]

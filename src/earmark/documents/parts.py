@@ -20,7 +20,6 @@ from earmark.documents._sources import (
 )
 from earmark.documents._streams import Format, ReadOptions
 from earmark.documents.columns import (
-    Plan,
     Request,
     Table,
     as_label,
@@ -164,7 +163,7 @@ def list_parts(
         for number, source in enumerate(sources)
         if source.path is not None
     ]
-    settled = request.settled(_first_plan(parts))
+    settled = request.settled(_first_table(parts))
     return [replace(part, request=settled) for part in parts]
 
 
@@ -197,13 +196,13 @@ def _sources(path: PathLike | Sequence[PathLike], options: ReadOptions) -> list[
     return sources
 
 
-def _first_plan(parts: Sequence[Part]) -> Plan:
-    """The columns of the first part that can be read and has a row."""
+def _first_table(parts: Sequence[Part]) -> Table:
+    """Rows of the first part that can be read and has some."""
     error: DataError | None = None
     for part in parts:
         try:
             for table in part._tables():
-                return table.plan
+                return table
         except DataError as caught:
             error = error or caught
     raise error or fault(

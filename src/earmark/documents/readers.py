@@ -236,7 +236,7 @@ def _from_sources(
     for source in sources:
         for table in TABLES[source.format](source.path, request, options):
             if n_documents == 0:
-                request = request.settled(table.plan)
+                request = request.settled(table)
             batch = to_documents(table, request, register)
             n_documents += len(batch)
             yield batch

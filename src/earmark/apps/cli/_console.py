@@ -59,15 +59,27 @@ def confirm(text: object) -> None:
 
 
 def show(
-    as_json: bool, facts: object, words: object, *, is_result: bool = False
+    as_json: bool,
+    facts: object,
+    words: object,
+    *,
+    is_result: bool = False,
+    saved: object = None,
 ) -> None:
-    """Print facts as JSON for machines, or words for people (--quiet: results only)."""
-    if as_json:
-        typer.echo(json.dumps(facts, ensure_ascii=False, default=str))
-    elif is_result:
-        say(words)
-    else:
-        confirm(words)
+    """Print facts as JSON for machines, or words for people (--quiet: results only).
+
+    If nobody can read them, what was ``saved`` is named in the error.
+    """
+    try:
+        if as_json:
+            typer.echo(json.dumps(facts, ensure_ascii=False, default=str))
+        elif is_result:
+            say(words)
+        else:
+            confirm(words)
+    except OSError as error:
+        done = "" if saved is None else f"; {saved} is saved all the same"
+        raise OSError(error.errno, f"{error.strerror}{done}", "stdout") from None
 
 
 def note(text: str) -> None:

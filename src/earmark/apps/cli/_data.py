@@ -51,7 +51,7 @@ class Stored:
 
     def texts(self, files: options.Files) -> str | list[str] | None:
         """The text columns: asked for, as in training, or as guessed there."""
-        from earmark.documents.columns import UsualColumn
+        from earmark.documents.columns import KnownColumn, UsualColumn
         from earmark.pipeline.inputs import trained_columns
 
         columns, named = trained_columns(self.classifier), files.columns
@@ -65,9 +65,10 @@ class Stored:
                 )
             return named
         known, guessed = self.column("text"), self.column("guessed")
-        if known is not None:
-            return options.column_names(known)
-        return UsualColumn(guessed) if guessed and columns is None else columns
+        if known is None and columns is None:
+            return UsualColumn(guessed) if guessed else None
+        names = [*map(KnownColumn, options.comma_list(known) or columns or ())]
+        return names[0] if known and len(names) == 1 else [*names]
 
     def batches(
         self, data: str, files: options.Files, **more: Any

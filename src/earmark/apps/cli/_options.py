@@ -346,7 +346,7 @@ def require_output(out: Path, *inputs: Path | str, streams: bool = False) -> Non
     One that is an input of the command, or would lie among its parts, is refused too;
     and a device or pipe, unless what is written there ``streams``.
     """
-    for source in map(Path, inputs):
+    for source in (Path(name) for name in inputs if name):
         if source.exists() and source.resolve() in (
             out.resolve(),
             out.resolve().parent,

@@ -6,6 +6,7 @@ imports what it needs when it runs.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -34,6 +35,10 @@ app = typer.Typer(
     ),
     epilog="Exit status: 0 done, 1 the data or the model is at fault, 2 wrong usage.",
 )
+
+
+# A file that cannot be written is named by whoever writes it.
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 
 
 def _show_version(wanted: bool) -> None:
@@ -110,7 +115,8 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:
         # A folder that is not there, no permission, a full disk.
-        place = "" if error.filename is None else f"{error.filename}: "
+        named = error.filename or ("stdout" if error.errno in _FULL else None)
+        place = "" if named is None else f"{named}: "
         _alert("error", f"{place}{error.strerror or error}", typer.colors.RED)
         sys.exit(1)
     except KeyboardInterrupt:

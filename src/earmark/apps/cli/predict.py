@@ -104,7 +104,7 @@ def predict(
         facts = predict_in_parts(stored, data, files, sent, out, dask, skip_bad)
         labelled = f"labelled {number(facts['documents'], 'document')}"
         labelled += f", {facts['abstained']:,} without an answer"
-        show(rows.as_json, facts, _words_about_parts(labelled, facts))
+        show(rows.as_json, facts, _words_about_parts(labelled, facts), saved=out)
         return
     copied = options.comma_list(rows.keep)
     batches = stored.batches(data, files, id=rows.id_column, keep=copied)
@@ -149,6 +149,8 @@ def _all_records(
         answers = _answers(classifier, batch, decision, rows.explain)
         best = _likeliest(decision, rows.top_k, rows.are_lines)
         for copied, answer, scores in zip(copies, answers, best, strict=True):
+            if not totals:  # before anything is written
+                _refuse_clashes(rows, batch, {*answer, *scores})
             yield copied | answer | scores
         foreign = int(decision.foreign.sum())
         totals["documents"] += len(batch)
@@ -156,6 +158,22 @@ def _all_records(
         totals["open"] += sum(label is None for label in decision.labels) - foreign
         totals["unknown"] += _without_known_words(classifier, batch, decision)
         advance(len(batch))
+
+
+def _refuse_clashes(rows: Rows, batch: Documents, own: set[str]) -> None:
+    """Refuse columns of the data by the names of columns that are written anyway."""
+    own |= {"row"} if rows.id_column is None else set()
+    if rows.with_text and not batch.regions and batch.text_columns != ("text",):
+        own.add("text")
+    kept = [("--keep", name) for name in options.comma_list(rows.keep)]
+    for flag, name in [*kept, ("--id", rows.id_column)]:
+        if name in own:
+            truth = "; earmark evaluate compares answers with labels"
+            raise typer.BadParameter(
+                f"the output has its own column {name}; rename that of the data"
+                f"{truth if name == 'label' else ''}.",
+                param_hint=f"{flag} {name}",
+            )
 
 
 def _without_known_words(
@@ -287,11 +305,15 @@ def _output(out: str) -> Iterator[TextIO]:
         return
     path = Path(out)
     streams = path.exists() and not path.is_file()
-    with (
-        nullcontext(path) if streams else whole_file(path) as place,
-        place.open("w", encoding="utf-8", newline="") as file,
-    ):
-        yield file
+    try:
+        with (
+            nullcontext(path) if streams else whole_file(path) as place,
+            place.open("w", encoding="utf-8", newline="") as file,
+        ):
+            yield file
+    except OSError as error:
+        error.filename = error.filename or out
+        raise
 
 
 def filter_documents(
@@ -351,7 +373,7 @@ def filter_documents(
     share = report.kept_characters / max(1, report.characters)
     outcome = f"kept {report.kept:,} of {number(report.documents, 'document')}"
     outcome += f", {share:.1%} of the text"
-    show(as_json, facts, _words_about_parts(outcome, facts))
+    show(as_json, facts, _words_about_parts(outcome, facts), saved=out)
 
 
 def explain(

@@ -158,7 +158,7 @@ def train(
     if large != options.Large():
         _require_parts(large, classifier, whole)
         facts = reading.train_in_parts(classifier, data, unlabelled, files, large, out)
-        show(as_json, facts, _words_about_parts(facts))
+        show(as_json, facts, _words_about_parts(facts), saved=out)
         return
     documents, pool, held_out = _read(data, unlabelled, deciding.calibration, files)
     wanted = None if classes is None else options.class_list(classes)
@@ -171,7 +171,7 @@ def train(
     classifier.save(out, metadata={"columns": columns, "training_data": known})
     seconds, n_labelled = time.perf_counter() - started, known["labelled"]
     facts = reading.fitted_facts(classifier, len(documents), n_labelled, out, seconds)
-    show(as_json, facts, _words(facts, documents))
+    show(as_json, facts, _words(facts, documents), saved=out)
 
 
 def _as_large(
@@ -357,7 +357,8 @@ def _command(method: str, about: str) -> Callable[..., None]:
             facts = _change(method, model, data, files, out or model, answer_all)
         done = "added to" if method == "partial_fit" else "forgotten by"
         amount = number(facts["documents"], "document")
-        show(as_json, facts, f"{amount} {done} {facts['file']}, exactly")
+        words = f"{amount} {done} {facts['file']}, exactly"
+        show(as_json, facts, words, saved=out or model)
 
     run.__doc__ = f"{about}\n{_OPTIONS}"
     return run
