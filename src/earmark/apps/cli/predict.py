@@ -165,8 +165,8 @@ def _refuse_clashes(rows: Rows, batch: Documents, own: set[str]) -> None:
     own |= {"row"} if rows.id_column is None else set()
     if rows.with_text and not batch.regions and batch.text_columns != ("text",):
         own.add("text")
-    kept = [("--keep", name) for name in options.comma_list(rows.keep)]
-    for flag, name in [*kept, ("--id", rows.id_column)]:
+    copies = [("--keep", name) for name in options.comma_list(rows.keep)]
+    for flag, name in [*copies, ("--id", rows.id_column)]:
         if name in own:
             truth = "; earmark evaluate compares answers with labels"
             raise typer.BadParameter(
