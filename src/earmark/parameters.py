@@ -68,12 +68,16 @@ def require_one_of(owner: object, name: str, choices: Collection[object]) -> Non
 
 
 class Limits(NamedTuple):
-    """What a number may be: finite, in [low, high] or (low, high] if ``open_low``."""
+    """What a number may be: finite, in [low, high] or (low, high] if ``open_low``.
+
+    And not 0 if ``nonzero``.
+    """
 
     low: float = float("-inf")
     high: float = float("inf")
     open_low: bool = False
     hint: str = ""
+    nonzero: bool = False
 
 
 def require_number(
@@ -86,6 +90,8 @@ def require_number(
     if isinstance(value, bool) or not isinstance(value, kind):
         called = "a whole number" if whole else "a number"
         raise TypeError(f"{where} must be {called}, got {value!r}{tail}.")
+    if limits.nonzero and value == 0:
+        raise ValueError(f"{where} must not be 0{tail}.")
     low, high = limits.low, limits.high
     is_open = limits.open_low or math.isinf(low)
     too_large = not whole and abs(value) > sys.float_info.max
@@ -102,6 +108,8 @@ NotNegative: TypeAlias = Annotated[float, Limits(0.0)]
 Share: TypeAlias = Annotated[float, Limits(0.0, 1.0)]
 PositiveShare: TypeAlias = Annotated[float, Limits(0.0, 1.0, open_low=True)]
 AtLeastOne: TypeAlias = Annotated[int, Limits(1)]
+Jobs: TypeAlias = Annotated[int, Limits(hint="-1 takes all cores", nonzero=True)] | None
+Verbosity: TypeAlias = Annotated[int, Limits(0)] | bool
 
 # Class -> its own parameters of a closed type: choices, and the type and the limits of
 # a number where one will do.

@@ -90,3 +90,40 @@ def test_a_summary_after_more_documents_says_what_is_not_known():
     model = TextClassifier("multinomial", max_error=0.2).fit(TEXTS, LABELS)
     model.partial_fit(["good"], ["pos"])
     assert "not known from where on it holds" in model.summary()
+
+
+@pytest.mark.parametrize(
+    ("odd", "message"),
+    [
+        ("bug\0", r"y, row 3: expected labels without NUL characters.*'bug\\x00'"),
+        ({"a": 1}, "y, row 3: expected labels that are texts, numbers or booleans"),
+    ],
+)
+def test_labels_that_would_be_lost_are_refused(odd, message):
+    y = ["bug", "ham", "bug", odd] * 3
+    with pytest.raises(DataError, match=message):
+        TextClassifier("multinomial").fit(TEXTS, y)
+    with pytest.raises(DataError, match=message):
+        TextClassifier("multinomial").fit(TEXTS, [[label] for label in y])
+
+
+def test_labels_that_are_no_names_or_not_finite_are_refused():
+    with pytest.raises(DataError, match="row 0: expected labels that are texts"):
+        TextClassifier("multinomial").fit(TEXTS, [{"a": 1}] * 12)
+    for y in ([1.0, 2.0, np.inf] * 4, np.array([1.0, 2.0, np.inf] * 4)):
+        with pytest.raises(DataError, match="row 2: expected labels that are finite"):
+            TextClassifier("multinomial").fit(TEXTS, y)
+
+
+@pytest.mark.parametrize("y", [[1, 2, True], [0.5, 1.0, np.True_], [[1], [2], [True]]])
+def test_true_is_not_the_number_one(y):
+    with pytest.raises(DataError, match=r"True.* is of another type than"):
+        as_target(y, 3)
+
+
+def test_labels_of_another_length_are_named_where_they_were_given():
+    texts = [f"{text} {number}" for number, text in enumerate(TEXTS)]
+    for where in ("calibration", "validation"):
+        pair = {where: (texts, LABELS[:3])}
+        with pytest.raises(DataError, match=rf"^{where}\[1\] must hold one label for"):
+            TextClassifier("softmax").fit(texts, LABELS, **pair)

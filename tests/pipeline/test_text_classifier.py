@@ -395,6 +395,30 @@ def test_a_class_with_one_document_of_weight_is_calibrated(rng, model, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_weights_of_documents_must_be_numbers(rng):
+    texts, y = corpus(rng, n_documents=12)
+    for weight in (["a"] * 12, [None] * 12):
+        with pytest.raises(DataError, match="sample_weight must hold numbers, got "):
+            TextClassifier("multinomial").fit(texts, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n_jobs": "a"}, "n_jobs must be a whole number, got 'a'; -1 takes all cores"),
+        ({"n_jobs": 1.5}, "n_jobs must be a whole number, got 1.5"),
+        ({"n_jobs": 0}, "n_jobs must not be 0; -1 takes all cores"),
+        ({"verbose": "x"}, "verbose must be a whole number, got 'x'"),
+        ({"min_coverage": 5}, "min_coverage must be a share of the documents"),
+    ],
+)
+def test_settings_that_make_no_sense_are_named(rng, wrong, message):
+    texts, y = corpus(rng, n_documents=12)
+    with pytest.raises((TypeError, ValueError), match=rf"^TextClassifier\.{message}"):
+        TextClassifier("multinomial", **wrong).fit(texts, y)
+    TextClassifier("multinomial", n_jobs=-1, verbose=True).fit(texts, y)
+
+
 def test_classes_of_a_later_batch_must_be_those_of_the_first(rng):
     texts, y = corpus(rng, n_documents=12)
     model = TextClassifier("multinomial")

@@ -45,8 +45,10 @@ from earmark.folds import check_equal_length, n_rows, stratified_folds, take
 from earmark.models.base import two_classes
 from earmark.models.progress import fit_progress
 from earmark.parameters import (
+    Jobs,
     Limits,
     PositiveShare,
+    Verbosity,
     check_declared,
     offers,
     require_number,
@@ -279,8 +281,8 @@ class AnyOfClassifier(WrappingClassifier):
     metric: Literal["f1", "precision"] = "f1"
     precision_floor: PositiveShare = 0.9
     scores: Literal["auto", "leave_one_out", "cross_validated", "none"] = "auto"
-    n_jobs: int | None = None
-    verbose: int = 0
+    n_jobs: Jobs = None
+    verbose: Verbosity = 0
 
     def fit(
         self,

@@ -25,7 +25,7 @@ from earmark.kernels.rows import (
     scale_rows,
     unit_rows,
 )
-from earmark.parameters import AtLeastOne, Limits, check_declared, with_parameters
+from earmark.parameters import AtLeastOne, Jobs, Limits, check_declared, with_parameters
 from earmark.typing import FloatMatrix, FloatVector, IntVector, LabelsLike, SparseMatrix
 
 # p-value up to which a document is called foreign if nothing else is said.
@@ -104,7 +104,7 @@ class NoveltyDetector(BaseEstimator):
     max_documents: AtLeastOne = 10_000
     n_folds: Annotated[int, Limits(2)] = 10
     random_state: Annotated[int, Limits(0)] = 0
-    n_jobs: int | None = None
+    n_jobs: Jobs = None
 
     def fit(
         self,

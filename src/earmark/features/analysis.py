@@ -31,7 +31,7 @@ from earmark.kernels.text import (
     TermTable,
     TokenLists,
 )
-from earmark.parameters import check_declared, require_one_of, with_parameters
+from earmark.parameters import Jobs, check_declared, require_one_of, with_parameters
 from earmark.text.containers import as_list, as_texts
 from earmark.text.preparation import TextPreparation
 from earmark.text.tokens import (
@@ -73,7 +73,7 @@ class AnalysisMixin(BaseEstimator):
     token_pattern: str | None = WORD_PATTERN
     ngram_range: tuple[int, int] = (1, 1)
     analyzer: str | Callable[[Any], list[str]] = "word"
-    n_jobs: int | None = None
+    n_jobs: Jobs = None
 
     def build_preprocessor(self) -> Callable[[str], str]:
         """The function applied to a text before it is taken apart."""
@@ -165,9 +165,6 @@ class Analysis:
         scan = self.scan()
         if scan is None:
             return TokenLists(self.read(documents), self.analyzer())
-        if self.counter.n_jobs == 0:
-            owner = type(self.counter).__name__
-            raise ValueError(f"{owner}.n_jobs must not be 0; -1 takes all cores.")
         n_threads = int(joblib.effective_n_jobs(self.counter.n_jobs))
         return ScannedTexts(self.texts(documents), scan, n_threads)
 

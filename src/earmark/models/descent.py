@@ -23,7 +23,14 @@ from earmark.models.base import (
     two_classes,
 )
 from earmark.models.progress import CallbackSupportMixin, fit_progress, with_callbacks
-from earmark.parameters import AtLeastOne, Limits, Positive, seed_of, with_parameters
+from earmark.parameters import (
+    AtLeastOne,
+    Limits,
+    Positive,
+    Verbosity,
+    seed_of,
+    with_parameters,
+)
 from earmark.statistics.class_statistics import label_positions, require_same_classes
 from earmark.typing import (
     ArrayLike,
@@ -69,7 +76,7 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     fit_intercept: bool = True
     class_weight: ClassWeightLike = None
     random_state: RandomStateLike = None
-    verbose: int = 0
+    verbose: Verbosity = 0
     step_size_: float = field(init=False)
     trace_: dict[str, list[float]] = field(init=False)
     n_iter_: int = field(init=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -216,14 +216,16 @@ class Target:
         return take(texts, self.labelled), take(texts, self.unlabelled)
 
 
-def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
+def as_target(
+    y: Any, n_documents: int, multi_label: Any = "auto", name: str = "y"
+) -> Target:
     """Labels checked against the number of documents; None, NaN and NA are none."""
     # A matrix of 0 and 1 stands for the numbers of its columns; -1 is a label.
     if multi_label is not False:
         matrix = _indicators(y)
         if matrix is not None:
             lists = [np.flatnonzero(row).tolist() for row in matrix]
-            target = as_target(lists, n_documents, True)
+            target = as_target(lists, n_documents, True, name)
             target.n_columns = matrix.shape[1]
             return target
     y = _one_column(y)
@@ -232,7 +234,7 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
     values: Any = y if plain else _as_list(y)
     if len(values) != n_documents:
         raise DataError(
-            f"y must hold one label for each of the {n_documents} documents, "
+            f"{name} must hold one label for each of the {n_documents} documents, "
             f"got {len(values)}."
         )
     if not (multi_label == "auto" or isinstance(multi_label, bool)):
@@ -240,10 +242,14 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
             f'multi_label must be "auto", True or False, got {multi_label!r}.'
         )
     if not _may_be_special(values) and multi_label is not True:
+        if not plain:
+            _require_lasting(values, range(n_documents))
         return Target(np.arange(n_documents), np.asarray(values), n_documents, False)
     present = [i for i, value in enumerate(values) if not is_missing(value)]
     if not present:
-        raise DataError("y holds no label at all; label a few documents of each class.")
+        raise DataError(
+            f"{name} holds no label at all; label a few documents of each class."
+        )
     known = [values[i] for i in present]
     is_list = [
         isinstance(v, list | tuple | set | frozenset | np.ndarray) for v in known
@@ -253,31 +259,43 @@ def as_target(y: Any, n_documents: int, multi_label: Any = "auto") -> Target:
     if multi_label and not all(is_list):
         row = present[is_list.index(False)]
         raise DataError(
-            f"y, row {row}: expected a list of labels as in the other rows, "
+            f"{name}, row {row}: expected a list of labels as in the other rows, "
             f"got {values[row]!r}."
         )
     if not multi_label and any(is_list):
         row = present[is_list.index(True)]
         raise DataError(
-            f"y, row {row}: expected one label, got the list {values[row]!r}; "
+            f"{name}, row {row}: expected one label, got the list {values[row]!r}; "
             "set multi_label=True for several labels per document."
         )
     rows = np.asarray(present, dtype=np.int64)
     if not multi_label:
         return Target(rows, _labels(known, present), n_documents, False)
-    several = object_array([_label_set(values[i], i) for i in present])
+    each = [(i, label) for i in present for label in values[i]]
+    _labels([label for _, label in each], [i for i, _ in each])
+    several = object_array([tuple(sorted({*labels})) for labels in known])
     return Target(rows, several, n_documents, True)
 
 
-def _label_set(labels: Iterable[str], row: int) -> tuple[str, ...]:
-    """The labels of a document, each once."""
+def _require_lasting(labels: list[Any], rows: Sequence[int]) -> None:
+    """Raise for labels that numpy would change, or a file could not hold."""
     try:
-        return tuple(sorted({*labels}))
+        distinct = set(labels)
     except TypeError:
+        odd = next((i for i, v in enumerate(labels) if not isinstance(v, Hashable)), 0)
         raise DataError(
-            f"y, row {row}: expected labels that are all strings or all numbers, got "
-            f"{labels!r}."
+            f"y, row {rows[odd]}: expected labels that are texts, numbers or booleans, "
+            f"got {labels[odd]!r}."
         ) from None
+    for label in distinct:
+        if isinstance(label, str) and "\0" in label:
+            what = "without NUL characters, which are lost at the end of a text"
+        elif isinstance(label, float | np.floating) and not np.isfinite(label):
+            what = "that are finite"
+        else:
+            continue
+        row = rows[labels.index(label)]
+        raise DataError(f"y, row {row}: expected labels {what}, got {label!r}.")
 
 
 def _may_be_special(values: Any) -> bool:
@@ -316,9 +334,11 @@ def _as_list(y: Any) -> list[Any]:
 
 
 def _labels(values: list[Any], rows: list[int]) -> Labels:
+    _require_lasting(values, rows)
     kinds = {str if isinstance(v, str) else type(v) for v in values}
-    numeric = kinds <= {int, float, bool, np.int64, np.float64, np.bool_}
-    if len(kinds) > 1 and not numeric:
+    # True equals 1: among numbers it would be one of them.
+    numbers, booleans = {int, float, np.int64, np.float64}, {bool, np.bool_}
+    if len(kinds) > 1 and not (kinds <= numbers or kinds <= booleans):
         odd = next(i for i, v in enumerate(values) if type(v) is not type(values[0]))
         raise DataError(
             f"y, row {rows[odd]}: label {values[odd]!r} is of another type than "

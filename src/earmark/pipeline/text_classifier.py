@@ -35,7 +35,7 @@ from earmark.exceptions import (
 )
 from earmark.folds import take
 from earmark.models.registry import BuildOptions
-from earmark.parameters import Limits, check_declared, seed_of, with_parameters
+from earmark.parameters import Jobs, Limits, Verbosity, seed_of, with_parameters
 from earmark.pipeline.choice import (
     Data,
     build_engine,
@@ -241,8 +241,8 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     budget: Seconds | None = None
     class_weight: Any = None
     random_state: RandomStateLike = None
-    n_jobs: int | None = None
-    verbose: int = 0
+    n_jobs: Jobs = None
+    verbose: Verbosity = 0
 
     # -- learning --------------------------------------------------------------
 
@@ -737,7 +737,8 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             )
         texts = self._texts(pair[0], f"{where}[0]", new=True)
         texts = with_regions(texts, list(training), self.regions, f"{where}[0]")
-        target = as_target(pair[1], n_documents(texts), self.multi_label)
+        n = n_documents(texts)
+        target = as_target(pair[1], n, self.multi_label, f"{where}[1]")
         return take(texts, target.labelled), target.labels
 
     def _decide(self, texts: RegionTexts) -> Decision:
@@ -805,11 +806,6 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         self.reasons_ = reasons
         self.novelty_ = None
         self._drop_evidence()
-
-    def _check_promise(self) -> None:
-        check_declared(self)
-        if self.max_error is not None:
-            super()._check_promise()
 
     def _drop_evidence(self) -> None:
         self.evidence_ = self.learned_confidence_ = self.class_sizes_ = None

@@ -196,6 +196,8 @@ def checked_weights(sample_weight: WeightsLike, n_samples: int) -> Sums | None:
             f"sample_weight must hold one weight for each of the {n_samples} rows, "
             f"got shape {weight.shape}."
         )
+    if weight.size and weight.dtype.kind not in "biuf":
+        raise DataError(f"sample_weight must hold numbers, got {weight[0]!s}.")
     if weight.size and (not np.isfinite(weight).all() or weight.min() < 0):
         raise DataError("sample_weight must be finite and >= 0.")
     if weight.size and not weight.any():

@@ -26,10 +26,12 @@ from earmark.models.naive_bayes.gaussian import log_densities
 from earmark.models.progress import CallbackSupportMixin, with_callbacks
 from earmark.parameters import (
     AtLeastOne,
+    Jobs,
     Limits,
     NotNegative,
     Positive,
     PositiveShare,
+    Verbosity,
     random_state_of,
     with_parameters,
 )
@@ -411,8 +413,8 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
     keep: PositiveShare = 0.5
     dtype: Literal["float64", "float32"] = "float64"
     random_state: RandomStateLike = None
-    n_jobs: int | None = None
-    verbose: int = 0
+    n_jobs: Jobs = None
+    verbose: Verbosity = 0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

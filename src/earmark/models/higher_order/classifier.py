@@ -32,6 +32,7 @@ from earmark.models.base import (
 )
 from earmark.models.higher_order.transformer import PathWeights, pair_ratio
 from earmark.parameters import (
+    Jobs,
     Limits,
     offers,
     random_state_of,
@@ -277,7 +278,7 @@ class HigherOrderClassifier(PathWeights, RankingClassifier):
     C: float | str | None = "training"
     cv: int = 5
     random_state: RandomStateLike = None
-    n_jobs: int | None = None
+    n_jobs: Jobs = None
 
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None

@@ -17,7 +17,7 @@ from earmark.kernels.keys import GOLDEN, mixed_bits
 from earmark.kernels.rows import canonical_rows, row_entries, unit_rows
 from earmark.models.base import ScoreParts, ScoringClassifier
 from earmark.models.neighbors.search import Search, SketchSearch, build_search
-from earmark.parameters import AtLeastOne, random_state_of, with_parameters
+from earmark.parameters import AtLeastOne, Jobs, random_state_of, with_parameters
 from earmark.statistics.class_statistics import label_positions, require_same_classes
 from earmark.typing import (
     ArrayLike,
@@ -152,7 +152,7 @@ class NeighborsClassifier(ScoringClassifier):
     algorithm: Literal["exact", "approximate"] = "exact"
     max_neighbors: AtLeastOne = 50
     random_state: RandomStateLike = None
-    n_jobs: int | None = None
+    n_jobs: Jobs = None
 
     # -- learning ------------------------------------------------------------
 
