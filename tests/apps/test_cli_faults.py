@@ -79,7 +79,7 @@ def test_two_documents_are_enough_to_train(tmp_path):
     path = written(tmp_path / "two.csv", [("a cat sat", "x"), ("the car drove", "y")])
     found = run("train", path, "--label", "kind", "-o", tmp_path / "m")
     assert found.exit_code == 0, found.exception
-    assert "accuracy 0.000 on 2" in found.stdout
+    assert "accuracy 0.000 on 2 left-out training documents" in found.stdout
 
 
 def test_a_missing_label_column_is_asked_for(data, tmp_path):
@@ -584,3 +584,46 @@ def test_a_model_of_a_column_reads_a_folder_of_texts(data, tmp_path):
     for options in ((), ("--text", "text")):
         model = trained(data, tmp_path, *options)
         assert run("predict", model, folder).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--jobs", "0"),
+        ("--jobs", "many"),
+        ("--seed", "-1"),
+        ("--class-weight", "x"),
+        ("--max-error", "2"),
+        ("--analyzer", "words"),
+    ],
+)
+def test_a_wrong_option_says_what_came_once(option, value, data):
+    done = run("train", data, "--label", "kind", option, value)
+    words = re.sub(r"[│\s]+", " ", done.stderr.partition("Invalid value")[2])
+    assert done.exit_code == 2
+    assert words.startswith(f" for '{option}'")
+    assert "Value error" not in words
+    assert len(re.findall(rf"(?<!\w){value}\b", words)) == 1
+
+
+def test_a_missing_argument_is_all_that_is_said():
+    for command in (("train",), ("predict", "m.earmark"), ("evaluate",)):
+        said = run(*command).stderr
+        assert "Missing argument" in said
+        assert "got" not in said
+
+
+def test_predict_says_what_it_wrote(data, tmp_path):
+    model, out = trained(data, tmp_path), tmp_path / "labels.csv"
+    done = run("predict", model, data, "-o", out)
+    assert f"wrote {out}: 12 documents" in done.stderr
+    assert not done.stdout
+    assert "wrote" not in run("predict", model, data, "-o", out, "--quiet").stderr
+    assert "wrote" not in run("predict", model, data).stderr
+
+
+def test_the_same_documents_in_another_file_are_told(data, tmp_path):
+    model, other = trained(data, tmp_path), tmp_path / "other.csv"
+    other.write_bytes(data.read_bytes())
+    said = run("evaluate", model, other).stderr
+    assert f"was trained on the documents of {other}" in said

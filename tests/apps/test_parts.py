@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import earmark
 from earmark.apps.card import card_facts
 from earmark.apps.cli.main import app
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from tests.distributed.conftest import Corpus
 
 runner = CliRunner()
@@ -187,3 +187,28 @@ def test_fields_within_fields_stay_where_they_are(model, tmp_path):
         )
     ]
     assert rows == [record]
+
+
+def test_a_result_that_is_damaged_is_made_again(model, parts, tmp_path):
+    labels, clean = tmp_path / "labels", tmp_path / "clean"
+    predict = ("predict", model, parts, "--by-part", "--out", labels, "--json")
+    select = ("filter", model, parts, "--keep", "class 1", "--out", clean, "--json")
+    for command, name in ((predict, "part-001.parquet"), (select, "part-001.jsonl")):
+        call(*command)
+        result = command[-2] / name
+        content = result.read_bytes()
+        for damaged in (b"x\n", content[: len(content) // 2], content[:-1]):
+            result.write_bytes(damaged)
+            assert json.loads(call(*command))["skipped"] == 2
+            assert result.read_bytes() == content
+        assert json.loads(call(*command))["skipped"] == 3
+
+
+def test_results_of_parts_that_are_gone_are_named(model, parts, tmp_path):
+    data, out = tmp_path / "data", tmp_path / "labels"
+    shutil.copytree(parts, data)
+    command = ("predict", model, data, "--by-part", "--out", out)
+    call(*command)
+    min(data.iterdir()).unlink()
+    with pytest.warns(EarmarkWarning, match=r"no part for 'part-000\.parquet'; delete"):
+        call(*command)

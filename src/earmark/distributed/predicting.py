@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,10 +16,11 @@ import numpy as np
 
 from earmark._optional import require
 from earmark.distributed.executor import Dataset, Executor
+from earmark.documents.columns import listed
 from earmark.documents.parts import Part, list_parts
 from earmark.evaluation import Report
 from earmark.evaluation.labels import label_array
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.persistence import read_manifest
 from earmark.pipeline import load
 from earmark.pipeline.text_filter import TextFilter
@@ -105,13 +107,37 @@ class ResultFolder:
             )
         else:
             write_whole(path, json.dumps(job, indent=1).encode())
+        results = [p for p in folder.iterdir() if not p.name.startswith((".", "_"))]
+        left = sorted(p.name for p in results if p.stem not in taken)
+        if left:
+            warnings.warn(
+                f"{folder}: the data has no part for {listed(left)}; delete what is "
+                "left of parts that are gone.",
+                EarmarkWarning,
+                stacklevel=2,
+            )
 
     def target(self, part: Part, kind: str) -> Path | None:
-        """The file for a part's results, or None if it is there and not older."""
+        """The file for a part's results; None if it is there, whole and not older."""
         suffix = "parquet" if kind == "parquet" else "jsonl"
         target = self.folder / f"{_stem(part)}.{suffix}"
-        done = target.exists() and target.stat().st_mtime_ns >= part.stamp[1]
-        return None if done else target
+        new = target.exists() and target.stat().st_mtime_ns >= part.stamp[1]
+        return None if new and _is_whole(target) else target
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a file is what is written for a part: Parquet, or JSON lines."""
+    if path.suffix == ".jsonl":
+        with path.open("rb") as file:
+            first, size = file.read(1), file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 1))
+            return (first, file.read()) in ((b"", b""), (b"{", b"\n"))
+    arrow = require("pyarrow", "read labels")
+    try:
+        require("pyarrow.parquet", "read labels").read_metadata(path)
+    except (arrow.ArrowException, OSError):
+        return False
+    return True
 
 
 def _stem(part: Part) -> str:

@@ -674,7 +674,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             n = len(self.evidence_) // (self.evidence_.n_groups if each else 1)
             lines.append(
                 f"accuracy {self.evidence_.accuracy:.3f} on {n:,} {kind} "
-                f"documents{each}{_copies(self.evidence_)}"
+                f"document{'' if n == 1 else 's'}{each}{_copies(self.evidence_)}"
             )
         if self.max_error is not None and self.evidence_ is None:
             lines.append(

@@ -56,6 +56,13 @@ def test_a_wrong_body_is_refused(client, name):
     assert data["request_id"] == reply.headers["x-request-id"]
 
 
+def test_broken_json_is_located_and_not_repeated(client):
+    body = b'{"texts":\n ["a", secret]}'
+    reply = client.post("/classify", content=body, headers=JSON)
+    assert "line 2 column 8" in reply.json()["detail"]
+    assert "secret" not in reply.text
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

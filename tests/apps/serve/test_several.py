@@ -36,7 +36,9 @@ def test_models_answer_by_name_and_the_first_by_default(two):
         named = client.post("/classify?model=new", json=body)
         assert named.headers["x-earmark-model"] == "new"
         assert named.json()["results"][0]["label"] == "other"
-        assert client.post("/classify?model=none", json=body).status_code == 404
+        refused = client.post("/classify?model=none", json=body)
+        assert refused.status_code == 404
+        assert "no model 'none'; the models are old, new" in refused.json()["detail"]
         assert client.get("/model").json()["names"] == ["old", "new"]
         assert client.get("/model?model=new").json()["labels"] == ["ham", "other"]
         assert client.get("/model").json()["samples"]
@@ -165,7 +167,7 @@ def test_a_lesson_that_cannot_be_stored_is_refused_with_the_folder(
         reply = client.post("/learn", json=body, headers=TOKEN)
         monkeypatch.undo()
         assert reply.status_code == 503
-        assert f"in {tmp_path}: Read-only" in reply.json()["detail"]
+        assert f"model {path} cannot be replaced: Read-only" in reply.json()["detail"]
         assert client.post("/learn", json=body, headers=TOKEN).status_code == 200
     assert list(tmp_path.iterdir()) == [path]
 
@@ -283,3 +285,21 @@ def test_a_model_that_abstains_answers_everything_once_it_has_learned(tmp_path):
         refused = client.post("/learn", json=blank, headers=TOKEN)
         assert (refused.status_code, "blank" in refused.text) == (422, True)
     assert load(path).max_error is None
+
+
+def test_a_damaged_or_lost_file_is_no_fault_of_the_lesson(tmp_path):
+    path = tmp_path / "m.earmark"
+    fitted().save(path)
+    with TestClient(
+        make_app(path, reload_seconds=0, token="abc", learn=True)
+    ) as client:
+        body = {"texts": ["green tea"], "labels": ["ham"]}
+        path.write_bytes(path.read_bytes()[:100])
+        for harm in (lambda: None, path.unlink):
+            harm()
+            reply = client.post("/learn", json=body, headers=TOKEN)
+            assert reply.status_code == 503
+            assert reply.json()["error"] != "labels"
+            assert "m.earmark" in reply.json()["detail"]
+            asked = client.post("/classify", json={"texts": ["a"]}, headers=TOKEN)
+            assert asked.status_code == 200

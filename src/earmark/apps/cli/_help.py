@@ -149,15 +149,18 @@ class Command(TyperCommand):
         return any(_QUIET[0] in option.opts for option in self.params)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Say that the last argument is missing, not the many before it."""
+        """Say which value is wrong; that the last argument is missing, not others."""
         words = list(args)
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
-            if error.param is not None and error.param.nargs < 0:
-                last = _arguments(self)[-1]
+            if error.param is not None:
                 values, *_ = self.make_parser(ctx).parse_args(words)
-                error.param = last if values.get(str(last.name)) else error.param
+                value = values.get(str(error.param.name))
+                if error.param.nargs < 0:
+                    last = _arguments(self)[-1]
+                    error.param = last if values.get(str(last.name)) else error.param
+                error.message = _with_value(error.message, value)
             raise
 
     get_usage = _usage
@@ -192,6 +195,16 @@ class Group(TyperGroup):
         options = [_row(*described(option)) for option in self.get_params(ctx)]
         lines += ["", _head("Options"), *options, "", _filled(self.epilog or "")]
         formatter.write("\n".join(lines))
+
+
+def _with_value(message: str, value: object) -> str:
+    """A message about an option, with the value that was given to it."""
+    message = message.removeprefix("Value error, ")
+    if not isinstance(value, str) or re.search(
+        rf"(?<!\w){re.escape(value)}\b", message
+    ):
+        return message
+    return f"{message.rstrip('.')}; got {value}."
 
 
 def _beginning(command: TyperCommand | TyperGroup, ctx: Any) -> list[str]:

@@ -110,8 +110,8 @@ def _judged(
     labelled, rest = labelled_only(documents)
     if has_learned(stored.metadata, documents, *([labelled] if len(rest) else [])):
         note(
-            f"{model.name} was trained on {data}, so these figures are too good; "
-            "evaluate documents that it has not seen."
+            f"{model.name} was trained on the documents of {data}, so these figures "
+            "are too good; evaluate documents that it has not seen."
         )
     with status(f"evaluating {len(documents):,} documents"):
         findings = errors = None

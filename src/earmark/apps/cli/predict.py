@@ -127,6 +127,8 @@ def _label_all(
                 if place == 0:
                     writer.writerow(record)
                 writer.writerow(map(_cell, record.values()))
+    if rows.out != "-":
+        note(f"wrote {rows.out}: {number(totals['documents'], 'document')}")
     if totals["unknown"]:
         note(
             f"{number(totals['unknown'], 'document')} without any word that the model "

@@ -182,7 +182,9 @@ class _Service:
         """The model that a request names, or the first."""
         name = request.query_params.get("model", self.names[0])
         if name not in self.holders:
-            raise Refusal(404, "model", f"the models are {', '.join(self.names)}.")
+            known = ", ".join(self.names)
+            words = f"there is no model {name[:100]!r}; the models are {known}."
+            raise Refusal(404, "model", words)
         return name
 
     async def learn(self, request: Request) -> Response:

@@ -310,8 +310,7 @@ class ModelHolder:
                 raise Refusal(
                     503,
                     "folder",
-                    f"the model cannot be replaced in {self.path.parent}: "
-                    f"{error.strerror}.",
+                    f"the model {self.path} cannot be replaced: {error.strerror}.",
                 ) from None
             self._signature = _signature(self.path)
             self.model = model
@@ -319,7 +318,10 @@ class ModelHolder:
     def _changed(self, method: str, documents: Any, labels: list[Any]) -> ServedModel:
         # Another service, or a command, may change the same file.
         with changed_by_one(self.path):
-            classifier, info = load_with_info(self.path)
+            try:
+                classifier, info = load_with_info(self.path)
+            except EarmarkError as error:
+                raise Refusal(503, "model", str(error)) from None
             # What it knows about its errors will not hold after the change.
             classifier.set_params(max_error=None, max_novelty=None)
             {"learn": classifier.partial_fit, "forget": classifier.forget}[method](

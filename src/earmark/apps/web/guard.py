@@ -311,7 +311,8 @@ def read_body(
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False)
     if details[0]["type"] == "json_invalid":
-        raise Refusal(400, "json", "the body must be valid JSON in UTF-8.")
+        where = details[0]["msg"].removeprefix("Invalid JSON: ")
+        raise Refusal(400, "json", f"the body must be valid JSON in UTF-8: {where}.")
     problems = [
         {
             "where": ".".join(map(str, detail["loc"]))[:100] or "body",
