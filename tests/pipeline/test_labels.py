@@ -127,3 +127,9 @@ def test_labels_of_another_length_are_named_where_they_were_given():
         pair = {where: (texts, LABELS[:3])}
         with pytest.raises(DataError, match=rf"^{where}\[1\] must hold one label for"):
             TextClassifier("softmax").fit(texts, LABELS, **pair)
+
+
+def test_one_document_is_counted_in_the_singular():
+    model = TextClassifier("multinomial", max_error=0.3)
+    model.fit(TEXTS, LABELS, calibration=(["one more, not seen"], LABELS[:1]))
+    assert " on 1 held-out document\n" in model.summary()
