@@ -97,6 +97,7 @@ def test_a_summary_after_more_documents_says_what_is_not_known():
     [
         ("bug\0", r"y, row 3: expected labels without NUL characters.*'bug\\x00'"),
         ({"a": 1}, "y, row 3: expected labels that are texts, numbers or booleans"),
+        (" ", r"y, row 3: expected labels that are not blank \(None: no label\)"),
     ],
 )
 def test_labels_that_would_be_lost_are_refused(odd, message):
@@ -108,6 +109,8 @@ def test_labels_that_would_be_lost_are_refused(odd, message):
 
 
 def test_labels_that_are_no_names_or_not_finite_are_refused():
+    with pytest.raises(DataError, match="row 1: expected labels that are not blank"):
+        TextClassifier("multinomial").fit(TEXTS, np.array(["ham", "", "bug"] * 4))
     with pytest.raises(DataError, match="row 0: expected labels that are texts"):
         TextClassifier("multinomial").fit(TEXTS, [{"a": 1}] * 12)
     for y in ([1.0, 2.0, np.inf] * 4, np.array([1.0, 2.0, np.inf] * 4)):

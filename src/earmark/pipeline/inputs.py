@@ -242,8 +242,8 @@ def as_target(
             f'multi_label must be "auto", True or False, got {multi_label!r}.'
         )
     if not _may_be_special(values) and multi_label is not True:
-        if not plain:
-            _require_lasting(values, range(n_documents))
+        if not plain or values.dtype.kind == "U":
+            _require_lasting(list(values), range(n_documents))
         return Target(np.arange(n_documents), np.asarray(values), n_documents, False)
     present = [i for i, value in enumerate(values) if not is_missing(value)]
     if not present:
@@ -292,6 +292,8 @@ def _require_lasting(labels: list[Any], rows: Sequence[int]) -> None:
             what = "without NUL characters, which are lost at the end of a text"
         elif isinstance(label, float | np.floating) and not np.isfinite(label):
             what = "that are finite"
+        elif isinstance(label, str) and not label.strip():
+            what = "that are not blank (None: no label)"
         else:
             continue
         row = rows[labels.index(label)]
