@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from earmark.apps.cli import main as cli
 from earmark.apps.cli._help import in_flags
+from earmark.distributed.fitting import predict as predict_parts
 from earmark.exceptions import DataError, EarmarkWarning
 
 ROWS = [
@@ -518,8 +519,13 @@ def test_a_file_without_a_header_is_asked_about(data, tmp_path):
     model = trained(data, tmp_path)
     new = tmp_path / "new.csv"
     new.write_text("a cat\nthe car\n")
+    pooled = ("train", data, "--label", "kind", "--unlabelled", new, "-o", model)
     with pytest.warns(EarmarkWarning, match="no column 'text'; 'a cat' .* no header"):
         assert run("predict", model, new).exit_code == 0
+    with pytest.warns(EarmarkWarning, match="no column 'text'; 'a cat'"):
+        predict_parts(model, new, tmp_path / "labels")
+    with pytest.warns(EarmarkWarning, match="no column 'text'; 'a cat'"):
+        assert run(*pooled).exit_code == 0
     new.write_text("a cat sat on the mat\nthe car\n")
     with pytest.warns(EarmarkWarning, match="a cat sat on the mat.* no header"):
         run("check", new)

@@ -22,6 +22,7 @@ from earmark.distributed.trainers import (
     train,
     trainer_of,
 )
+from earmark.documents.columns import UsualColumn
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import NotSupportedError
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
@@ -232,7 +233,7 @@ def predict(
     >>> folder.cleanup()
 
     """
-    stored_text = None
+    stored_text = guessed = None
     if isinstance(model, TextClassifier):
         classifier, path = model, Path(out) / "_model.earmark"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -240,8 +241,10 @@ def predict(
     else:
         path = Path(model)
         classifier, info = load_with_info(path)
-        stored_text = info.metadata.get("columns", {}).get("text")
+        columns = info.metadata.get("columns", {})
+        stored_text, guessed = columns.get("text"), columns.get("guessed")
     named = text or _text_columns(classifier, stored_text)
+    named = named or (UsualColumn(guessed) if guessed else None)
     parts = as_parts(dataset, named, False)
     executor = None if client is None else _executor_of(client)
     sent = SentModel(path, max_error, classifier if max_error is None else None)

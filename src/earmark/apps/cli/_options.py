@@ -233,9 +233,14 @@ class Merged(Labelled):
             return documents
         return merge_with(documents, like.labels or ())
 
-    def read_pool(self, path: str) -> Documents:
+    def read_pool(self, path: str, like: Documents) -> Documents:
         """Documents without labels; --format is that of DATA, not theirs."""
-        return self.read(path, format=None, label=False)
+        from earmark.documents.columns import UsualColumn
+
+        more: dict[str, Any] = {"format": None, "label": False}
+        if self.text is None and like.text_columns:
+            more["text"] = UsualColumn(like.text_columns[0])
+        return self.read(path, **more)
 
     def read_with_pool(
         self, data: str, unlabelled: str | None
@@ -248,7 +253,7 @@ class Merged(Labelled):
             documents, rest = labelled_only(self.read(data))
             pool = [rest] if len(rest) else []
             if unlabelled is not None:
-                pool.append(self.read_pool(unlabelled))
+                pool.append(self.read_pool(unlabelled, documents))
         ask_about_labels(documents, self.label)
         plain = [replace(one, labels=None, ids=None, columns={}) for one in pool]
         return documents, concatenate(plain, "").texts if plain else None

@@ -257,7 +257,7 @@ def _read(
     with status(f"reading {data}"):
         documents = files.read(data)
         if unlabelled is not None:
-            pool = files.read_pool(unlabelled).texts
+            pool = files.read_pool(unlabelled, documents).texts
         if calibration is not None:
             held_out = files.read(calibration, documents, format=None)
             reading.labelled_rows(held_out)
