@@ -237,10 +237,10 @@ class Merged(Labelled):
         """Documents without labels; --format is that of DATA, not theirs."""
         from earmark.documents.columns import UsualColumn
 
-        more: dict[str, Any] = {"format": None, "label": False}
+        columns = column_arguments(self.columns)
         if self.text is None and like.text_columns:
-            more["text"] = UsualColumn(like.text_columns[0])
-        return self.read(path, **more)
+            columns = {"text": UsualColumn(like.text_columns[0])}
+        return self.read(path, format=None, label=False, **columns)
 
     def read_with_pool(
         self, data: str, unlabelled: str | None
