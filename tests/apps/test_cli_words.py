@@ -293,6 +293,19 @@ def test_equal_texts_with_different_labels_are_wrong_labels(folder):
     assert not re.search(r"About 0 of|interval 0 to", stdout)
 
 
+def test_texts_that_tell_nothing_are_said_to_tell_nothing(folder):
+    same, emoji = folder / "same.csv", folder / "emoji.csv"
+    same.write_text("text,kind\n" + "".join(f"help me,{c}\n" for c in "abcd" * 15))
+    stdout = run("check", same, "--label", "kind").stdout
+    assert "Nothing can be said about wrong labels" in stdout
+    assert "About" not in stdout
+    assert "wrong_labels" not in run("check", same, "--label", "kind", "--json").stdout
+    emoji.write_text("text,kind\n" + "😀,a\n🎉,b\n" * 20, encoding="utf-8")
+    said = message("train", emoji, "--label", "kind", "--out", folder / "e.earmark")
+    assert "no document holds a word" in said
+    assert "--analyzer char reads every character" in said
+
+
 def test_the_formats_of_the_command_line_are_those_that_are_read():
     literal, _ = get_args(_options.Format)
     assert get_args(literal) == FORMATS

@@ -91,6 +91,19 @@ def test_scores_that_know_nothing_accuse_nobody():
     assert len(suspected_label_errors(y, scores, range(5))) == 0
 
 
+def test_texts_that_do_not_tell_classes_apart_say_nothing_about_labels():
+    y = np.repeat([0, 1, 2], [10, 20, 30])
+    shares = np.tile(np.log([1 / 6, 2 / 6, 3 / 6]), (60, 1))
+    for scores in (np.zeros((60, 3)), np.full((60, 3), -np.inf), shares):
+        result = suspected_label_errors(y, scores, [0, 1, 2])
+        assert not result.informed
+        assert str(result).startswith("Nothing can be said about wrong labels")
+    shares[0] = np.log([0.5, 0.2, 0.3])
+    result = suspected_label_errors(y, shares, [0, 1, 2])
+    assert result.informed
+    assert str(result).startswith("About ")
+
+
 def test_confirmed_labels_are_not_listed_again_and_vouch_for_the_scores():
     y, scores, _, _ = drawn(0.1)
     first = suspected_label_errors(y, scores, [0, 1, 2])

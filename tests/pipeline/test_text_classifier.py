@@ -395,6 +395,19 @@ def test_a_class_with_one_document_of_weight_is_calibrated(rng, model, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_texts_without_a_word_are_named_as_such():
+    texts, y = ["😀", "🎉🎉", "😀 😀", "🎉"] * 6, ["a", "b"] * 12
+    expected = r"no document holds a word \(two letters or digits .*analyzer='char'"
+    for model in ("auto", "multinomial", "softmax", "hybrid"):
+        with pytest.raises(DataError, match=expected):
+            TextClassifier(model).fit(texts, y)
+        by_character = TextClassifier(model, features={"analyzer": "char"})
+        assert by_character.fit(texts, y).predict(["😀"]) == ["a"]
+    stopped = TextClassifier("multinomial", features={"stop_words": "english"})
+    with pytest.raises(DataError, match=r"at least.* besides stop words; analyzer="):
+        stopped.fit(["the", "and"] * 6, ["a", "b"] * 6)
+
+
 def test_weights_of_documents_must_be_numbers(rng):
     texts, y = corpus(rng, n_documents=12)
     for weight in (["a"] * 12, [None] * 12):

@@ -27,6 +27,7 @@ from earmark.distributed.sampling import Sample, SampleTask, room_of
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import HashedCounter, WordCounter
+from earmark.features.word_counter import no_term_left
 from earmark.kernels.rows import canonical_rows, presence
 from earmark.models import (
     GaussianNaiveBayes,
@@ -401,7 +402,7 @@ def train(engine: Any, job: Job) -> None:
     features = fit_features(engine.features, counts)
     width = sum(features.widths_)
     if not width:
-        raise DataError("no term is left to learn from: the documents are empty.")
+        raise DataError(no_term_left(engine.features.counter))
     task = MatrixTask(features, job.regions, classes, with_pool)
     sizes = {part.number: counts.parts[part.number][0] for part in job.parts}
     data = PartedRows(

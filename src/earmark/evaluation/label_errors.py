@@ -55,6 +55,7 @@ from earmark.typing import (
 _PRIOR_WRONG, _PRIOR_RIGHT = 1.0, 50.0  # documents' worth of prior belief in rho
 _PRIOR_PAIRS = 10.0  # documents' worth of prior belief in a row of q
 _FEW = 5  # documents: with fewer, a class is not known well enough to accuse
+_MORE = 2.0  # times the odds of its share: by less, a document says nothing
 _FARTHEST = 1000.0  # log-odds that are as good as certain
 _ENTRIES = 2_000_000  # of the score matrix that the noise model is fitted to
 _GRID = np.linspace(-3.5, 3.5, 9)  # of log-odds of rho, in standard deviations
@@ -87,6 +88,7 @@ class SuspectedLabelErrors(Sequence[SuspectedLabelError]):
     n_wrong: float  # wrong labels to be expected among all documents, listed or not
     interval: tuple[float, float]  # where their number lies with probability 0.95
     noise_rate: float  # what n_wrong would be per document if they were drawn anew
+    informed: bool = True  # whether the scores tell the classes apart at all
 
     def __len__(self) -> int:
         return len(self.errors)
@@ -101,6 +103,11 @@ class SuspectedLabelErrors(Sequence[SuspectedLabelError]):
         return self.errors[index]
 
     def __str__(self) -> str:
+        if not self.informed:
+            return (
+                "Nothing can be said about wrong labels: the texts do not tell the "
+                "classes apart."
+            )
         low, high = self.interval
         number = {0: "none is", 1: "1 is"}.get(len(self), f"{len(self):,} are")
         return (
@@ -205,7 +212,17 @@ def suspected_label_errors(
         )
         for row in order
     )
-    return SuspectedLabelErrors(errors, probability, n_wrong, interval, rate)
+    informed = _informed(log_proba, index)
+    return SuspectedLabelErrors(errors, probability, n_wrong, interval, rate, informed)
+
+
+def _informed(log_proba: FloatMatrix, index: IntVector) -> bool:
+    """Whether some document speaks for its label, more than its share does."""
+    share = (np.bincount(index) / len(index))[index]
+    with np.errstate(invalid="ignore"):  # a row of -inf: nothing is known
+        own = softmax(log_proba, axis=1)[np.arange(len(index)), index]
+    varied = log_proba.min(axis=1) < log_proba.max(axis=1)
+    return bool(np.any(varied & (own * (1 - share) > _MORE * share * (1 - own))))
 
 
 def left_out_log_proba(

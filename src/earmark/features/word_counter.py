@@ -20,14 +20,26 @@ from earmark.features.analysis import Analysis, AnalysisMixin, KnownTerms, count
 from earmark.kernels.text import Counts, CsrArrays, TokenLists
 from earmark.parameters import AtLeastOne, Limits, require_number, with_parameters
 from earmark.text.containers import as_texts
+from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import BoolVector, DocumentsLike, IntVector, Labels, SparseMatrix
 
 Seen: TypeAlias = tuple[list[str], IntVector, IntVector]
 """Terms, and in how many documents each occurs and how often."""
-EMPTY_VOCABULARY = (
-    "empty vocabulary; perhaps the documents only contain stop words, or "
-    "token_pattern matches nothing in them."
-)
+
+
+def no_term_left(counter: object) -> str:
+    """What to say where the documents hold nothing that is counted."""
+    nothing = "no term is left to learn from (empty vocabulary): "
+    if not isinstance(counter, AnalysisMixin) or counter.analyzer != "word":
+        return f"{nothing}the documents are empty."
+    word = "word (two letters or digits at least)"
+    if counter.token_pattern != WORD_PATTERN:
+        word = f"word that token_pattern={counter.token_pattern!r} matches"
+    besides = "" if counter.stop_words is None else " besides stop words"
+    return (
+        f"{nothing}no document holds a {word}{besides}; analyzer='char' reads every "
+        "character."
+    )
 
 
 def check_pruning(counter: WordCounter) -> None:
@@ -359,7 +371,7 @@ class WordCounter(AnalysisMixin):
             )
             places = np.flatnonzero(mask)
         if not len(places) and not may_be_empty:
-            raise DataError(EMPTY_VOCABULARY)
+            raise DataError(no_term_left(self))
         names = [terms[k] for k in places.tolist()]
         self.vocabulary_ = dict(zip(names, range(len(names)), strict=True))
         return places
@@ -367,7 +379,7 @@ class WordCounter(AnalysisMixin):
     def _learn(self, counts: Counts) -> NDArray[np.int32]:
         """Set the vocabulary -> column of each counted term, -1 where left out."""
         if counts.n_terms == 0:
-            raise DataError(EMPTY_VOCABULARY)
+            raise DataError(no_term_left(self))
         order = counts.order()
         mask = np.ones(counts.n_terms, dtype=bool)  # in the order of the sorted terms
         if prunes(self):

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from earmark.exceptions import DataError
 from earmark.features import WordCounter
 from earmark.features.analysis import count_by_class
-from earmark.features.word_counter import prunes, term_mask
+from earmark.features.word_counter import no_term_left, prunes, term_mask
 from earmark.kernels.text import Documents
 from earmark.models.base import check_parameters
 from earmark.parameters import with_parameters
@@ -206,10 +206,7 @@ class CountEngine(Engine):
         pruned = [kept_statistics(self.counter, s) for s in self.statistics_]
         before, self.terms_ = self.__dict__.get("terms_", []), [s.terms for s in pruned]
         if not sum(s.n_features for s in pruned):
-            raise DataError(
-                "no term is left to learn from: the documents are empty or hold only "
-                "stop words, or min_df/max_df leave nothing."
-            )
+            raise DataError(no_term_left(self.counter))
         joined = ClassStatistics.from_sums(
             self.classes_,
             self.statistics_[0].docs,

@@ -27,6 +27,7 @@ from earmark.decision.decision import (
 )
 from earmark.evaluation.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
+from earmark.features.word_counter import no_term_left
 from earmark.folds import stratified_folds, take
 from earmark.kernels.rows import log_normalize
 from earmark.models import SemiSupervisedNaiveBayes
@@ -336,10 +337,7 @@ class MatrixEngine(Engine):
         else:
             self.features, X = more.counted
         if X.shape[1] == 0:
-            raise DataError(
-                "no term is left to learn from: the documents are empty or hold only "
-                "stop words."
-            )
+            raise DataError(no_term_left(self.features.counter))
         model = self._new_model(len(y))
         weight = self._weighted(y, more.weight)
         takes = signature(model.fit).parameters
@@ -511,10 +509,7 @@ class SemiEngine(MatrixEngine):
         pool = {name: [] for name in texts} if more.pool is None else more.pool
         X = self.features.fit_transform(texts, pool)
         if not np.any(self.features.kinds_ == 0):
-            raise DataError(
-                "no term is left to learn from: the documents are empty or hold only "
-                "stop words."
-            )
+            raise DataError(no_term_left(self.features.counter))
         labels = np.full(X.shape[0], None, dtype=object)
         labels[: n_documents(texts)] = y
         model: SemiSupervisedClassifier = clone(self.estimator)

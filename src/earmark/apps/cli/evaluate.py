@@ -368,7 +368,7 @@ def _beginning(text: str) -> str:
 def _as_json(
     documents: Documents, errors: SuspectedLabelErrors | None, top: int
 ) -> JsonObject:
-    if errors is None:
+    if errors is None or not errors.informed:
         return {"suspected_label_errors": []}
     texts = documents.joined()
     lines = [
@@ -470,4 +470,5 @@ def _label_by_label(
         sum(errors.n_wrong for errors in judged),
         (low, high),
         float(np.mean([errors.noise_rate for errors in judged] or [0.0])),
+        any(errors.informed for errors in judged) or not judged,
     )
