@@ -392,6 +392,8 @@ def test_a_class_with_one_document_of_weight_is_calibrated(rng, model, capfd):
     weight[only] = 1.0
     fitted = TextClassifier(model).fit(texts, y, sample_weight=weight)
     assert fitted.predict([texts[only]]) == ["music"]
+    fitted.measure_confidence(texts, y, weight)
+    assert fitted.evidence_ is not None
     assert capfd.readouterr() == ("", "")
 
 

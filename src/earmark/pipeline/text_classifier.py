@@ -414,6 +414,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         options = self._options(self.classes_.tolist())
 
         def fitted(rows: IntVector) -> Engine:
+            rows = rows if weight is None else rows[weight[rows] > 0]
             known = None if weight is None else weight[rows]
             engine = build_engine(name, features, options, self.is_multi_label_)
             return engine.fit(take(texts, rows), y[rows], More(known, pool))
