@@ -35,7 +35,14 @@ from earmark.exceptions import (
 )
 from earmark.folds import take
 from earmark.models.registry import BuildOptions
-from earmark.parameters import Jobs, Limits, Verbosity, seed_of, with_parameters
+from earmark.parameters import (
+    Jobs,
+    Limits,
+    Verbosity,
+    check_declared,
+    seed_of,
+    with_parameters,
+)
 from earmark.pipeline.choice import (
     Data,
     build_engine,
@@ -807,6 +814,11 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         self.reasons_ = reasons
         self.novelty_ = None
         self._drop_evidence()
+
+    def _check_promise(self) -> None:
+        check_declared(self)
+        if self.max_error is not None or self.min_coverage is not None:
+            super()._check_promise()
 
     def _drop_evidence(self) -> None:
         self.evidence_ = self.learned_confidence_ = self.class_sizes_ = None
