@@ -20,14 +20,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 _THINGS = (
     "labels|documents|words|texts|one|times|page|file|line|column|row|threshold|"
-    "model|process|thread|pass|entry|vector|bytes"
+    "model|process|thread|pass|entry|vector|bytes|one label"
 )
 _EACH = "class|document|second|minute|method|label|file|part|page|line|model|word"
 
 # What to avoid, as a regular expression, and what to write instead.
 PHRASES: dict[str, str] = {
     rf"\b({_THINGS}) a ({_EACH})\b(?! has)": '"per", as in "labels per class"',
-    r"\bone label a (class|document)\b": '"one label per document"',
     r"[\d}] an? (class|document|second)\b": '"per", as in "500 per class"',
     r"\bhow right\b": "accuracy",
     r"\bwhatever is random\b": "random seed",

@@ -130,6 +130,9 @@ def test_labels_of_another_length_are_named_where_they_were_given():
         pair = {where: (texts, LABELS[:3])}
         with pytest.raises(DataError, match=rf"^{where}\[1\] must hold one label for"):
             TextClassifier("softmax").fit(texts, LABELS, **pair)
+        pair = {where: (texts, [*LABELS[:-1], ""])}
+        with pytest.raises(DataError, match=rf"^{where}\[1\], row 11: .* not blank"):
+            TextClassifier("softmax").fit(texts, LABELS, **pair)
 
 
 def test_one_document_is_counted_in_the_singular():

@@ -243,7 +243,7 @@ def as_target(
         )
     if not _may_be_special(values) and multi_label is not True:
         if not plain or values.dtype.kind == "U":
-            _require_lasting(list(values), range(n_documents))
+            _require_lasting(list(values), range(n_documents), name)
         return Target(np.arange(n_documents), np.asarray(values), n_documents, False)
     present = [i for i, value in enumerate(values) if not is_missing(value)]
     if not present:
@@ -270,22 +270,22 @@ def as_target(
         )
     rows = np.asarray(present, dtype=np.int64)
     if not multi_label:
-        return Target(rows, _labels(known, present), n_documents, False)
+        return Target(rows, _labels(known, present, name), n_documents, False)
     each = [(i, label) for i in present for label in values[i]]
-    _labels([label for _, label in each], [i for i, _ in each])
+    _labels([label for _, label in each], [i for i, _ in each], name)
     several = object_array([tuple(sorted({*labels})) for labels in known])
     return Target(rows, several, n_documents, True)
 
 
-def _require_lasting(labels: list[Any], rows: Sequence[int]) -> None:
+def _require_lasting(labels: list[Any], rows: Sequence[int], name: str) -> None:
     """Raise for labels that numpy would change, or a file could not hold."""
     try:
         distinct = set(labels)
     except TypeError:
         odd = next((i for i, v in enumerate(labels) if not isinstance(v, Hashable)), 0)
         raise DataError(
-            f"y, row {rows[odd]}: expected labels that are texts, numbers or booleans, "
-            f"got {labels[odd]!r}."
+            f"{name}, row {rows[odd]}: expected labels that are texts, numbers or "
+            f"booleans, got {labels[odd]!r}."
         ) from None
     for label in distinct:
         if isinstance(label, str) and "\0" in label:
@@ -297,7 +297,7 @@ def _require_lasting(labels: list[Any], rows: Sequence[int]) -> None:
         else:
             continue
         row = rows[labels.index(label)]
-        raise DataError(f"y, row {row}: expected labels {what}, got {label!r}.")
+        raise DataError(f"{name}, row {row}: expected labels {what}, got {label!r}.")
 
 
 def _may_be_special(values: Any) -> bool:
@@ -335,21 +335,21 @@ def _as_list(y: Any) -> list[Any]:
     return as_list(y, "y")
 
 
-def _labels(values: list[Any], rows: list[int]) -> Labels:
-    _require_lasting(values, rows)
+def _labels(values: list[Any], rows: list[int], name: str) -> Labels:
+    _require_lasting(values, rows, name)
     kinds = {str if isinstance(v, str) else type(v) for v in values}
     # True equals 1: among numbers it would be one of them.
     numbers, booleans = {int, float, np.int64, np.float64}, {bool, np.bool_}
     if len(kinds) > 1 and not (kinds <= numbers or kinds <= booleans):
         odd = next(i for i, v in enumerate(values) if type(v) is not type(values[0]))
         raise DataError(
-            f"y, row {rows[odd]}: label {values[odd]!r} is of another type than "
+            f"{name}, row {rows[odd]}: label {values[odd]!r} is of another type than "
             f"{values[0]!r}; use one type."
         )
     labels = np.asarray(values)
     if labels.ndim != 1 or labels.dtype.kind not in "biufUO":
         raise DataError(
-            f"y must hold texts, numbers or booleans as labels, got {values[0]!r}."
+            f"{name} must hold texts, numbers or booleans as labels, got {values[0]!r}."
         )
     return labels
 

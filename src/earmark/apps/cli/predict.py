@@ -150,8 +150,9 @@ def _all_records(
         copies = _copies(batch, rows.id_column, rows.with_text)
         answers = _answers(classifier, batch, decision, rows.explain)
         best = _likeliest(decision, rows.top_k, rows.are_lines)
-        for copied, answer, scores in zip(copies, answers, best, strict=True):
-            if not totals:  # before anything is written
+        records = zip(copies, answers, best, strict=True)
+        for place, (copied, answer, scores) in enumerate(records):
+            if not totals and place == 0:  # before anything is written
                 _refuse_clashes(rows, batch, {*answer, *scores})
             yield copied | answer | scores
         foreign = int(decision.foreign.sum())
