@@ -1,5 +1,6 @@
 """What a filter keeps, in files, in datatrove's interface and in map_batches."""
 
+import errno
 import gzip
 import importlib.util
 import json
@@ -167,3 +168,19 @@ def test_parts_whose_results_would_have_one_name_are_refused(model, tmp_path):
         (data / name).write_bytes(gzip.compress(line) if name[-1] == "z" else line)
     with pytest.raises(DataError, match=r"same name as those of .*a\.jsonl"):
         filter_parts(TextFilter(model, "good", 0.5), data, tmp_path / "out")
+
+
+def test_a_full_disk_is_not_taken_for_a_damaged_part(model, tmp_path, monkeypatch):
+    data = write_parquet(tmp_path / "in", TEXTS)
+
+    def full(self, batch):
+        raise OSError(errno.ENOSPC, "Error writing bytes to file")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_batch", full)
+    with pytest.raises(OSError, match="writing bytes") as caught:
+        filter_parts(TextFilter(model, "good"), data, tmp_path / "out", skip_bad=True)
+    assert caught.value.filename == str(tmp_path / "out" / "p0.parquet")
+    monkeypatch.undo()
+    (data / "p0.parquet").write_bytes(b"PAR1" + bytes(80) + b"PAR1")
+    with pytest.raises(DataError, match=r"p0\.parquet: the Parquet file cannot"):
+        filter_parts(TextFilter(model, "good"), data, tmp_path / "out", text="text")

@@ -410,6 +410,8 @@ class _Filter:
                     if some.num_rows:
                         writer.write_batch(some)
         except (arrow.ArrowException, OSError) as error:
+            if isinstance(error, OSError) and error.errno:  # a disk, not a file
+                raise
             raise DataError(
                 f"{part.name}: the Parquet file cannot be read ({error}); it is cut "
                 "off or damaged: get it again, or move it away."
