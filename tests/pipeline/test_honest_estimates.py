@@ -3,9 +3,14 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
 
 from earmark import TextClassifier
+from earmark.decision import AbstainingClassifier
+from earmark.features import WordCounter
+from earmark.models import MultinomialNaiveBayes
 from earmark.models.registry import MODELS
 
 WORDS = np.array([f"word{i}" for i in range(400)])
@@ -106,3 +111,71 @@ def test_answers_that_were_all_right_are_not_certainty(model):
     assert (classifier.predict(texts) == y).all()
     assert classifier.predict_proba(texts).max() < 0.9999
     assert classifier.predict_proba([""]).max() < 0.9
+
+
+# -- what is judged without itself, is judged by one rule for every use ---------------
+
+
+def test_a_learned_confidence_does_not_see_copies_either(rng, monkeypatch):
+    texts = [" ".join(rng.choice(WORDS, 12)) for _ in range(60)] * 3
+    y = rng.choice(["a", "b"], 60).tolist() * 3
+    shares = []
+
+    def noted(features, certainty, correct, seed):
+        shares.append((len(correct), correct.mean()))
+
+    monkeypatch.setattr("earmark.decision.evidence.learn_confidence", noted)
+    model = TextClassifier("multinomial", max_error=0.4, learn_confidence=True)
+    model.fit(texts, y)
+    assert shares == [(60, model.evidence_.accuracy)]
+    assert model.evidence_.accuracy < 0.75
+
+
+def one_class_of_copies(rng):
+    texts, y = documents(rng, 20, 1)
+    return [*texts, *["alpha beta gamma delta"] * 6], [*y, *["copies"] * 6]
+
+
+def test_a_class_of_copies_does_not_stop_a_learned_confidence(rng):
+    texts, y = one_class_of_copies(rng)
+    settings = {"max_error": 0.3, "learn_confidence": True}
+    model = TextClassifier("svm", random_state=0, **settings).fit(texts, y)
+    assert model.learned_confidence_ is None
+    X = WordCounter().fit_transform(texts)
+    model = AbstainingClassifier(
+        LogisticRegression(), method="cross_validated", **settings
+    ).fit(X, y)
+    assert model.learned_confidence_ is None
+
+
+def test_weights_count_for_leave_one_out_in_both_classifiers(rng):
+    texts, y = documents(rng, 60)
+    weight = np.full(60, 0.25)
+    X = WordCounter().fit_transform(texts)
+    inner = AbstainingClassifier(
+        MultinomialNaiveBayes(), method="leave_one_out", max_error=0.5
+    ).fit(X, y, sample_weight=weight)
+    outer = TextClassifier("multinomial", max_error=0.5)
+    outer.fit(texts, y, sample_weight=weight)
+    assert_array_equal(inner.evidence_.correct, outer.evidence_.correct)
+    assert_allclose(inner.evidence_.certainty, outer.evidence_.certainty)
+
+
+def test_a_class_with_one_document_of_weight_is_judged_in_both_classifiers(rng):
+    texts, y = documents(rng, 40, 2)
+    weight = np.where(y == y[0], 1.0, 0.0)
+    weight[np.flatnonzero(weight == 0)[0]] = 1.0
+    outer = TextClassifier("svm", max_error=0.5, random_state=0)
+    outer.fit(texts, y, sample_weight=weight)
+    inner = AbstainingClassifier(
+        SVC(kernel="linear"), method="cross_validated", max_error=0.5
+    ).fit(WordCounter().fit_transform(texts), y, sample_weight=weight)
+    assert len(outer.evidence_) == len(inner.evidence_) == 40
+
+
+def test_blocks_that_fit_in_memory_change_no_answer(rng, monkeypatch):
+    texts, y = documents(rng, 60)
+    whole = TextClassifier("multinomial", max_error=0.5).fit(texts, y)
+    monkeypatch.setattr("earmark.decision.evidence._MOST_SCORES", 28)
+    some = TextClassifier("multinomial", max_error=0.5).fit(texts, y)
+    assert_array_equal(some.evidence_.certainty, whole.evidence_.certainty)

@@ -460,7 +460,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         self, X: DocumentsLike, y: LabelsLike, rows: IntVector | None, exact: bool
     ) -> Training:
         """Documents that the estimator was fitted on; ``rows`` of what fit got."""
-        labels = listed(y)
+        labels, weight = listed(y), self._fit_params.of(rows).get("sample_weight")
 
         def fitted(train: IntVector) -> Estimator:
             known = train if rows is None else rows[train]
@@ -468,10 +468,12 @@ class AbstainingClassifier(Promising, WrappingClassifier):
 
         def left_out(some: IntVector) -> FloatMatrix:
             known = take(X, some), take(labels, some)
-            return np.asarray(self.estimator_.leave_one_out(*known), dtype=np.float64)
+            weighted = {} if weight is None else {"sample_weight": weight[some]}
+            left = self.estimator_.leave_one_out(*known, **weighted)
+            return np.asarray(left, dtype=np.float64)
 
         seed, judged = seed_of(self.random_state), left_out if exact else None
-        return Training(X, labels, fitted, judged, n_folds=self.cv, seed=seed)
+        return Training(X, labels, fitted, judged, False, self.cv, seed, weight)
 
     def _estimate(self, X: DocumentsLike, y: LabelsLike) -> None:
         """Estimated thresholds: every document is fitted on, and scored without."""

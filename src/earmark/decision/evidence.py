@@ -52,7 +52,6 @@ from earmark.typing import (
     FloatMatrix,
     FloatVector,
     IntVector,
-    Label,
     Labels,
     LabelsLike,
 )
@@ -231,27 +230,23 @@ class Training:
     """Whether ``left_out`` leaves copies of a document out with it."""
     n_folds: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5
     seed: int = 0
+    weight: FloatVector | None = None
+    """Of each document; one without takes no part in fitting."""
 
     def evidence(self, judge: Judge) -> Evidence:
         """An estimate: copies of each other are judged once, by the first of them."""
-        # No model has seen a member of the group that it judges. Exact leave-one-out
-        # serves documents without copies, or all if it leaves copies out together.
         groups = group_copies(self.X)
-        first = groups.first
-        judged = np.zeros(len(groups.group), dtype=bool)
-        judged[first] = True
-        parts: list[Evidence] = []
-        if self.left_out is not None:
-            size = np.bincount(groups.group)[groups.group[first]]
-            alone = first if self.leaves_groups_out else first[size == 1]
-            if len(alone):
-                parts.append(self._one_by_one(judge, alone))
-            judged[alone] = False
-        if judged.any():
-            for train, fold in self._folds(groups):
-                test = fold[judged[fold]]
-                if len(test):
-                    parts.append(self._in_fold(judge, train, test))
+        parts = []
+        for rows, known in self._left_out(groups, len(judge.classes)):
+            X, y = take(self.X, rows), take(self.y, rows)
+            if known is None:  # nothing can be fitted: the answers count as wrong
+                wrong = np.zeros(len(rows), dtype=bool)
+                parts.append(Evidence(np.full(len(rows), -np.inf), wrong))
+            elif isinstance(known, np.ndarray):
+                scores = Scores.from_log_proba(known)
+                parts.append(judge.of_best(scores, judge.classes, X, y))
+            else:
+                parts.append(judge.evidence(known, X, y))
         evidence = _joined(parts)
         evidence.n_copies = len(groups.group) - groups.n_groups
         return evidence
@@ -263,49 +258,55 @@ class Training:
         names = as_labels(classes)
         truth = index_of(as_labels(self.y), names)
         sizes = np.bincount(truth, minlength=len(names))
-        log_proba = self._log_proba(names)
-        known = np.flatnonzero(log_proba.max(axis=1) > -np.inf)
-        scores = Scores.from_log_proba(log_proba[known])
-        lengths = document_lengths(take(self.X, known))
+        log_proba = np.full((len(truth), len(names)), -np.inf)
+        for rows, known in self._left_out(group_copies(self.X), len(names)):
+            if isinstance(known, np.ndarray):
+                log_proba[rows] = known
+            elif known is not None:
+                columns = index_of(as_labels(known.classes_), names)
+                seen = log_probabilities(known, take(self.X, rows))
+                log_proba[np.ix_(rows, columns)] = seen
+        judged = np.flatnonzero(log_proba.max(axis=1) > -np.inf)
+        scores = Scores.from_log_proba(log_proba[judged])
+        lengths = document_lengths(take(self.X, judged))
         features = confidence_features(scores, sizes, lengths)
-        right = scores.choice == truth[known]
+        right = scores.choice == truth[judged]
         return learn_confidence(features, scores.certainty, right, self.seed), sizes
 
-    def _log_proba(self, names: Sequence[Label]) -> FloatMatrix:
-        """Of each document by a model without it; -inf where it was not judged."""
-        n_documents = n_rows(self.X)
-        if self.left_out is not None:
-            return self.left_out(np.arange(n_documents))
-        log_proba = np.full((n_documents, len(names)), -np.inf)
-        for train, test in self._folds(group_copies(self.X)):
-            model = self.fitted(train)
-            columns = index_of(as_labels(model.classes_), names)
-            seen = log_probabilities(model, take(self.X, test))
-            log_proba[np.ix_(test, columns)] = seen
-        return log_proba
+    def _left_out(
+        self, groups: DuplicateGroups, n_classes: int
+    ) -> Iterator[tuple[IntVector, Any]]:
+        """Rows that do not repeat each other, and what judges them.
 
-    def _folds(self, groups: DuplicateGroups) -> Iterator[tuple[IntVector, IntVector]]:
-        return stratified_folds(_strata(self.y), self.n_folds, self.seed, groups.group)
-
-    def _one_by_one(self, judge: Judge, rows: IntVector) -> Evidence:
-        """So many at a time as memory allows."""
-        assert self.left_out is not None
-        step = max(1, _MOST_SCORES // len(judge.classes))
-        blocks = np.split(rows, range(step, len(rows), step))
-        log_proba = np.concatenate([self.left_out(some) for some in blocks])
-        if self.leaves_groups_out:
+        Log probabilities by exact leave-one-out, or a model that saw no copy of the
+        rows; None: nothing could be fitted.
+        """
+        # Exact leave-one-out serves documents without copies, or all if it leaves
+        # copies out together.
+        first, left_out = groups.first, self.left_out
+        is_due = np.zeros(len(groups.group), dtype=bool)
+        is_due[first] = True
+        size = np.bincount(groups.group)[groups.group[first]]
+        alone = first if self.leaves_groups_out else first[size == 1]
+        if left_out is not None and len(alone):
+            is_due[alone] = False
+            step = max(1, _MOST_SCORES // n_classes)  # as many as memory allows
+            blocks = np.split(alone, range(step, len(alone), step))
+            log_proba = np.concatenate([left_out(some) for some in blocks])
             known = log_proba.max(axis=1) > -np.inf
-            rows, log_proba = rows[known], log_proba[known]
-        scores, y = Scores.from_log_proba(log_proba), take(self.y, rows)
-        return judge.of_best(scores, judge.classes, take(self.X, rows), y)
-
-    def _in_fold(self, judge: Judge, train: IntVector, test: IntVector) -> Evidence:
-        if not judge.multi_label and len(set(as_labels(take(self.y, train)))) < 2:
-            # Nothing can be fitted: the answers count as wrong.
-            wrong = np.zeros(len(test), dtype=bool)
-            return Evidence(np.full(len(test), -np.inf), wrong)
-        model = self.fitted(train)
-        return judge.evidence(model, take(self.X, test), take(self.y, test))
+            known |= not self.leaves_groups_out
+            yield alone[known], log_proba[known]
+        if not is_due.any():
+            return
+        several, strata = is_multi_label(self.y), _strata(self.y)
+        folds = stratified_folds(strata, self.n_folds, self.seed, groups.group)
+        for train, fold in folds:
+            test = fold[is_due[fold]]
+            if self.weight is not None:
+                train = train[self.weight[train] > 0]
+            if len(test):
+                enough = several or len(np.unique(strata[train])) > 1
+                yield test, self.fitted(train) if enough else None
 
 
 def _joined(parts: Sequence[Evidence]) -> Evidence:

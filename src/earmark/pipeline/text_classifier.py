@@ -421,14 +421,13 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         options = self._options(self.classes_.tolist())
 
         def fitted(rows: IntVector) -> Engine:
-            rows = rows if weight is None else rows[weight[rows] > 0]
             known = None if weight is None else weight[rows]
             engine = build_engine(name, features, options, self.is_multi_label_)
             return engine.fit(take(texts, rows), y[rows], More(known, pool))
 
         left_out = self.engine_.left_out(texts, y, weight)
         together = isinstance(self.engine_, SemiEngine)
-        return Training(texts, y, fitted, left_out, leaves_groups_out=together)
+        return Training(texts, y, fitted, left_out, together, weight=weight)
 
     def _judge(self) -> Judge:
         return Judge(self.classes_, self.is_multi_label_, ranked=self._ranked)
