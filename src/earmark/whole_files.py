@@ -1,4 +1,4 @@
-"""Files that are whole or not there, lock files, and where caches lie.
+"""Files that are whole or not there, rows as bytes, lock files, and where caches lie.
 
 A file is written atomically: temporary file, fsync, rename, fsync folder.
 
@@ -10,8 +10,11 @@ at the same time do not remove each other's.
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
 import hashlib
+import io
+import json
 import os
 import secrets
 import stat
@@ -148,6 +151,20 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def json_line(row: object) -> bytes:
+    """A row as a line of JSON; values that JSON does not have become texts."""
+    line = json.dumps(row, ensure_ascii=False, default=str) + "\n"
+    # A lone surrogate has no UTF-8; JSON has an escape for it, spelled the same.
+    return line.encode("utf-8", errors="backslashreplace")
+
+
+def csv_line(cells: Iterable[object]) -> bytes:
+    """A row as a line of csv; NULs and lone surrogates, no text there, become "?"."""
+    line = io.StringIO(newline="")
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue().replace("\0", "?").encode("utf-8", errors="replace")
 
 
 @contextlib.contextmanager

@@ -1,7 +1,9 @@
 """The command line: what it prints, writes and returns."""
 
 import csv
+import datetime
 import json
+import os
 import re
 import subprocess
 import sys
@@ -467,3 +469,58 @@ def test_train_warns_of_copies(data, tmp_path):
     assert status == 0
     assert "20 labelled documents are near-duplicates of others" in warned
     assert "on 4 left-out training documents" in told
+
+
+ODD = "a good \ud800 schöner dog"  # JSON has an escape for it, UTF-8 has not
+
+
+@pytest.mark.parametrize(
+    ("out", "flags"),
+    [("o.jsonl", []), ("o.csv", []), ("-", []), ("-", ["--json"])],
+)
+def test_texts_without_utf_8_are_labelled_and_copied(model, tmp_path, out, flags):
+    data = tmp_path / "odd.jsonl"
+    data.write_text(json.dumps({"text": ODD}) + "\n")
+    place = out if out == "-" else tmp_path / out
+    status, text, _ = run("predict", model, data, "-o", place, "--with-text", *flags)
+    assert status == 0
+    text = text if out == "-" else place.read_bytes().decode()
+    if flags or out == "o.jsonl":
+        assert json.loads(text)["text"] == ODD
+    else:
+        (row,) = csv.DictReader(text.splitlines())
+        assert row["text"] == ODD.replace("\ud800", "?")
+
+
+def test_a_column_of_days_is_copied_into_json(model, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    day = datetime.date(2024, 5, 1)
+    parquet.write_table(
+        pa.table({"text": ["a dog"], "day": [day]}), tmp_path / "d.parquet"
+    )
+    options = ("--keep", "day", "--json")
+    status, text, _ = run("predict", model, tmp_path / "d.parquet", *options)
+    assert status == 0
+    assert json.loads(text)["day"] == "2024-05-01"
+
+
+def test_a_locale_without_umlauts_does_not_matter(model, tmp_path):
+    data, out = tmp_path / "odd.jsonl", tmp_path / "out"
+    data.write_text(json.dumps({"text": ODD}) + "\n")
+    plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    for command in (
+        ("filter", model, data, "--keep", "animal,vehicle", "--out", out),
+        ("predict", model, data, "--with-text", "--json"),
+        ("explain", model, ODD.replace("\ud800", ""), "--json"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "earmark", *map(str, command)],
+            env=os.environ | plain,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        if command[0] == "predict":
+            assert json.loads(done.stdout)["text"] == ODD
+    assert json.loads((out / "odd.jsonl").read_bytes())["text"] == ODD

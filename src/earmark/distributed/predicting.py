@@ -25,7 +25,7 @@ from earmark.persistence import read_manifest
 from earmark.pipeline import load
 from earmark.pipeline.text_filter import TextFilter
 from earmark.typing import FilePath, FloatMatrix
-from earmark.whole_files import whole_file, write_whole
+from earmark.whole_files import json_line, whole_file, write_whole
 
 _JOB = "_job.json"
 _ROWS = 4096
@@ -419,11 +419,10 @@ class _Filter:
 
     def lines(self, part: Part, target: Path) -> None:
         """Any text format to JSON lines."""
-        with whole_file(target) as temporary, temporary.open("w") as file:
+        with whole_file(target) as temporary, temporary.open("wb") as file:
             for documents in part.documents():
                 left = self.stays(documents.joined())
                 columns = {self.column: left, **documents.columns}
                 rows = zip(*columns.values(), strict=True)
                 for values in compress(rows, ~self.gone):
-                    row = dict(zip(columns, values, strict=True))
-                    file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+                    file.write(json_line(dict(zip(columns, values, strict=True))))

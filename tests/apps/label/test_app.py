@@ -228,8 +228,11 @@ def test_awkward_texts_go_through(tmp_path):
             post(client, "answer", key=f"k{number}", document=shown["document"],
                  labels=["ab"[number % 2]])  # fmt: skip
         assert post(client, "browse", search="script")["total"] == 3
-        assert client.get("/export/labels.jsonl").status_code == 200
-        assert client.get("/export/labels.csv").status_code == 200
+        for kind in ("jsonl", "csv", "parquet"):
+            path = tmp_path / f"labels.{kind}"
+            path.write_bytes(client.get(f"/export/labels.{kind}").content)
+            copies = set(read_documents(path, text="text", label="label").texts)
+            assert ("\ud800 lone" if kind == "jsonl" else "? lone") in copies
 
 
 def test_the_command_exports_without_a_server(tmp_path):

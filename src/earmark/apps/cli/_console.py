@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import shutil
 import sys
@@ -17,6 +16,7 @@ import typer
 
 from earmark import progress
 from earmark.exceptions import EarmarkWarning
+from earmark.whole_files import json_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -72,7 +72,7 @@ def show(
     """
     try:
         if as_json:
-            typer.echo(json.dumps(facts, ensure_ascii=False, default=str))
+            typer.echo(json_line(facts), nl=False)
         elif is_result:
             say(words)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections import Counter
@@ -10,14 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import typer
 
 from earmark.apps.cli import _options as options
 from earmark.apps.cli._console import counting, note, number, show
 from earmark.exceptions import DataError
-from earmark.whole_files import whole_file
+from earmark.whole_files import csv_line, json_line, whole_file
 
 if TYPE_CHECKING:
     from earmark.decision import Decision
@@ -120,13 +119,12 @@ def _label_all(
     with _output(rows.out) as file, counting("labelled", hidden=hidden) as advance:
         records = _all_records(classifier, batches, rows, totals, advance)
         if rows.are_lines:
-            file.writelines(f"{json.dumps(r, ensure_ascii=False)}\n" for r in records)
+            file.writelines(map(json_line, records))
         else:
-            writer = csv.writer(file, lineterminator="\n")
             for place, record in enumerate(records):
                 if place == 0:
-                    writer.writerow(record)
-                writer.writerow(map(_cell, record.values()))
+                    file.write(csv_line(record))
+                file.write(csv_line(map(_cell, record.values())))
     if rows.out != "-":
         note(f"wrote {rows.out}: {number(totals['documents'], 'document')}")
     if totals["unknown"]:
@@ -300,10 +298,10 @@ def _cell(value: Any) -> Any:
 
 
 @contextmanager
-def _output(out: str) -> Iterator[TextIO]:
+def _output(out: str) -> Iterator[BinaryIO]:
     """stdout, a device or pipe, or a file that appears whole when the work is done."""
     if out == "-":
-        yield sys.stdout
+        yield sys.stdout.buffer
         sys.stdout.flush()
         return
     path = Path(out)
@@ -311,7 +309,7 @@ def _output(out: str) -> Iterator[TextIO]:
     try:
         with (
             nullcontext(path) if streams else whole_file(path) as place,
-            place.open("w", encoding="utf-8", newline="") as file,
+            place.open("wb") as file,
         ):
             yield file
     except OSError as error:
@@ -413,7 +411,7 @@ def explain(
             "answer; shown is the label that is likeliest."
         )
     if as_json:
-        typer.echo(json.dumps(explanation.to_dict(), ensure_ascii=False))
+        typer.echo(json_line(explanation.to_dict()), nl=False)
         return
     typer.echo(str(explanation))
     if any(term.labelled is not None for term in explanation.terms):

@@ -25,7 +25,7 @@ from earmark.pipeline import TextClassifier
 from earmark.pipeline.labelling import LabellingLoop
 from earmark.pipeline.labelling.learners import Answers, classes_of
 from earmark.typing import FloatMatrix, JsonObject
-from earmark.whole_files import locked_file
+from earmark.whole_files import csv_line, json_line, locked_file
 
 __all__ = ["EXPORTS", "claim", "export", "fit_model", "open_project", "read_labels"]
 
@@ -201,9 +201,7 @@ def export(session: Session, name: str, *, all_documents: bool = False) -> bytes
         return _csv(_answers(session))
     rows = _rows(session, all_documents)
     if kind == "jsonl":
-        return "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows).encode(
-            "utf-8", "surrogatepass"
-        )
+        return b"".join(map(json_line, rows))
     if kind == "csv":
         return _csv(rows)
     return _parquet(rows)
@@ -273,24 +271,30 @@ def _stamp(entry: Entry) -> str:
 
 
 def _csv(rows: list[JsonObject]) -> bytes:
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(
-        rows[0] if rows else ["row", "label", "by", "person", "at", "note", "text"]
-    )
+    names = ["row", "label", "by", "person", "at", "note", "text"]
+    lines = [csv_line(rows[0] if rows else names)]
     for row in rows:
         label = row["label"]
         cell = json.dumps(label) if isinstance(label, list) else label
-        writer.writerow((row | {"label": cell}).values())
-    return file.getvalue().encode("utf-8", "surrogatepass")
+        lines.append(csv_line((row | {"label": cell}).values()))
+    return b"".join(lines)
 
 
 def _parquet(rows: list[JsonObject]) -> bytes:
     pyarrow = require("pyarrow", "write Parquet files")
     parquet = require("pyarrow.parquet", "write Parquet files")
     file = io.BytesIO()
+    rows = [{k: _encodable(value) for k, value in row.items()} for row in rows]
     parquet.write_table(pyarrow.Table.from_pylist(rows), file)
     return file.getvalue()
+
+
+def _encodable(value: Any) -> Any:
+    """The same value; a lone surrogate, which has no UTF-8, becomes "?"."""
+    if isinstance(value, list):
+        return list(map(_encodable, value))
+    is_text = isinstance(value, str)
+    return value.encode(errors="replace").decode() if is_text else value
 
 
 def fit_model(session: Session) -> TextClassifier:

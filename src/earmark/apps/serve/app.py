@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -24,6 +23,7 @@ from earmark.apps.web.guard import Guard, Limits
 from earmark.apps.web.replies import Refusal, as_json, router, static_files
 from earmark.exceptions import DataError, EarmarkError
 from earmark.typing import JsonObject
+from earmark.whole_files import json_line
 
 __all__ = ["make_app"]
 
@@ -296,8 +296,7 @@ def _check_labels(model: ServedModel, labels: list[Any]) -> None:
 
 def _append(path: Path, rows: list[JsonObject]) -> None:
     """Add lines to a file, on disk when it returns."""
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     with path.open("ab") as file:
-        file.write(text.encode("utf-8", "backslashreplace"))
+        file.write(b"".join(map(json_line, rows)))
         file.flush()
         os.fsync(file.fileno())
