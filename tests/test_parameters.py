@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 import pytest
 
+from earmark.models import HierarchicalBayes, HybridBayes
 from earmark.parameters import (
     AtLeastOne,
     Limits,
@@ -92,3 +93,24 @@ def test_an_array_is_refused_in_our_words(name):
 def test_a_number_that_no_float_can_hold_is_refused():
     with pytest.raises(ValueError, match=r"Child\.rate must be in"):
         check_declared(Child(rate=10**400))
+
+
+COUNTS = np.array([[3, 0, 1], [2, 1, 0], [0, 3, 1], [0, 2, 2]])
+
+
+@pytest.mark.parametrize("kind", [HybridBayes, HierarchicalBayes])
+@pytest.mark.parametrize(
+    "value", [math.inf, True, "0.5", "x", [], [0.5, math.nan], [[0.5]], np.array(["1"])]
+)
+def test_one_number_or_several_are_checked_alike(kind, value):
+    with pytest.raises((TypeError, ValueError), match=f"^{kind.__name__}.alpha must"):
+        kind(alpha=value).fit(COUNTS, [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("kind", [HybridBayes, HierarchicalBayes])
+@pytest.mark.parametrize(
+    "value", [1, 0.5, np.float32(0.5), np.array(0.5), np.array([0.5, 1]), (0.5,)]
+)
+def test_one_number_or_several_may_be_an_array(kind, value):
+    model = kind(alpha=value).fit(COUNTS, [0, 0, 1, 1])
+    assert np.isfinite(model.predict_proba(COUNTS)).all()

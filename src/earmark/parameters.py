@@ -11,7 +11,7 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import Field, dataclass, field
 from functools import cache, wraps
 from inspect import get_annotations
@@ -84,7 +84,31 @@ def require_number(
     owner: object, name: str, limits: Limits, *, whole: bool = False
 ) -> None:
     """Raise unless ``getattr(owner, name)`` is a number within the limits."""
-    value, where = getattr(owner, name), f"{type(owner).__name__}.{name}"
+    _check_number(f"{type(owner).__name__}.{name}", getattr(owner, name), limits, whole)
+
+
+def require_each(
+    owner: object, name: str, limits: Limits, *, whole: bool = False
+) -> None:
+    """Raise unless a parameter is a number within the limits, or several such."""
+    values, where = as_list(getattr(owner, name)), f"{type(owner).__name__}.{name}"
+    if not values:
+        raise ValueError(f"{where} must hold at least one value, got none.")
+    for value in values:
+        _check_number(where, value, limits._replace(hint="or several such"), whole)
+
+
+def as_list(value: Any) -> list[Any]:
+    """A parameter that may hold one value or several, as a list."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    return list(value) if several else [value]
+
+
+def _check_number(where: str, value: Any, limits: Limits, whole: bool) -> None:
+    if isinstance(value, np.generic):  # a float32 does not compare with large numbers
+        value = value.item()
     kind: Any = Integral if whole else Real
     tail = f"; {limits.hint}" if limits.hint else ""
     if isinstance(value, bool) or not isinstance(value, kind):

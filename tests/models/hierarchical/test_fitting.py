@@ -285,11 +285,11 @@ def test_documents_without_tokens_get_the_prior():
 @pytest.mark.parametrize(
     ("setting", "error", "match"),
     [
-        ({"n_hidden": 0}, ValueError, "n_hidden must be a whole number >= 1, got 0"),
+        ({"n_hidden": 0}, ValueError, "n_hidden must be >= 1, got 0; or several"),
         ({"n_hidden": [2, 1.5]}, TypeError, "n_hidden must be a whole number"),
         ({"n_hidden": []}, ValueError, "n_hidden must hold at least one value"),
-        ({"alpha": -1}, ValueError, "alpha must be a number >= 0, got -1"),
-        ({"alpha": "much"}, TypeError, "alpha must be a number >= 0, or a list"),
+        ({"alpha": -1}, ValueError, r"alpha must be in \[0, inf\), got -1"),
+        ({"alpha": "much"}, TypeError, "alpha must be a number, got 'much'"),
         ({"em": "medium"}, ValueError, "em must be one of 'soft', 'hard'"),
         ({"n_restarts": 0}, ValueError, "n_restarts must be >= 1"),
         ({"drop_after": 0}, ValueError, "drop_after must be >= 1"),

@@ -22,6 +22,7 @@ from earmark.models.hierarchical.nodes import (
     NodeProblem,
 )
 from earmark.models.progress import fit_progress
+from earmark.parameters import as_list
 from earmark.typing import (
     BoolVector,
     Estimator,
@@ -213,28 +214,6 @@ class Search:
         last[~survives] = -np.inf
         quota = max(1, int(np.floor(self.settings.keep * len(survives))))
         return np.argsort(-last, kind="stable")[:quota]
-
-
-def as_list(value: Any) -> list[Any]:
-    """A parameter that may hold one value or several, as a list."""
-    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
-        return list(value)
-    return [value]
-
-
-def require_each(model: Estimator, name: str, kind: Any, low: int, rule: str) -> None:
-    """Raise unless a parameter is such a number, or a list of such."""
-    values = as_list(getattr(model, name))
-    where = f"{type(model).__name__}.{name}"
-    if not values:
-        raise ValueError(f"{where} must hold at least one value, got an empty list.")
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, kind):
-            raise TypeError(
-                f"{where} must be {rule}, or a list of such, got {value!r}."
-            )
-        if not low <= value < float("inf"):
-            raise ValueError(f"{where} must be {rule}, got {value!r}.")
 
 
 @dataclass(frozen=True)

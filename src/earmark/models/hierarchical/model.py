@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -20,7 +19,7 @@ from earmark.models.base import (
     linear_parts,
     require_weighted,
 )
-from earmark.models.hierarchical.fitting import Fit, TrainingData, require_each
+from earmark.models.hierarchical.fitting import Fit, TrainingData
 from earmark.models.hierarchical.nodes import node_densities
 from earmark.models.naive_bayes.gaussian import log_densities
 from earmark.models.progress import CallbackSupportMixin, with_callbacks
@@ -33,6 +32,7 @@ from earmark.parameters import (
     PositiveShare,
     Verbosity,
     random_state_of,
+    require_each,
     with_parameters,
 )
 from earmark.statistics.class_statistics import label_positions
@@ -418,8 +418,8 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        require_each(self, "n_hidden", Integral, 1, "a whole number >= 1")
-        require_each(self, "alpha", Real, 0, "a number >= 0")
+        require_each(self, "n_hidden", Limits(1), whole=True)
+        require_each(self, "alpha", Limits(0))
         if self.event_model == "gaussian" and self.posterior == "product_of_sums":
             raise ValueError(
                 "HierarchicalBayes.posterior must be 'sum_of_products' for Gaussian "

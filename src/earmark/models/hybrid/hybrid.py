@@ -30,7 +30,14 @@ from earmark.models.hybrid.regions import (
     region_scores,
     summed_rows,
 )
-from earmark.parameters import NotNegative, given_to_fit, with_parameters
+from earmark.parameters import (
+    Limits,
+    NotNegative,
+    as_list,
+    given_to_fit,
+    require_each,
+    with_parameters,
+)
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -274,17 +281,11 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._alphas()
+        require_each(self, "alpha", Limits(0, open_low=True))
 
     def _alphas(self) -> list[float]:
         """The values of alpha to try, in the order given."""
-        values = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
-        if values.ndim != 1 or not len(values) or not (values > 0).all():
-            raise ValueError(
-                "HybridBayes.alpha must be > 0, or several such values, got "
-                f"{self.alpha!r}."
-            )
-        return list(values.tolist())
+        return list(map(float, as_list(self.alpha)))
 
     def _empty_statistics(self, classes: Labels, n_features: int) -> RegionStatistics:
         columns, blocks = [np.arange(n_features)], self.blocks_
