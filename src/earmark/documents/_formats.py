@@ -247,9 +247,9 @@ def json_tables(
         head = source.head()
         lines = chain(head, source.lines)
         if head and head[-1].lstrip().startswith("["):
-            batches: Iterable[Numbered] = _array(source, lines, options)
+            batches = _array(source, lines, options)
         else:
-            batches = iter(_JsonLines(source, lines, options).batch, ([], []))
+            batches = _json_lines(source, lines, options)
         yield from _tables(source.name, batches, request)
 
 
@@ -383,72 +383,61 @@ def _tables(
         first_row += len(batch)
 
 
-class _JsonLines:
-    """The objects of one file, read in batches and counted."""
+def _json_lines(
+    source: TextSource, lines: Iterable[str], options: ReadOptions
+) -> Iterator[Numbered]:
+    """Batches of objects and their lines; blank lines are passed over."""
+    counted, n_before, line = source.bytes, 0, 0
+    records: list[Record] = []
+    numbers: list[int] = []
+    stop = counted.count + options.batch_bytes
+    try:
+        for line, text in enumerate(lines, start=1):
+            try:
+                record, end = _decode(text)
+                clean = type(record) is dict and len(text) - end < 2
+            except (ValueError, RecursionError):
+                clean = False
+            if not clean:
+                if text.isspace():
+                    continue
+                row = n_before + len(records) + 1
+                record = _carefully(text, source.name, row, line)
+            records.append(record)
+            numbers.append(line)
+            if len(records) == options.batch_size or counted.count > stop:
+                yield records, numbers
+                n_before, records, numbers = n_before + len(records), [], []
+                stop = counted.count + options.batch_bytes
+    except UnicodeDecodeError as error:
+        raise source.undecodable(error, line) from error
+    if records:
+        yield records, numbers
 
-    def __init__(
-        self, source: TextSource, lines: Iterator[str], options: ReadOptions
-    ) -> None:
-        self.source, self.lines, self.options = source, lines, options
-        self.count = self.line = 0
 
-    def batch(self) -> tuple[list[Record], list[int]]:
-        """The next objects and their lines; blank lines are passed over."""
-        size, counted = self.options.batch_size, self.source.bytes
-        stop = counted.count + self.options.batch_bytes
-        records: list[Record] = []
-        lines: list[int] = []
-        line = self.line
-        try:
-            for text in self.lines:
-                line += 1
-                try:
-                    record, end = _decode(text)
-                    clean = type(record) is dict and len(text) - end < 2
-                except (ValueError, RecursionError):
-                    clean = False
-                if not clean:
-                    if text.isspace():
-                        continue
-                    record = self._carefully(text, len(records), line)
-                records.append(record)
-                lines.append(line)
-                if len(records) == size or counted.count > stop:
-                    break
-        except UnicodeDecodeError as error:
-            raise self.source.undecodable(error, line) from error
-        self.line = line
-        self.count += len(records)
-        return records, lines
+def _carefully(text: str, source: str, row: int, line: int) -> Record:
+    """Decode a line that the quick way refused, or say what is wrong with it."""
 
-    def _carefully(self, text: str, n_before: int, line: int) -> Record:
-        """Decode a line that the quick way refused, or say what is wrong with it."""
-        row = self.count + n_before + 1
+    def wrong(what: str) -> DataError:
+        expected = f"expected one JSON object on the line, {what}."
+        return fault(source, expected, row=row, line=line)
 
-        def wrong(what: str) -> DataError:
-            return fault(
-                self.source.name,
-                f"expected one JSON object on the line, {what}.",
-                row=row,
-                line=line,
-            )
-
-        try:
-            record = _json.decode(text)
-        except json.JSONDecodeError as error:
-            raise wrong(
-                f"got broken JSON at character {error.pos + 1} ({error.msg}); "
-                f"correct or remove the line"
-            ) from error
-        except RecursionError as error:
-            raise wrong("got one nested too deeply; remove the line") from error
-        except DataError as error:
-            raise wrong(f"got {error}; remove one of the two") from None
-        except ValueError as error:
-            raise wrong(f"got one that Python cannot hold ({error})") from error
-        if not isinstance(record, dict):
-            raise wrong(f'got {described(record)}; write {{"text": ...}}')
-        return record
+    try:
+        record = _json.decode(text)
+    except json.JSONDecodeError as error:
+        raise wrong(
+            f"got broken JSON at character {error.pos + 1} ({error.msg}); "
+            f"correct or remove the line"
+        ) from error
+    except RecursionError as error:
+        raise wrong("got one nested too deeply; remove the line") from error
+    except DataError as error:
+        raise wrong(f"got {error}; remove one of the two") from None
+    except ValueError as error:
+        raise wrong(f"got one that Python cannot hold ({error})") from error
+    if not isinstance(record, dict):
+        raise wrong(f'got {described(record)}; write {{"text": ...}}')
+    return record
 
 
 def _plan(
