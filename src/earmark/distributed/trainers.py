@@ -347,27 +347,17 @@ def _slope(
     return at.curve(rows.X, weight, along)
 
 
-@dataclass
-class PartSums:
-    """What the optimum is found by: one pass over the parts for each sum."""
-
-    data: PartedRows
-
-    def slope(self, at: Point, along: Point | None = None) -> Slope:
-        """Loss and gradient of all documents, or how the gradient changes."""
-        factor = self.data.class_weight
-        slope: Slope = self.data.sum("slope", _slope, at, along, factor)
-        return slope
-
-    curve = slope
-
-
 def fit_softmax(model: SoftmaxRegression, data: PartedRows) -> None:
     """The exact optimum that ``solver="dual"`` approaches in memory."""
     docs = data.docs.astype(np.float64)
     factor = data.class_weight
     total = float(docs.sum() if factor is None else docs @ factor)
-    model.fit_sums(data.classes, data.n_features, total, PartSums(data))
+
+    def sums(at: Point, along: Point | None) -> Slope:
+        slope: Slope = data.sum("slope", _slope, at, along, factor)
+        return slope
+
+    model.fit_sums(data.classes, data.n_features, total, sums)
 
 
 # -- training -----------------------------------------------------------------------

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, Protocol, Self
+from typing import Literal, Self
 
 import numpy as np
 import scipy
@@ -396,14 +396,9 @@ class Point:
         return Slope(0.0, np.asarray(X.T @ bent), bent.sum(axis=0))
 
 
-class DocumentSums(Protocol):
-    """Sums over all documents, wherever they are."""
-
-    def slope(self, at: Point) -> Slope:
-        """Loss and gradient."""
-
-    def curve(self, at: Point, along: Point) -> Slope:
-        """Change of the gradient."""
+# From weights to loss and gradient over all documents, wherever they are; along a
+# direction in them, to the change of the gradient.
+DocumentSums = Callable[[Point, Point | None], Slope]
 
 
 @dataclass
@@ -428,7 +423,7 @@ class _Objective:
     def value(self, values: FloatVector) -> tuple[float, FloatVector]:
         """Value and gradient: one pass over the documents."""
         at = self.point(values)
-        slope = self.sums.slope(at)
+        slope = self.sums(at, None)
         square = float(np.vdot(at.weights, at.weights))
         self.trace.append(slope.loss / self.total + 0.5 * self.penalty * square)
         return self.trace[-1], self._joined(slope, at)
@@ -436,7 +431,7 @@ class _Objective:
     def curve(self, values: FloatVector, along: FloatVector) -> FloatVector:
         """Second derivative times a direction: one pass over the documents."""
         there = self.point(along)
-        return self._joined(self.sums.curve(self.point(values), there), there)
+        return self._joined(self.sums(self.point(values), there), there)
 
     def _joined(self, slope: Slope, at: Point) -> FloatVector:
         gradient = slope.weights / self.total + self.penalty * at.weights
