@@ -56,8 +56,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 @contextlib.contextmanager
 def _replacing(path: str | os.PathLike[str]) -> Iterator[tuple[int, Path]]:
     """Descriptor and name of the temporary file; a link is written through."""
-    target = Path(os.path.realpath(path))
-    _check_target(target)
+    target = check_target(path)
     _remove_leftovers(target)
     descriptor, temporary = _create(target)
     try:
@@ -79,8 +78,9 @@ def _replacing(path: str | os.PathLike[str]) -> Iterator[tuple[int, Path]]:
     _sync_folder(target.parent)
 
 
-def _check_target(target: Path) -> None:
-    """Raise the plain error for a target that cannot be written."""
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """The file to be written, behind links; a plain OSError if that cannot be done."""
+    target = Path(os.path.realpath(path))
     folder, special = target.parent, target.exists() and not target.is_file()
     no_folder = "the folder of this file does not exist; create it first"
     closed = "no permission to create files in the folder of this file"
@@ -93,6 +93,7 @@ def _check_target(target: Path) -> None:
     ):
         if is_so:
             raise OSError(number, words, str(target))
+    return target
 
 
 def _prefix(target: Path) -> str:

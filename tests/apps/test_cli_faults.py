@@ -239,6 +239,15 @@ def test_devices_and_pipes_are_written_to_and_links_stay_links(data, tmp_path):
     assert "<html" in target.read_text()
 
 
+def test_a_link_into_no_folder_is_refused_before_the_work(data, tmp_path):
+    link = tmp_path / "link.earmark"
+    link.symlink_to(tmp_path / "missing" / "x.earmark")
+    done = run("train", data, "--label", "kind", "-o", link)
+    assert done.exit_code == 2
+    said = re.sub(r"\W", "", done.output)  # the frame breaks lines in words
+    assert "xearmarkthefolderofthisfiledoesnotexistcreateit" in said
+
+
 def test_a_fault_of_the_data_names_the_file(tmp_path):
     path = written(tmp_path / "blank.csv", [("", "x"), (" ", "y")])
     found = run("train", path, "--label", "kind", "-o", tmp_path / "m")

@@ -147,7 +147,7 @@ def test_a_service_that_could_never_learn_does_not_start(tmp_path, monkeypatch):
             make_app(paths, token="abc", learn=True)
     fitted().save(path)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(DataError, match=f"{tmp_path}: no permission"):
+    with pytest.raises(DataError, match=f"{path}: no permission to create"):
         make_app(path, token="abc", learn=True)
 
 
@@ -170,6 +170,19 @@ def test_a_lesson_that_cannot_be_stored_is_refused_with_the_folder(
         assert f"model {path} cannot be replaced: Read-only" in reply.json()["detail"]
         assert client.post("/learn", json=body, headers=TOKEN).status_code == 200
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_lesson_goes_to_the_file_behind_a_link(tmp_path):
+    path, link = tmp_path / "m.earmark", tmp_path / "current.earmark"
+    fitted().save(path)
+    before = path.read_bytes()
+    link.symlink_to(path)
+    app = make_app(link, reload_seconds=0, token="abc", learn=True)
+    with TestClient(app) as client:
+        body = {"texts": ["green tea"], "labels": ["ham"]}
+        assert client.post("/learn", json=body, headers=TOKEN).status_code == 200
+    assert link.is_symlink()
+    assert path.read_bytes() != before
 
 
 def test_an_unknown_label_is_refused_in_words_for_a_client(tmp_path):

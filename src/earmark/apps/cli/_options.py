@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -15,6 +14,7 @@ from typer.models import OptionInfo
 
 from earmark.apps.cli._console import status, warn
 from earmark.exceptions import DataError, MissingDependencyError
+from earmark.whole_files import check_target
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -360,17 +360,12 @@ def require_output(out: Path, *inputs: Path | str, streams: bool = False) -> Non
             raise typer.BadParameter(
                 f"{out} would {among} the data in {source}; name another file."
             )
-    folder = out.parent
-    if out.is_dir():
-        raise typer.BadParameter(f"{out} is a folder; name a file in it.")
-    if out.exists() and not out.is_file():
-        if streams:
-            return
-        raise typer.BadParameter(f"{out} is a device or a pipe; name a file.")
-    if not folder.is_dir():
-        raise typer.BadParameter(f"the folder {folder} does not exist; create it.")
-    if not os.access(folder, os.W_OK):
-        raise typer.BadParameter(f"no permission to write into {folder.resolve()}.")
+    if streams and out.exists() and not (out.is_file() or out.is_dir()):
+        return
+    try:
+        check_target(out)
+    except OSError as error:
+        raise typer.BadParameter(f"{error.filename}: {error.strerror}.") from None
 
 
 def class_list(names: str) -> list[str]:

@@ -33,7 +33,7 @@ from earmark.parameters import offers
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.files import load_with_info
 from earmark.typing import FloatMatrix, JsonObject
-from earmark.whole_files import changed_by_one
+from earmark.whole_files import changed_by_one, check_target
 
 __all__ = ["MicroBatcher", "ModelHolder", "ServedModel"]
 
@@ -291,11 +291,13 @@ class ModelHolder:
 
     def check_folder(self) -> None:
         """Refuse to learn where the file could not be replaced."""
-        if not os.access(self.path.parent, os.W_OK | os.X_OK):
+        try:
+            check_target(self.path)
+        except OSError as error:
             raise DataError(
-                f"{self.path.parent}: no permission to create files in this folder, "
-                "where --learn replaces the model; move it to another folder."
-            )
+                f"{error.filename}: {error.strerror}, where --learn replaces the "
+                "model; move it to another folder."
+            ) from None
 
     async def change(self, method: str, documents: Any, labels: list[Any]) -> None:
         """Learn or forget documents exactly; the file is replaced by the new model."""
@@ -329,11 +331,12 @@ class ModelHolder:
             )
             change = Documents(documents, labels)
             facts, _ = recorded(info.metadata, change, added=method == "learn")
-            new = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
+            target = check_target(self.path)
+            new = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
             try:
                 classifier.save(new, metadata=facts)
                 model = ServedModel.from_file(new, self.limits)
-                os.replace(new, self.path)
+                os.replace(new, target)
             finally:
                 new.unlink(missing_ok=True)
             return model
