@@ -2,10 +2,15 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.naive_bayes import GaussianNB
 
 from earmark import TextClassifier
+from earmark.decision import AnyOfClassifier
+from earmark.evaluation import multi_label_scores
+from earmark.evaluation.labels import is_multi_label, label_sets
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.pipeline.inputs import as_target
 
@@ -35,6 +40,44 @@ def test_a_single_column_is_one_label_each(y):
     found = as_target(y, 2)
     assert not found.multi_label
     assert found.labels.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("width", [2, 3])
+@pytest.mark.parametrize(
+    "container",
+    [
+        np.asarray,
+        np.ndarray.tolist,
+        pd.DataFrame,
+        sparse.csr_array,
+        lambda y: pd.Series(y.tolist()),
+        lambda y: pa.array(y.tolist()),
+        lambda y: 2 * y,
+        lambda y: sparse.csr_array(2 * y),
+        lambda y: np.where(y, "a", "b"),
+    ],
+)
+def test_fitting_and_evaluation_read_the_same_labels(container, width):
+    y = container(np.array([[1, 0, 1], [0, 0, 0], [0, 1, 0]])[:, :width])
+    assert is_multi_label(y)
+    target = as_target(y, 3)
+    assert target.multi_label
+    assert label_sets(y) == [frozenset(labels) for labels in target.labels]
+
+
+def test_labels_in_a_frame_are_scored_as_they_were_learned():
+    frame = pd.DataFrame({"film": [1, 0, 1, 0] * 3, "good": [1, 1, 0, 0] * 3})
+    model = TextClassifier("svm", random_state=0).fit(TEXTS, frame)
+    scores = multi_label_scores(frame, model.predict(TEXTS))
+    assert scores.subset_accuracy == model.score(TEXTS, frame) == 1.0
+
+
+def test_what_is_undecided_is_not_a_label_that_is_given():
+    answers = np.array([[1, np.nan, 0], [np.nan] * 3, [0, 0, 1]])
+    assert label_sets(answers) == [{0}, None, {2}]
+    for learn in (as_target, lambda y, _: AnyOfClassifier(GaussianNB()).fit(y, y)):
+        with pytest.raises(DataError, match="y, row 0: expected 0 or 1"):
+            learn(answers, 3)
 
 
 def test_rows_of_labels_in_an_array_are_lists():

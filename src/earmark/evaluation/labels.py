@@ -10,6 +10,7 @@ from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
+from earmark.parameters import shape_of
 from earmark.text.containers import is_missing, plain_values
 from earmark.typing import (
     BoolVector,
@@ -60,23 +61,22 @@ def all_known(
 
 def is_multi_label(y: LabelsLike) -> bool:
     """Whether each document carries a set of labels, not one."""
-    if sparse.issparse(y) or (isinstance(y, np.ndarray) and y.ndim == 2):
+    if len(shape_of(y)) == 2:
         return True
     return any(isinstance(value, _MANY) for value in as_labels(y))
 
 
-def indicator_matrix(y: LabelsLike) -> Labels | None:
-    """The 0/1 matrix that y is, or None."""
+def indicator_matrix(y: LabelsLike, undecided: bool = False) -> Labels | None:
+    """The 0/1 matrix that y is, or None; NaN only among answers: ``undecided``."""
     # Lists of 0 and 1 are one if a value repeats in some: a set of labels would not.
-    if sparse.issparse(y):
-        dense: Labels = y.toarray()
-        return dense
-    if isinstance(y, np.ndarray) and y.ndim == 2:
-        return y
+    if len(shape_of(y)) == 2:
+        return _checked_indicators(y, undecided)
     if isinstance(y, np.ndarray) and y.dtype != object:
         return None
-    rows = list(y)
-    if not rows or not all(isinstance(row, _ROWS) for row in rows):
+    rows = np.asarray(y) if hasattr(y, "__array__") else y
+    if not isinstance(rows, _ROWS) or not len(rows):
+        return None
+    if not all(isinstance(row, _ROWS) for row in rows):
         return None
     width = len(rows[0])
     if width < 2 or any(len(row) != width for row in rows):
@@ -88,20 +88,41 @@ def indicator_matrix(y: LabelsLike) -> Labels | None:
     return np.array([list(row) for row in rows])
 
 
+def _checked_indicators(y: Any, undecided: bool) -> Labels | None:
+    dense: Labels = np.asarray(y.toarray() if sparse.issparse(y) else y)
+    if dense.dtype.kind not in "biuf":
+        return None
+    gaps = np.isnan(dense)
+    if not (np.isin(dense, (0, 1)) | gaps).all():
+        return None
+    if gaps.any() and not undecided:
+        raise DataError(
+            f"y, row {np.flatnonzero(gaps.any(axis=1))[0]}: expected 0 or 1 in each "
+            "column of a matrix of labels, got nan; leave the row out."
+        )
+    return dense
+
+
 def label_sets(
     y: LabelsLike, classes: Sequence[Label] | None = None
 ) -> list[frozenset[Label] | None]:
     """Lists of labels, or an indicator matrix, as sets; None is an abstention."""
-    matrix = indicator_matrix(y)
+    matrix = indicator_matrix(y, undecided=True)
     if matrix is not None:
-        y = matrix
-        names = list(range(y.shape[1])) if classes is None else list(classes)
-        if len(names) != y.shape[1]:
+        width = matrix.shape[1]
+        names = as_labels(range(width) if classes is None else classes)
+        if len(names) != width:
             raise DataError(
-                f"an indicator matrix needs one column per class, got {y.shape[1]} "
+                f"an indicator matrix needs one column per class, got {width} "
                 f"columns for {len(names)} classes."
             )
-        return [frozenset(plain(names[c]) for c in np.flatnonzero(row)) for row in y]
+        return [
+            None
+            if np.isnan(row).all()
+            else frozenset(names[c] for c in np.flatnonzero(row == 1))
+            for row in matrix
+        ]
+    y = y.toarray() if sparse.issparse(y) else y
     sets: list[frozenset[Label] | None] = []
     for value in as_labels(y):
         if value is None:

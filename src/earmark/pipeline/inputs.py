@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from earmark.evaluation.labels import object_array
+from earmark.evaluation.labels import indicator_matrix, object_array
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.folds import take
 from earmark.kernels.text import Documents
@@ -221,14 +220,15 @@ def as_target(
 ) -> Target:
     """Labels checked against the number of documents; None, NaN and NA are none."""
     # A matrix of 0 and 1 stands for the numbers of its columns; -1 is a label.
-    if multi_label is not False:
-        matrix = _indicators(y)
+    y = _one_column(y)
+    is_column = isinstance(y, list) and len(y) > 0 and isinstance(y[0], str)
+    if multi_label is not False and not is_column:
+        matrix = indicator_matrix(y)
         if matrix is not None:
             lists = [np.flatnonzero(row).tolist() for row in matrix]
             target = as_target(lists, n_documents, True, name)
             target.n_columns = matrix.shape[1]
             return target
-    y = _one_column(y)
     # In an array of texts, whole numbers or booleans no label can be missing.
     plain = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "Ubiu"
     values: Any = y if plain else _as_list(y)
@@ -307,24 +307,13 @@ def _may_be_special(values: Any) -> bool:
     return set(map(type, values)) not in ({str}, {int}, {bool})
 
 
-def _indicators(y: LabelsLike) -> NDArray[Any] | None:
-    """The matrix of 0 and 1 that y is, or None."""
-    shape = shape_of(y)
-    if len(shape) != 2 or shape[1] < 2:
-        return None
-    dense = np.asarray(y.toarray() if sparse.issparse(y) else y)
-    numeric = dense.dtype.kind in "biuf"
-    return dense if numeric and np.isin(dense, (0, 1)).all() else None
-
-
 def _one_column(y: LabelsLike) -> LabelsLike:
     """A single column of two dimensions as one."""
     shape = shape_of(y)
     if len(shape) != 2:
         return y
-    if shape[1] == 1:
-        return np.asarray(y)[:, 0]
-    return y if isinstance(y, np.ndarray) else np.asarray(y)
+    dense = np.asarray(y.toarray() if sparse.issparse(y) else y)
+    return dense[:, 0] if shape[1] == 1 else dense
 
 
 def _as_list(y: Any) -> list[Any]:
