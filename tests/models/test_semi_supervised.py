@@ -595,3 +595,11 @@ def test_negative_counts_are_refused_and_the_tags_say_so(model):
     assert get_tags(model).input_tags.positive_only
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         model.fit([[1.0, 0.0], [0.0, -1.0]], ["a", "b"])
+
+
+@pytest.mark.parametrize("kind", [SemiSupervisedNaiveBayes, SemiSupervisedClassifier])
+def test_a_negative_count_is_named_with_its_row(kind):
+    X = [[1, 0], [0, 1], [2, -3], [1, 1]]
+    expected = rf"{kind.__name__} takes counts, all >= 0, got -3 in row 2"
+    with pytest.raises(DataError, match=expected):
+        kind().fit(X, [0, 1, None, None])

@@ -25,6 +25,7 @@ Weights: TypeAlias = FloatVector | IntVector
 UNIT = 2.0**-40
 """The grid that the entries of a unit vector are rounded to."""
 _PAIR_BLOCK = 512
+_BLOCK_VALUES = 2_000_000
 
 
 def csr_arrays(X: SparseMatrix) -> tuple[IntVector, NDArray[np.int32], FloatVector]:
@@ -71,15 +72,13 @@ def class_sums(X: SparseMatrix, y_index: IntVector, n_classes: int) -> SparseMat
     return canonical_rows(sums)
 
 
-def dense_blocks(
-    X: Matrix, max_values: int = 2_000_000
-) -> Iterator[tuple[slice, FloatMatrix]]:
+def dense_blocks(X: Matrix) -> Iterator[tuple[slice, FloatMatrix]]:
     """Rows of X as dense float64 blocks of bounded size; one block if X is dense."""
     if not sparse.issparse(X):
         yield slice(None), np.asarray(X, dtype=np.float64)
         return
     rows = sparse.csr_array(X)
-    step = max(1, max_values // max(1, rows.shape[1]))
+    step = max(1, _BLOCK_VALUES // max(1, rows.shape[1]))
     for start in range(0, rows.shape[0], step):
         block = slice(start, start + step)
         yield block, rows[block].toarray().astype(np.float64)

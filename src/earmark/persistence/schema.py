@@ -424,11 +424,10 @@ def pair(value: object, at: At, *items: Rule) -> None:
 
 
 @_rule
-def mapping(value: object, at: At, key: Rule, item: Rule, name: Size = None) -> None:
+def mapping(value: object, at: At, key: Rule, item: Rule) -> None:
     """A dict whose keys and values the rules allow."""
     if not isinstance(value, dict):
         raise at.refuse("a dict", value)
-    at.bind(name, len(value))
     for k, element in value.items():
         key(k, at.attribute("keys"))
         item(element, at.item(k))

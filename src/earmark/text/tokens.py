@@ -119,13 +119,12 @@ _COVERED = 0.9
 _LEAST_WORDS, _LEAST_TEXTS = 5, 50
 _LEAST_SHARE = 0.05
 _LEAST_VOCABULARY = 1000
+_FIRST_TEXTS, _SPREAD_TEXTS, _FIRST_CHARACTERS = 200, 2000, 500
 
 
-def unspaced_share(
-    texts: Iterable[str], n_texts: int = 200, n_characters: int = 500
-) -> float:
+def unspaced_share(texts: Iterable[str]) -> float:
     """Share of letters of scripts without spaces in the first texts; 0 for too few."""
-    sample = [text[:n_characters] for text in islice(texts, n_texts)]
+    sample = [text[:_FIRST_CHARACTERS] for text in islice(texts, _FIRST_TEXTS)]
     if all(map(str.isascii, sample)):
         return 0.0
     joined = "".join(sample)
@@ -136,13 +135,11 @@ def unspaced_share(
     return min(1.0, n_unspaced / n_letters) if n_letters >= _LEAST_LETTERS else 0.0
 
 
-def mixes_languages(
-    texts: Sequence[str], n_texts: int = 2000, n_characters: int = 500
-) -> bool:
+def mixes_languages(texts: Sequence[str]) -> bool:
     """Whether the texts are in several languages, or in Latin and other letters."""
     # In one language nearly every text has one of the most frequent words.
-    step = max(1, len(texts) // n_texts)
-    sample = [texts[row][:n_characters] for row in range(0, len(texts), step)]
+    step = max(1, len(texts) // _SPREAD_TEXTS)
+    sample = [texts[row][:_FIRST_CHARACTERS] for row in range(0, len(texts), step)]
     sets = [set(_WORD.findall(text.lower())) for text in sample]
     sets = [words for words in sets if len(words) >= _LEAST_WORDS]
     if len(sets) < _LEAST_TEXTS:

@@ -10,9 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from earmark.exceptions import DataError
 from earmark.folds import class_keeping_folds, rows_by_lot
-from earmark.kernels.rows import canonical_rows, log_normalize
+from earmark.kernels.rows import canonical_rows, log_normalize, require_counts
 from earmark.models.base import (
     LogitClassifier,
     ScoreParts,
@@ -80,8 +79,7 @@ def column_kinds(kinds: ArrayLike | None, rows: SparseMatrix) -> IntVector:
             f"got {kind.shape}."
         )
     counts = rows[:, np.flatnonzero(kind != VECTOR)]
-    if counts.nnz and counts.data.min() < 0:
-        raise DataError("Negative values in data: X must hold counts.")
+    require_counts(counts, "SemiSupervisedClassifier takes")
     return kind
 
 

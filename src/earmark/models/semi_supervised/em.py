@@ -16,7 +16,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from earmark.exceptions import DataError
-from earmark.kernels.rows import canonical_rows, class_sums, log_normalize, row_lengths
+from earmark.kernels.rows import (
+    canonical_rows,
+    class_sums,
+    log_normalize,
+    require_counts,
+    row_lengths,
+)
 from earmark.models.base import JointClassifier, LinearRule, document_weights
 from earmark.models.em import EMSettings, run_em
 from earmark.parameters import (
@@ -363,8 +369,7 @@ class SemiSupervisedNaiveBayes(JointClassifier):
             y = np.concatenate([np.asarray(y, dtype=object), none])
             X = sparse.vstack([sparse.csr_array(X), sparse.csr_array(unlabelled)])
         rows, labels, is_labelled = checked_few_labels(self, X, y)
-        if rows.nnz and rows.data.min() < 0:
-            raise DataError("Negative values in data: X must hold counts.")
+        require_counts(rows, f"{type(self).__name__} takes")
         labelled, pool = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
         classes, y_index = np.unique(labels[labelled], return_inverse=True)
         ones = np.ones(len(labelled))
