@@ -289,12 +289,13 @@ def _parquet(rows: list[JsonObject]) -> bytes:
     return file.getvalue()
 
 
-def _encodable(value: Any) -> Any:
+def _encodable(value: object) -> object:
     """The same value; a lone surrogate, which has no UTF-8, becomes "?"."""
     if isinstance(value, list):
         return list(map(_encodable, value))
-    is_text = isinstance(value, str)
-    return value.encode(errors="replace").decode() if is_text else value
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    return value
 
 
 def fit_model(session: Session) -> TextClassifier:
