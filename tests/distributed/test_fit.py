@@ -8,6 +8,7 @@ from earmark.distributed import fit
 from earmark.distributed.counting import PartCounts, merge_bounded
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter, WordCounter
+from tests.distributed.conftest import Corpus
 
 EXACT = ("multinomial", "bernoulli", "complement")
 
@@ -81,3 +82,48 @@ def test_a_bad_part_is_named(corpus, tmp_path):
         fit(TextClassifier("multinomial"), folder)
     model = fit(TextClassifier("multinomial"), folder, skip_bad=True)
     assert "1 bad part was left out" in model.summary()
+
+
+@pytest.fixture
+def chinese():
+    """24 texts without spaces; whole sentences would be words."""
+    rng = np.random.default_rng(0)
+    corpus = Corpus(0)
+    corpus.labels = ["good", "bad"] * 12
+    for label in corpus.labels:
+        first = 0x4E00 if label == "good" else 0x4E18
+        signs = rng.integers(first, first + 40, 12)
+        corpus.texts.append("".join(map(chr, signs)))
+    return corpus
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_scripts_without_spaces_are_counted_as_in_memory(
+    kind, chinese, tmp_path, saved
+):
+    folder = chinese.write(tmp_path / "parts", 6, kind)
+    classifier = TextClassifier("multinomial").fit(chinese.texts, chinese.labels)
+    whole, model = saved(classifier), fit(TextClassifier("multinomial"), folder)
+    assert "characters and pairs" in model.summary()
+    assert saved(model) == whole
+    (folder / f"part-000.{kind}").write_bytes(b"PAR1 {no")
+    some = fit(TextClassifier("multinomial"), folder, skip_bad=True, memory="50MB")
+    rest = TextClassifier("multinomial").fit(chinese.texts[4:], chinese.labels[4:])
+    some.reasons_ = rest.reasons_
+    assert saved(some) == saved(rest)
+
+
+def test_weights_of_scripts_without_spaces_answer_as_in_memory(chinese, tmp_path):
+    folder = chinese.write(tmp_path / "parts", 3)
+    classifier = TextClassifier("softmax", random_state=0)
+    model = fit(classifier, folder)
+    classifier.fit(chinese.texts, chinese.labels)
+    proba = classifier.predict_proba(chinese.texts)
+    np.testing.assert_allclose(model.predict_proba(chinese.texts), proba, atol=0.01)
+
+
+def test_a_pool_does_not_say_what_is_counted(chinese, tmp_path):
+    folder = Corpus(20).write(tmp_path / "parts", 2)
+    pool = chinese.write(tmp_path / "pool", 1)
+    model = fit(TextClassifier("multinomial"), folder, unlabelled=pool)
+    assert "characters" not in model.summary()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sklearn.base import clone
 
-from earmark.distributed.counting import as_bytes
-from earmark.distributed.executor import DaskExecutor, Dataset, Executor
+from earmark.distributed.counting import as_bytes, labelled_batches
+from earmark.distributed.executor import DaskExecutor, Dataset, Executor, Regions
 from earmark.distributed.local import LocalExecutor, Progress, Store
 from earmark.distributed.predicting import PredictReport, SentModel, predict_parts
 from earmark.distributed.sampling import Sample
@@ -24,7 +24,7 @@ from earmark.distributed.trainers import (
 )
 from earmark.documents.columns import UsualColumn
 from earmark.documents.parts import Part, list_parts
-from earmark.exceptions import NotSupportedError
+from earmark.exceptions import DataError, NotSupportedError
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
 from earmark.models.registry import MODELS, BuildOptions
 from earmark.parameters import offers, seed_of
@@ -39,7 +39,14 @@ from earmark.pipeline.choice import (
 )
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.files import load_with_info
-from earmark.pipeline.inputs import as_region_texts, as_target, trained_columns
+from earmark.pipeline.inputs import (
+    BY_CHARACTERS,
+    RegionTexts,
+    as_region_texts,
+    as_target,
+    fitting_features,
+    trained_columns,
+)
 from earmark.pipeline.text_classifier import adopt_engine, new_engine
 from earmark.typing import Estimator, FilePath
 
@@ -145,6 +152,9 @@ def fitting(
         more = as_parts(unlabelled, text, False, **{**how, "format": None})
         first = 1 + max(part.number for part in parts)
         parts += [replace(part, number=first + k) for k, part in enumerate(more)]
+    features = estimator.features
+    if features is None:
+        features = _features_of(parts, estimator.regions)
     store = None
     if client is not None:
         executor = _executor_of(client)
@@ -152,6 +162,7 @@ def fitting(
         if checkpoint is not None or budget is not None:
             columns = parts[0].request
             settings = f"{estimator.get_params()!r} {columns!r} {budget}"
+            settings += "" if features is estimator.features else f" {features!r}"
             store = Store(
                 None if checkpoint is None else Path(checkpoint), settings, parts
             )
@@ -159,7 +170,7 @@ def fitting(
     done = False
     try:
         job = Job(executor, parts, estimator.regions, skip_bad, budget)
-        yield _fitted(clone(estimator), job), job
+        yield _fitted(clone(estimator), job, features), job
         done = True
     except NothingToLearnError:
         done = True  # nothing to go on with: other columns are another job
@@ -268,13 +279,36 @@ def _executor_of(client: Executor | Estimator) -> Executor:
     return DaskExecutor(client)
 
 
-def _fitted(classifier: TextClassifier, job: Job) -> TextClassifier:
+def _features_of(parts: Sequence[Part], regions: Regions) -> Any:
+    """What the script of the first documents asks for, as in memory."""
+
+    def batches() -> Iterator[RegionTexts]:
+        for part in parts:
+            if part.request.label is not False:  # a pool is not asked
+                with suppress(DataError):  # raised or noted by the pass over all parts
+                    yield from (texts for texts, _ in labelled_batches(part, regions))
+
+    def column(name: str) -> Iterator[str]:
+        return (text for texts in batches() for text in texts.get(name, ()))
+
+    names = next(map(list, batches()), [])
+    columns = {name: column(name) for name in names}
+    return fitting_features(None, columns) if columns else None
+
+
+def _fitted(classifier: TextClassifier, job: Job, features: Any) -> TextClassifier:
     if _learns_from_a_sample(classifier):
-        return _fitted_to_sample(classifier, job)
-    engine = new_engine(classifier)
+        return _fitted_to_sample(classifier, job, features)
+    engine = new_engine(classifier, features)
+    _note_features(classifier, job, features)
     return _trained(
         classifier, engine, job, model_name(classifier.model), "chosen by you"
     )
+
+
+def _note_features(classifier: TextClassifier, job: Job, features: Any) -> None:
+    if classifier.features is None and features is not None:
+        job.notes.append(BY_CHARACTERS)
 
 
 def _trained(
@@ -298,13 +332,15 @@ def _learns_from_a_sample(classifier: TextClassifier) -> bool:
     return isinstance(classifier.model, SemiSupervisedClassifier)
 
 
-def _fitted_to_sample(classifier: TextClassifier, job: Job) -> TextClassifier:
+def _fitted_to_sample(
+    classifier: TextClassifier, job: Job, features: Any
+) -> TextClassifier:
     """As in memory, on all labelled documents and a sample of the others."""
     seed = seed_of(classifier.random_state)
     sample = job.sample(seed)
     labelled, pool = sample.labelled, sample.pool
     if not labelled.is_whole:
-        return _fitted_to_many_labels(classifier, job, sample)
+        return _fitted_to_many_labels(classifier, job, sample, features)
     documents, others = labelled.in_order(), pool.in_order()
     job.documents = documents.documents(sample.regions), documents.labels
     if len(others):
@@ -320,7 +356,7 @@ def _fitted_to_sample(classifier: TextClassifier, job: Job) -> TextClassifier:
 
 
 def _fitted_to_many_labels(
-    classifier: TextClassifier, job: Job, sample: Sample
+    classifier: TextClassifier, job: Job, sample: Sample, features: Any
 ) -> TextClassifier:
     """The best of the models that learn from all parts, tried on a sample."""
     n_labels = f"{sample.labelled.n_seen:,} labelled documents"
@@ -340,9 +376,7 @@ def _fitted_to_many_labels(
         random_state=seed_of(classifier.random_state),
         n_jobs=classifier.n_jobs,
     )
-    data = Data(
-        classifier.features, options, texts, target, {}, budget=classifier.budget
-    )
+    data = Data(features, options, texts, target, {}, budget=classifier.budget)
     names = candidates(len(texts), target.labels)
     trials = Trials(
         data,
@@ -350,6 +384,7 @@ def _fitted_to_many_labels(
         n_documents=_TIMES_SLOWER * sample.labelled.n_seen,
     )
     left_out = ", ".join(name for name in names if not MODELS[name].in_parts)
+    _note_features(classifier, job, features)
     name = best_trial(trials.trials).name if trials.trials else "complement"
     return _trained(
         classifier,

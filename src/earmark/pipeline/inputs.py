@@ -31,6 +31,7 @@ RegionTexts: TypeAlias = dict[str, Documents]
 SINGLE = "text"
 # From this share of letters on a text is one without spaces.
 _UNSPACED = 0.5
+BY_CHARACTERS = "text without spaces: characters and pairs of them are counted"
 
 
 def n_documents(texts: RegionTexts) -> int:
@@ -117,7 +118,7 @@ def with_regions(
     return {name: column_of(texts, name) for name in names}
 
 
-def fitting_features(features: Any, texts: RegionTexts) -> Any:
+def fitting_features(features: Any, texts: Mapping[str, Iterable[str]]) -> Any:
     """``features``, or if they are left open the ones that the script asks for."""
     # In text without spaces whole phrases would be words.
     if features is not None or max(map(unspaced_share, texts.values())) < _UNSPACED:

@@ -60,6 +60,7 @@ from earmark.pipeline.explanation import (
     telling_terms,
 )
 from earmark.pipeline.inputs import (
+    BY_CHARACTERS,
     SINGLE,
     RegionTexts,
     Target,
@@ -93,7 +94,6 @@ if TYPE_CHECKING:
     from earmark.models.hierarchical import HiddenNodes
 
 _LABELS_TOLD = 20  # labels whose promise summary() tells one by one
-_BY_CHARACTERS = "text without spaces: characters and pairs of them are counted"
 
 
 NoveltyRate: TypeAlias = Annotated[
@@ -311,7 +311,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         if len(target.unlabelled):
             engine.keep_rows(target.labelled)
         if features is not self.features:
-            reasons.append(_BY_CHARACTERS)
+            reasons.append(BY_CHARACTERS)
         if self.encoder is not None:
             reasons.append(encoder_words(engine))
         if options.names.labels or isinstance(engine, SemiEngine):
@@ -452,7 +452,9 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             engine = build_engine(name, features, self._new_options())
             assert isinstance(engine, CountEngine)
             engine.partial_fit(texts, target.labels, classes)
-            self._adopt(engine, model_name(name), ["updated document by document"])
+            reasons = ["updated document by document"]
+            reasons += [] if features is self.features else [BY_CHARACTERS]
+            self._adopt(engine, model_name(name), reasons)
         else:
             assert isinstance(self.engine_, CountEngine)
             self.engine_.partial_fit(texts, target.labels, classes)
@@ -857,10 +859,10 @@ def _require_two_classes(target: Target, names: ClassNames) -> None:
     )
 
 
-def new_engine(classifier: TextClassifier) -> Any:
+def new_engine(classifier: TextClassifier, features: Any = None) -> Any:
     """The engine of a classifier whose model is named, to be fitted elsewhere."""
-    options = classifier._new_options()
-    return build_engine(classifier.model, classifier.features, options)
+    features = classifier.features if features is None else features
+    return build_engine(classifier.model, features, classifier._new_options())
 
 
 def adopt_engine(
