@@ -340,8 +340,23 @@ def test_class_weights_that_make_no_sense_are_named(rng):
     texts, y = corpus(rng, n_documents=12)
     with pytest.raises(ValueError, match="must be None, 'balanced' or a dict"):
         TextClassifier("multinomial", class_weight="fair").fit(texts, y)
-    with pytest.raises(DataError, match=r"names the labels \['weather'\]"):
-        TextClassifier("multinomial", class_weight={"weather": 2}).fit(texts, y)
+
+
+@pytest.mark.parametrize("model", ["auto", *MODELS])
+def test_class_weights_of_unknown_labels_are_refused_by_every_model(rng, model):
+    texts, y = corpus(rng, n_documents=24)
+    weights = {**dict.fromkeys(y, 1), "weather": 2}
+    with pytest.raises(DataError, match=r"names the labels \['weather'\], which are"):
+        TextClassifier(model, class_weight=weights).fit(texts, y)
+
+
+@pytest.mark.parametrize("model", ["multinomial", "rocchio"])
+def test_a_fold_may_lack_a_class_that_has_a_weight(rng, model):
+    texts, y = corpus(rng, n_documents=36)
+    texts, y = [*texts, *["alpha beta gamma delta"] * 6], [*y, *["copies"] * 6]
+    weights = {**dict.fromkeys(y, 1), "copies": 2}
+    fitted = TextClassifier(model, class_weight=weights, max_error=0.5).fit(texts, y)
+    assert fitted.evidence_.n_copies >= 5
 
 
 @pytest.mark.parametrize("model", ["auto", *MODELS])

@@ -27,7 +27,7 @@ from earmark.pipeline.text_features import RegionFeatures
 from earmark.statistics import ClassStatistics
 from earmark.statistics.class_statistics import (
     label_positions,
-    require_class_weight,
+    require_known_labels,
     require_same_classes,
 )
 from earmark.typing import FloatMatrix, FloatVector, Labels, WeightsLike
@@ -74,7 +74,8 @@ def class_factors(
 ) -> FloatVector | None:
     """What ``class_weight`` multiplies each class by, or None for no weighting."""
     # Balanced as in scikit-learn, to the last bit; a class without documents counts 0.
-    require_class_weight(class_weight)
+    known = classes.tolist()
+    require_known_labels(class_weight, known)
     if class_weight is None:
         return None
     if isinstance(class_weight, str):
@@ -82,13 +83,6 @@ def class_factors(
         factors: FloatVector = np.zeros(len(docs))
         np.divide(docs.sum(), seen.sum() * docs, out=factors, where=seen)
         return factors
-    known = classes.tolist()
-    unknown = [label for label in class_weight if label not in known]
-    if unknown:
-        raise DataError(
-            f"TextClassifier.class_weight names the labels {unknown!r}, which are not "
-            f"among the classes {known!r}."
-        )
     return np.asarray([float(class_weight.get(label, 1.0)) for label in known])
 
 

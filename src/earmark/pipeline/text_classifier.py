@@ -74,7 +74,7 @@ from earmark.pipeline.inputs import (
     with_regions,
 )
 from earmark.pipeline.matrix_engine import Engine, More, SemiEngine
-from earmark.statistics.class_statistics import checked_weights
+from earmark.statistics.class_statistics import checked_weights, require_known_labels
 from earmark.text.class_names import ClassNames
 from earmark.text.containers import as_list, is_missing
 from earmark.typing import (
@@ -340,6 +340,9 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         if y is not None and not (names.labels and all(map(is_missing, as_list(y)))):
             target = as_target(y, n, self.multi_label)
             _require_two_classes(target, names)
+            if not target.multi_label:
+                labels = np.unique(target.labels).tolist()
+                require_known_labels(self.class_weight, [*labels, *names.labels])
             return target
         if len(names.labels) < 2:
             raise DataError(
@@ -422,7 +425,12 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
         def fitted(rows: IntVector) -> Engine:
             known = None if weight is None else weight[rows]
-            engine = build_engine(name, features, options, self.is_multi_label_)
+            of_fold = options
+            if isinstance(self.class_weight, Mapping) and not self.is_multi_label_:
+                labels = set(y[rows].tolist())  # a fold may lack a class
+                some = {k: w for k, w in self.class_weight.items() if k in labels}
+                of_fold = replace(options, class_weight=some)
+            engine = build_engine(name, features, of_fold, self.is_multi_label_)
             return engine.fit(take(texts, rows), y[rows], More(known, pool))
 
         left_out = self.engine_.left_out(texts, y, weight)

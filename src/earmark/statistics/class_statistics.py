@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Self, TypeAlias, TypeVar
 
@@ -224,6 +224,19 @@ def require_class_weight(class_weight: ClassWeightLike) -> None:
             raise DataError(
                 f"class_weight[{label!r}] must be a finite number >= 0, got {weight!r}."
             )
+
+
+def require_known_labels(class_weight: ClassWeightLike, known: Sequence[Any]) -> None:
+    """Raise where ``class_weight`` names a label that is none of the classes."""
+    require_class_weight(class_weight)
+    if not isinstance(class_weight, Mapping):
+        return
+    unknown = [label for label in class_weight if label not in known]
+    if unknown:
+        raise DataError(
+            f"class_weight names the labels {unknown!r}, which are not among the "
+            f"classes {known!r}."
+        )
 
 
 def checked_batch(
