@@ -10,7 +10,7 @@ from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
-from earmark.parameters import shape_of
+from earmark.parameters import offers, shape_of
 from earmark.text.containers import is_missing, plain_values
 from earmark.typing import (
     BoolVector,
@@ -73,7 +73,7 @@ def indicator_matrix(y: LabelsLike, undecided: bool = False) -> Labels | None:
         return _checked_indicators(y, undecided)
     if isinstance(y, np.ndarray) and y.dtype != object:
         return None
-    rows = np.asarray(y) if hasattr(y, "__array__") else y
+    rows = np.asarray(y) if offers(y, "__array__") else y
     if not isinstance(rows, _ROWS) or not len(rows):
         return None
     if not all(isinstance(row, _ROWS) for row in rows):
