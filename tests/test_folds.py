@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from earmark.folds import stratified_folds, stratified_split
+from earmark.folds import class_keeping_folds, stratified_folds, stratified_split
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=60), st.integers(2, 6))
@@ -38,6 +38,19 @@ def test_rows_of_a_group_stay_together(group):
     train, held = stratified_split(y, 0.4, np.random.default_rng(0), groups)
     assert not set(groups[train]) & set(groups[held])
     assert_array_equal(np.sort(np.concatenate([train, held])), np.arange(len(y)))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), min_size=2, max_size=40),
+    st.integers(1, 4),
+)
+def test_groups_stay_whole_and_classes_in_training_where_a_group_has_two_labels(
+    rows, n_folds
+):
+    y, groups = np.array(rows).T
+    for train, held in class_keeping_folds(y, n_folds, 0, groups):
+        assert not set(groups[train]) & set(groups[held])
+        assert set(y[train]) == set(y)
 
 
 def test_groups_of_one_change_nothing(rng):

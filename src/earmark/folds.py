@@ -108,13 +108,18 @@ def class_keeping_folds(
     """Training and held-out rows, groups whole; each class stays in training."""
     rng = np.random.default_rng(seed)
     fold = np.full(len(y), -1)
+    first, member = _first_rows(len(y), groups)
+    beginnings = []
     for c in np.unique(y):
         rows = rng.permutation(np.flatnonzero(y == c))
-        _, place = _first_rows(len(rows), None if groups is None else groups[rows])
+        _, place = _first_rows(len(rows), member[rows])
         if place.any():
             fold[rows] = (place + c) % n_folds
-            if (fold[rows] == fold[rows[0]]).all():
-                fold[rows[0]] = -1
+        beginnings.append(rows[0])
+    fold = fold[first][member]  # a group of several classes goes with its first row
+    for row in beginnings:
+        if (fold[y == y[row]] == fold[row]).all():
+            fold[member == member[row]] = -1
     for number in tracked("fold", range(n_folds), n_folds):
         held_out = np.flatnonzero(fold == number)
         if len(held_out):

@@ -283,7 +283,10 @@ def test_help_imports_nothing_heavy():
     assert done.returncode == 0, done.stderr
 
 
-def test_compare_keeps_the_baselines_in_the_table(data):
+def test_compare_keeps_the_baselines_in_the_table(tmp_path):
+    data = tmp_path / "other.csv"
+    rows = (f"{text} {i} times {i + 7},{kind}" for i, (text, kind) in enumerate(ROWS))
+    data.write_text("\n".join(["text,kind", *rows]))
     args = ("--label", "kind", "--models", "multinomial", "--repeats", "2")
     code, stdout, _ = run("compare", data, *args)
     assert code == 0

@@ -91,9 +91,10 @@ def test_a_missing_label_column_is_asked_for(data, tmp_path):
 
 
 def test_rows_without_a_label_are_no_row_of_comparison_and_calibration(tmp_path):
-    path = written(tmp_path / "gaps.csv", [*ROWS, ("a horse", "")])
+    rows = [(f"{text} {i} times {i + 7}", kind) for i, (text, kind) in enumerate(ROWS)]
+    path = written(tmp_path / "gaps.csv", [*rows, ("a horse", "")])
     options = ("--label", "kind", "--models", "multinomial", "--repeats", "2", "--json")
-    whole = written(tmp_path / "whole.csv", ROWS)
+    whole = written(tmp_path / "whole.csv", rows)
     scores = [
         [(row["name"], row["accuracy"]) for row in facts["classifiers"]]
         for facts in (

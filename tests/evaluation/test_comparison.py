@@ -9,11 +9,12 @@ from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from benchmarks._memory import PeakMemory
-from earmark.evaluation import compare_classifiers
+from earmark.evaluation import compare_classifiers, learning_curve
 from earmark.exceptions import DataError
 
 
@@ -106,6 +107,17 @@ def test_rare_classes_stay_in_the_training_part():
     y = ["a"] * 6 + ["b"] * 5 + ["rare"]
     found = compare_classifiers({"nb": MultinomialNB()}, X, y, n_repeats=3)
     assert found.n_train + found.n_test == 12
+
+
+def test_near_duplicates_stand_on_one_side(rng):
+    words = np.array([f"w{i}" for i in range(200)])
+    texts = [" ".join(rng.choice(words, 12)) for _ in range(40)] * 2
+    y = rng.integers(0, 2, 40).tolist() * 2  # at random: only a copy tells the label
+    neighbor = make_pipeline(CountVectorizer(), KNeighborsClassifier(1))
+    found = compare_classifiers({"nearest": neighbor}, texts, y, n_repeats=3)
+    assert found.best.accuracy < 0.8
+    curve = learning_curve(neighbor, texts, y, n_repeats=3)
+    assert curve.mean[-1] < 0.8
 
 
 def test_splits_keep_the_class_shares(counts):

@@ -15,6 +15,7 @@ from joblib import delayed
 
 from earmark.evaluation.confusion import ConfusionMatrix, multi_label_scores
 from earmark.evaluation.coverage import accuracy_coverage, reliability
+from earmark.evaluation.duplicates import copied_texts
 from earmark.evaluation.labels import (
     all_known,
     as_labels,
@@ -287,7 +288,7 @@ def compare_classifiers(
     test : tuple (X_test, y_test), optional
         A fixed test set: every classifier is fitted once on (X, y), and pairs
         are tested by McNemar's exact test. Default: ``n_repeats`` stratified
-        random splits and the corrected resampled t test.
+        random splits, near-duplicates on one side, and the corrected resampled t test.
     unlabelled : like X, optional
         Documents without labels, given to every classifier whose ``fit`` takes
         ``unlabelled``.
@@ -392,13 +393,15 @@ def _splits(
     several = isinstance(labels[0], frozenset)
     classes = class_list([] if several else labels)
     y_index = index_of(labels, classes)  # sets of labels are split at random
+    groups = copied_texts(X)
     rng = np.random.default_rng(random_state)
     for _ in range(n_repeats):
-        train, rest = stratified_split(y_index, test_size, rng)
+        train, rest = stratified_split(y_index, test_size, rng, groups)
         if not len(rest):
             raise DataError(
                 f"no document is left for testing: {len(labels)} documents in "
-                f"{len(classes)} classes; label more, or raise test_size."
+                f"{len(classes)} classes, near-duplicates on one side; label more, or "
+                "raise test_size."
             )
         held_out = [labels[row] for row in rest]
         yield (take(X, train), target[train]), (take(X, rest), held_out)

@@ -378,6 +378,11 @@ def group_copies(X: DocumentsLike, *, whole: bool = False) -> DuplicateGroups:
     )
 
 
+def copied_texts(X: DocumentsLike) -> IntVector | None:
+    """Groups of near-duplicates; None for a matrix: equal rows may be other texts."""
+    return None if texts_of(X) is None else group_copies(X).group
+
+
 def _first_and_last_words(text: str) -> str:
     """Up to three words of either end in lower case: equal for texts that are equal."""
     words = text.split(None, 3)[:3] + text.rsplit(None, 3)[-3:]

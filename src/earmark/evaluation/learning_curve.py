@@ -10,6 +10,7 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 
+from earmark.evaluation.duplicates import copied_texts
 from earmark.evaluation.labels import (
     all_known,
     as_labels,
@@ -225,9 +226,10 @@ def learning_curve(
 ) -> LearningCurve:
     """Measure accuracy against the number of labels and fit a power law.
 
-    In each repetition a test part is held out, and the estimator is fitted on
-    growing beginnings of one shuffled, stratified order of the rest: the training
-    sets are nested, so the curve is not disturbed by their differences.
+    In each repetition a test part is held out, with the near-duplicates of its
+    texts, and the estimator is fitted on growing beginnings of one shuffled,
+    stratified order of the rest: the training sets are nested, so the curve is not
+    disturbed by their differences.
 
     Parameters
     ----------
@@ -276,11 +278,12 @@ def learning_curve(
     labels = all_known(as_labels(y), "y", X=X)
     y_index = index_of(labels, class_list(labels))
     steps = _sizes(sizes, y_index, test_size)
+    groups = copied_texts(X)
 
     def tasks() -> Iterator[Any]:
         rng = np.random.default_rng(random_state)
         for repeat in range(n_repeats):
-            train, held_out = stratified_split(y_index, test_size, rng)
+            train, held_out = stratified_split(y_index, test_size, rng, groups)
             order = train[nested_order(y_index[train], rng)]
             test = take(X, held_out), target[held_out]
             for rows in (order[:size] for size in steps):
