@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sized
 from dataclasses import field
 from functools import update_wrapper
+from inspect import signature
 from types import MethodType
 from typing import Any, Literal, NamedTuple, Self
 
@@ -40,7 +41,7 @@ from earmark.evaluation.labels import (
     label_matrix,
     label_sets,
 )
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import check_equal_length, n_rows, stratified_folds, take
 from earmark.models.base import two_classes
 from earmark.models.progress import fit_progress
@@ -70,6 +71,9 @@ from earmark.typing import (
     WeightsLike,
 )
 
+# A label that is found worse than this, left out, keeps its natural threshold.
+_LEAST_F1 = 0.3
+
 
 class offered_if:  # noqa: N801 - a decorator
     """Offer a method only where ``check(self)`` does not raise UnavailableError.
@@ -93,6 +97,17 @@ class offered_if:  # noqa: N801 - a decorator
         return MethodType(self._method, instance)
 
 
+def require_weighable(model: Estimator) -> None:
+    """Raise unless a model's ``fit`` takes weights of documents."""
+    takes = signature(model.fit).parameters
+    passes_on = any(p.kind is p.VAR_KEYWORD for p in takes.values())
+    if not (passes_on or "sample_weight" in takes):
+        raise NotSupportedError(
+            f"{type(model).__name__} cannot weight documents or classes; leave out "
+            "class_weight and sample_weight, or take another model."
+        )
+
+
 class FitParams:
     """Keywords of ``fit`` for the wrapped estimator: routed if so set, for any rows."""
 
@@ -104,6 +119,7 @@ class FitParams:
         params: dict[str, Any],
     ) -> None:
         if sample_weight is not None:
+            require_weighable(owner.estimator)
             params = {**params, "sample_weight": np.asarray(sample_weight)}
         if params and get_config()["enable_metadata_routing"]:
             params = process_routing(owner, "fit", **params).estimator.fit
@@ -419,7 +435,7 @@ class AnyOfClassifier(WrappingClassifier):
         scores = np.full(len(target), -np.inf)
         folds = stratified_folds(target, self.cv, data.seed, data.copies.group)
         for train, test in folds:
-            if target[train].min() == target[train].max():
+            if len(np.unique(target[train])) < 2:
                 continue  # all copies of one document: nothing to learn it from
             known, own = take(data.X, train), data.params.of(train)
             model = clone(self.estimator).fit(known, target[train], **own)
@@ -454,7 +470,10 @@ def best_cut(
 ) -> float:
     """Threshold with the best F1, or the most answers at a precision floor.
 
-    Answers are the scores >= threshold; it lies midway between two scores. Where
+    Answers are the scores >= threshold; it lies midway between two scores. A label
+    that no cut finds well (an F1 below 0.3) is given from the natural threshold on,
+    0, and no sooner: the best of bad cuts is where the noise lies, and would give a
+    rare label to every tenth document (Yang 2001, "SCutFBR"). Where
     no cut reaches the floor, it lies above all scores: the label is never given.
     Nor is it ever given to documents that cannot have it (a score of -inf), even
     where that is what the few positive documents got when they were left out.
@@ -477,8 +496,12 @@ def best_cut(
         best = int(good[-1])
     cut = int(ends[best])
     if cut + 1 == len(ranked):
-        return float(np.nextafter(ranked[cut], -np.inf))
-    return _between(float(ranked[cut]), float(ranked[cut + 1]))
+        threshold = float(np.nextafter(ranked[cut], -np.inf))
+    else:
+        threshold = _between(float(ranked[cut]), float(ranked[cut + 1]))
+    if precision_floor is None and value[best] < _LEAST_F1:
+        return max(threshold, 0.0)
+    return threshold
 
 
 def _between(high: float, low: float) -> float:

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
-from earmark.decision.any_of import AnyOfClassifier
+from earmark.decision.any_of import AnyOfClassifier, require_weighable
 from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import (
     Decision,
@@ -340,13 +340,9 @@ class MatrixEngine(Engine):
             raise DataError(no_term_left(self.features.counter))
         model = self._new_model(len(y))
         weight = self._weighted(y, more.weight)
+        if weight is not None:
+            require_weighable(model)
         takes = signature(model.fit).parameters
-        passes_on = any(p.kind is p.VAR_KEYWORD for p in takes.values())
-        if weight is not None and not (passes_on or "sample_weight" in takes):
-            raise NotSupportedError(
-                f"{type(model).__name__} cannot weight documents or classes; leave out "
-                "class_weight and sample_weight, or take another model."
-            )
         if not (isinstance(model, ScoringClassifier) or has_probabilities(model)):
             own = model.get_params().get("class_weight")  # scikit-learn's own
             own = own if isinstance(own, Mapping) else None
