@@ -41,8 +41,9 @@ def text_statistics(
     weight: WeightsLike,
 ) -> ClassStatistics:
     """Class statistics of raw texts, keyed by term and unpruned (CS1)."""
-    # Unweighted documents go straight from tokens to sums, without a matrix.
-    if weight is None and not counter.binary:
+    # Unweighted documents go straight from tokens to sums, without a matrix. Terms of
+    # a given vocabulary count even where no document has them.
+    if weight is None and not counter.binary and counter.vocabulary is None:
         y_index = label_positions(y, classes, len(texts))
         terms, tokens, presence = count_by_class(counter, texts, y_index, len(classes))
         docs = np.bincount(y_index, minlength=len(classes)).astype(np.int64)
@@ -50,6 +51,9 @@ def text_statistics(
     every = clone(counter).set_params(min_df=1, max_df=1.0, max_features=None)
     X = every.fit_transform(texts)
     terms = every.get_feature_names_out()
+    if counter.vocabulary is not None:  # in an order of its own
+        order = np.argsort(terms)
+        X, terms = X[:, order], terms[order]
     return ClassStatistics(classes, terms=terms).add(X, y, weight)
 
 
