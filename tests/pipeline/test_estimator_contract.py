@@ -16,7 +16,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.svm import LinearSVC
 
-from earmark import TextClassifier
+from earmark import TextClassifier, load
 from earmark.decision import AbstainingClassifier, AnyOfClassifier
 from earmark.exceptions import NotSupportedError
 from earmark.models.registry import MODELS
@@ -69,6 +69,28 @@ def test_a_model_survives_copying_before_and_after_use(name, rng):
     assert not hasattr(bare, "engine_")
     assert bare.get_params() == model.get_params()
     assert_array_equal(bare.fit(texts, y).predict_proba(texts), expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.filterwarnings("ignore::earmark.exceptions.EarmarkWarning")
+def test_what_one_document_per_class_teaches_can_be_saved(name, tmp_path):
+    for n in (1, 3):
+        texts, y = ["cheap pills now", *["meeting at noon"] * n], ["spam", *["ham"] * n]
+        model = TextClassifier(name, random_state=0).fit(texts, y)
+        proba = model.predict_proba(["pills", "noon", ""])
+        assert_allclose(proba.sum(axis=1), 1)
+        model.save(tmp_path / "m.earmark")
+        again = load(tmp_path / "m.earmark").predict_proba(["pills", "noon", ""])
+        assert_array_equal(again, proba)
+
+
+@pytest.mark.parametrize("name", sorted(COUNT_MODELS - {"auto"}))
+def test_weights_of_one_change_nothing_with_a_vocabulary_either(name):
+    texts, y = ["aa bb", "cc dd", "aa cc"], ["x", "y", "x"]
+    model = TextClassifier(name, features={"vocabulary": [*"ab", "aa", "cc", "dd"]})
+    plain = model.fit(texts, y).predict_proba(["aa dd"])
+    weighted = model.fit(texts, y, sample_weight=np.ones(3)).predict_proba(["aa dd"])
+    assert_allclose(plain, weighted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,7 +5,7 @@ from numpy.testing import assert_array_equal
 
 import earmark
 from earmark import TextClassifier
-from earmark.exceptions import NotSupportedError
+from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.models import HigherOrderNaiveBayes
 
 TEXTS = [
@@ -30,6 +30,14 @@ def test_named_models_learn_and_round_trip(name, tmp_path):
     assert [e.terms for e in again.explain(NEW)] == [
         e.terms for e in classifier.explain(NEW)
     ]
+
+
+def test_a_file_with_more_paths_of_a_term_than_paths_is_refused(tmp_path):
+    classifier = TextClassifier("higher-order").fit(TEXTS, LABELS)
+    classifier.engine_.model_.path_count_.data[0] = 2**62
+    classifier.save(tmp_path / "model.earmark")
+    with pytest.raises(ModelFormatError, match="path_count_ exceeds path_total_"):
+        earmark.load(tmp_path / "model.earmark")
 
 
 def test_paths_name_the_terms_and_documents_that_link_them(tmp_path):

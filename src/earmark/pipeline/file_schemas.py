@@ -147,6 +147,13 @@ def _below(name: str, limit: str) -> Callable[[State, At], bool]:
     return holds
 
 
+def _within_total(it: State, at: At) -> bool:
+    """No term is on more paths of a class than there are."""
+    counts = it.path_count_
+    total = np.repeat(it.path_total_, np.diff(counts.indptr))
+    return bool(np.all(counts.data <= total * (1 + 1e-9)))
+
+
 def _one_per_class(it: State, at: At) -> bool:
     """Two classes have one machine, more have one each."""
     n_classes = at.sizes["n_classes"]
@@ -433,6 +440,7 @@ _TABLE: dict[str, _Fields] = {
         "path_total_": array("if", "n_classes", low=0),
         "seen_": _bits("n_features"),
         ".document_class_ names no class": _below("document_class_", "n_classes"),
+        ".path_count_ exceeds path_total_": _within_total,
     },
     "HigherOrderClassifier": {
         **_columns,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import partial
+from math import inf
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -100,7 +101,8 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     alpha_ : float
         The smoothing in use.
     log_loss_ : dict of float to float
-        Leave-one-out log loss of each alpha tried.
+        Leave-one-out log loss of each alpha tried; empty where no two classes have
+        two documents each.
     n_features_in_ : int
         Width of X seen in ``fit``.
 
@@ -384,8 +386,9 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
             for region in self.regions_:
                 region.smooth(alpha)
             tried[alpha] = self._weights(features(), own, weight, useful)
-        self.log_loss_ = {alpha: loss for alpha, (_, _, loss) in tried.items()}
-        self.alpha_ = min(self.log_loss_, key=lambda alpha: self.log_loss_[alpha])
+        loss = {alpha: loss for alpha, (_, _, loss) in tried.items()}
+        self.alpha_ = min(loss, key=lambda alpha: loss[alpha])
+        self.log_loss_ = {alpha: value for alpha, value in loss.items() if value < inf}
         self.region_weight_, self.class_bias_, _ = tried[self.alpha_]
         for region in self.regions_:
             region.smooth(self.alpha_)
@@ -404,7 +407,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
             return fit.by_some(useful, self.l2_regularization)
         theta = self._mean_lengths() if self.normalize else np.ones(len(self.regions_))
         bias = np.log(np.maximum(self.statistics_.docs.astype(np.float64), 1.0))
-        return theta, bias - bias.mean(), float("nan")
+        return theta, bias - bias.mean(), inf
 
     def _has_company(self, own: IntVector, lost: FloatVector) -> BoolVector:
         """Whether a document's class keeps some other document without it."""
