@@ -16,6 +16,12 @@ from earmark.models import RocchioClassifier
 from earmark.models.rocchio import classifier as tuning
 from earmark.models.rocchio.classifier import best_threshold
 
+
+def test_classes_that_are_all_alike_share_the_probability():
+    model = RocchioClassifier().fit([[1, 1]] * 6, [0, 1] * 3)
+    assert_allclose(model.predict_proba([[1, 1], [2, 1]]), 0.5)
+
+
 # Table 14.1 of Manning, Raghavan and Schütze (2008): Chinese, Japan, Tokyo, Macao,
 # Beijing, Shanghai; d1-d3 are about China, d4 is not, d5 is the test document.
 HALF = np.sqrt(0.5)

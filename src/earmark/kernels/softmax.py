@@ -350,9 +350,10 @@ def fitted_temperature(
     own, weight, possible = own[usable], weight[usable], possible[usable]
     n_possible = possible.sum(axis=1, keepdims=True)
     scores = np.where(possible, scores[usable], 0.0)
+    size = np.abs(scores).max(initial=0.0)
     scores -= scores.sum(axis=1, keepdims=True) / n_possible
     spread = math.sqrt((scores**2).sum() / max(1, n_possible.sum()))
-    if not spread > 0:
+    if not spread > 1e-12 * size:  # all alike, but for rounding
         return None
     slack = 2.0 / (float(weight.sum()) + 2.0) if softened else 0.0
     target = np.where(possible, slack / n_possible, 0.0)
