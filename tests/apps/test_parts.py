@@ -212,3 +212,36 @@ def test_results_of_parts_that_are_gone_are_named(model, parts, tmp_path):
     min(data.iterdir()).unlink()
     with pytest.warns(EarmarkWarning, match=r"no part for 'part-000\.parquet'; delete"):
         call(*command)
+
+
+def test_labels_left_open_are_written_and_are_no_abstentions(tmp_path):
+    rng = np.random.default_rng(0)
+    names = np.array(["a", "b", "c"])
+    truth = rng.random((300, 3)) < 0.4
+    texts = [
+        " ".join(
+            [
+                *names[row].repeat(2),
+                *rng.choice(names, 2),
+                *map(str, rng.integers(10, 99, 8)),
+            ]
+        )
+        for row in truth
+    ]
+    labels = [names[row].tolist() for row in truth]
+    model = earmark.TextClassifier("softmax", max_error=0.05)
+    half = slice(0, 150), slice(150, 300)
+    learned, rest = ((texts[some], labels[some]) for some in half)
+    model.fit(*learned, calibration=rest).save(tmp_path / "m.earmark")
+    data = tmp_path / "d.jsonl"
+    lines = [json.dumps({"text": text}) for text in texts]
+    data.write_text("\n".join(lines))
+    out = tmp_path / "labels"
+    options = ("--by-part", "--out", out, "--json")
+    facts = json.loads(call("predict", tmp_path / "m.earmark", data, *options))
+    decision = model.decide(texts)
+    rows = pq.read_table(out / "d.parquet").to_pylist()
+    assert facts["abstained"] == sum(label is None for label in decision.labels)
+    undecided = [model.classes_[row].tolist() for row in decision.abstained]
+    assert [row["undecided"] for row in rows] == undecided
+    assert any(undecided)

@@ -183,6 +183,9 @@ def _write_labels(classifier: Any, part: Part, target: Path) -> tuple[int, int]:
     fields = {"row": arrow.int64(), "label": kind, "confidence": arrow.float64()}
     if classifier.novelty_ is not None:
         fields["novelty"] = arrow.float64()
+    leaves_open = many and bool(classifier.thresholds_)
+    if leaves_open:
+        fields["undecided"] = kind
     schema = arrow.schema(list(fields.items()))
     documents = abstained = 0
     with (
@@ -198,11 +201,14 @@ def _write_labels(classifier: Any, part: Part, target: Path) -> tuple[int, int]:
             columns = [rows, labels, decision.confidence]
             if decision.novelty is not None:
                 columns.append(decision.novelty)
+            if leaves_open:
+                undecided = [classifier.classes_[row] for row in decision.abstained]
+                columns.append([_written(some, many) for some in undecided])
             pairs = zip(columns, schema.types, strict=True)
             arrays = [arrow.array(column, kind) for column, kind in pairs]
             writer.write_table(arrow.table(arrays, schema=schema))
             documents += len(batch)
-            abstained += int(np.sum(decision.abstained))
+            abstained += sum(label is None for label in labels)
     return documents, abstained
 
 
