@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.kernels.text import ArrowText
@@ -58,6 +59,10 @@ def test_other_containers_become_a_list(column):
     assert as_texts(column) == TEXTS
 
 
+def test_an_array_of_one_column_is_a_column():
+    assert list(as_texts(np.array([["a"], ["b"]]))) == ["a", "b"]
+
+
 def test_a_list_is_used_as_it_is():
     assert as_list(TEXTS) is TEXTS
 
@@ -90,7 +95,9 @@ def test_no_documents_are_no_error(empty):
         (pd.DataFrame({"text": ["a"]}), r"one column, got \(1, 1\)"),
         (pl.DataFrame({"text": ["a"]}), "one column"),
         (pa.table({"text": ["a"]}), "one column"),
-        (np.array([["a"]]), r"one column, got \(1, 1\)"),
+        (np.array([["a", "b"]]), r"one column, got \(1, 2\); select the column"),
+        (np.ones((2, 3)), r"one column, got \(2, 3\); give texts, not a matrix"),
+        (sparse.csr_array(np.eye(2)), r"got \(2, 2\); give texts, not a matrix"),
         (iter([]), "generator can be read only once"),
         (3, "got int"),
     ],

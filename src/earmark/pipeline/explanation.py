@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _BAR = 24  # columns
 _NAME = 30
+_UNKNOWN = "The model knows no word of this text."
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,7 @@ def _evidence(
         score=float(contributions.sum() + sum(constants.values())),
         terms=tuple(terms),
         constants=constants,
-        note=parts.note,
+        note=parts.note or ("" if terms else _UNKNOWN),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from scipy import sparse
 
 from earmark._optional import require
 from earmark.exceptions import DataError, MissingDependencyError
@@ -43,12 +44,16 @@ def as_list(documents: Any, name: str = "documents") -> list[Any]:
             f"{name} must have an order, got a {type(documents).__name__}; make a list "
             "of it."
         )
+    if isinstance(documents, np.ndarray) and documents.shape[1:] == (1,):
+        documents = documents[:, 0]
     shape = shape_of(documents) or (1,)
     if isinstance(documents, Mapping) or len(shape) != 1:
         got = shape if len(shape) != 1 else type(documents).__name__
-        raise DataError(
-            f"{name} must be one column, got {got}; select the column first."
+        numbers = sparse.issparse(documents) or (
+            isinstance(documents, np.ndarray) and documents.dtype.kind in "fiu"
         )
+        what = "give texts, not a matrix" if numbers else "select the column first"
+        raise DataError(f"{name} must be one column, got {got}; {what}.")
     if isinstance(documents, list):
         return documents
     values = plain_values(documents)

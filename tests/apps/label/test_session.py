@@ -94,6 +94,8 @@ def test_wrong_answers_are_refused_and_change_nothing(project):
         session.answer("k", "tab", 60, ["cat"], "asked")
     with pytest.raises(Refusal, match="characters"):
         session.add_label("  ")
+    with pytest.raises(Refusal, match="printable"):
+        session.add_label("x\0y")
     assert not session.entries
 
 

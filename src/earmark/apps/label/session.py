@@ -302,8 +302,8 @@ class Session:
 
     def _label_name(self, name: str) -> str:
         name = " ".join(name.split())
-        if not 0 < len(name) <= _LONGEST_LABEL:
-            words = f"a label has 1 to {_LONGEST_LABEL} characters."
+        if not (0 < len(name) <= _LONGEST_LABEL and name.isprintable()):
+            words = f"a label has 1 to {_LONGEST_LABEL} printable characters."
             raise Refusal(422, "label", words)
         return name
 
