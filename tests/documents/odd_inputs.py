@@ -199,7 +199,11 @@ def rows(texts, labels):
 
 
 WARNED = {
-    "labels by case": (rows("abcd", ["pos", "Pos", "neg", "neg"]), "case or blanks"),
+    "labels by the form of a number": (
+        rows("abcd", ["1", "1.0", "0", "0"]),
+        "final",
+    ),
+    "labels by case": (rows("abcd", ["pos", "Pos", "neg", "neg"]), "case, blanks"),
     "labels by blanks": (rows("abc", ["pos", "pos ", "neg"]), "merge_labels=True"),
     "labels as texts": (rows(["x", "y"] * 9, ["x", "y"] * 9), "labels themselves"),
 }

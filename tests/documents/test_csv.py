@@ -28,7 +28,7 @@ def write(tmp_path):
 
 
 # Two labels that differ by blanks alone are read as they are, with a warning.
-@pytest.mark.filterwarnings("ignore:.*differ only by case or blanks")
+@pytest.mark.filterwarnings("ignore:.*differ only by case, blanks")
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(TEXT, LABEL), min_size=1, max_size=8),

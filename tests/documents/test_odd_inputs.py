@@ -1,7 +1,9 @@
 """Sixty kinds of odd or broken input: what is read of each, or what is said."""
 
+import io
 import warnings
 
+import openpyxl
 import pytest
 
 from earmark.documents import read_documents
@@ -14,6 +16,7 @@ from tests.documents.odd_inputs import (
     ROWS,
     TEXTS,
     WARNED,
+    excel,
     outcome,
     written,
 )
@@ -76,4 +79,13 @@ def test_there_are_sixty_kinds():
 def test_the_table_tells_what_happens():
     assert outcome("d.csv", ROWS, {}) == "read: 2 documents, labels pos, neg"
     assert outcome("d.csv", "", {}).startswith("refused: d.csv: expected a header")
-    assert "case or blanks" in outcome("d.csv", WARNED["labels by case"][0], {})
+    assert "case, blanks" in outcome("d.csv", WARNED["labels by case"][0], {})
+
+
+def test_sheets_that_are_not_read_are_named(tmp_path):
+    book = openpyxl.load_workbook(io.BytesIO(excel(["text", "label"], ["a", "x"])))
+    book.active.title = "Jan"
+    book.create_sheet("Feb").append(["text", "label"])
+    book.save(tmp_path / "two.xlsx")
+    with pytest.warns(EarmarkWarning, match="the first of 2 sheets is read, 'Jan'"):
+        assert read_documents(tmp_path / "two.xlsx").texts == ["a"]

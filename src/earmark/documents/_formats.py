@@ -13,6 +13,7 @@ import json
 import re
 import sys
 import threading
+import warnings
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +43,7 @@ from earmark.documents.columns import (
     near,
 )
 from earmark.documents.mail import mail_record, mails_of_box
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, EarmarkWarning
 
 Record: TypeAlias = dict[str, Any]
 Numbered: TypeAlias = tuple[list[Record], list[int] | None]
@@ -310,9 +311,17 @@ def excel_tables(path: Path, request: Request, options: ReadOptions) -> Iterator
     try:
         content = io.BytesIO(path.read_bytes())  # whatever the file is called
         book = excel.load_workbook(content, read_only=True, data_only=True)
+        first, *others = book.worksheets
+        if others:
+            warnings.warn(
+                f"{path}: the first of {len(others) + 1} sheets is read, "
+                f"{first.title!r}; save the others as files of their own to use them.",
+                EarmarkWarning,
+                stacklevel=2,
+            )
         rows: Iterator[list[str | None]] = (
             [_cell(value) for value in row]
-            for row in book.worksheets[0].iter_rows(values_only=True)
+            for row in first.iter_rows(values_only=True)
             if any(value is not None for value in row)
         )
         names = (

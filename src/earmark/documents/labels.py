@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,6 +16,7 @@ from earmark.typing import LabelsLike
 
 __all__ = [
     "each_label",
+    "label_key",
     "merge_with",
     "merged_labels",
     "similar_labels",
@@ -26,7 +28,7 @@ _FEWEST = 10
 
 
 def similar_labels(labels: Iterable[LabelsLike]) -> list[list[str]]:
-    """Labels that differ only by case or blanks: groups, the most frequent first.
+    """Labels that differ only by case, blanks or a final .0: groups, by frequency.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ def similar_labels(labels: Iterable[LabelsLike]) -> list[list[str]]:
     counts = Counter(label for label in each_label(labels) if isinstance(label, str))
     groups: dict[str, list[str]] = {}
     for label in sorted(counts, key=lambda name: (-counts[name], name)):
-        groups.setdefault(_key(label), []).append(label)
+        groups.setdefault(label_key(label), []).append(label)
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -67,9 +69,9 @@ def merged_labels(
     if labels is None:
         return None
     named = (label for label in each_label(known) if isinstance(label, str))
-    fixed = {_key(label): label for label in named}
+    fixed = {label_key(label): label for label in named}
     best = {
-        spelling: fixed.get(_key(spelling), group[0].strip())
+        spelling: fixed.get(label_key(spelling), group[0].strip())
         for group in similar_labels([*labels, *fixed.values()])
         for spelling in group
     }
@@ -95,9 +97,9 @@ def warn_about_labels(documents: Documents) -> None:
     groups = similar_labels(documents.labels)
     if groups:
         warnings.warn(
-            f"{source}: the labels {listed(groups[0])} differ only by case or blanks "
-            f"and are taken as {len(groups[0])}; merge_labels=True "
-            "takes them as one.",
+            f"{source}: the labels {'; '.join(map(listed, groups[:3]))} differ only by "
+            "case, blanks or a final .0 and are taken as they stand; merge_labels=True "
+            "takes those that are alike as one.",
             EarmarkWarning,
             stacklevel=3,
         )
@@ -122,5 +124,6 @@ def each_label(labels: Iterable[LabelsLike]) -> Iterable[Any]:
             yield label
 
 
-def _key(label: str) -> str:
-    return " ".join(label.casefold().split())
+def label_key(label: object) -> str:
+    """What labels that are alike have in common; spreadsheets write 1 as 1.0."""
+    return re.sub(r"^(-?\d+)\.0+$", r"\1", " ".join(str(label).casefold().split()))

@@ -108,8 +108,8 @@ def read_documents(
     batch_size : int, default=4096
         Rows read and checked together.
     merge_labels : bool, default=False
-        Take labels that differ only by case or blanks as one, in the spelling
-        that most documents have. Otherwise they are pointed out by a warning.
+        Take labels that differ only by case, blanks or a final .0 as one, in the
+        spelling that most documents have. Otherwise they are pointed out by a warning.
 
     Returns
     -------

@@ -364,9 +364,11 @@ def warn_of_new_labels(
     known = set(classes.tolist())
     new = sorted(map(str, set(names) - known))
     if new:
+        from earmark.documents.labels import label_key  # readers are not needed else
+
         listed = ", ".join(new[:5]) + (", ..." if len(new) > 5 else "")
-        alike = {_folded(label) for label in known} & {_folded(n) for n in new}
-        hint = " Some differ only in case or blanks." if alike else ""
+        alike = {*map(label_key, known)} & {*map(label_key, new)}
+        hint = " Some differ only by case, blanks or a final .0." if alike else ""
         if required and not known & set(names):
             raise DataError(
                 f"{where}: the model has learned none of its labels, {listed}; it "
@@ -378,7 +380,3 @@ def warn_of_new_labels(
             EarmarkWarning,
             stacklevel=3,
         )
-
-
-def _folded(label: object) -> str:
-    return " ".join(str(label).casefold().split())

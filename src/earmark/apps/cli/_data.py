@@ -49,6 +49,14 @@ class Stored:
         columns = self.metadata.get("columns")
         return columns.get(name) if isinstance(columns, dict) else None
 
+    @property
+    def label(self) -> str | None:
+        """The column of labels in training."""
+        from earmark.documents.columns import KnownColumn
+
+        name = self.column("label")
+        return None if name is None else KnownColumn(name)
+
     def texts(self, files: options.Files) -> str | list[str] | None:
         """The text columns: asked for, as in training, or as guessed there."""
         from earmark.documents.columns import KnownColumn, UsualColumn
@@ -86,7 +94,7 @@ class Stored:
 
         more |= {**files.how, **options.column_arguments(self.texts(files))}
         more |= {"null_text": "empty", "allow_unlabelled": True}
-        more |= {"label": files.label or self.column("label")}
+        more |= {"label": files.label or self.label}
         return read_documents(data, multi_label=self.classifier.is_multi_label_, **more)
 
     def parts(self, data: str, files: options.Files, label: str | bool | None) -> Any:
@@ -362,7 +370,7 @@ def evaluate_in_parts(
     from earmark.distributed.predicting import SentModel, report_of_parts
 
     stored = load_model(model, max_error)
-    parts = stored.parts(data, files, files.label or stored.column("label"))
+    parts = stored.parts(data, files, files.label or stored.label)
     sent = SentModel(model, max_error, stored.classifier)
     with _place(dask) as client:
         title = f"{model.name} on {data}"

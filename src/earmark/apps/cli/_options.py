@@ -127,7 +127,7 @@ SHARED = """
 --no-quotes  Treat quotes in csv and tsv files as ordinary characters.
 --unlabelled DATA2  More documents, without labels.
 --multi-label  Several labels per document, as a|b or lists.
---merge-labels  Merge labels that differ only in case or spaces.
+--merge-labels  Merge labels that differ only by case, blanks or a final .0.
 --analyzer KIND  Count words (word), characters (char) or characters within words
     (char_wb). Characters suit mixed languages, names and misspellings.
 --ngrams N|FROM,TO  Count sequences of up to N words, or of FROM to TO units of
@@ -379,7 +379,7 @@ def class_list(names: str) -> list[str]:
         )
     for alike in similar_labels(labels):
         warn(
-            f"--classes: {' and '.join(alike)} differ only by case or blanks and are "
-            f"taken as {len(alike)} classes."
+            f"--classes: {' and '.join(alike)} differ only by case, blanks or a final "
+            f".0 and are taken as {len(alike)} classes."
         )
     return list(dict.fromkeys(labels))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import typer
 
@@ -110,12 +112,20 @@ def predict(
     _label_all(stored.classifier, batches, rows)
 
 
+def _is_file(stream: IO[str]) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except OSError:
+        return True
+
+
 def _label_all(
     classifier: TextClassifier, batches: Iterator[Documents], rows: Rows
 ) -> None:
     """Write a row per document, and say what is to be said of all of them."""
     totals: Counter[str] = Counter()
-    hidden = rows.out == "-" and sys.stdout.isatty()
+    # Rows on the terminal, or on their way through a pipe, are not to be mixed.
+    hidden = rows.out == "-" and not _is_file(sys.stdout)
     with _output(rows.out) as file, counting("labelled", hidden=hidden) as advance:
         records = _all_records(classifier, batches, rows, totals, advance)
         if rows.are_lines:
