@@ -1,5 +1,6 @@
 """The same bytes from every back end."""
 
+import json
 import os
 import pickle
 import signal
@@ -10,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from earmark import TextClassifier
-from earmark.distributed import DaskExecutor, fit, predict
+from earmark.distributed import DaskExecutor, LocalExecutor, fit, predict
 from earmark.distributed.executor import merge_tree
 from earmark.distributed.fitting import as_parts
 from earmark.distributed.predicting import SentModel, report_of_parts
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, EarmarkWarning
 from earmark.models import (
     HierarchicalBayes,
     SemiSupervisedClassifier,
@@ -209,3 +210,26 @@ def test_evaluated_in_parts_the_report_is_the_same(corpus, client, tmp_path):
     found = report_of_parts(sent, parts, DaskExecutor(client), "title")
     here = model.report(corpus.texts, corpus.labels, title="title")
     assert str(found).splitlines()[:20] == str(here).splitlines()[:20]
+
+
+def test_a_report_of_parts_tells_what_one_in_memory_tells(tmp_path):
+    corpus = Corpus(120)
+    texts, labels = list(corpus.texts), list(corpus.labels)
+    model = TextClassifier("multinomial", max_novelty=0.05).fit(texts, labels)
+    model.save(tmp_path / "m.earmark")
+    rows = [*zip(texts[:60], labels[:60], strict=True), ("quite foreign words", "new")]
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number in range(2):
+        lines = [json.dumps({"text": t, "label": y}) for t, y in rows[number::2]]
+        (folder / f"p{number}.jsonl").write_text("\n".join(lines))
+    parts = as_parts(folder, "text", "label")
+    sent = SentModel(tmp_path / "m.earmark")
+    with pytest.warns(EarmarkWarning, match="not learned the label"):
+        by_part = report_of_parts(sent, parts, LocalExecutor(), "")
+    order = [*rows[0::2], *rows[1::2]]
+    with pytest.warns(EarmarkWarning, match="not learned the label"):
+        whole = model.report([t for t, _ in order], [y for _, y in order])
+    assert whole.foreign is not None
+    assert str(by_part.foreign) == str(whole.foreign)
+    assert str(by_part).splitlines()[:15] == str(whole).splitlines()[:15]

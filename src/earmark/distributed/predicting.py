@@ -23,6 +23,7 @@ from earmark.evaluation.labels import label_array
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.persistence import read_manifest
 from earmark.pipeline import load
+from earmark.pipeline.text_classifier import report_of
 from earmark.pipeline.text_filter import TextFilter
 from earmark.typing import FilePath, FloatMatrix
 from earmark.whole_files import json_line, whole_file, write_whole
@@ -259,11 +260,14 @@ def predict_parts(
 # -- accuracy ------------------------------------------------------------------------
 
 
-def _judged(model: SentModel, part: Part) -> tuple[list[str], list[Any], FloatMatrix]:
-    """True labels, answers and probabilities of the labelled documents of a part."""
+def _judged(
+    model: SentModel, part: Part
+) -> tuple[list[str], list[Any], FloatMatrix, list[float]]:
+    """Labels, answers, probabilities and novelty of a part's labelled documents."""
     classifier = model.classifier()
     true: list[str] = []
     answers: list[Any] = []
+    novelty: list[float] = []
     blocks = [np.zeros((0, len(classifier.classes_)))]
     for batch in part.batches():
         if batch.labels is None:
@@ -273,7 +277,9 @@ def _judged(model: SentModel, part: Part) -> tuple[list[str], list[Any], FloatMa
         true += [label for label in batch.labels.values() if label is not None]
         answers += compress(decision.labels.tolist(), is_labelled)
         blocks.append(decision.scores[is_labelled])
-    return true, answers, np.concatenate(blocks)
+        if decision.novelty is not None:
+            novelty += decision.novelty[is_labelled].tolist()
+    return true, answers, np.concatenate(blocks), novelty
 
 
 def report_of_parts(
@@ -287,18 +293,17 @@ def report_of_parts(
             "--dask."
         )
     judgements = executor.gather("judged", partial(_judged, model), parts)
-    true, answers, scores = zip(*judgements, strict=True)
+    true, answers, scores, novelty = zip(*judgements, strict=True)
     if not any(true):
         raise DataError(
             "no labelled document in the parts; name the label with --label."
         )
-    return Report.from_predictions(
+    return report_of(
+        classifier,
         np.asarray(list(chain(*true))),
         label_array(list(chain(*answers))),
-        proba=np.concatenate(scores),
-        classes=classifier.classes_,
-        threshold=classifier.threshold_ if classifier.thresholds_ else None,
-        top_terms=classifier.telling_terms(),
+        np.concatenate(scores),
+        np.asarray(list(chain(*novelty))) if any(novelty) else None,
         title=title,
     )
 

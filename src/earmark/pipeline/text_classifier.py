@@ -613,27 +613,10 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         """
         texts, target = self._fitted_pair(X, y)
         texts = take(texts, target.labelled)
-        warn_of_new_labels(target.labels, self.classes_, "y")
-        one_of = not target.multi_label
         decision = self._decide(texts)
-        threshold = self.threshold_ if self.thresholds_ else None
-        from earmark.evaluation import Report  # brings the page and its figures
-
-        report = Report.from_predictions(
-            target.labels,
-            decision.labels,
-            proba=decision.scores if one_of else None,
-            classes=self.classes_ if one_of else None,
-            texts=joined(texts),
-            threshold=threshold if isinstance(threshold, float) else None,
-            top_terms=self.telling_terms(),
-            foreign=None
-            if decision.novelty is None
-            else ForeignDocuments.from_p_values(
-                decision.novelty, self.max_novelty or USUAL_LEVEL
-            ),
-            **parts,
-        )
+        scores = None if target.multi_label else decision.scores
+        answers = decision.labels, scores, decision.novelty
+        report = report_of(self, target.labels, *answers, texts=joined(texts), **parts)
         return replace(
             report, words=report.words or self._deciding_words(report, texts)
         )
@@ -864,6 +847,34 @@ def _require_two_classes(target: Target, names: ClassNames) -> None:
     raise DataError(
         f"the labels hold one class only, {target.labels[0]!s}; expected at least 2: "
         "label some documents of another class."
+    )
+
+
+def report_of(
+    classifier: TextClassifier,
+    truth: Labels,
+    answers: Labels,
+    scores: FloatMatrix | None,
+    novelty: FloatVector | None,
+    **parts: Any,
+) -> Report:
+    """What is right and wrong about answers, wherever they were given."""
+    from earmark.evaluation import Report  # brings the page and its figures
+
+    warn_of_new_labels(truth, classifier.classes_, "y")
+    threshold = classifier.threshold_ if classifier.thresholds_ else None
+    level = classifier.max_novelty or USUAL_LEVEL
+    return Report.from_predictions(
+        truth,
+        answers,
+        proba=scores,
+        classes=None if scores is None else classifier.classes_,
+        threshold=threshold if isinstance(threshold, float) else None,
+        top_terms=classifier.telling_terms(),
+        foreign=None
+        if novelty is None
+        else ForeignDocuments.from_p_values(novelty, level),
+        **parts,
     )
 
 
