@@ -10,10 +10,10 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change makes room first, or raises a limit and says why.
 LIMITS = {
     "files": 185,
-    "lines": 47639,
+    "lines": 47806,
     "private imports": 0,
     "private attributes": 0,
-    "Any": 718,
+    "Any": 727,
     "hasattr/getattr": 40,
 }
 

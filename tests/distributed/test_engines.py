@@ -226,7 +226,7 @@ def test_a_report_of_parts_tells_what_one_in_memory_tells(tmp_path):
     parts = as_parts(folder, "text", "label")
     sent = SentModel(tmp_path / "m.earmark")
     with pytest.warns(EarmarkWarning, match="not learned the label"):
-        by_part = report_of_parts(sent, parts, LocalExecutor(), "")
+        by_part = report_of_parts(sent, parts, LocalExecutor(), "Evaluation report")
     order = [*rows[0::2], *rows[1::2]]
     with pytest.warns(EarmarkWarning, match="not learned the label"):
         whole = model.report([t for t, _ in order], [y for _, y in order])
