@@ -27,7 +27,7 @@ def test_labels_of_which_none_is_known_are_refused():
 
 
 def test_labels_that_differ_in_case_are_pointed_out():
-    with pytest.warns(EarmarkWarning, match="differ only in case"):
+    with pytest.warns(EarmarkWarning, match="differ only by case"):
         fit([topic.title() if topic == "delivery" else topic for topic in THEIRS])
 
 
