@@ -10,7 +10,7 @@ from tests.pages import ROOT
 # Measured by tools/house.py. A change makes room first, or raises a limit and says why.
 LIMITS = {
     "files": 185,
-    "lines": 47806,
+    "lines": 47810,
     "private imports": 0,
     "private attributes": 0,
     "Any": 727,

@@ -13,7 +13,6 @@ import contextlib
 import csv
 import errno
 import hashlib
-import io
 import json
 import os
 import secrets
@@ -163,9 +162,14 @@ def json_line(row: object) -> bytes:
 
 def csv_line(cells: Iterable[object]) -> bytes:
     """A row as a line of csv; NULs and lone surrogates, no text there, become "?"."""
-    line = io.StringIO(newline="")
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue().replace("\0", "?").encode("utf-8", errors="replace")
+    line: str = csv.writer(_Line, lineterminator="\n").writerow(cells)
+    return line.replace("\0", "?").encode("utf-8", errors="replace")
+
+
+class _Line:
+    """A file that gives back what is written, so that ``writerow`` returns it."""
+
+    write = staticmethod(str)
 
 
 @contextlib.contextmanager
