@@ -29,7 +29,7 @@ from earmark.models import (
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
-from earmark.models.base import LinearModel, ScoringClassifier
+from earmark.models.base.classifier import LinearModel, ScoringClassifier
 
 MODELS = [
     cls
