@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from earmark.evaluation.duplicates import (
+from earmark.inputs.duplicates import (
     duplicates_across,
     group_copies,
     group_equal_rows,

@@ -6,7 +6,7 @@ from earmark import TextClassifier
 from earmark.decision import evidence
 from earmark.pipeline import choice
 from earmark.pipeline.choice import Trial, best_trial, candidates
-from earmark.text.tokens import mixes_languages
+from earmark.features.tokens import mixes_languages
 
 
 def trial(name, n_right, n=1000):

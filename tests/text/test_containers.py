@@ -9,7 +9,7 @@ from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.kernels.text import ArrowText
-from earmark.text.containers import as_list, as_texts
+from earmark.inputs.texts import as_list, as_texts
 
 TEXTS = ["naïve", "", "b c", "東京"]
 

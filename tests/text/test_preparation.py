@@ -11,7 +11,7 @@ from earmark.features import WordCounter
 from earmark.features.analysis import Analysis
 from earmark.kernels.backend import native
 from earmark.text import preparation
-from earmark.text.preparation import TextPreparation
+from earmark.features.preparation import TextPreparation
 
 TEXTS = ["The number of runners: 12", "Running late, mail bob@x.org by 10:30", "was it"]
 

@@ -3,8 +3,8 @@
 import pytest
 from sklearn.feature_extraction import text as sklearn_text
 
-from earmark.text.regions import split_reply, split_title
-from earmark.text.tokens import (
+from earmark.inputs.regions import split_reply, split_title
+from earmark.features.tokens import (
     make_preprocessor,
     stop_word_set,
     unspaced_share,

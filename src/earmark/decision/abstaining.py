@@ -37,7 +37,7 @@ from earmark.decision.guarantee import (
     several_words,
     words_per_label,
 )
-from earmark.evaluation.labels import (
+from earmark.inputs.labels import (
     as_labels,
     is_multi_label,
     label_column,

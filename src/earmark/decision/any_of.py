@@ -31,8 +31,8 @@ from earmark.decision.decision import (
     label_tuples,
     read_scores,
 )
-from earmark.evaluation.duplicates import DuplicateGroups, group_copies
-from earmark.evaluation.labels import (
+from earmark.inputs.duplicates import DuplicateGroups, group_copies
+from earmark.inputs.labels import (
     as_labels,
     class_list,
     indicator_matrix,

@@ -28,14 +28,14 @@ from earmark.decision.guarantee import (
     estimated_threshold,
     guaranteed_thresholds,
 )
-from earmark.evaluation.duplicates import (
+from earmark.inputs.duplicates import (
     DuplicateGroups,
     group_copies,
     group_equal_rows,
     group_near_duplicates,
     texts_of,
 )
-from earmark.evaluation.labels import (
+from earmark.inputs.labels import (
     as_labels,
     index_of,
     is_multi_label,

@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from earmark.evaluation.duplicates import group_near_duplicates
-from earmark.evaluation.labels import as_labels
+from earmark.inputs.duplicates import group_near_duplicates
+from earmark.inputs.labels import as_labels
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.folds import check_equal_length, group_folds, group_split

@@ -29,7 +29,7 @@ from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.kernels.text import Documents
 from earmark.parameters import parse_size
 from earmark.pipeline.count_engine import text_statistics
-from earmark.pipeline.inputs import RegionTexts, as_region_texts
+from earmark.inputs.regions import RegionTexts, as_region_texts
 from earmark.statistics import ClassStatistics, TermCounts
 from earmark.typing import Estimator, FloatVector, IntVector, Labels, SparseMatrix
 

@@ -40,14 +40,9 @@ from earmark.pipeline.choice import (
 )
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.files import load_with_info
-from earmark.pipeline.inputs import (
-    BY_CHARACTERS,
-    RegionTexts,
-    as_region_texts,
-    as_target,
-    fitting_features,
-    trained_columns,
-)
+from earmark.inputs.training import as_target
+from earmark.features.columns import BY_CHARACTERS, fitting_features
+from earmark.inputs.regions import RegionTexts, as_region_texts, trained_columns
 from earmark.pipeline.text_classifier import adopt_engine, new_engine
 from earmark.typing import Estimator, FilePath
 
@@ -270,7 +265,7 @@ def _text_columns(
     if stored is not None:
         columns = [name.strip() for name in stored.split(",")]
         return columns if len(columns) > 1 else columns[0]
-    return trained_columns(classifier)
+    return trained_columns(classifier.regions, classifier.region_names_)
 
 
 def _executor_of(client: Executor | Estimator) -> Executor:

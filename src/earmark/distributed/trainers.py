@@ -47,7 +47,7 @@ from earmark.models.shared.pool_em import Parameters, PoolSums, expected_sums
 from earmark.models.shared.region_weights import left_out
 from earmark.models.softmax import Point, Slope
 from earmark.pipeline.count_engine import CountEngine, class_factors
-from earmark.pipeline.inputs import RegionTexts
+from earmark.inputs.regions import RegionTexts
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.text_features import RegionFeatures
 from earmark.statistics import ClassStatistics, TermCounts

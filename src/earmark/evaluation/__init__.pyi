@@ -14,8 +14,8 @@ from .displays import BiasVarianceDisplay as BiasVarianceDisplay
 from .displays import ConfusionDisplay as ConfusionDisplay
 from .displays import LearningCurveDisplay as LearningCurveDisplay
 from .displays import ReliabilityDisplay as ReliabilityDisplay
-from .duplicates import duplicates_across as duplicates_across
-from .duplicates import group_near_duplicates as group_near_duplicates
+from earmark.inputs.duplicates import duplicates_across as duplicates_across
+from earmark.inputs.duplicates import group_near_duplicates as group_near_duplicates
 from .label_errors import left_out_log_proba as left_out_log_proba
 from .label_errors import suspected_label_errors as suspected_label_errors
 from .learning_curve import LearningCurve as LearningCurve

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from earmark.evaluation.labels import (
+from earmark.inputs.labels import (
     all_known,
     as_labels,
     as_probabilities,

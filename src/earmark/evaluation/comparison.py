@@ -15,8 +15,8 @@ from joblib import delayed
 
 from earmark.evaluation.confusion import ConfusionMatrix, multi_label_scores
 from earmark.evaluation.coverage import accuracy_coverage, reliability
-from earmark.evaluation.duplicates import copied_texts
-from earmark.evaluation.labels import (
+from earmark.inputs.duplicates import copied_texts
+from earmark.inputs.labels import (
     all_known,
     as_labels,
     class_list,

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.evaluation.labels import (
+from earmark.inputs.labels import (
     all_known,
     as_labels,
     class_list,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earmark.evaluation.labels import (
+from earmark.inputs.labels import (
     all_known,
     as_labels,
     as_probabilities,

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earmark.evaluation.duplicates import (
+from earmark.inputs.duplicates import (
     DuplicateGroups,
     duplicates_across,
     group_near_duplicates,
 )
-from earmark.evaluation.labels import (
+from earmark.inputs.labels import (
     as_labels,
     class_list,
     is_multi_label,

@@ -10,8 +10,8 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 
-from earmark.evaluation.duplicates import copied_texts
-from earmark.evaluation.labels import (
+from earmark.inputs.duplicates import copied_texts
+from earmark.inputs.labels import (
     all_known,
     as_labels,
     class_list,
@@ -23,7 +23,7 @@ from earmark.evaluation.result import Progress, Result, all_fits, fitted_with, f
 from earmark.evaluation.significance import percentile_interval
 from earmark.exceptions import DataError
 from earmark.folds import nested_order, stratified_split, take
-from earmark.text.containers import as_texts
+from earmark.inputs.texts import as_texts
 from earmark.typing import (
     ArrayLike,
     BoolVector,

@@ -32,9 +32,9 @@ from earmark.kernels.text import (
     TokenLists,
 )
 from earmark.parameters import Jobs, check_declared, require_one_of, with_parameters
-from earmark.text.containers import as_list, as_texts
-from earmark.text.preparation import TextPreparation
-from earmark.text.tokens import (
+from earmark.inputs.texts import as_list, as_texts
+from earmark.features.preparation import TextPreparation
+from earmark.features.tokens import (
     WORD_PATTERN,
     make_analyzer,
     make_preprocessor,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from earmark.kernels.rows import canonical_rows, presence, row_lengths
-from earmark.models.base.classifier import LinearRule
+from earmark.features.scoring import LinearRule
 from earmark.models.base.declaration import Model
 from earmark.models.shared.naive_bayes import (
     Added,

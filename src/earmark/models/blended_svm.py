@@ -9,11 +9,7 @@ import numpy as np
 from earmark.kernels.rows import (
     canonical_rows,
 )
-from earmark.models.base.classifier import (
-    LinearRule,
-    ScoreParts,
-    linear_parts,
-)
+from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
 from earmark.models.base.declaration import Auto, Model
 from earmark.models.nbsvm import NBSVM
 from earmark.models.shared.margins import MarginClassifier

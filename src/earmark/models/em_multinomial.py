@@ -16,7 +16,8 @@ from earmark.kernels.rows import (
     log_normalize,
     require_counts,
 )
-from earmark.models.base.classifier import JointClassifier, LinearRule
+from earmark.features.scoring import LinearRule
+from earmark.models.base.classifier import JointClassifier
 from earmark.models.base.declaration import Model
 from earmark.models.shared.pool_em import (
     Expect,

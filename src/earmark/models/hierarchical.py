@@ -12,13 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from earmark._optional import require
 from earmark.kernels.rows import canonical_rows, dense_blocks, require_counts
-from earmark.models.base.classifier import (
-    JointClassifier,
-    ScoreParts,
-    document_weights,
-    linear_parts,
-    require_weighted,
-)
+from earmark.features.scoring import ScoreParts, linear_parts
+from earmark.models.base.classifier import JointClassifier, document_weights, require_weighted
 from earmark.models.base.declaration import Model
 from earmark.models.shared.fit_progress import CallbackSupportMixin, with_callbacks
 from earmark.models.shared.gaussian import log_densities

@@ -21,15 +21,8 @@ from earmark.folds import stratified_folds
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.offset_svm import fit_offset_svm
 from earmark.kernels.rows import canonical_rows, presence
-from earmark.models.base.classifier import (
-    RankingClassifier,
-    ScoreParts,
-    linear_parts,
-    linear_rule_of,
-    repeats,
-    require_weighted,
-    two_classes,
-)
+from earmark.features.scoring import ScoreParts, linear_parts
+from earmark.models.base.classifier import RankingClassifier, linear_rule_of, repeats, require_weighted, two_classes
 from earmark.models.base.declaration import Model
 from earmark.models.shared.paths import PathWeights, pair_ratio
 from earmark.parameters import (

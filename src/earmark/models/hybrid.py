@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from earmark.exceptions import DataError
 from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.models.base.additive import AdditiveClassifier
-from earmark.models.base.classifier import LogitClassifier, ScoreParts, document_weights
+from earmark.features.scoring import ScoreParts
+from earmark.models.base.classifier import LogitClassifier, document_weights
 from earmark.models.base.declaration import Auto, Model
 from earmark.models.shared.region_weights import (
     EVENT_MODELS,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from earmark.exceptions import DataError
 from earmark.kernels import mlp
 from earmark.kernels.rows import canonical_rows, squared_lengths
-from earmark.models.base.classifier import ScoreParts
+from earmark.features.scoring import ScoreParts
 from earmark.models.base.declaration import Model
 from earmark.models.shared.descent import DescentClassifier, TrainingSet
 from earmark.parameters import AtLeastOne, Limits, given_to_fit, with_parameters

@@ -18,11 +18,7 @@ from earmark.kernels.rows import (
     unit_rows,
 )
 from earmark.kernels.softmax import maximize_dual
-from earmark.models.base.classifier import (
-    LinearRule,
-    ScoreParts,
-    linear_parts,
-)
+from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
 from earmark.models.base.declaration import Model
 from earmark.models.shared.margins import MarginClassifier
 from earmark.parameters import AtLeastOne, Positive, Share, seed_of, with_parameters

@@ -33,17 +33,12 @@ from earmark.kernels.rows import (
 )
 from earmark.kernels.softmax import fitted_temperature
 from earmark.models.base.additive import AdditiveClassifier
-from earmark.models.base.classifier import (
-    LinearRule,
-    LogitClassifier,
-    RankingClassifier,
-    ScoreParts,
-    linear_parts,
-)
+from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
+from earmark.models.base.classifier import LogitClassifier, RankingClassifier
 from earmark.models.base.declaration import Model
 from earmark.parameters import Limits, NotNegative, Positive, with_parameters
 from earmark.statistics import UnitVectorSums
-from earmark.statistics.class_statistics import real_weights
+from earmark.inputs.weights import real_weights
 from earmark.typing import (
     ArrayLike,
     BoolVector,

@@ -12,12 +12,8 @@ from sklearn.base import clone
 
 from earmark.folds import class_keeping_folds, rows_by_lot
 from earmark.kernels.rows import canonical_rows, log_normalize, require_counts
-from earmark.models.base.classifier import (
-    LogitClassifier,
-    ScoreParts,
-    document_weights,
-    require_weighted,
-)
+from earmark.features.scoring import ScoreParts
+from earmark.models.base.classifier import LogitClassifier, document_weights, require_weighted
 from earmark.models.base.declaration import Auto, Model
 from earmark.models.shared.pool_em import checked_few_labels
 from earmark.models.shared.recipe import (

@@ -27,7 +27,8 @@ from earmark.kernels.softmax import (
     new_descent,
     settle,
 )
-from earmark.models.base.classifier import LinearRule, two_classes
+from earmark.features.scoring import LinearRule
+from earmark.models.base.classifier import two_classes
 from earmark.models.base.declaration import Auto, Model
 from earmark.models.shared.descent import DescentClassifier, TrainingSet
 from earmark.parameters import AtLeastOne, Positive, with_parameters

@@ -15,22 +15,19 @@ from sklearn.utils.validation import has_fit_parameter
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.decision import has_probabilities
 from earmark.encoders.by_name import Encoder
-from earmark.evaluation.duplicates import group_copies
+from earmark.inputs.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.folds import rows_by_lot, stratified_folds, take
-from earmark.models.base.classifier import (
-    check_parameters,
-    document_weights,
-    require_weighted,
-)
+from earmark.models.base.classifier import check_parameters, document_weights, require_weighted
 from earmark.models.base.declaration import MODELS, fed_to, get_model
 from earmark.models.semi_supervised import SemiSupervisedClassifier
 from earmark.models.shared.naive_bayes import CountNaiveBayes
 from earmark.models.shared.recipe import MIN_POOL, MIN_POOL_RATIO, pool_is_useful
 from earmark.parameters import offers
 from earmark.pipeline.count_engine import CountEngine
-from earmark.pipeline.inputs import RegionTexts, Target, n_distinct, n_documents
+from earmark.inputs.training import Target
+from earmark.inputs.regions import RegionTexts, n_distinct, n_documents
 from earmark.pipeline.matrix_engine import (
     AnyOfEngine,
     Engine,
@@ -42,9 +39,9 @@ from earmark.pipeline.matrix_engine import (
 )
 from earmark.pipeline.text_features import RegionFeatures, SemiFeatures, make_counter
 from earmark.progress import tracked
-from earmark.statistics.class_statistics import require_class_weight
-from earmark.text.class_names import ClassNames
-from earmark.text.tokens import mixes_languages
+from earmark.inputs.weights import require_class_weight
+from earmark.inputs.class_names import ClassNames
+from earmark.features.tokens import mixes_languages
 from earmark.typing import BoolVector, ClassWeightLike, Labels, SparseMatrix
 
 

@@ -21,15 +21,12 @@ from earmark.features.word_counter import no_term_left, prunes, term_mask
 from earmark.kernels.text import Documents
 from earmark.models.base.classifier import check_parameters
 from earmark.parameters import with_parameters
-from earmark.pipeline.inputs import RegionTexts, column_of
+from earmark.inputs.regions import RegionTexts, column_of
 from earmark.pipeline.matrix_engine import ALONE, Engine, More
 from earmark.pipeline.text_features import RegionFeatures
 from earmark.statistics import ClassStatistics
-from earmark.statistics.class_statistics import (
-    label_positions,
-    require_known_labels,
-    require_same_classes,
-)
+from earmark.statistics.class_statistics import label_positions, require_same_classes
+from earmark.inputs.weights import require_known_labels
 from earmark.typing import FloatMatrix, FloatVector, Labels, WeightsLike
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from earmark.exceptions import NotSupportedError
-from earmark.models.base.classifier import ScoreParts
+from earmark.features.scoring import ScoreParts
 from earmark.parameters import offers
-from earmark.pipeline.inputs import RegionTexts
+from earmark.inputs.regions import RegionTexts
 from earmark.pipeline.matrix_engine import Engine
 from earmark.pipeline.text_features import RegionFeatures
 from earmark.typing import FloatVector, Label

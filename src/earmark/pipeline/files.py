@@ -33,7 +33,7 @@ _INTERNAL = {
     "pipeline.matrix_engine": "AnyOfEngine MatrixEngine SemiEngine",
     "pipeline.text_classifier": "TextClassifier",
     "pipeline.text_features": "RegionFeatures SemiFeatures",
-    "text.preparation": "TextPreparation",
+    "features.preparation": "TextPreparation",
 }
 
 

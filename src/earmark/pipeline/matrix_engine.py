@@ -25,36 +25,26 @@ from earmark.decision.decision import (
     log_probabilities,
     one_of_decision,
 )
-from earmark.evaluation.duplicates import group_copies
+from earmark.inputs.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.features.word_counter import no_term_left
 from earmark.folds import stratified_folds, take
 from earmark.kernels.rows import log_normalize
 from earmark.models import SemiSupervisedNaiveBayes
-from earmark.models.base.classifier import (
-    LinearRule,
-    LogitClassifier,
-    RankingClassifier,
-    ScoreParts,
-    ScoringClassifier,
-    class_columns,
-    document_weights,
-    linear_parts,
-    linear_rule_of,
-    require_weighted,
-)
+from earmark.features.scoring import LinearRule, ScoreParts, class_columns, linear_parts
+from earmark.models.base.classifier import LogitClassifier, RankingClassifier, ScoringClassifier, document_weights, linear_rule_of, require_weighted
 from earmark.models.semi_supervised import SemiSupervisedClassifier
 from earmark.models.shared.descent import DescentClassifier
 from earmark.models.shared.views import encoder_by_words
 from earmark.parameters import offers, with_parameters
-from earmark.pipeline.inputs import RegionTexts, n_documents
+from earmark.inputs.regions import RegionTexts, n_documents
 from earmark.pipeline.text_features import (
     FusedScorer,
     RegionFeatures,
     SemiFeatures,
     fused_scorer,
 )
-from earmark.text.class_names import ClassNames, require_named
+from earmark.inputs.class_names import ClassNames, require_named
 from earmark.typing import (
     BoolVector,
     Estimator,

@@ -59,24 +59,13 @@ from earmark.pipeline.explanation import (
     hidden_nodes,
     telling_terms,
 )
-from earmark.pipeline.inputs import (
-    BY_CHARACTERS,
-    SINGLE,
-    RegionTexts,
-    Target,
-    as_region_texts,
-    as_target,
-    fitting_features,
-    joined,
-    n_documents,
-    require_same_kind,
-    warn_of_new_labels,
-    with_regions,
-)
+from earmark.inputs.training import Target, as_target, require_same_kind, warn_of_new_labels
+from earmark.features.columns import BY_CHARACTERS, fitting_features
+from earmark.inputs.regions import ONE_REGION, RegionTexts, as_region_texts, joined_texts, n_documents, with_regions
 from earmark.pipeline.matrix_engine import Engine, More, SemiEngine
-from earmark.statistics.class_statistics import checked_weights, require_known_labels
-from earmark.text.class_names import ClassNames
-from earmark.text.containers import as_list, is_missing
+from earmark.inputs.weights import checked_weights, require_known_labels
+from earmark.inputs.class_names import ClassNames
+from earmark.inputs.texts import as_list, is_missing
 from earmark.typing import (
     DocumentsLike,
     FloatMatrix,
@@ -406,11 +395,11 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         everything: RegionTexts = {n: [*texts[n], *pool[n]] for n in texts}
         features = fitting_features(None, everything) or {}
         detector = NoveltyDetector(**features, n_jobs=self.n_jobs)
-        self.novelty_ = detector.fit(joined(everything), known)
+        self.novelty_ = detector.fit(joined_texts(everything), known)
 
     def _novelty(self, texts: RegionTexts) -> FloatVector:
         assert self.novelty_ is not None
-        return self.novelty_.p_values(joined(texts))
+        return self.novelty_.p_values(joined_texts(texts))
 
     def _training(
         self, texts: RegionTexts, y: Labels, weight: Any, pool: RegionTexts
@@ -616,7 +605,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         decision = self._decide(texts)
         scores = None if target.multi_label else decision.scores
         answers = decision.labels, scores, decision.novelty
-        report = report_of(self, target.labels, *answers, texts=joined(texts), **parts)
+        report = report_of(self, target.labels, *answers, texts=joined_texts(texts), **parts)
         return replace(
             report, words=report.words or self._deciding_words(report, texts)
         )
@@ -662,7 +651,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     def region_names_(self) -> list[str] | None:
         """The regions the model was trained on; None for a single text."""
         names = self.engine_.region_names
-        return None if names == [SINGLE] else names
+        return None if names == [ONE_REGION] else names
 
     def summary(self) -> str:
         """What was chosen, why, and what was used, in plain words."""

@@ -25,12 +25,12 @@ from earmark.features import HashedCounter, TfidfWeighting, WordCounter
 from earmark.features.analysis import KnownTerms, known_terms
 from earmark.features.word_counter import terms_by_column
 from earmark.kernels.rows import canonical_rows, ridge_dual
-from earmark.models.base.classifier import LinearRule
+from earmark.features.scoring import LinearRule
 from earmark.models.shared.recipe import SHORT_TEXT
 from earmark.models.shared.views import PHRASE, VECTOR, WORD
 from earmark.parameters import default_parameters, offers, with_parameters
-from earmark.pipeline.inputs import SINGLE, RegionTexts, column_of, joined, n_documents
-from earmark.text.preparation import TextPreparation
+from earmark.inputs.regions import ONE_REGION, RegionTexts, column_of, joined_texts, n_documents
+from earmark.features.preparation import TextPreparation
 from earmark.typing import BoolVector, FloatMatrix, IntVector, SparseMatrix
 
 
@@ -252,7 +252,7 @@ class RegionFeatures(BaseEstimator):
         return starts
 
     def _region(self, i: int) -> str | None:
-        return None if self.regions_ == [SINGLE] else self.regions_[i]
+        return None if self.regions_ == [ONE_REGION] else self.regions_[i]
 
 
 def _no_columns(n_texts: int) -> SparseMatrix:
@@ -418,7 +418,7 @@ class SemiFeatures(BaseEstimator):
 
     def _joined(self, texts: RegionTexts) -> list[str]:
         """One text a document; a region that is missing counts as empty."""
-        return joined({region: column_of(texts, region) for region in self.regions_})
+        return joined_texts({region: column_of(texts, region) for region in self.regions_})
 
     @property
     def terms_(self) -> Any:

@@ -19,16 +19,8 @@ from earmark.kernels.rows import (
     scale_rows,
     unit_rows,
 )
-from earmark.statistics.class_statistics import (
-    AdditiveStatistics,
-    Sums,
-    among,
-    checked_batch,
-    label_positions,
-    real_weights,
-    union,
-    weighed,
-)
+from earmark.statistics.class_statistics import AdditiveStatistics, Sums, among, checked_batch, label_positions, union, weighed
+from earmark.inputs.weights import real_weights
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

@@ -66,7 +66,7 @@ class Wording(options.Fitting):
         if self.substitute:
             prepared["substitutions"] = options.comma_list(self.substitute)
         if prepared:
-            from earmark.text.preparation import TextPreparation
+            from earmark.features.preparation import TextPreparation
 
             try:
                 TextPreparation(**prepared)("")

@@ -20,7 +20,7 @@ from earmark.evaluation.coverage import (
     reliability,
 )
 from earmark.evaluation.label_errors import SuspectedLabelError
-from earmark.evaluation.labels import (
+from earmark.inputs.labels import (
     as_labels,
     as_probabilities,
     confidence_and_choice,

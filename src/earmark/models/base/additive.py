@@ -16,11 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
 from earmark.models.base.classifier import ScoringClassifier
-from earmark.statistics.class_statistics import (
-    label_positions,
-    real_weights,
-    require_same_classes,
-)
+from earmark.statistics.class_statistics import label_positions, require_same_classes
+from earmark.inputs.weights import real_weights
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

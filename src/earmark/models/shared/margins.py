@@ -16,13 +16,8 @@ from earmark.kernels.offset_svm import LinearFit, fit_offset_svm
 from earmark.kernels.rows import (
     canonical_rows,
 )
-from earmark.models.base.classifier import (
-    RankingClassifier,
-    class_columns,
-    document_weights,
-    require_weighted,
-    two_classes,
-)
+from earmark.features.scoring import class_columns
+from earmark.models.base.classifier import RankingClassifier, document_weights, require_weighted, two_classes
 from earmark.parameters import seed_of, with_parameters
 from earmark.typing import (
     ArrayLike,

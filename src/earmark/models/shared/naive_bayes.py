@@ -16,12 +16,8 @@ from earmark.kernels.rows import (
     times_dense,
 )
 from earmark.models.base.additive import AdditiveClassifier
-from earmark.models.base.classifier import (
-    JointClassifier,
-    LinearRule,
-    ScoreParts,
-    linear_parts,
-)
+from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
+from earmark.models.base.classifier import JointClassifier
 from earmark.parameters import Limits
 from earmark.statistics import ClassStatistics
 from earmark.typing import (

@@ -25,7 +25,7 @@ from earmark.kernels.rows import (
     presence,
     right_singular_vectors,
 )
-from earmark.models.base.classifier import ScoreParts
+from earmark.features.scoring import ScoreParts
 from earmark.models.shared.recipe import Material, Names, Recipe, prior_offset
 from earmark.parameters import with_parameters
 from earmark.typing import (

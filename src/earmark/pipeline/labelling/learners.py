@@ -28,7 +28,7 @@ from earmark.models import (
 )
 from earmark.models.shared.views import LsaView
 from earmark.statistics import ClassStatistics
-from earmark.text.tokens import WORD_PATTERN
+from earmark.features.tokens import WORD_PATTERN
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 __all__ = [

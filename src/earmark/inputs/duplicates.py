@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from earmark.text.containers import is_missing, plain_values
+from earmark.inputs.texts import is_missing, plain_values
 from earmark.typing import DocumentsLike, IntVector
 
 _SKETCH = 12  # smallest hashes per document that make it a candidate
