@@ -351,7 +351,7 @@ class MatrixEngine(Engine):
         self.calibrator_ = None
         unsure = is_unsure(self.model_) and len(y) >= _LEAST_CALIBRATING
         if unsure or not has_probabilities(self.model_):
-            copies = group_copies(texts, whole=True).group
+            copies = group_copies(texts).group
             self.calibrator_ = self._calibrated(X, y, weight, copies)
         return self
 
