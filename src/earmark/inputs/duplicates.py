@@ -18,13 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-<<<<<<< HEAD:src/earmark/inputs/duplicates.py
 from earmark.inputs.texts import is_missing, plain_values
-from earmark.typing import DocumentsLike, IntVector
-=======
-from earmark.text.containers import is_missing, plain_values
 from earmark.typing import BoolVector, DocumentsLike, IntVector
->>>>>>> h1/step1:src/earmark/evaluation/duplicates.py
 
 _SKETCH = 12  # smallest hashes per document that make it a candidate
 _LOOK_BACK = 8  # documents of a bucket compared with each next one

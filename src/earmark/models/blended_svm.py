@@ -114,6 +114,6 @@ MODEL = Model(
     BlendedSVM,
     "mean of two linear SVMs: on tf-idf, and on naive Bayes log-count ratios",
     fed="tfidf",
-    takes=("class_weight", "random_state"),
+    takes=("random_state",),
     auto=Auto("challenger", 1),
 )

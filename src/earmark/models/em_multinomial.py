@@ -218,5 +218,6 @@ MODEL = Model(
     "em-multinomial",
     SemiSupervisedNaiveBayes,
     "naive Bayes that learns unlabelled documents by plain EM: a gamble",
+    columns_from_pool=True,
     in_parts=True,
 )

@@ -232,6 +232,11 @@ class HigherOrderNaiveBayes(PresenceScores):
         self._derive()
         return self
 
+    @property
+    def uses_pool(self) -> bool:
+        """Whether the ``unlabelled`` documents that ``fit`` may take are learned."""
+        return self.unlabelled_weight > 0.0
+
     def strongest_paths(
         self, X: MatrixLike, top: int = 5, label: ArrayLike | None = None
     ) -> list[list[Path]]:

@@ -300,5 +300,5 @@ MODEL = Model(
     MultilayerPerceptron,
     "multilayer perceptron on tf-idf, with a sparse first layer",
     fed="tfidf",
-    takes=("class_weight", "random_state"),
+    takes=("random_state",),
 )

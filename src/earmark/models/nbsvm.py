@@ -187,5 +187,5 @@ MODEL = Model(
     "nbsvm",
     NBSVM,
     "NBSVM: naive Bayes log-count ratios under a linear classifier",
-    takes=("class_weight", "random_state"),
+    takes=("random_state",),
 )

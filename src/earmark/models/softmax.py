@@ -473,7 +473,7 @@ MODEL = Model(
     "softmax regression (multi-class logistic regression) on tf-idf",
     fed="tfidf",
     defaults={"solver": "dual", "C": 10.0},
-    takes=("class_weight", "random_state"),
+    takes=("random_state",),
     in_parts=True,
     auto=Auto("default", 0),
 )

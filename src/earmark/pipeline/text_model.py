@@ -289,8 +289,10 @@ class Plan:
     @property
     def uses_pool(self) -> bool:
         """Whether the model is set to learn from unlabelled documents."""
+        if "unlabelled" not in signature(self.estimator.fit).parameters:
+            return False
         is_own = isinstance(self.estimator, ScoringClassifier)
-        return is_own and self.estimator.uses_pool
+        return self.estimator.uses_pool if is_own else True
 
     def sums(
         self, texts: RegionTexts, labels: Labels, classes: Labels, **known: Any
@@ -505,7 +507,7 @@ class Planner:
         fed, features = declared.fed, self.features
         joined = fed == "rows" and not self.multi_label
         if joined and (features is None or isinstance(features, Mapping)):
-            features = {**declared.counter(estimator), **(features or {})}
+            features = {**estimator.wanted_of_counter, **(features or {})}
         own = offers(features, "fit_transform")
         template = ColumnsTemplate(
             make_counter(features, self.n_jobs),
@@ -550,12 +552,3 @@ class Planner:
         return model_of(model), model
 
 
-def counted_again(template: ColumnsTemplate, texts: RegionTexts) -> int:
-    """Documents that a template would count."""
-    return n_documents(texts)
-
-
-def taken(data: TrainingData, rows: IntVector, pool_rows: IntVector) -> TrainingData:
-    """Some labelled documents and some of the pool."""
-    some = data.take(rows)
-    return replace(some, pool=take(data.pool, pool_rows))

@@ -9,7 +9,7 @@ the text is read.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -37,6 +37,8 @@ class AdditiveClassifier(ScoringClassifier):
     sum (``_training_rows``) and how parameters follow from them (``_derive``).
     """
 
+    # Whether the sums may be keyed by term, so that text is learned without a matrix.
+    by_term: ClassVar[bool] = False
     statistics_: Any
     classes_: Labels
     n_features_in_: int

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -23,9 +23,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
-from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
+from earmark.features.scoring import (
+    LinearRule,
+    ScoreParts,
+    class_columns,
+    linear_parts,
+)
 from earmark.kernels.rows import canonical_rows, log_normalize, row_entries
-from earmark.parameters import check_declared, with_new_names
+from earmark.parameters import check_declared, offers, with_new_names
 from earmark.inputs.weights import checked_weights, real_weights, require_class_weight
 from earmark.typing import (
     ArrayLike,
@@ -66,6 +71,14 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier that gives every class a score; the highest wins."""
 
     classes_: Labels
+    left_out_: tuple[IntVector, FloatMatrix] | None = None
+    """Training documents that fitting held out, by row, and what was said of them."""
+    encoder_share_: float | None = None
+    """What an encoder's vectors count; None for models without one."""
+    # Whether probabilities are far too low, as the weights are small.
+    needs_calibration: ClassVar[bool] = False
+    # Whether ``fit`` takes words, phrases and vectors apart, as ``Rows``.
+    takes_rows: ClassVar[bool] = False
     # What the offset of a linear rule is called in an explanation.
     _offset_name: ClassVar[str] = "bias"
     # Attributes that `_derive` makes from others; a model file leaves them out.
@@ -124,10 +137,26 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
         rows = canonical_rows(self._validated(X))
         return linear_parts(rows, rule.weights, {self._offset_name: rule.offset})
 
+    def vectors_by_word(
+        self, parts: ScoreParts, words: SparseMatrix, table: FloatMatrix
+    ) -> ScoreParts:
+        """What vectors add, word by word, if a document's is ``words @ table``."""
+        return parts
+
     def term_weights(self) -> FloatMatrix | None:
         """Weight of each term for each class (n_features, n_classes), if it has one."""
         rule = self.linear_rule()
         return None if rule is None else rule.weights
+
+    @property
+    def uses_pool(self) -> bool:
+        """Whether the ``unlabelled`` documents that ``fit`` may take are learned."""
+        return True
+
+    @property
+    def wanted_of_counter(self) -> Mapping[str, object]:
+        """Parameters of the word counter that suit the model, unless a user says."""
+        return {}
 
     # -- model files -----------------------------------------------------------
 
@@ -154,6 +183,43 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _takes_counts(self) -> bool:
         """Whether rows must hold counts, all >= 0."""
         return False
+
+
+def linear_rule(estimator: Estimator) -> LinearRule | None:
+    """How the class scores are linear in a row, or None where they are not."""
+    rule = linear_rule_of(estimator)
+    if rule is None or isinstance(estimator, ScoringClassifier):
+        return rule
+    from sklearn.linear_model import LogisticRegression  # costs much, used here only
+
+    is_logistic = isinstance(estimator, LogisticRegression)
+    return replace(rule, log_posteriors=log_normalize) if is_logistic else rule
+
+
+def class_scores(estimator: Estimator, X: MatrixLike) -> FloatMatrix:
+    """The estimator's own scores, (n_samples, n_classes)."""
+    if isinstance(estimator, ScoringClassifier):
+        return estimator.class_scores(X)
+    if offers(estimator, "decision_function"):
+        return class_columns(estimator.decision_function(X))
+    with np.errstate(divide="ignore"):  # a probability of 0 is a score of -inf
+        if offers(estimator, "predict_log_proba"):
+            return np.asarray(estimator.predict_log_proba(X), dtype=np.float64)
+        return np.log(np.asarray(estimator.predict_proba(X), dtype=np.float64))
+
+
+def score_parts(estimator: Estimator, X: SparseMatrix) -> list[ScoreParts]:
+    """The scores of each document, taken apart, for a model that is a sum."""
+    if offers(estimator, "score_parts"):
+        parts: list[ScoreParts] = estimator.score_parts(X)
+        return parts
+    rule = linear_rule(estimator)
+    if rule is None:
+        raise NotSupportedError(
+            f"{type(estimator).__name__} is not a sum over terms, so it cannot be "
+            "explained term by term."
+        )
+    return linear_parts(X, rule.weights, {"bias": rule.offset})
 
 
 class RankingClassifier(ScoringClassifier):

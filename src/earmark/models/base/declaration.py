@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from earmark.registry import Registry
@@ -43,7 +43,9 @@ class Model:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Constructor parameters that differ under this name."""
     takes: tuple[str, ...] = ()
-    """Constructor parameters among random_state, n_jobs, verbose and class_weight."""
+    """Constructor parameters among random_state, n_jobs and verbose."""
+    columns_from_pool: bool = False
+    """Whether the words of unlabelled documents become columns too."""
     in_parts: bool = False
     """Whether ``earmark.distributed`` fits it to documents in parts."""
     auto: Auto | None = None
@@ -58,21 +60,18 @@ class Model:
 MODELS: Registry[Model] = Registry("earmark.models", "earmark.models", "MODEL")
 
 
-def get_model(name: str) -> Model:
-    """The model of that name, or an error that lists the names."""
-    if name not in MODELS:
-        listed = ", ".join(["auto", *MODELS.names()])
-        raise ValueError(
-            f"TextClassifier.model must be an estimator or one of {listed}; "
-            f"got {name!r}."
-        )
-    return MODELS[name]
-
-
-def fed_to(estimator: Estimator) -> Fed:
-    """What an estimator is fitted on: as the file of its class says, else tf-idf."""
-    kind = type(estimator)
+def model_of(model: str | Estimator) -> Model:
+    """What is known of a model by name, or of any classifier; fed tf-idf if unknown."""
+    if isinstance(model, str):
+        if model not in MODELS:
+            listed = ", ".join(["auto", *MODELS.names()])
+            raise ValueError(
+                f"TextClassifier.model must be an estimator or one of {listed}; "
+                f"got {model!r}."
+            )
+        return MODELS[model]
+    kind = type(model)
     declared = getattr(sys.modules.get(kind.__module__), "MODEL", None)
     if isinstance(declared, Model) and declared.make is kind:
-        return declared.fed
-    return "tfidf"
+        return replace(declared, name=kind.__name__)
+    return Model(kind.__name__, lambda: model, "", fed="tfidf")

@@ -158,6 +158,7 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
 
     _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
 
+    by_term = True
     alpha: float
     statistics_: ClassStatistics
     _weights: FloatMatrix | SparseWeights
