@@ -10,10 +10,6 @@ from .coverage import accuracy_coverage as accuracy_coverage
 from .coverage import reliability as reliability
 from .data_checks import check_documents as check_documents
 from .displays import AccuracyCoverageDisplay as AccuracyCoverageDisplay
-from .displays import BiasVarianceDisplay as BiasVarianceDisplay
-from .displays import ConfusionDisplay as ConfusionDisplay
-from .displays import LearningCurveDisplay as LearningCurveDisplay
-from .displays import ReliabilityDisplay as ReliabilityDisplay
 from .duplicates import duplicates_across as duplicates_across
 from .duplicates import group_near_duplicates as group_near_duplicates
 from .label_errors import left_out_log_proba as left_out_log_proba
