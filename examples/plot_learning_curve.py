@@ -32,12 +32,11 @@ for name, curve in curves.items():
 fig, ax = plt.subplots(figsize=(6, 4))
 for name, curve in curves.items():
     (line,) = ax.plot(curve.sizes, curve.mean, label=name)
-    ax.fill_between(
-        curve.sizes, curve.low, curve.high, color=line.get_color(), alpha=0.2
-    )
+    color = line.get_color()
+    ax.fill_between(curve.sizes, curve.low, curve.high, color=color, alpha=0.2)
     ahead = np.geomspace(curve.sizes[0], curve.horizon, 60)
     law = 1 - curve.law.error(ahead)
-    ax.plot(ahead, law, ":", color=line.get_color(), marker="", linewidth=1)
+    ax.plot(ahead, law, ":", color=color, marker="", linewidth=1)
 ax.set(xscale="log", xlabel="Labelled documents", ylabel="Accuracy")
 ax.legend()
 plt.show()

@@ -26,7 +26,7 @@ raw = model.predict_log_proba(unseen.joined())
 
 # %%
 # Fit the temperature on the calibration part: the T for which the labels are most
-# probable. ``TextClassifier`` does this by itself for models that give no probabilities.
+# probable. ``TextClassifier`` does so by itself for models without probabilities.
 index = np.searchsorted(model.classes_, calibration.labels)
 scores = model.predict_log_proba(calibration.joined())
 

@@ -20,9 +20,7 @@ from .report import Report as Report
 from .significance import bootstrap_interval as bootstrap_interval
 from .significance import cohen_kappa as cohen_kappa
 from .significance import corrected_resampled_t as corrected_resampled_t
-from .significance import fleiss_kappa as fleiss_kappa
 from .significance import holm as holm
 from .significance import krippendorff_alpha as krippendorff_alpha
 from .significance import mcnemar_exact as mcnemar_exact
-from .significance import wilcoxon_signed_rank as wilcoxon_signed_rank
 from .significance import wilson_interval as wilson_interval
