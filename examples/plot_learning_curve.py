@@ -12,7 +12,7 @@ import numpy as np
 
 from earmark import TextClassifier
 from earmark.documents import docstring_corpus
-from earmark.evaluation import LearningCurveDisplay, learning_curve
+from earmark.evaluation import learning_curve
 
 corpus = docstring_corpus()
 rows = np.random.default_rng(1).permutation(len(corpus))[:1500]
@@ -28,8 +28,15 @@ for name, curve in curves.items():
     print(f"{name}: {curve.advice}\n")
 
 # %%
-# Dots are measurements, lines are the fitted power law.
+# Lines are measurements with their intervals, dotted lines the fitted power law.
 fig, ax = plt.subplots(figsize=(6, 4))
 for name, curve in curves.items():
-    LearningCurveDisplay(curve, name=name).plot(ax=ax)
+    (line,) = ax.plot(curve.sizes, curve.mean, label=name)
+    color = line.get_color()
+    ax.fill_between(curve.sizes, curve.low, curve.high, color=color, alpha=0.2)
+    ahead = np.geomspace(curve.sizes[0], curve.horizon, 60)
+    law = 1 - curve.law.error(ahead)
+    ax.plot(ahead, law, ":", color=color, marker="", linewidth=1)
+ax.set(xscale="log", xlabel="Labelled documents", ylabel="Accuracy")
+ax.legend()
 plt.show()

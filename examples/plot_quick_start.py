@@ -10,11 +10,11 @@ import tempfile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from sklearn.metrics import ConfusionMatrixDisplay
 
 import earmark
 from earmark import TextClassifier
 from earmark.documents import docstring_corpus, stratified_split
-from earmark.evaluation import ConfusionDisplay
 
 corpus = docstring_corpus()
 train, test = stratified_split(corpus.labels, 0.3, random_state=0)
@@ -46,6 +46,8 @@ with tempfile.TemporaryDirectory() as folder:
 # %%
 # The confusion matrix: which classes are mistaken for which?
 answers = classifier.predict(unseen.joined())
-display = ConfusionDisplay.from_predictions(unseen.labels, answers)
-display.figure_.set_size_inches(8, 7)
+fig, ax = plt.subplots(figsize=(8, 7))
+style = {"cmap": "Blues", "colorbar": False, "xticks_rotation": "vertical"}
+ConfusionMatrixDisplay.from_predictions(unseen.labels, answers, ax=ax, **style)
+ax.grid(visible=False)
 plt.show()

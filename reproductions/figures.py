@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.figure_style import series, settings
+from reproductions.figure_style import series, settings
 
 __all__ = ["CAPTIONS", "band", "counts", "legend", "panels", "pyplot", "save"]
 

@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import reproductions  # noqa: E402
-from earmark.figure_style import for_dark  # noqa: E402
 from reproductions import coverage  # noqa: E402
+from reproductions.figure_style import for_dark  # noqa: E402
 from reproductions.figures import CAPTIONS  # noqa: E402
 
 if TYPE_CHECKING:

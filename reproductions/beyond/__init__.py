@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from earmark.figure_style import COLORS, INK
 from reproductions.beyond.hybrids import (
     chosen_by_evidence,
     latent_hybrid,
@@ -20,6 +19,7 @@ from reproductions.beyond.hybrids import (
 )
 from reproductions.beyond.nodes import nodes_per_class
 from reproductions.beyond.paths import overtaking, word_clusters
+from reproductions.figure_style import COLORS, INK
 from reproductions.figures import legend, panels, save
 from reproductions.study import Run
 from reproductions.tables import MARKS, Table, gain, marks, mean, number, p_value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from earmark.figure_style import series
+from reproductions.figure_style import series
 from reproductions.figures import counts, legend, panels, save
 
 __all__ = ["draw"]

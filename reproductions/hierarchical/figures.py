@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.figure_style import COLORS, INK, MUTED, PAPER
+from reproductions.figure_style import COLORS, INK, MUTED, PAPER
 from reproductions.figures import band, legend, panels, pyplot, save
 from reproductions.hierarchical.plane import (
     XOR_LABELS,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from earmark.figure_style import series
 from earmark.models import HigherOrderTransformer
+from reproductions.figure_style import series
 from reproductions.figures import legend, panels, save
 from reproductions.higher_order.data import draw_trial, load_data_sets
 from reproductions.higher_order.published import TABLE_2

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.figure_style import series
+from reproductions.figure_style import series
 from reproductions.figures import band, counts, legend, panels, save
 
 __all__ = ["calibration", "coverage_curves", "learning_curves", "theorem"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from earmark.evaluation import bootstrap_interval
-from earmark.figure_style import COLORS, series
+from reproductions.figure_style import COLORS, series
 from reproductions.figures import legend, panels, save
 
 __all__ = ["draw_curves"]

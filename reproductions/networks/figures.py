@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.figure_style import COLORS, MUTED, series
+from reproductions.figure_style import COLORS, MUTED, series
 from reproductions.figures import band, counts, legend, panels, save
 from reproductions.networks.descent import error_of, points
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from earmark.figure_style import COLORS, INK, MUTED, series
 from earmark.typing import FloatMatrix
+from reproductions.figure_style import COLORS, INK, MUTED, series
 from reproductions.figures import panels, save
 from reproductions.vector_space.plane import (
     enclave,

@@ -7,7 +7,6 @@ from . import exceptions as exceptions
 from . import features as features
 from . import models as models
 from . import statistics as statistics
-from . import testing as testing
 from .pipeline import TextClassifier as TextClassifier
 from .pipeline import load as load
 

@@ -25,7 +25,6 @@ EXTRAS = {
     "prometheus_client": "serve",
     "pydantic": "serve",
     "pyarrow": "io",
-    "pyspark": "spark",
     "sentence_transformers": "sentence-transformers",
     "starlette": "serve",
     "uvicorn": "serve",

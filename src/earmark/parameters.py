@@ -1,4 +1,4 @@
-"""Parameters of estimators: checks, seeds, names of before; what an object can do.
+"""Parameters of estimators: checks, seeds; what an object can do.
 
 What a parameter may be is said once, by its type: ``C: Positive | None = None``,
 ``vote: Literal["similarity", "majority"] = "similarity"``. ``check_declared`` checks
@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import Field, dataclass, field
-from functools import cache, wraps
+from functools import cache
 from inspect import get_annotations
 from numbers import Integral, Real
 from types import NoneType, UnionType
@@ -215,33 +215,12 @@ def seed_of(random_state: RandomStateLike) -> int:
     return int(random_state_of(random_state).randint(_LARGEST_SEED))
 
 
-def _taking(init: Callable[_P, None], names: dict[str, str]) -> Callable[_P, None]:
-    """A constructor that takes names of before too, with a FutureWarning."""
-
-    @wraps(init)
-    def wrapper(*args: _P.args, **values: _P.kwargs) -> None:
-        for old in names.keys() & values.keys():
-            warnings.warn(
-                f"{type(args[0]).__name__}({old}=...) is now called {names[old]}; "
-                "the old name will be gone in version 0.3.",
-                FutureWarning,
-                stacklevel=2,
-            )
-            values[names[old]] = values.pop(old)
-        init(*args, **values)
-
-    # Where scikit-learn looks for the names of the parameters.
-    vars(wrapper).update(deprecated_original=init, renamed=names)
-    return wrapper
-
-
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
-def with_parameters(**old_names: str) -> Callable[[type[_C]], type[_C]]:
+def with_parameters(**_old_names: str) -> Callable[[type[_C]], type[_C]]:
     """Make the constructor of an estimator: its annotated attributes are parameters.
 
     By keyword only, unless ``field(kw_only=False)``; what fitting sets is annotated
     ``= field(init=False)``, or has an underscore at an end and a first value.
-    ``old_names`` are taken too, with a warning.
     """
 
     def decorate(kind: type[_C]) -> type[_C]:
@@ -253,24 +232,23 @@ def with_parameters(**old_names: str) -> Callable[[type[_C]], type[_C]]:
         declared = {name: _declared(hint) for name, hint in hints.items()}
         _DECLARED[kind] = {n: d for n, d in declared.items() if d is not None}
         with_init: type = dataclass(kw_only=True, repr=False, eq=False)(kind)
-        if old_names:
-            with_init.__init__ = _taking(with_init.__init__, old_names)  # type: ignore[misc]
         return with_init
 
     return decorate
 
 
-def with_new_names(kind: type, state: Mapping[str, object]) -> dict[str, object]:
-    """An older estimator's attributes under today's names, defaults for the rest."""
+def with_defaults(kind: type, state: Mapping[str, object]) -> dict[str, object]:
+    """The attributes of a stored estimator, with defaults for parameters not in it.
+
+    A parameter that a later version adds is not in a file that was written before.
+    """
     from sklearn.base import BaseEstimator  # costs more than the rest of this module
 
-    names = getattr(kind.__dict__.get("__init__"), "renamed", {})
-    known = {name: value for name, value in state.items() if name not in names}
-    for old, new in names.items():
-        if old in state and known.get(new) is None:
-            known[new] = state[old]
     defaults = default_parameters(kind) if issubclass(kind, BaseEstimator) else {}
-    return {**defaults, **known}
+    return {**defaults, **state}
+
+
+with_new_names = with_defaults  # what models/base.py calls it
 
 
 @cache

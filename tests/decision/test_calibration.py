@@ -1,23 +1,16 @@
-"""Calibrators: known answers, believable probabilities, odd cases."""
+"""The calibrator: known answers, believable probabilities, odd cases."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import special
-from sklearn.calibration import _SigmoidCalibration
 from sklearn.exceptions import NotFittedError
 
-from earmark.decision import (
-    IsotonicCalibrator,
-    PlattCalibrator,
-    TemperatureCalibrator,
-)
+from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import class_log_odds
 from earmark.evaluation import accuracy_coverage, reliability
 from earmark.exceptions import DataError
 from earmark.kernels.rows import log_normalize
-
-ALL = [TemperatureCalibrator, PlattCalibrator, IsotonicCalibrator]
 
 
 @pytest.fixture
@@ -36,21 +29,21 @@ def test_temperature_recovers_the_factor(overconfident):
     assert_allclose(found.transform(scores), log_normalize(scores / found.temperature_))
 
 
-@pytest.mark.parametrize("calibrator", ALL)
-def test_overconfidence_is_taken_away(overconfident, calibrator):
+def test_overconfidence_is_taken_away(overconfident):
     _, scores, y = overconfident
     half = len(y) // 2
     before = reliability(y[half:], np.exp(log_normalize(scores[half:])), range(4))
-    log_p = calibrator().fit(scores[:half], y[:half]).transform(scores[half:])
+    log_p = (
+        TemperatureCalibrator().fit(scores[:half], y[:half]).transform(scores[half:])
+    )
     after = reliability(y[half:], np.exp(log_p), range(4))
     assert after.ece < 0.35 * before.ece
     assert after.log_loss < before.log_loss
 
 
-@pytest.mark.parametrize("calibrator", ALL)
-def test_results_are_probabilities(overconfident, calibrator):
+def test_results_are_probabilities(overconfident):
     _, scores, y = overconfident
-    log_p = calibrator().fit(scores, y).transform(scores[:50])
+    log_p = TemperatureCalibrator().fit(scores, y).transform(scores[:50])
     assert_allclose(np.exp(log_p).sum(axis=1), 1.0)
 
 
@@ -66,51 +59,31 @@ def test_temperature_changes_no_answer_and_no_curve_of_two_classes(rng):
     assert_allclose(*curves)
 
 
-def test_platt_agrees_with_scikit_learn_for_two_classes(rng):
-    z = rng.normal(size=500)
-    y = (rng.random(500) < special.expit(2 * z - 1)).astype(int)
-    scores = np.column_stack([-z / 2, z / 2])
-    found = PlattCalibrator().fit(scores, y)
-    theirs = _SigmoidCalibration().fit(z, y)
-    assert_allclose(found.slope_[1], -theirs.a_, rtol=1e-3)
-    assert_allclose(found.offset_[1], -theirs.b_, rtol=1e-2, atol=1e-3)
-
-
-def test_platt_softens_targets_by_their_number():
-    # Scores that say nothing: of 3 documents with the class each counts as 4/5, the
-    # one without as 1/3.
-    found = PlattCalibrator().fit(np.zeros((4, 2)), [1, 1, 1, 0])
-    mean = (3 * 4 / 5 + 1 / 3) / 4
-    assert_allclose(found.offset_[1], special.logit(mean), rtol=1e-4)
-    mean = (2 / 3 + 3 * 1 / 5) / 4
-    assert_allclose(found.offset_[0], special.logit(mean), rtol=1e-4)
-
-
-def testclass_log_odds_do_not_lose_what_is_beyond_one():
+def test_class_log_odds_do_not_lose_what_is_beyond_one():
     odds = class_log_odds(np.array([[0.0, -60.0, -61.0]]))
     others = special.logsumexp([-60.0, -61.0])
     assert_allclose(odds[0, 0], -others)
     assert_allclose(odds[0, 1], -60.0, rtol=1e-12)
 
 
-@pytest.mark.parametrize("calibrator", ALL)
-def test_impossible_scores_and_one_document_are_defined(calibrator):
+def test_impossible_scores_and_one_document_are_defined():
     scores = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
-    assert np.isfinite(calibrator().fit(scores, [0, 1]).transform(scores)).all()
-    lone = calibrator().fit([[0.0, -1.0]], [0]).transform([[0.0, -1.0]])
+    assert np.isfinite(
+        TemperatureCalibrator().fit(scores, [0, 1]).transform(scores)
+    ).all()
+    lone = TemperatureCalibrator().fit([[0.0, -1.0]], [0]).transform([[0.0, -1.0]])
     assert np.isfinite(lone).all()
 
 
-@pytest.mark.parametrize("calibrator", ALL)
-def test_unusable_scores_are_refused(calibrator):
+def test_unusable_scores_are_refused():
     with pytest.raises(DataError, match="at least 2 classes"):
-        calibrator().fit([[0.0]], [0])
+        TemperatureCalibrator().fit([[0.0]], [0])
     with pytest.raises(DataError, match=r"y_index must lie in 0\.\.1"):
-        calibrator().fit([[0.0, 1.0]], [2])
+        TemperatureCalibrator().fit([[0.0, 1.0]], [2])
     with pytest.raises(DataError, match="NaN in row 0"):
-        calibrator().fit([[0.0, np.nan]], [0])
+        TemperatureCalibrator().fit([[0.0, np.nan]], [0])
     with pytest.raises(NotFittedError):
-        calibrator().transform([[0.0, 1.0]])
-    fitted = calibrator().fit([[0.0, -1.0], [-1.0, 0.0]], [0, 1])
+        TemperatureCalibrator().transform([[0.0, 1.0]])
+    fitted = TemperatureCalibrator().fit([[0.0, -1.0], [-1.0, 0.0]], [0, 1])
     with pytest.raises(DataError, match="must have 2 columns"):
         fitted.transform([[0.0, 0.0, 0.0]])

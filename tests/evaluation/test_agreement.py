@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from earmark.evaluation import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from earmark.evaluation import krippendorff_alpha
+from earmark.evaluation.significance import cohen_kappa
 from earmark.exceptions import DataError
 
 
@@ -20,14 +21,6 @@ def random_table(seed, gaps):
     if gaps:
         rows = [[v if rng.random() < 0.7 else None for v in row] for row in rows]
     return rows
-
-
-def fleiss_by_pairs(rows):
-    """Chance: two answers drawn anywhere; observed: two of one document."""
-    equal = [np.mean([a == b for a, b in permutations(row, 2)]) for row in rows]
-    flat = [value for row in rows for value in row]
-    chance = sum((flat.count(v) / len(flat)) ** 2 for v in set(flat))
-    return (np.mean(equal) - chance) / (1 - chance)
 
 
 def alpha_by_pairs(rows):
@@ -48,7 +41,6 @@ def test_coefficients_equal_their_definitions_and_scikit_learn(seed):
     first, second = [row[0] for row in rows], [row[1] for row in rows]
     expected = cohen_kappa_score(first, second)
     assert cohen_kappa(first, second).value == pytest.approx(expected, nan_ok=True)
-    assert fleiss_kappa(rows).value == pytest.approx(fleiss_by_pairs(rows))
     holes = random_table(seed, gaps=True)
     alpha = krippendorff_alpha(holes).value
     assert alpha == pytest.approx(alpha_by_pairs(holes), nan_ok=True)
@@ -74,8 +66,6 @@ def test_what_cannot_be_said_is_nan_or_refused():
     assert np.isnan(same.value)
     assert same.observed == 1
     assert krippendorff_alpha([["a", None]]).n_documents == 0
-    with pytest.raises(DataError, match="use krippendorff_alpha"):
-        fleiss_kappa([["a", "b"], ["a", "b", "b"]])
     with pytest.raises(DataError):
         cohen_kappa(["a"], ["a", "b"])
 

@@ -1,4 +1,4 @@
-"""Every vectorizer passes the public text checks, and the checks catch faults."""
+"""Every vectorizer passes the text checks, and the checks catch faults."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from earmark.features import HashedCounter, WordCounter
-from earmark.testing import (
+from tests.text_checks import (
     check_text_vectorizer,
     parametrize_with_text_checks,
     text_checks,

@@ -4,7 +4,6 @@ import copy
 import inspect
 import io
 import pickle
-import warnings
 
 import joblib
 import numpy as np
@@ -15,9 +14,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 import earmark.models
-from earmark.features import TermSelector
 from earmark.models import (
-    NBSVM,
     GaussianNaiveBayes,
     HierarchicalBayes,
     HigherOrderClassifier,
@@ -27,7 +24,6 @@ from earmark.models import (
     NeighborsClassifier,
     SemiSupervisedClassifier,
     SemiSupervisedNaiveBayes,
-    SoftmaxRegression,
 )
 from earmark.models.base.classifier import LinearModel, ScoringClassifier
 
@@ -162,40 +158,6 @@ def test_models_that_count_documents_refuse_fractions(data):
     for cls in (HigherOrderNaiveBayes, HigherOrderClassifier):
         with pytest.raises(TypeError, match="sample_weight must hold whole numbers"):
             cls().fit(X, y, sample_weight=np.full(len(y), 0.5))
-
-
-@pytest.mark.parametrize(
-    ("cls", "old", "new", "value"),
-    [
-        (NBSVM, "max_passes", "max_iter", 7),
-        (SoftmaxRegression, "epochs", "max_iter", 7),
-        (MultilayerPerceptron, "epochs", "max_iter", 7),
-        (SemiSupervisedClassifier, "n_steps", "max_iter", 7),
-        (HigherOrderClassifier, "base", "estimator", GaussianNaiveBayes()),
-        (HybridBayes, "l2", "l2_regularization", 0.5),
-        (TermSelector, "score", "criterion", "chi2"),
-    ],
-)
-def test_names_of_before_work_with_a_warning(cls, old, new, value):
-    with pytest.warns(FutureWarning, match=rf"{old}=...\) is now called {new}"):
-        model = cls(**{old: value})
-    assert getattr(model, new) is value
-    assert model.get_params()[new] is value
-    assert old not in model.get_params()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert repr(getattr(clone(model), new)) == repr(value)
-
-
-def test_the_state_of_a_file_written_before_a_name_changed_is_taken(data):
-    X, y = data
-    model = SoftmaxRegression(max_iter=3).fit(X, y)
-    state = model.__getstate__()
-    state["epochs"] = state.pop("max_iter")
-    older = SoftmaxRegression.__new__(SoftmaxRegression)
-    older.__setstate__(state)
-    assert older.get_params() == model.get_params()
-    assert_array_equal(older.class_scores(X), model.class_scores(X))
 
 
 @pytest.mark.parametrize(

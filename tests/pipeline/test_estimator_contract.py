@@ -209,15 +209,6 @@ def test_any_of_takes_a_text_classifier_without_leave_one_out(rng):
 
 
 @pytest.mark.parametrize("wrapper", [AbstainingClassifier, AnyOfClassifier])
-def test_the_old_name_of_the_estimator_still_works(wrapper, rng):
-    texts, y = corpus(rng)
-    with pytest.warns(FutureWarning, match="is now called estimator"):
-        old = wrapper(base=TextClassifier("multinomial")).fit(texts, y)
-    new = wrapper(TextClassifier("multinomial")).fit(texts, y)
-    assert old.predict(texts).tolist() == new.predict(texts).tolist()
-
-
-@pytest.mark.parametrize("wrapper", [AbstainingClassifier, AnyOfClassifier])
 def test_weights_reach_the_estimator_and_are_cut_to_its_rows(wrapper, rng):
     X = rng.poisson(1.0, (200, 30))
     y = rng.integers(0, 2, 200)

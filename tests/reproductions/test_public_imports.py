@@ -8,11 +8,9 @@ import pytest
 from tests.public_api import MODULES
 
 ROOT = Path(__file__).parents[2]
-# The loop that ``earmark label`` drives has no door of its own yet; figures share the
-# style of the displays.
+# The loop that ``earmark label`` drives has no door of its own yet.
 ALLOWED = {
     *MODULES,
-    "earmark.figure_style",
     "earmark.pipeline.labelling",
     "earmark.typing",
 }

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.trust
 
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).parent / "uv"
-HEAVY = ("all", "sentence-transformers", "spark")  # hundreds of megabytes each
+HEAVY = ("all", "sentence-transformers")  # hundreds of megabytes each
 EXTRAS = [
     extra
     for extra in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][

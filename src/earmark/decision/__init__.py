@@ -3,11 +3,7 @@
 import earmark._sklearn  # noqa: F401
 from earmark.decision.abstaining import AbstainingClassifier
 from earmark.decision.any_of import AnyOfClassifier
-from earmark.decision.calibration import (
-    IsotonicCalibrator,
-    PlattCalibrator,
-    TemperatureCalibrator,
-)
+from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import Decision, rank
 from earmark.decision.decision import Ranking as Ranking
 from earmark.decision.guarantee import (
@@ -23,9 +19,7 @@ __all__ = [
     "AbstainingClassifier",
     "AnyOfClassifier",
     "Decision",
-    "IsotonicCalibrator",
     "NoveltyDetector",
-    "PlattCalibrator",
     "TemperatureCalibrator",
     "Threshold",
     "estimated_threshold",

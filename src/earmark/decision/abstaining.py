@@ -190,7 +190,7 @@ class Promising(ABC):
         return {k: v for k, v in state.items() if k not in self._transient}
 
 
-@with_parameters(base="estimator")
+@with_parameters()
 class AbstainingClassifier(Promising, WrappingClassifier):
     """Answer only where at most ``max_error`` of the answers are wrong.
 
@@ -353,11 +353,6 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         else:
             self._estimate(X, y)
         return self
-
-    @property
-    def base_(self) -> Estimator:
-        """The fitted estimator under its name before version 0.2; deprecated."""
-        return self.estimator_
 
     def predict(self, X: Any) -> Labels:
         """The label of each document; None, or ``abstain_label``, where it abstains.

@@ -242,7 +242,7 @@ class _Data(NamedTuple):
     seed: int
 
 
-@with_parameters(base="estimator")
+@with_parameters()
 class AnyOfClassifier(WrappingClassifier):
     """One two-class classifier and one threshold per label.
 

@@ -1,7 +1,7 @@
 """Scores that can be believed: calibrated probabilities, a learned confidence (AB1).
 
-Calibrators take log scores (n_documents, n_classes), such as leave-one-out log
-posteriors, and the true column of each document; all return log probabilities.
+The calibrator takes log scores (n_documents, n_classes), such as leave-one-out log
+posteriors, and the true column of each document; it returns log probabilities.
 
 Log-odds rank documents well for models whose probabilities can be believed. Naive
 Bayes grows surer with every word, so its log-odds rank long documents too high. A small
@@ -13,17 +13,15 @@ as it stands.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import scipy
 from scipy import sparse, special
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from earmark.decision.decision import Scores, class_log_odds
+from earmark.decision.decision import Scores
 from earmark.inputs.duplicates import texts_of
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length, stratified_folds
@@ -44,19 +42,7 @@ _MOST = 700.0  # log-odds beyond this are told apart by nothing
 _LOWEST = -700.0  # log scores below are as good as impossible
 
 
-class Calibrator(BaseEstimator, ABC):
-    """What learns from scores and true columns how probable each class is."""
-
-    @abstractmethod
-    def fit(self, log_scores: ArrayLike, y_index: ArrayLike) -> Self:
-        """Learn from scores that did not see their own label."""
-
-    @abstractmethod
-    def transform(self, log_scores: ArrayLike) -> FloatMatrix:
-        """Log probabilities, (n_documents, n_classes)."""
-
-
-class TemperatureCalibrator(Calibrator):
+class TemperatureCalibrator(BaseEstimator):
     """One factor for all scores: P(c) proportional to exp(score_c / T).
 
     Changes no decision, so accuracy stays what it was. The factor minimises the
@@ -93,95 +79,6 @@ class TemperatureCalibrator(Calibrator):
         """Log probabilities, (n_documents, n_classes)."""
         check_is_fitted(self)
         return log_normalize(_columns(log_scores, self.n_classes_) / self.temperature_)
-
-
-class PlattCalibrator(Calibrator):
-    """A logistic curve per class on its log-odds, then normalised over classes.
-
-    Targets are pulled in from 0 and 1 as Platt proposed, so few documents do
-    not lead to certainty.
-
-    Attributes
-    ----------
-    slope_, offset_ : ndarray of shape (n_classes,)
-        log-odds of class c = slope_c * (its raw log-odds) + offset_c.
-
-    References
-    ----------
-    J. Platt (1999). Probabilistic outputs for support vector machines. Advances
-    in Large Margin Classifiers.
-
-    Examples
-    --------
-    >>> sure = np.log([[0.99, 0.01], [0.9, 0.1], [0.8, 0.2], [0.01, 0.99]])
-    >>> PlattCalibrator().fit(sure, [0, 0, 1, 1]).slope_.shape
-    (2,)
-
-    """
-
-    def fit(self, log_scores: ArrayLike, y_index: ArrayLike) -> Self:
-        """Fit one curve per class."""
-        scores, index = _checked(log_scores, y_index)
-        odds = class_log_odds(scores)
-        fitted = [_logistic(odds[:, c], index == c) for c in range(scores.shape[1])]
-        self.slope_ = np.array([slope for slope, _ in fitted])
-        self.offset_ = np.array([offset for _, offset in fitted])
-        return self
-
-    def transform(self, log_scores: ArrayLike) -> FloatMatrix:
-        """Log probabilities, (n_documents, n_classes)."""
-        check_is_fitted(self)
-        odds = class_log_odds(_columns(log_scores, len(self.slope_)))
-        return log_normalize(special.log_expit(self.slope_ * odds + self.offset_))
-
-
-class IsotonicCalibrator(Calibrator):
-    """A rising step curve per class on its log-odds, then normalised.
-
-    Needs more documents than the other two (a few hundred per class).
-    Probabilities stay 1/(n + 2) away from 0 and 1.
-
-    Attributes
-    ----------
-    knots_, values_ : list of ndarray
-        Per class the log-odds at which the curve is known, and its value there.
-
-    Examples
-    --------
-    >>> scores = np.log([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3], [0.2, 0.8]])
-    >>> found = IsotonicCalibrator().fit(scores, [0, 0, 1, 1])
-    >>> bool(np.all(np.diff(found.values_[0]) >= 0))
-    True
-
-    """
-
-    def fit(self, log_scores: ArrayLike, y_index: ArrayLike) -> Self:
-        """Fit one rising curve per class."""
-        scores, index = _checked(log_scores, y_index)
-        odds = class_log_odds(scores)
-        margin = 1 / (len(scores) + 2)
-        self.knots_: list[FloatVector] = []
-        self.values_: list[FloatVector] = []
-        for c in range(scores.shape[1]):
-            knots, place = np.unique(odds[:, c], return_inverse=True)
-            weight = np.bincount(place)
-            share = np.bincount(place, index == c) / weight
-            curve = scipy.optimize.isotonic_regression(share, weights=weight).x
-            self.knots_.append(knots)
-            self.values_.append(np.clip(curve, margin, 1 - margin))
-        return self
-
-    def transform(self, log_scores: ArrayLike) -> FloatMatrix:
-        """Log probabilities, (n_documents, n_classes)."""
-        check_is_fitted(self)
-        odds = class_log_odds(_columns(log_scores, len(self.knots_)))
-        columns = [
-            np.interp(odds[:, c], knots, values)
-            for c, (knots, values) in enumerate(
-                zip(self.knots_, self.values_, strict=True)
-            )
-        ]
-        return log_normalize(np.log(np.column_stack(columns)))
 
 
 def _checked(
@@ -221,30 +118,6 @@ def _columns(log_scores: ArrayLike, n_classes: int) -> FloatMatrix:
         scores - np.maximum(scores.max(axis=1, keepdims=True), -1e300), _LOWEST
     )
     return shifted
-
-
-def _logistic(odds: FloatVector, positive: Any) -> tuple[float, float]:
-    """Slope and offset of the logistic curve with Platt's softened targets."""
-    n_positive = int(positive.sum())
-    n_negative = len(positive) - n_positive
-    high, low = (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
-    target = np.where(positive, high, low)
-
-    def loss(parameters: FloatVector) -> tuple[float, FloatVector]:
-        z = parameters[0] * odds + parameters[1]
-        value = -np.sum(
-            target * special.log_expit(z) + (1 - target) * special.log_expit(-z)
-        )
-        slip = special.expit(z) - target
-        return float(value), np.array([slip @ odds, slip.sum()])
-
-    start = np.array([1.0, 0.0])
-    # A rising curve: more evidence never means less probability.
-    bounds = [(0.0, None), (None, None)]
-    optimum = scipy.optimize.minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds
-    )
-    return float(optimum.x[0]), float(optimum.x[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Where parts are worked on: what a back end does, and those for Dask and Spark.
+"""Where parts are worked on: what a back end does, and the one for Dask.
 
 A back end knows nothing of models. It runs tasks (from a part, or from what an earlier
 task kept, to a result) and merges their results by ``merged``; all can be sent
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 import logging
-import pickle
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,7 +35,7 @@ Task = Callable[[Item], Result]
 
 
 class Executor(Protocol):
-    """A place to run tasks: this process, a Dask cluster, Spark."""
+    """A place to run tasks: this process, a Dask cluster, or one of your own."""
 
     def reduce(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
         """The merged results of all items."""
@@ -104,11 +103,6 @@ def merge_tree(results: Iterable[Result]) -> Result:
 def _merged_block(task: Task, items: Iterable[Item]) -> Result:
     """The results of neighbouring items, merged as in the tree of all items."""
     return merge_tree(map(task, items))
-
-
-def _listed_block(task: Task, items: Iterable[Item]) -> list[Result]:
-    """The results of neighbouring items."""
-    return list(map(task, items))
 
 
 def _blocks_of(items: Sequence[Item], size: int) -> list[list[Item]]:
@@ -241,78 +235,3 @@ def connected(where: str) -> Iterator[Any]:
         distributed.Client(cluster) as client,
     ):
         yield client
-
-
-# -- Spark --------------------------------------------------------------------------
-
-_SCHEMA = "number long, payload binary"
-
-
-class SparkExecutor(Executor):
-    """Run the parts on a Spark cluster.
-
-    A thin door: the same tasks and merges as everywhere, pickled into a binary
-    column. Neighbouring parts are merged where they were counted, the blocks of
-    parts by the driver. What a task keeps is made again when it is needed, so
-    models of many passes read the parts many times; Dask keeps them.
-
-    Parameters
-    ----------
-    session : pyspark.sql.SparkSession
-        Its workers must have earmark installed and see the files under the same
-        path.
-    block : int, default=4
-        Parts in a task, a power of two.
-
-    Examples
-    --------
-    With ``session = SparkSession.builder.getOrCreate()``:
-
-    >>> model = fit(classifier, "parts/", client=SparkExecutor(session))
-    ... # doctest: +SKIP
-
-    """
-
-    def __init__(self, session: Any, block: int = 4) -> None:
-        if block < 1 or block & (block - 1):
-            raise ValueError(
-                f"SparkExecutor.block must be a power of two, got {block!r}."
-            )
-        self.session = session
-        self.block = block
-
-    def reduce(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
-        """Merge the parts of a block where they are, and the blocks here."""
-        return merge_tree(self._mapped(partial(_merged_block, task), items))
-
-    def gather(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
-        """Results in the order of the items."""
-        blocks = self._mapped(partial(_listed_block, task), items)
-        return [result for block in blocks for result in block]
-
-    def keep(self, stage: str, task: Task, items: Sequence[Item]) -> list[Result]:
-        """A recipe for each item, followed whenever the result is needed."""
-        return [Recipe(task, _sendable(item)) for item in items]
-
-    def _mapped(
-        self, work: Callable[[list[Item]], Result], items: Sequence[Item]
-    ) -> list[Result]:
-        """One result for each block of items, in order."""
-        cut = _blocks_of([_sendable(item) for item in items], self.block)
-        rows = [(k, pickle.dumps((work, block))) for k, block in enumerate(cut)]
-        frame = self.session.createDataFrame(rows, _SCHEMA).repartition(len(rows))
-        answers = frame.mapInArrow(_work_on, _SCHEMA).collect()
-        ordered = sorted((int(row["number"]), row["payload"]) for row in answers)
-        return [pickle.loads(payload) for _, payload in ordered]
-
-
-def _work_on(batches: Iterable[Result]) -> Iterator[Any]:
-    """What a Spark worker does with its blocks: Arrow batches in, Arrow batches out."""
-    arrow = require("pyarrow", "work on Spark")
-    for batch in batches:
-        payloads = []
-        for payload in batch.column(1).to_pylist():
-            work, items = pickle.loads(payload)
-            payloads.append(pickle.dumps(work([resolved(item) for item in items])))
-        columns = [batch.column(0), arrow.array(payloads, arrow.binary())]
-        yield arrow.RecordBatch.from_arrays(columns, names=["number", "payload"])

@@ -10,10 +10,6 @@ from .coverage import accuracy_coverage as accuracy_coverage
 from .coverage import reliability as reliability
 from .data_checks import check_documents as check_documents
 from .displays import AccuracyCoverageDisplay as AccuracyCoverageDisplay
-from .displays import BiasVarianceDisplay as BiasVarianceDisplay
-from .displays import ConfusionDisplay as ConfusionDisplay
-from .displays import LearningCurveDisplay as LearningCurveDisplay
-from .displays import ReliabilityDisplay as ReliabilityDisplay
 from earmark.inputs.duplicates import duplicates_across as duplicates_across
 from earmark.inputs.duplicates import group_near_duplicates as group_near_duplicates
 from .label_errors import left_out_log_proba as left_out_log_proba
@@ -24,9 +20,7 @@ from .report import Report as Report
 from .significance import bootstrap_interval as bootstrap_interval
 from .significance import cohen_kappa as cohen_kappa
 from .significance import corrected_resampled_t as corrected_resampled_t
-from .significance import fleiss_kappa as fleiss_kappa
 from .significance import holm as holm
 from .significance import krippendorff_alpha as krippendorff_alpha
 from .significance import mcnemar_exact as mcnemar_exact
-from .significance import wilcoxon_signed_rank as wilcoxon_signed_rank
 from .significance import wilson_interval as wilson_interval

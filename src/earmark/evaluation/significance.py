@@ -176,31 +176,6 @@ def mcnemar_exact(correct_a: ArrayLike, correct_b: ArrayLike) -> PairedTest:
     return PairedTest("McNemar, exact", (only_a - only_b) / max(n, 1), p_value, n)
 
 
-def wilcoxon_signed_rank(scores_a: ArrayLike, scores_b: ArrayLike) -> PairedTest:
-    """Wilcoxon's signed-rank test of two classifiers over several data sets.
-
-    References
-    ----------
-    J. Demšar (2006). Statistical comparisons of classifiers over multiple data
-    sets. Journal of Machine Learning Research 7.
-
-    Examples
-    --------
-    >>> test = wilcoxon_signed_rank([9, 8, 7, 6, 8], [8, 7, 5, 5, 6])
-    >>> test.p_value
-    0.0625
-
-    """
-    change = _differences(scores_a, scores_b)
-    p_value = 1.0
-    if np.any(change != 0):
-        # Differences are compared as measured: rounding makes ties of equal ones.
-        p_value = float(scipy.stats.wilcoxon(np.round(change, 12)).pvalue)
-    return PairedTest(
-        "Wilcoxon signed rank", float(change.mean()), p_value, len(change)
-    )
-
-
 def holm(p_values: ArrayLike) -> FloatVector:
     """Holm's adjusted p-values: below alpha they hold together with that confidence.
 
@@ -300,50 +275,6 @@ def cohen_kappa(
 
     sums = np.hstack([equal, a, b])
     return _estimated("Cohen's kappa", sums, kappa, equal[:, 0], level, random_state)
-
-
-def fleiss_kappa(
-    answers: Answers, *, level: float = 0.95, random_state: int = 0
-) -> Agreement:
-    """Fleiss' kappa: every document has the same number of answers, by whomever.
-
-    Parameters
-    ----------
-    answers : sequence of sequences
-        One row per document; None is left out.
-    level : float, default=0.95
-        Of the bootstrap interval.
-    random_state : int, default=0
-        Seed of the resamples.
-
-    References
-    ----------
-    J. L. Fleiss (1971). Measuring nominal scale agreement among many raters.
-    Psychological Bulletin 76.
-
-    Examples
-    --------
-    >>> print(fleiss_kappa([["a", "a"], ["b", "b"], ["a", "b"], ["b", "b"]]))
-    Fleiss' kappa 0.47 (-0.60 to 1.00) on 4 documents
-
-    """
-    counts = _counts(answers)
-    per_document = counts.sum(axis=1)
-    if len(np.unique(per_document)) > 1:
-        raise DataError(
-            "Fleiss' kappa needs the same number of answers for every document, got "
-            f"{int(per_document.min())} to {int(per_document.max())}; use "
-            "krippendorff_alpha."
-        )
-    equal = _equal_pairs(counts)
-
-    def kappa(sums: FloatMatrix) -> FloatVector:
-        share = sums[:, 1:] / sums[:, 1:].sum(axis=1, keepdims=True)
-        n = sums[:, 1:].sum(axis=1) / per_document[0]
-        return _beyond(sums[:, 0] / n, (share**2).sum(axis=1))
-
-    sums = np.hstack([equal[:, None], counts])
-    return _estimated("Fleiss' kappa", sums, kappa, equal, level, random_state)
 
 
 def krippendorff_alpha(

@@ -33,7 +33,7 @@ from earmark.typing import (
 Criterion: TypeAlias = Literal["information_gain", "chi2", "df", "mutual_information"]
 
 
-@with_parameters(score="criterion")
+@with_parameters()
 class TermSelector(SelectorMixin, BaseEstimator):
     """Keep the ``k`` best columns of a document-term matrix.
 

@@ -338,9 +338,10 @@ def fitted_temperature(
     """The T for which softmax(scores / T) predicts the labels ``own`` best.
 
     Minimises the weighted log loss, convex in 1 / T, plus ``pull`` (log T)^2. If
-    ``softened``, the target is a little less than 1, as in Platt's scaling: a handful
-    of documents cannot prove certainty. -inf marks an impossible class; documents of
-    one are left out, None where none is left. ``bounds`` are those of log 1 / T.
+    ``softened``, the target is a little less than 1, as Platt proposed in 1999: a
+    handful of documents cannot prove certainty. -inf marks an impossible class;
+    documents of one are left out, None where none is left. ``bounds`` are those of
+    log 1 / T.
     """
     from scipy.optimize import brentq
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from earmark.exceptions import ModelFormatError
-from earmark.parameters import with_new_names
+from earmark.parameters import with_defaults
 from earmark.persistence import nodes
 from earmark.persistence.nodes import Array, Given, Place, Table, unpack_strings
 from earmark.persistence.schema import Checker, Schemas
@@ -241,7 +241,7 @@ class _Decoder:
         for key in nodes.transient(kind, name) & values.keys():
             del values[key]
         values |= dict.fromkeys(nodes.NOT_OBEYED & values.keys())
-        values = with_new_names(kind, values)
+        values = with_defaults(kind, values)
         if self.checker is not None:
             self.checker.check_state(name, kind, values, place)
         value = _restore(kind, values, place)

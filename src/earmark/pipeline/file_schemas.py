@@ -599,7 +599,6 @@ _TABLE: dict[str, _Fields] = {
         "n_classes_": size("n_classes"),
         "temperature_": number(above=0),
     },
-    "PlattCalibrator": {"offset_ slope_": _floats("n_classes")},
     "AnyOfClassifier": {
         "estimator=": either(_template, instance()),
         "classes_": _classes,

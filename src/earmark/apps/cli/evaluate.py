@@ -294,13 +294,21 @@ def _require_chart(chart: Path, data: str) -> None:
 
 def _draw(curve: LearningCurve, name: str, path: Path) -> None:
     """The curve as a picture; the whole file or none."""
+    import numpy as np
     from matplotlib.figure import Figure
 
-    from earmark.evaluation import LearningCurveDisplay
     from earmark.whole_files import whole_file
 
     figure = Figure(figsize=(6, 4), layout="constrained")
-    LearningCurveDisplay(curve, name=name).plot(figure.subplots())
+    axes = figure.subplots()
+    color = axes.plot(curve.sizes, curve.mean, label=name)[0].get_color()
+    axes.fill_between(curve.sizes, curve.low, curve.high, color=color, alpha=0.2)
+    axes.set(xscale="log", xlabel="Labelled documents", ylabel="Accuracy")
+    if curve.horizon > curve.sizes[-1]:
+        ahead = np.geomspace(curve.sizes[0], curve.horizon, 60)
+        axes.plot(ahead, 1 - curve.law.error(ahead), ":", color=color, linewidth=1)
+        axes.set_xlabel("Labelled documents (dotted: fitted law)")
+    axes.legend()
     with whole_file(path) as temporary:
         figure.savefig(temporary, format=path.suffix[1:])
 

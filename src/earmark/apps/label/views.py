@@ -20,7 +20,6 @@ from earmark.evaluation.label_errors import suspected_label_errors
 from earmark.evaluation.learning_curve import fit_power_laws
 from earmark.evaluation.significance import (
     cohen_kappa,
-    fleiss_kappa,
     krippendorff_alpha,
 )
 from earmark.pipeline.labelling import LabellingLoop, View
@@ -271,8 +270,6 @@ def _agreement(table: Table) -> list[JsonObject]:
     answers = [dict(said) for said in table]
     rows = [list(said.values()) for said in answers]
     measured = [(krippendorff_alpha(rows), "everybody")]
-    if len({len(row) for row in rows}) == 1:
-        measured.append((fleiss_kappa(rows), "everybody"))
     people = sorted({who for said in answers for who in said})
     for pair in combinations(people, 2):
         both = [[said[who] for who in pair] for said in answers if {*pair} <= {*said}]

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from earmark._optional import require
-
 INK, MUTED, PAPER = "#1f2429", "#6b747e", "#ffffff"
 COLORS: Final = (
     "#0072b2",  # blue
@@ -55,7 +53,8 @@ def series(name: str | int) -> dict[str, Any]:
 
 def settings() -> dict[str, Any]:
     """Matplotlib's ``rcParams`` for all of this."""
-    cycler = require("matplotlib", "draw figures").cycler
+    from cycler import cycler
+
     return {
         "axes.edgecolor": MUTED,
         "axes.grid": True,

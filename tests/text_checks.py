@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
+import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -22,8 +23,6 @@ from sklearn.pipeline import make_pipeline
 
 from earmark.parameters import offers
 from earmark.typing import DocumentsLike, Estimator, Label
-
-__all__ = ["check_text_vectorizer", "parametrize_with_text_checks", "text_checks"]
 
 Check: TypeAlias = Callable[[Estimator], None]
 
@@ -378,39 +377,13 @@ CHECKS: tuple[Check, ...] = (
 
 
 def text_checks(vectorizer: Estimator) -> Iterator[tuple[Estimator, Check]]:
-    """Pairs of a fresh copy of the vectorizer and a check to call with it.
-
-    Examples
-    --------
-    >>> from earmark.features import WordCounter
-    >>> copy, check = next(text_checks(WordCounter()))
-    >>> check(copy)
-
-    """
+    """Pairs of a fresh copy of the vectorizer and a check to call with it."""
     for check in CHECKS:
         yield clone(vectorizer), check
 
 
 def check_text_vectorizer(vectorizer: Estimator) -> list[str]:
-    """Run every check; raise one AssertionError that lists all that fail.
-
-    Parameters
-    ----------
-    vectorizer : estimator
-        With ``fit``, ``transform`` and ``fit_transform`` on a list of texts.
-
-    Returns
-    -------
-    names : list of str
-        The checks that were run.
-
-    Examples
-    --------
-    >>> from earmark.features import WordCounter
-    >>> len(check_text_vectorizer(WordCounter())) >= 25
-    True
-
-    """
+    """Run every check; raise one AssertionError that lists all that fail."""
     names, failures = [], []
     for fresh, check in text_checks(vectorizer):
         names.append(check.__name__)
@@ -427,18 +400,7 @@ def check_text_vectorizer(vectorizer: Estimator) -> list[str]:
 
 
 def parametrize_with_text_checks(vectorizers: Iterable[Label]) -> Any:
-    """A decorator for pytest: the test gets ``vectorizer`` and ``check``.
-
-    Examples
-    --------
-    >>> from earmark.features import WordCounter
-    >>> @parametrize_with_text_checks([WordCounter()])
-    ... def test_common(vectorizer, check):
-    ...     check(vectorizer)
-
-    """
-    import pytest
-
+    """A decorator for pytest: the test gets ``vectorizer`` and ``check``."""
     pairs = [pair for vectorizer in vectorizers for pair in text_checks(vectorizer)]
     names = [f"{type(v).__name__}-{check.__name__}" for v, check in pairs]
     return pytest.mark.parametrize(("vectorizer", "check"), pairs, ids=names)

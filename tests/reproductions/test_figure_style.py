@@ -9,17 +9,17 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from earmark.evaluation import (
-    AccuracyCoverageDisplay,
-    BiasVarianceDisplay,
-    ConfusionDisplay,
-    LearningCurveDisplay,
-    ReliabilityDisplay,
+from reproductions.figure_style import (
+    COLORS,
+    INK,
+    PAPER,
+    for_dark,
+    series,
+    settings,
 )
-from earmark.figure_style import COLORS, INK, MUTED, PAPER, for_dark, series, settings
 from tests.pages import ROOT
 
 mpl.use("Agg")
@@ -70,27 +70,6 @@ def test_a_method_looks_the_same_everywhere():
 
 def test_a_dark_page_gets_light_ink():
     assert for_dark(f'fill="{INK}"') != f'fill="{INK}"'
-
-
-def displays():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 90)
-    names = np.array(["a class with a long name", "another rather long name", "third"])
-    proba = rng.dirichlet([1, 1, 1], 90)
-    X = rng.normal(size=(90, 2)) + y[:, None]
-    from sklearn.naive_bayes import GaussianNB
-    from sklearn.neighbors import KNeighborsClassifier
-
-    yield AccuracyCoverageDisplay.from_predictions(
-        y, proba.argmax(axis=1), proba.max(axis=1), name="model"
-    )
-    yield ReliabilityDisplay.from_predictions(y, proba, [0, 1, 2], name="model")
-    yield ConfusionDisplay.from_predictions(names[y], names[proba.argmax(axis=1)])
-    yield LearningCurveDisplay.from_estimator(GaussianNB(), X, y, name="model")
-    yield BiasVarianceDisplay.from_estimator(
-        KNeighborsClassifier(), X, y, X, y, param_name="n_neighbors",
-        param_range=[1, 9], n_sets=3,
-    )  # fmt: skip
 
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -171,23 +150,6 @@ def test_series_of_a_gallery_figure_differ_for_everybody(path):
     plt.close("all")
 
 
-def test_a_display_clips_nothing_and_uses_the_colours():
-    allowed = {*COLORS, INK, MUTED, PAPER, "#000000"}
-    for display in displays():
-        figure = display.figure_
-        figure.canvas.draw()
-        name = type(display).__name__
-        drawn, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
-        assert min(drawn.x0, drawn.y0) >= -0.02, name
-        assert drawn.x1 <= width + 0.02, name
-        assert drawn.y1 <= height + 0.02, name
-        for line in display.ax_.lines:
-            assert to_hex(line.get_color()) in allowed, name
-        assert len(display.ax_.lines) < 5, f"{name} is drawn twice"
-        if name != "ConfusionDisplay":  # shades of one colour, with their numbers
-            assert list(indistinct(as_svg(figure))) == [], name
-
-
 def test_settings_are_known_to_matplotlib():
     with mpl.rc_context(settings()):
         assert mpl.rcParams["legend.frameon"] is False
@@ -204,8 +166,6 @@ def test_drawn_figures_use_the_palette():
 
 def test_the_report_draws_in_the_same_colours():
     from importlib import resources
-
-    from earmark.figure_style import COLORS, for_dark
 
     folder = resources.files("earmark.evaluation.report") / "assets"
     style = (folder / "report.css").read_text(encoding="utf-8")
