@@ -19,8 +19,8 @@ from earmark.distributed.executor import Regions
 from earmark.documents.parts import CodedLabels, Part
 from earmark.exceptions import DataError
 from earmark.folds import take
-from earmark.kernels.term_merge import PackedTerms, pack_terms, unpack_terms
 from earmark.inputs.regions import ONE_REGION, RegionTexts
+from earmark.kernels.term_merge import PackedTerms, pack_terms, unpack_terms
 from earmark.typing import BoolVector, IntVector
 
 # What learning from a document costs in memory: its vectors in every view, and its

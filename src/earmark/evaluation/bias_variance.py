@@ -24,6 +24,9 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from earmark.evaluation.result import Result, fresh
+from earmark.exceptions import DataError
+from earmark.folds import check_equal_length, n_rows, nested_order, take
 from earmark.inputs.labels import (
     all_known,
     as_labels,
@@ -31,9 +34,6 @@ from earmark.inputs.labels import (
     class_list,
     index_of,
 )
-from earmark.evaluation.result import Result, fresh
-from earmark.exceptions import DataError
-from earmark.folds import check_equal_length, n_rows, nested_order, take
 from earmark.parameters import offers
 from earmark.typing import (
     ArrayLike,

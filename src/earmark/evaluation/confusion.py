@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from earmark.evaluation.result import Result
+from earmark.exceptions import DataError
 from earmark.inputs.labels import (
     all_known,
     as_labels,
@@ -16,8 +18,6 @@ from earmark.inputs.labels import (
     index_of,
     label_sets,
 )
-from earmark.evaluation.result import Result
-from earmark.exceptions import DataError
 from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject, Label
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from earmark.evaluation.result import Result
+from earmark.folds import check_equal_length
 from earmark.inputs.duplicates import (
     DuplicateGroups,
     duplicates_across,
@@ -21,8 +23,6 @@ from earmark.inputs.labels import (
     is_multi_label,
     label_column,
 )
-from earmark.evaluation.result import Result
-from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, JsonObject, Label
 
 _TINY = 10

@@ -96,7 +96,9 @@ class Block:
             return np.full(self.width, "", dtype=object)
         if isinstance(self.counter, HashedCounter):
             return None
-        names: Any = [] if self.counter is None else self.counter.get_feature_names_out()
+        names: Any = (
+            [] if self.counter is None else self.counter.get_feature_names_out()
+        )
         return np.asarray(list(names), dtype=object)
 
 
@@ -113,7 +115,7 @@ class Rows:
     def __len__(self) -> int:
         return int(self.blocks[0].shape[0])
 
-    def of(self, kind: Kind) -> Matrix | None:
+    def of(self, kind: Kind) -> Matrix:
         """The block of a kind that there is once at most; None: there is none."""
         for block, own in zip(self.blocks, self.kinds, strict=True):
             if own == kind:
@@ -170,7 +172,9 @@ class Columns:
             words = matrices[0] if matrices else None
             counts = block.counts(self._documents(block, texts), words)
             weighting = block.weighting
-            matrices.append(counts if weighting is None else weighting.transform(counts))
+            matrices.append(
+                counts if weighting is None else weighting.transform(counts)
+            )
         return Rows(tuple(matrices), tuple(block.kind for block in self.blocks))
 
     def scorer(self, rule: LinearRule) -> TextScorer | None:
@@ -408,7 +412,7 @@ class ColumnsTemplate:
             width = int(matrix.shape[1])
             blocks.append(Block("word", region, counter, weighting, width))
             matrices.append(matrix)
-        kinds: tuple[Kind, ...] = ("word",) * len(blocks)
+        kinds = tuple(block.kind for block in blocks)
         return Columns(blocks, counted.regions), Rows(tuple(matrices), kinds)
 
     def hashed(self, regions: list[str]) -> Columns:
@@ -438,8 +442,8 @@ class ColumnsTemplate:
                 encoder.fit_transform(documents, words, counter, n_labelled)
             )
             blocks.append(Block("vector", None, encoder, None, matrices[-1].shape[1]))
-        kinds = tuple(block.kind for block in blocks)
-        return Columns(blocks, list(texts)), Rows(tuple(matrices), kinds)
+        every = tuple(block.kind for block in blocks)
+        return Columns(blocks, list(texts)), Rows(tuple(matrices), every)
 
 
 def known_columns(

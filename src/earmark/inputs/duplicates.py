@@ -280,7 +280,7 @@ def _similar(sets: _Sets, pairs: IntVector, threshold: float) -> BoolVector:
     common = np.zeros(len(pairs), np.int64)
     for rows in np.split(np.arange(len(pairs)), borders):
         common[rows] = _n_common(sets, pairs[rows], sizes[rows].ravel())
-    return common >= threshold * (total - common)
+    return np.asarray(common >= threshold * (total - common))
 
 
 def _n_common(sets: _Sets, pairs: IntVector, sizes: IntVector) -> IntVector:

@@ -243,9 +243,7 @@ def as_target(
     return Target(rows, _labels(known, present, name), n_documents, False)
 
 
-def _are_lists(
-    known: list[Any], rows: list[int], multi_label: Any, name: str
-) -> bool:
+def _are_lists(known: list[Any], rows: list[int], multi_label: Any, name: str) -> bool:
     """Whether the labels are lists of labels; an error if only some are."""
     is_list = [
         isinstance(v, list | tuple | set | frozenset | np.ndarray) for v in known
@@ -268,7 +266,9 @@ def _are_lists(
 
 def _label_lists(known: list[Any], rows: list[int], name: str) -> Labels:
     """The labels of each document, sorted, as tuples."""
-    each = [(row, label) for row, some in zip(rows, known, strict=True) for label in some]
+    each = [
+        (row, label) for row, some in zip(rows, known, strict=True) for label in some
+    ]
     _labels([label for _, label in each], [row for row, _ in each], name)
     return object_array([tuple(sorted({*labels})) for labels in known])
 
@@ -339,10 +339,10 @@ def _labels(values: list[Any], rows: list[int], name: str) -> Labels:
     return labels
 
 
-def require_same_kind(labels: Labels, target: Target, where: str) -> None:
+def require_same_kind(labels: Labels, multi_label: bool, where: str) -> None:
     """One label per document on both sides, or lists of labels on both."""
     lists = len(labels) > 0 and isinstance(labels[0], tuple)
-    if lists and not target.multi_label:
+    if lists and not multi_label:
         raise DataError(
             f"{where}[1] holds lists of labels, but y holds one label per document; "
             "give single labels."

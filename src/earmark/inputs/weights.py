@@ -20,7 +20,7 @@ from earmark.typing import (
 )
 
 
-def checked_weights(sample_weight: WeightsLike, n_samples: int) -> IntVector | FloatVector | None:
+def checked_weights(sample_weight: WeightsLike, n_samples: int) -> Any:
     """Weights as int64 where all are whole numbers, else float64; None stays None."""
     if sample_weight is None:
         return None
@@ -94,19 +94,24 @@ class ClassWeight:
         """Raise where a factor is given for a label that is none of the classes."""
         require_known_labels(self.factors, known)
 
-    def of_classes(self, classes: Labels, docs: FloatVector) -> FloatVector | None:
+    def of_classes(
+        self, classes: Labels, docs: FloatVector | IntVector
+    ) -> FloatVector | None:
         """The factor of each class with so many documents; None: there is none."""
         # Balanced as in scikit-learn, to the last bit; a class without documents gets 0.
         if self.factors is None:
             return None
         if isinstance(self.factors, str):
-            docs = np.asarray(docs, dtype=np.float64)
-            seen = docs > 0
-            balanced: FloatVector = np.zeros(len(docs))
+            seen, balanced = docs > 0, np.zeros(len(docs))
             np.divide(docs.sum(), seen.sum() * docs, out=balanced, where=seen)
             return balanced
         known = classes.tolist()
         return np.asarray([float(self.factors.get(label, 1.0)) for label in known])
+
+    def checked_factors(self, classes: Labels, docs: FloatVector) -> FloatVector | None:
+        """``of_classes`` of labels that are met for the first time."""
+        self.require_labels(classes.tolist())
+        return self.of_classes(classes, docs)
 
     def of_documents(
         self, labels: Labels, weight: WeightsLike = None

@@ -6,10 +6,10 @@ from dataclasses import field
 
 import numpy as np
 
+from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
 from earmark.kernels.rows import (
     canonical_rows,
 )
-from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
 from earmark.models.base.declaration import Auto, Model
 from earmark.models.nbsvm import NBSVM
 from earmark.models.shared.margins import MarginClassifier

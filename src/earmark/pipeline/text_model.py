@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
 from typing import Any, ClassVar
@@ -33,9 +33,9 @@ from earmark.features.columns import (
 )
 from earmark.features.scoring import LinearRule, ScoreParts
 from earmark.features.word_counter import no_term_left
-from earmark.folds import stratified_folds, take
+from earmark.folds import stratified_folds
 from earmark.inputs.class_names import require_named
-from earmark.inputs.regions import RegionTexts, n_documents
+from earmark.inputs.regions import RegionTexts
 from earmark.inputs.training import TrainingData
 from earmark.inputs.weights import ClassWeight
 from earmark.models.base.additive import AdditiveClassifier
@@ -93,7 +93,7 @@ class TextModel:
     """Texts of the classes whose names were learned from."""
 
     @property
-    def classes(self) -> Labels:
+    def classes_(self) -> Labels:
         """The labels, sorted."""
         return np.asarray(self.model.classes_)
 
@@ -131,7 +131,7 @@ class TextModel:
         """Scores of the size of log-odds; as they are where they are margins."""
         joint = isinstance(self.model, LogitClassifier)
         is_margin = isinstance(self.model, RankingClassifier)
-        if joint and len(self.classes) > 2 and not is_margin:
+        if joint and len(self.classes_) > 2 and not is_margin:
             return class_log_odds(self.predict_log_proba(texts))
         return self.scores(texts)
 
@@ -156,7 +156,7 @@ class TextModel:
             decision: Decision = self.model.decide(self.rows(texts))
             return decision
         scores = Scores.from_log_proba(self.predict_log_proba(texts))
-        return one_of_decision(scores, self.classes)
+        return one_of_decision(scores, self.classes_)
 
     # -- without a training document ---------------------------------------------
 
@@ -172,7 +172,7 @@ class TextModel:
         own = None if weight is None else np.asarray(weight)
         if self.class_factor is not None:
             names = np.asarray(labels)
-            place = label_positions(names, self.classes, len(names))
+            place = label_positions(names, self.classes_, len(names))
             factor = self.class_factor[place]
             own = factor if own is None else factor * own
         weights = () if own is None else (own,)
@@ -182,7 +182,7 @@ class TextModel:
         """What judges training documents, by row, without refitting; None: nothing."""
         if self.left_out_answers is not None:
             rows, seen = self.left_out_answers
-            log_proba = np.full((len(data.labels), len(self.classes)), -np.inf)
+            log_proba = np.full((len(data.labels), len(self.classes_)), -np.inf)
             log_proba[rows] = seen
             return log_proba.__getitem__
         if not self.leaves_one_out:
@@ -206,7 +206,7 @@ class TextModel:
         if self.left_out_answers is None:
             return None
         rows, log_proba = self.left_out_answers
-        right: BoolVector = self.classes[log_proba.argmax(axis=1)] == labels[rows]
+        right: BoolVector = self.classes_[log_proba.argmax(axis=1)] == labels[rows]
         return right
 
     # -- explaining ----------------------------------------------------------------
@@ -241,7 +241,10 @@ class TextModel:
         if rows is None:
             return paths
         return [
-            [p._replace(documents=tuple(rows[list(p.documents)].tolist())) for p in some]
+            [
+                p._replace(documents=tuple(rows[list(p.documents)].tolist()))
+                for p in some
+            ]
             for some in paths
         ]
 
@@ -293,6 +296,31 @@ class Plan:
             return False
         is_own = isinstance(self.estimator, ScoringClassifier)
         return self.estimator.uses_pool if is_own else True
+
+    def refusals(self) -> dict[str, str]:
+        """Methods that this model has not got, and what to do instead."""
+        if self.by_term:
+            return {}
+        if self.multi_label:
+            why = "is for one label per document; for several, fit again or "
+            why += "cross-validate."
+            names = ("partial_fit", "forget", "leave_one_out")
+            return {name: f"{name} {why}" for name in names}
+        name = type(self.estimator).__name__
+        instead = (
+            "train again, or train multinomial, bernoulli or complement, which change "
+            "exactly."
+        )
+        refused = {
+            "partial_fit": f"{name} cannot learn documents one by one; {instead}",
+            "forget": f"{name} cannot forget documents exactly; {instead}",
+        }
+        if not offers(self.estimator, "leave_one_out"):
+            refused["leave_one_out"] = (
+                f"{name} has no closed-form leave-one-out; use cross-validation, or a "
+                "count model."
+            )
+        return refused
 
     def sums(
         self, texts: RegionTexts, labels: Labels, classes: Labels, **known: Any
@@ -462,7 +490,7 @@ def cross_scores(
     X: SparseMatrix,
     y: Labels,
     folds: Iterable[tuple[IntVector, IntVector]],
-    weight: FloatVector | None = None,
+    weight: Any = None,
     **more: Any,
 ) -> FloatMatrix:
     """Class scores of the rows of each fold, by a model fitted on the others."""
@@ -550,5 +578,3 @@ class Planner:
                 f"classifier, got {model!r}."
             )
         return model_of(model), model
-
-

@@ -6,10 +6,7 @@ With what all class sums share: ``AdditiveStatistics``, and how a batch is check
 from __future__ import annotations
 
 import copy
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -27,7 +24,6 @@ from earmark.kernels.rows import (
 from earmark.typing import (
     ArrayLike,
     BoolVector,
-    ClassWeightLike,
     FloatMatrix,
     FloatVector,
     IntVector,

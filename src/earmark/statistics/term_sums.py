@@ -101,7 +101,7 @@ class TermSums:
     @property
     def docs(self) -> FloatVector:
         """Weighted number of documents of each class."""
-        return self.parts[0].docs.astype(np.float64)
+        return np.asarray(self.parts[0].docs, dtype=np.float64)
 
     @property
     def largest(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
+from earmark.inputs.weights import real_weights
 from earmark.kernels.rows import (
     UNIT,
     canonical_rows,
@@ -19,8 +20,15 @@ from earmark.kernels.rows import (
     scale_rows,
     unit_rows,
 )
-from earmark.statistics.class_statistics import AdditiveStatistics, Sums, among, checked_batch, label_positions, union, weighed
-from earmark.inputs.weights import real_weights
+from earmark.statistics.class_statistics import (
+    AdditiveStatistics,
+    Sums,
+    among,
+    checked_batch,
+    label_positions,
+    union,
+    weighed,
+)
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

@@ -19,8 +19,8 @@ from earmark.apps.cli._console import warn
 from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
+    from earmark.distributed.passes import Job
     from earmark.distributed.predicting import SentModel
-    from earmark.distributed.trainers import Job
     from earmark.documents import Documents
     from earmark.evaluation import Report
     from earmark.pipeline import TextClassifier

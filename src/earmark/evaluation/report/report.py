@@ -20,13 +20,6 @@ from earmark.evaluation.coverage import (
     reliability,
 )
 from earmark.evaluation.label_errors import SuspectedLabelError
-from earmark.inputs.labels import (
-    as_labels,
-    as_probabilities,
-    confidence_and_choice,
-    index_of,
-    is_multi_label,
-)
 from earmark.evaluation.report.page import cut, render, render_page
 from earmark.evaluation.report.text import (
     CLASS_COLUMNS,
@@ -42,6 +35,13 @@ from earmark.evaluation.result import Path, Result, as_data, written
 from earmark.evaluation.significance import PairedTest, holm, mcnemar_exact, p_words
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
+from earmark.inputs.labels import (
+    as_labels,
+    as_probabilities,
+    confidence_and_choice,
+    index_of,
+    is_multi_label,
+)
 from earmark.parameters import offers, shape_of
 from earmark.typing import (
     ArrayLike,

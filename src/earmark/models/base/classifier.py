@@ -12,7 +12,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -29,9 +29,9 @@ from earmark.features.scoring import (
     class_columns,
     linear_parts,
 )
-from earmark.kernels.rows import canonical_rows, log_normalize, row_entries
-from earmark.parameters import check_declared, offers, with_new_names
 from earmark.inputs.weights import checked_weights, real_weights, require_class_weight
+from earmark.kernels.rows import canonical_rows, log_normalize
+from earmark.parameters import check_declared, offers, with_defaults
 from earmark.typing import (
     ArrayLike,
     ClassWeightLike,
@@ -167,7 +167,7 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
         return {k: v for k, v in vars(self).items() if k not in self._derived}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(with_new_names(type(self), state))
+        self.__dict__.update(with_defaults(type(self), state))
         if self._derived and "classes_" in state:
             self._derive()
 

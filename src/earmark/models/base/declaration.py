@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+from earmark.parameters import offers
 from earmark.registry import Registry
 from earmark.typing import Estimator
 
@@ -46,10 +47,13 @@ class Model:
     """Constructor parameters among random_state, n_jobs and verbose."""
     columns_from_pool: bool = False
     """Whether the words of unlabelled documents become columns too."""
-    in_parts: bool = False
-    """Whether ``earmark.distributed`` fits it to documents in parts."""
     auto: Auto | None = None
     """None: ``auto`` never tries it."""
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether ``earmark.distributed`` fits it: in parts, or to a sample of them."""
+        return offers(self.make, "fit_in_parts") or self.fed == "rows"
 
     def build(self, **options: Any) -> Estimator:
         """A new estimator; of these options it gets those that it takes."""

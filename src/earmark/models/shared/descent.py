@@ -16,7 +16,12 @@ from sklearn.utils.metaestimators import available_if
 from earmark.exceptions import DataError, DivergenceError
 from earmark.kernels.keys import Visits, distinct_documents
 from earmark.kernels.rows import canonical_rows, log_normalize
-from earmark.models.base.classifier import LogitClassifier, RankingClassifier, document_weights, two_classes
+from earmark.models.base.classifier import (
+    LogitClassifier,
+    RankingClassifier,
+    document_weights,
+    two_classes,
+)
 from earmark.models.shared.fit_progress import (
     CallbackSupportMixin,
     fit_progress,

@@ -11,13 +11,18 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags
 
+from earmark.features.scoring import class_columns
 from earmark.kernels.keys import distinct_documents
 from earmark.kernels.offset_svm import LinearFit, fit_offset_svm
 from earmark.kernels.rows import (
     canonical_rows,
 )
-from earmark.features.scoring import class_columns
-from earmark.models.base.classifier import RankingClassifier, document_weights, require_weighted, two_classes
+from earmark.models.base.classifier import (
+    RankingClassifier,
+    document_weights,
+    require_weighted,
+    two_classes,
+)
 from earmark.parameters import seed_of, with_parameters
 from earmark.typing import (
     ArrayLike,

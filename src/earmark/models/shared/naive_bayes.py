@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
 from earmark.kernels.rows import (
     canonical_rows,
     log_normalize,
@@ -16,7 +17,6 @@ from earmark.kernels.rows import (
     times_dense,
 )
 from earmark.models.base.additive import AdditiveClassifier
-from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
 from earmark.models.base.classifier import JointClassifier
 from earmark.parameters import Limits
 from earmark.statistics import ClassStatistics
