@@ -9,16 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import special, stats
 
-from earmark.decision import (
-    Threshold,
-    estimated_threshold,
-    guaranteed_threshold,
-    guaranteed_thresholds,
-    smallest_sample,
-)
+from earmark.decision import Threshold, guaranteed_threshold
 from earmark.decision.evidence import any_of_evidence
 from earmark.decision.guarantee import (
+    estimated_threshold,
+    guaranteed_thresholds,
     several_words,
+    smallest_sample,
     starting_ranks,
     words_per_label,
 )

@@ -30,7 +30,8 @@ from earmark.kernels.text import Documents
 from earmark.parameters import parse_size
 from earmark.pipeline.count_engine import text_statistics
 from earmark.pipeline.inputs import RegionTexts, as_region_texts
-from earmark.statistics import ClassStatistics, TermCounts
+from earmark.statistics import ClassStatistics
+from earmark.statistics.term_counts import TermCounts
 from earmark.typing import Estimator, FloatVector, IntVector, Labels, SparseMatrix
 
 

@@ -49,7 +49,8 @@ from earmark.pipeline.count_engine import CountEngine, class_factors
 from earmark.pipeline.inputs import RegionTexts
 from earmark.pipeline.matrix_engine import MatrixEngine
 from earmark.pipeline.text_features import RegionFeatures
-from earmark.statistics import ClassStatistics, TermCounts
+from earmark.statistics import ClassStatistics
+from earmark.statistics.term_counts import TermCounts
 from earmark.typing import Estimator, FloatMatrix, FloatVector, IntVector, Labels
 
 

@@ -15,7 +15,7 @@ from earmark.apps.cli._console import confirm, say, status
 if TYPE_CHECKING:
     from earmark.decision import Decision
     from earmark.documents import Documents
-    from earmark.evaluation import AccuracyCoverage
+    from earmark.evaluation.coverage import AccuracyCoverage
     from earmark.pipeline import TextClassifier
 
 _LABELS_PER_CLASS = 20
