@@ -39,12 +39,9 @@ from earmark.features import WordCounter
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.mixture import Tiling
 from earmark.models import HierarchicalBayes
-from earmark.models.em import EMSettings, run_em
-from earmark.models.hierarchical.fitting import Fit
-from earmark.models.hierarchical.nodes import (
-    MultinomialEvents,
-    MultinomialProblem,
-)
+from earmark.models.shared.em import EMSettings, run_em
+from earmark.models.shared.mixture_nodes import MultinomialEvents, MultinomialProblem
+from earmark.models.shared.mixture_search import Fit
 
 N_RESTARTS, N_ITER, N_HIDDEN, ALPHA = 50, 4, 2, 1.0
 

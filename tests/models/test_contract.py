@@ -25,7 +25,7 @@ from earmark.models import (
     SemiSupervisedClassifier,
     SemiSupervisedNaiveBayes,
 )
-from earmark.models.base import LinearModel, ScoringClassifier
+from earmark.models.base.classifier import LinearModel, ScoringClassifier
 
 MODELS = [
     cls

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from earmark.models.em import EMSettings, run_em
+from earmark.models.shared.em import EMSettings, run_em
 
 
 class Halving:

@@ -13,7 +13,7 @@ from earmark.evaluation import accuracy_coverage
 from earmark.exceptions import DataError
 from earmark.kernels.rows import log_normalize
 from earmark.models import HybridBayes, MultinomialNaiveBayes
-from earmark.models.hybrid.regions import WeightFit, evidence
+from earmark.models.shared.region_weights import WeightFit, evidence
 
 
 def counts(rng, n_samples=60, widths=(15, 25), n_classes=3):

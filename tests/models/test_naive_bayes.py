@@ -18,7 +18,7 @@ from earmark.models import (
     GaussianNaiveBayes,
     MultinomialNaiveBayes,
 )
-from earmark.models.naive_bayes import count_model
+from earmark.models.shared import naive_bayes as count_model
 
 COUNT_MODELS = [MultinomialNaiveBayes, BernoulliNaiveBayes, ComplementNaiveBayes]
 ALL_MODELS = [*COUNT_MODELS, GaussianNaiveBayes]

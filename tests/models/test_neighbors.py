@@ -8,8 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from earmark.exceptions import DataError
 from earmark.models import NeighborsClassifier
-from earmark.models.neighbors import Neighbor
-from earmark.models.neighbors.classifier import chosen_classes
+from earmark.models.knn import Neighbor, chosen_classes
 
 HALF = np.sqrt(0.5)
 # Table 14.1 of Manning, Raghavan and Schütze (2008): d1-d3 China, d4 not.
@@ -141,7 +140,7 @@ def test_sketches_miss_few_neighbours_and_get_no_similarity_wrong(rng):
 
 
 def test_sketches_agree_in_the_share_of_the_angle(rng):
-    from earmark.models.neighbors.search import SketchSearch
+    from earmark.models.shared.neighbor_search import SketchSearch
 
     X = sparse.csr_array(rng.normal(size=(40, 50)))
     signs = SketchSearch(X, 3)._signs(X).astype(float)

@@ -13,8 +13,8 @@ from sklearn.exceptions import NotFittedError
 
 from earmark.exceptions import DataError
 from earmark.models import RocchioClassifier
-from earmark.models.rocchio import classifier as tuning
-from earmark.models.rocchio.classifier import best_threshold
+from earmark.models import rocchio as tuning
+from earmark.models.rocchio import best_threshold
 
 
 def test_classes_that_are_all_alike_share_the_probability():

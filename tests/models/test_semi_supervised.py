@@ -13,27 +13,27 @@ from sklearn.utils import get_tags
 from earmark.exceptions import DataError
 from earmark.folds import class_keeping_folds
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
-from earmark.models.base import check_parameters
-from earmark.models.semi_supervised import pool_is_useful
-from earmark.models.semi_supervised.em import (
+from earmark.models.base.classifier import check_parameters
+from earmark.models.shared.pool_em import (
     ClassMeans,
     Pool,
     labelled_sums,
     naive_bayes_em,
 )
-from earmark.models.semi_supervised.recipe import (
+from earmark.models.shared.recipe import (
     LONG,
     SHORT,
     LinearStudent,
     fit_scale,
     n_different,
     name_weights,
+    pool_is_useful,
     prior_weights,
     vote_together,
     weigh,
     weights_by_evidence,
 )
-from earmark.models.semi_supervised.views import (
+from earmark.models.shared.views import (
     LsaView,
     PpmiView,
     SubwordView,

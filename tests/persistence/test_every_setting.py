@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassif
 import earmark
 from earmark import TextClassifier, models
 from earmark.documents import support_corpus
-from earmark.models.registry import MODELS
+from earmark.models.base.declaration import MODELS
 
 CORPUS = support_corpus()
 TEXTS, TOPICS = CORPUS.texts[:80], CORPUS.labels[:80]
@@ -17,7 +17,7 @@ LONG = [" ".join(TEXTS[i : i + 12]) for i in range(60)]
 SETS = [[topic, "shop"] if n % 2 else [topic] for n, topic in enumerate(TOPICS)]
 
 SETTINGS = {
-    **{name: {"model": name} for name in MODELS},
+    **{name: {"model": name} for name in MODELS.names()},
     "regions": {"regions": ["subject", "body"], "model": "hybrid"},
     "regions svm": {"regions": ["subject", "body"], "model": "svm"},
     "char": {"model": "softmax", "features": {"analyzer": "char_wb"}},

@@ -19,9 +19,9 @@ from sklearn.svm import LinearSVC
 from earmark import TextClassifier, load
 from earmark.decision import AbstainingClassifier, AnyOfClassifier
 from earmark.exceptions import NotSupportedError
-from earmark.models.registry import MODELS
+from earmark.models.base.declaration import MODELS
 
-NAMES = ["auto", *MODELS]
+NAMES = ["auto", *MODELS.names()]
 COUNT_MODELS = {"auto", "multinomial", "bernoulli", "complement"}
 LEAVE_ONE_OUT = COUNT_MODELS - {"auto"} | {"hybrid", "rocchio"}
 CHAIN = ["pickle", "deepcopy", "joblib"]

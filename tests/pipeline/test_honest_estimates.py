@@ -11,7 +11,7 @@ from earmark import TextClassifier
 from earmark.decision import AbstainingClassifier
 from earmark.features import WordCounter
 from earmark.models import MultinomialNaiveBayes
-from earmark.models.registry import MODELS
+from earmark.models.base.declaration import MODELS
 
 WORDS = np.array([f"word{i}" for i in range(400)])
 
@@ -82,7 +82,7 @@ def test_labelled_copies_are_held_out_together_beside_a_pool(rng):
     assert model.evidence_.accuracy < accuracy + 2 * error
 
 
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", MODELS.names())
 def test_every_model_says_what_it_scores_on_documents_left_out(name, rng):
     texts, y = documents(rng, 40, n_classes=2)
     model = TextClassifier(name, random_state=0).fit(texts, y)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from earmark import TextClassifier, load
 from earmark.exceptions import DataError
-from earmark.models.registry import MODELS
+from earmark.models.base.declaration import MODELS
 from tests.decision.test_novelty import documents
 
 KNOWN = documents(np.random.default_rng(10), 150)
@@ -21,7 +21,7 @@ def classifier():
     return TextClassifier("complement", max_novelty=0.05).fit(*KNOWN)
 
 
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", MODELS.names())
 def test_every_model_tells_foreign_documents_and_keeps_it_in_its_file(name, tmp_path):
     fitted = TextClassifier(name, max_novelty=0.05, random_state=0)
     fitted.fit(*KNOWN)

@@ -10,7 +10,7 @@ from earmark.apps.serve.model import ServedModel
 from earmark.apps.serve.schemas import Job
 from earmark.decision import AbstainingClassifier, Decision, guaranteed_threshold
 from earmark.decision.decision import Scores, log_odds
-from earmark.models.registry import MODELS
+from earmark.models.base.declaration import MODELS
 
 WORDS = np.array([f"word{i}" for i in range(60)])
 
@@ -59,7 +59,7 @@ CASES = [
         if model in SLOW and setting not in ("two classes", "short")
         else (),
     )
-    for model in sorted(MODELS)
+    for model in MODELS.names()
     for setting in SETTINGS
 ]
 
@@ -77,7 +77,7 @@ def test_the_three_ways_to_abstain_answer_alike(model, setting, rng):
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ["20newsgroups", "r8", "sms", "ag-news"])
-@pytest.mark.parametrize("model", sorted(MODELS))
+@pytest.mark.parametrize("model", MODELS.names())
 def test_the_three_ways_answer_alike_on_real_documents(model, name):
     from earmark.documents import load_corpus
 

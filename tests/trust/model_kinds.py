@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassif
 
 from earmark import TextClassifier, models
 from earmark.features import HashedCounter, TextPreparation, WordCounter
-from earmark.models.registry import MODELS
+from earmark.models.base.declaration import MODELS
 
 WORDS = [f"w{i}" for i in range(60)]
 LABELS = ("a", "b", "c")
@@ -104,7 +104,7 @@ _OPTIONS = (
 
 def kinds() -> Iterator[tuple[str, Callable[[], TextClassifier]]]:
     """Name and maker of each kind."""
-    for name in MODELS:
+    for name in MODELS.names():
         yield name, lambda name=name: named(name, 3)
     for name in ("softmax", "svm", "nbsvm", "hybrid", "mlp", "rocchio", "knn"):
         yield f"{name}, two classes", lambda name=name: named(name, 2)

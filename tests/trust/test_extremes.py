@@ -8,7 +8,7 @@ from earmark import TextClassifier
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter, WordCounter
 from earmark.models import BernoulliNaiveBayes, MultinomialNaiveBayes
-from earmark.models.registry import MODELS
+from earmark.models.base.declaration import MODELS
 
 
 @pytest.mark.parametrize("n_tokens", [10_000_000])
@@ -36,7 +36,7 @@ def test_counts_at_the_edge_of_32_bits_add_up():
     assert model.statistics_.tokens.toarray().tolist() == [[2 * int(edge)] * 2] * 2
 
 
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", MODELS.names())
 @pytest.mark.parametrize("text", ["", "   \n\t", "never seen words only"])
 def test_documents_without_a_known_word_are_answered(name, text):
     texts = ["cheap pills now", "meeting at noon", "cheap watches", "lunch at noon"] * 3
@@ -49,7 +49,7 @@ def test_documents_without_a_known_word_are_answered(name, text):
         np.testing.assert_allclose(proba, [[0.5, 0.5]], atol=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", MODELS.names())
 def test_texts_without_any_word_are_one_clear_error(name):
     with pytest.raises(ValueError, match=r"word|vocabulary|term"):
         TextClassifier(name).fit(["", " ", "!", "."], ["a", "b", "a", "b"])

@@ -43,8 +43,8 @@ from earmark.evaluation.labels import (
 )
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.folds import check_equal_length, n_rows, stratified_folds, take
-from earmark.models.base import two_classes
-from earmark.models.progress import fit_progress
+from earmark.models.base.classifier import two_classes
+from earmark.models.shared.fit_progress import fit_progress
 from earmark.parameters import (
     Jobs,
     Limits,

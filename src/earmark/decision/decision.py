@@ -18,7 +18,7 @@ from earmark.evaluation.labels import as_labels, label_array, object_array
 from earmark.evaluation.report.text import html_block
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.rows import log_normalize, logsumexp_rows
-from earmark.models.base import class_columns
+from earmark.models.base.classifier import class_columns
 from earmark.parameters import offers
 from earmark.typing import (
     ArrayLike,

@@ -26,10 +26,11 @@ from earmark.documents.columns import UsualColumn
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
-from earmark.models.registry import MODELS, BuildOptions
+from earmark.models.base.declaration import MODELS
 from earmark.parameters import offers, seed_of
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.choice import (
+    BuildOptions,
     Data,
     Trials,
     best_trial,

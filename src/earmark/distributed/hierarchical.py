@@ -15,13 +15,13 @@ from earmark.kernels.keys import fingerprints
 from earmark.kernels.mixture import MixtureTotals, Tiling, mixture_start, mixture_step
 from earmark.kernels.rows import canonical_rows
 from earmark.models import HierarchicalBayes
-from earmark.models.base import check_parameters
-from earmark.models.hierarchical.fitting import ClassDocuments, Fit, TrainingData
-from earmark.models.hierarchical.nodes import (
+from earmark.models.base.classifier import check_parameters
+from earmark.models.shared.mixture_nodes import (
     MultinomialEvents,
     MultinomialProblem,
     NodeParams,
 )
+from earmark.models.shared.mixture_search import ClassDocuments, Fit, TrainingData
 from earmark.parameters import random_state_of
 from earmark.statistics import ClassStatistics
 from earmark.typing import BoolVector, FloatVector, IntVector, Matrix

@@ -38,12 +38,13 @@ from earmark.models import (
     SemiSupervisedNaiveBayes,
     SoftmaxRegression,
 )
-from earmark.models.base import AdditiveClassifier, check_parameters
-from earmark.models.higher_order.transformer import block_paths, joined_paths
-from earmark.models.hybrid.regions import left_out
-from earmark.models.naive_bayes.count_model import CountNaiveBayes
-from earmark.models.registry import MODELS
-from earmark.models.semi_supervised.em import Parameters, PoolSums, expected_sums
+from earmark.models.base.additive import AdditiveClassifier
+from earmark.models.base.classifier import check_parameters
+from earmark.models.base.declaration import MODELS
+from earmark.models.shared.naive_bayes import CountNaiveBayes
+from earmark.models.shared.paths import block_paths, joined_paths
+from earmark.models.shared.pool_em import Parameters, PoolSums, expected_sums
+from earmark.models.shared.region_weights import left_out
 from earmark.models.softmax import Point, Slope
 from earmark.pipeline.count_engine import CountEngine, class_factors
 from earmark.pipeline.inputs import RegionTexts
@@ -416,7 +417,7 @@ def train(engine: Any, job: Job) -> None:
 
 def names_in_parts() -> str:
     """The names of the models that are fitted in parts."""
-    return ", ".join(name for name, spec in MODELS.items() if spec.in_parts)
+    return ", ".join(model.name for model in MODELS if model.in_parts)
 
 
 def trainer_of(engine: Any) -> Callable[[Any, PartedRows], None]:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from earmark.exceptions import DataError
 from earmark.kernels import mlp
 from earmark.kernels.rows import canonical_rows, squared_lengths
-from earmark.models.base import ScoreParts
-from earmark.models.descent import DescentClassifier, TrainingSet
+from earmark.models.base.classifier import ScoreParts
+from earmark.models.base.declaration import Model
+from earmark.models.shared.descent import DescentClassifier, TrainingSet
 from earmark.parameters import AtLeastOne, Limits, given_to_fit, with_parameters
 from earmark.typing import (
     ArrayLike,
@@ -292,3 +293,12 @@ def _set_weights(network: mlp.Network, start_weights: Sequence[FloatMatrix]) -> 
                 f"{weights.shape} (inputs, outputs), got {np.shape(values)}."
             )
         weights[:] = values
+
+
+MODEL = Model(
+    "mlp",
+    MultilayerPerceptron,
+    "multilayer perceptron on tf-idf, with a sparse first layer",
+    fed="tfidf",
+    takes=("class_weight", "random_state"),
+)

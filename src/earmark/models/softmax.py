@@ -27,8 +27,9 @@ from earmark.kernels.softmax import (
     new_descent,
     settle,
 )
-from earmark.models.base import LinearRule, two_classes
-from earmark.models.descent import DescentClassifier, TrainingSet
+from earmark.models.base.classifier import LinearRule, two_classes
+from earmark.models.base.declaration import Auto, Model
+from earmark.models.shared.descent import DescentClassifier, TrainingSet
 from earmark.parameters import AtLeastOne, Positive, with_parameters
 from earmark.typing import (
     FloatMatrix,
@@ -463,3 +464,15 @@ class _Objective:
                 break
             point, gradient = point - step, flatter
         return point, gradient, int(near.nit)
+
+
+MODEL = Model(
+    "softmax",
+    SoftmaxRegression,
+    "softmax regression (multi-class logistic regression) on tf-idf",
+    fed="tfidf",
+    defaults={"solver": "dual", "C": 10.0},
+    takes=("class_weight", "random_state"),
+    in_parts=True,
+    auto=Auto("default", 0),
+)

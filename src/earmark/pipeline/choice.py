@@ -14,19 +14,20 @@ from sklearn.utils.validation import has_fit_parameter
 
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.decision import has_probabilities
+from earmark.encoders.by_name import Encoder
 from earmark.evaluation.duplicates import group_copies
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.folds import rows_by_lot, stratified_folds, take
-from earmark.models.base import check_parameters, document_weights, require_weighted
-from earmark.models.naive_bayes.count_model import CountNaiveBayes
-from earmark.models.registry import MODELS, BuildOptions, get_spec, wanted_features
-from earmark.models.semi_supervised import (
-    MIN_POOL,
-    MIN_POOL_RATIO,
-    SemiSupervisedClassifier,
-    pool_is_useful,
+from earmark.models.base.classifier import (
+    check_parameters,
+    document_weights,
+    require_weighted,
 )
+from earmark.models.base.declaration import MODELS, fed_to, get_model
+from earmark.models.semi_supervised import SemiSupervisedClassifier
+from earmark.models.shared.naive_bayes import CountNaiveBayes
+from earmark.models.shared.recipe import MIN_POOL, MIN_POOL_RATIO, pool_is_useful
 from earmark.parameters import offers
 from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.inputs import RegionTexts, Target, n_distinct, n_documents
@@ -44,7 +45,21 @@ from earmark.progress import tracked
 from earmark.statistics.class_statistics import require_class_weight
 from earmark.text.class_names import ClassNames
 from earmark.text.tokens import mixes_languages
-from earmark.typing import BoolVector, Labels, SparseMatrix
+from earmark.typing import BoolVector, ClassWeightLike, Labels, SparseMatrix
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """What TextClassifier passes on to whichever estimator it builds."""
+
+    class_weight: ClassWeightLike = None
+    random_state: int | None = None
+    n_jobs: int | None = None
+    encoder: Encoder | None = None
+    """From texts to vectors, for the models that use one."""
+    verbose: int = 0
+    names: ClassNames = field(default_factory=ClassNames)
+    """What is said about classes, for the models that make use of it."""
 
 
 def build_engine(
@@ -83,15 +98,16 @@ def build_engine(
 def _estimator(model: Any, options: BuildOptions) -> tuple[Any, str, Any]:
     """What is fitted, on what, and the class weights that are left to the engine."""
     if isinstance(model, str):
-        spec = get_spec(model)
-        own = "class_weight" in spec.passes
-        return spec.build(options), spec.features, None if own else options.class_weight
+        declared = get_model(model)
+        own = "class_weight" in declared.takes
+        class_weight = None if own else options.class_weight
+        return declared.build(**vars(options)), declared.fed, class_weight
     if not offers(model, "fit") or not is_classifier(model):
         raise TypeError(
             "TextClassifier.model must be a model name or a scikit-learn classifier, "
             f"got {model!r}."
         )
-    return model, wanted_features(model), options.class_weight
+    return model, fed_to(model), options.class_weight
 
 
 def _region_features(
@@ -359,8 +375,8 @@ class Trials:
         started = time.thread_time()
         names = self.names or candidates(len(texts), y)
         for name in tracked("model", names, len(names)):
-            features, X = self._rows(MODELS[name].features, texts)
-            estimator = MODELS[name].build(self.data.options)
+            features, X = self._rows(MODELS[name].fed, texts)
+            estimator = MODELS[name].build(**vars(self.data.options))
             takes = has_fit_parameter(estimator, "blocks")
             more: dict[str, Any] = {"blocks": features.blocks_} if takes else {}
             spent = time.thread_time() - started
@@ -444,7 +460,7 @@ class Trials:
         if not self.trials:
             return Choice(self.data.build(_QUICK), _QUICK, reasons)
         best = best_trial(self.trials)
-        counted = self._counted[MODELS[best.name].features] if self._is_whole else None
+        counted = self._counted[MODELS[best.name].fed] if self._is_whole else None
         engine = self.data.build(best.name)
         if not isinstance(engine, MatrixEngine) or engine.features.shared:
             counted = None

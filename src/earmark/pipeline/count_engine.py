@@ -19,7 +19,7 @@ from earmark.features import WordCounter
 from earmark.features.analysis import count_by_class
 from earmark.features.word_counter import no_term_left, prunes, term_mask
 from earmark.kernels.text import Documents
-from earmark.models.base import check_parameters
+from earmark.models.base.classifier import check_parameters
 from earmark.parameters import with_parameters
 from earmark.pipeline.inputs import RegionTexts, column_of
 from earmark.pipeline.matrix_engine import ALONE, Engine, More

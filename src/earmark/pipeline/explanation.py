@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from earmark.exceptions import NotSupportedError
-from earmark.models.base import ScoreParts
+from earmark.models.base.classifier import ScoreParts
 from earmark.parameters import offers
 from earmark.pipeline.inputs import RegionTexts
 from earmark.pipeline.matrix_engine import Engine

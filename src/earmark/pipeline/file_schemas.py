@@ -20,7 +20,7 @@ from earmark import decision
 from earmark.encoders.by_name import parse_name
 from earmark.exceptions import DataError
 from earmark.features.analysis import Analysis
-from earmark.models.semi_supervised.views import VECTOR
+from earmark.models.shared.views import VECTOR
 from earmark.persistence.schema import (
     At,
     Rule,

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _INTERNAL = {
     "decision.evidence": "Evidence",
     "decision.calibration": "LearnedConfidence TemperatureCalibrator",
-    "models.hybrid.regions": "RegionStatistics",
-    "models.semi_supervised.recipe": "LinearStudent",
-    "models.semi_supervised.views": (
+    "models.shared.region_weights": "RegionStatistics",
+    "models.shared.recipe": "LinearStudent",
+    "models.shared.views": (
         "LsaView PpmiView RecipeFeatures SubwordView TfidfView VectorView"
     ),
     "pipeline.count_engine": "CountEngine",

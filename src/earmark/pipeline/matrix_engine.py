@@ -31,7 +31,7 @@ from earmark.features.word_counter import no_term_left
 from earmark.folds import stratified_folds, take
 from earmark.kernels.rows import log_normalize
 from earmark.models import SemiSupervisedNaiveBayes
-from earmark.models.base import (
+from earmark.models.base.classifier import (
     LinearRule,
     LogitClassifier,
     RankingClassifier,
@@ -43,9 +43,9 @@ from earmark.models.base import (
     linear_rule_of,
     require_weighted,
 )
-from earmark.models.descent import DescentClassifier
 from earmark.models.semi_supervised import SemiSupervisedClassifier
-from earmark.models.semi_supervised.views import encoder_by_words
+from earmark.models.shared.descent import DescentClassifier
+from earmark.models.shared.views import encoder_by_words
 from earmark.parameters import offers, with_parameters
 from earmark.pipeline.inputs import RegionTexts, n_documents
 from earmark.pipeline.text_features import (

@@ -34,7 +34,6 @@ from earmark.exceptions import (
     UnavailableError,
 )
 from earmark.folds import take
-from earmark.models.registry import BuildOptions
 from earmark.parameters import (
     Jobs,
     Limits,
@@ -44,6 +43,7 @@ from earmark.parameters import (
     with_parameters,
 )
 from earmark.pipeline.choice import (
+    BuildOptions,
     Data,
     build_engine,
     choose,

@@ -25,8 +25,9 @@ from earmark.features import HashedCounter, TfidfWeighting, WordCounter
 from earmark.features.analysis import KnownTerms, known_terms
 from earmark.features.word_counter import terms_by_column
 from earmark.kernels.rows import canonical_rows, ridge_dual
-from earmark.models.base import LinearRule
-from earmark.models.semi_supervised import PHRASE, SHORT_TEXT, VECTOR, WORD
+from earmark.models.base.classifier import LinearRule
+from earmark.models.shared.recipe import SHORT_TEXT
+from earmark.models.shared.views import PHRASE, VECTOR, WORD
 from earmark.parameters import default_parameters, offers, with_parameters
 from earmark.pipeline.inputs import SINGLE, RegionTexts, column_of, joined, n_documents
 from earmark.text.preparation import TextPreparation

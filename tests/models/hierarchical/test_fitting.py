@@ -9,8 +9,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from earmark.exceptions import DataError
 from earmark.kernels.keys import fingerprints
 from earmark.models import HierarchicalBayes, MultinomialNaiveBayes
-from earmark.models.hierarchical import fitting
-from earmark.models.hierarchical.fitting import hold_out
+from earmark.models.shared import mixture_search as fitting
+from earmark.models.shared.mixture_search import hold_out
 
 
 def topics(rng, n_documents=240, n_terms=40, n_topics=2, length=40):

@@ -11,8 +11,8 @@ import earmark
 from earmark import TextClassifier
 from earmark.exceptions import NotSupportedError
 from earmark.models import HierarchicalBayes
-from earmark.models.hierarchical.model import telling_features, telling_terms
-from earmark.models.progress import fit_progress
+from earmark.models.hierarchical import telling_features, telling_terms
+from earmark.models.shared.fit_progress import fit_progress
 
 TEXTS = [
     "the striker scored a goal in the final match",

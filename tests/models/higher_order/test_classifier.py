@@ -16,7 +16,7 @@ from earmark.folds import stratified_folds
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.rows import canonical_rows, presence
 from earmark.models import HigherOrderClassifier, HigherOrderTransformer
-from earmark.models.higher_order.classifier import COSTS, OneAgainstOne
+from earmark.models.higher_order_svm import COSTS, OneAgainstOne
 
 
 def corpus(rng, n_samples=60, n_features=25, n_classes=3):

@@ -16,7 +16,7 @@ from earmark.models import (
     HigherOrderNaiveBayes,
     HigherOrderTransformer,
 )
-from earmark.models.higher_order.classifier import OneAgainstOne
+from earmark.models.higher_order_svm import OneAgainstOne
 
 
 def corpus(rng, n_samples=60, n_features=15, n_classes=2):

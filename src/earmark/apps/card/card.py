@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 from earmark.decision.guarantee import several_words
 from earmark.evaluation import Report, accuracy_coverage
 from earmark.evaluation.significance import wilson_interval
-from earmark.models.registry import MODELS
+from earmark.models.base.declaration import MODELS
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.files import load_with_info
 from earmark.typing import JsonObject

@@ -336,12 +336,12 @@ def refuse_with_parts(options: Mapping[str, object], **asked: object) -> None:
 
 def require_models(*names: str) -> None:
     """Refuse a model name that is not one, before anything is read."""
-    from earmark.models.registry import MODELS
+    from earmark.models.base.declaration import MODELS
 
     for name in names:
         if name != "auto" and name not in MODELS:
             raise typer.BadParameter(
-                f"no model {name!r}; the names are auto, {', '.join(MODELS)}."
+                f"no model {name!r}; the names are auto, {', '.join(MODELS.names())}."
             )
 
 

@@ -77,12 +77,12 @@ def _words(value: object) -> str:
 
 
 def _models() -> JsonObject:
-    from earmark.models.registry import MODELS
+    from earmark.models.base.declaration import MODELS
 
     chosen = "chosen for you: by the unlabelled text, or by cross-validation"
     listed = {
-        name: spec.summary + (" [also in parts]" if spec.in_parts else "")
-        for name, spec in MODELS.items()
+        model.name: model.summary + (" [also in parts]" if model.in_parts else "")
+        for model in MODELS
     }
     return {"auto": f"{chosen} [also in parts]", **listed}
 

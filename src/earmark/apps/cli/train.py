@@ -183,7 +183,7 @@ def _as_large(
     whole: dict[str, str | None],
 ) -> options.Large:
     """A limit of memory for large data that can be read in parts, and that is said."""
-    from earmark.models.registry import MODELS
+    from earmark.models.base.declaration import MODELS
 
     together = (large.memory, files.multi_label, files.merge_labels, files.format)
     decided = (deciding.novelty, options.error_rate(deciding.max_error))

@@ -26,7 +26,7 @@ from earmark.models import (
     MultinomialNaiveBayes,
     SoftmaxRegression,
 )
-from earmark.models.semi_supervised.views import LsaView
+from earmark.models.shared.views import LsaView
 from earmark.statistics import ClassStatistics
 from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix

@@ -1,0 +1,1 @@
+"""What every model is made of: its declaration and its base classes."""

@@ -1,0 +1,78 @@
+"""What is known of a model before it is made: each model's file declares its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from earmark.registry import Registry
+from earmark.typing import Estimator
+
+Fed: TypeAlias = Literal["counts", "tfidf", "rows"]
+
+
+@dataclass(frozen=True)
+class Auto:
+    """The part that a model has in ``model="auto"``."""
+
+    role: Literal["default", "challenger", "pool"]
+    """The best default is taken. A challenger must lead it by more than the standard
+    error of its lead. A pool model is for unlabelled documents."""
+    order: int = 0
+    """Of two equal models the one with the lower order is preferred."""
+    regions_only: bool = False
+    """Whether it is only tried where documents have several regions."""
+    fallback: bool = False
+    """Whether it is taken where no model is within the budget."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """One name of ``TextClassifier(model=...)``."""
+
+    name: str
+    """That of its module or its entry point, with ``-`` for ``_``."""
+    make: Callable[..., Estimator]
+    """The class, or a function that imports and builds the estimator."""
+    summary: str
+    """One line for ``--help``, ``earmark info --models`` and the tables of the docs."""
+    fed: Fed = "counts"
+    """What it is fitted on; "rows": words, phrases and vectors apart."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Constructor parameters that differ under this name."""
+    takes: tuple[str, ...] = ()
+    """Constructor parameters among random_state, n_jobs, verbose and class_weight."""
+    in_parts: bool = False
+    """Whether ``earmark.distributed`` fits it to documents in parts."""
+    auto: Auto | None = None
+    """None: ``auto`` never tries it."""
+
+    def build(self, **options: Any) -> Estimator:
+        """A new estimator; of these options it gets those that it takes."""
+        passed = {name: options[name] for name in self.takes}
+        return self.make(**{**self.defaults, **passed})
+
+
+MODELS: Registry[Model] = Registry("earmark.models", "earmark.models", "MODEL")
+
+
+def get_model(name: str) -> Model:
+    """The model of that name, or an error that lists the names."""
+    if name not in MODELS:
+        listed = ", ".join(["auto", *MODELS.names()])
+        raise ValueError(
+            f"TextClassifier.model must be an estimator or one of {listed}; "
+            f"got {name!r}."
+        )
+    return MODELS[name]
+
+
+def fed_to(estimator: Estimator) -> Fed:
+    """What an estimator is fitted on: as the file of its class says, else tf-idf."""
+    kind = type(estimator)
+    declared = getattr(sys.modules.get(kind.__module__), "MODEL", None)
+    if isinstance(declared, Model) and declared.make is kind:
+        return declared.fed
+    return "tfidf"

@@ -1,0 +1,1 @@
+"""What several models share; nothing here is a model with a name."""
