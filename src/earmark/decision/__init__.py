@@ -1,6 +1,5 @@
 """Scores to actions: answer, abstain, or give any number of labels."""
 
-import earmark._sklearn  # noqa: F401
 from earmark.decision.abstaining import AbstainingClassifier
 from earmark.decision.any_of import AnyOfClassifier
 from earmark.decision.decision import Decision, rank
