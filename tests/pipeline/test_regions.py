@@ -166,9 +166,7 @@ def test_a_model_that_is_none_is_refused_by_name():
         TextClassifier(3).fit(["a cat", "a car"], ["x", "y"])
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"max_error": 1}, {"max_error": 0}, {"confidence": 1}]
-)
+@pytest.mark.parametrize("wrong", [{"max_error": 1}, {"max_error": 0}, {"level": 1}])
 def test_an_error_rate_that_promises_nothing_is_refused_in_fitting(wrong):
     with pytest.raises(ValueError, match="must be in"):
         TextClassifier("multinomial", **wrong).fit(["a cat", "a car"], ["x", "y"])

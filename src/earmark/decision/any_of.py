@@ -277,7 +277,7 @@ class AnyOfClassifier(WrappingClassifier):
     estimators_ : list
         One fitted two-class classifier per label; None for a label that every
         training document carries.
-    threshold_ : ndarray of shape (n_classes,)
+    cuts_ : ndarray of shape (n_classes,)
         On the log-odds (or the margin) of each label.
     input_ : {"sets", "indicator", "one"}
         How labels were given, and are given back: label lists, a 0/1 matrix, or
@@ -317,7 +317,7 @@ class AnyOfClassifier(WrappingClassifier):
         self._check_wrapping()
         truth = self._read_labels(checked_labels(self, X, y, sample_weight))
         self.estimators_: list[Any] = []
-        self.threshold_ = np.zeros(len(self.classes_))
+        self.cuts_ = np.zeros(len(self.classes_))
         data = _Data(X, group_copies(X), params, seed_of(self.random_state))
         fits = Parallel(self.n_jobs, prefer="threads", return_as="generator")(
             delayed(self._fitted_label)(positive, data) for positive in truth.T
@@ -327,7 +327,7 @@ class AnyOfClassifier(WrappingClassifier):
         ) as task_done:
             for column, (fitted, cut) in enumerate(fits):
                 self.estimators_.append(fitted)
-                self.threshold_[column] = cut
+                self.cuts_[column] = cut
                 task_done()
         for fitted in self.estimators_:
             if hasattr(fitted, "n_features_in_"):
@@ -372,7 +372,7 @@ class AnyOfClassifier(WrappingClassifier):
         check_is_fitted(self)
         scores = self._label_scores(X)
         return any_of_decision(
-            scores - self.threshold_, special.expit(scores), self.classes_
+            scores - self.cuts_, special.expit(scores), self.classes_
         )
 
     def _read_labels(self, y: ArrayLike) -> BoolVector:
@@ -456,7 +456,7 @@ class AnyOfClassifier(WrappingClassifier):
 
     def _margins(self, X: Any) -> FloatMatrix:
         check_is_fitted(self)
-        margins: FloatMatrix = self._label_scores(X) - self.threshold_
+        margins: FloatMatrix = self._label_scores(X) - self.cuts_
         return margins
 
     def __sklearn_tags__(self) -> Any:

@@ -591,7 +591,7 @@ _TABLE: dict[str, _Fields] = {
         "mean scale weight": _floats("n_figures"),
     },
     "Threshold": {
-        "value coverage error guaranteed max_error confidence": anything_plain,
+        "value coverage error guaranteed max_error level": anything_plain,
         "n_documents n_answered n_errors n_missing": anything_plain,
         "n_pooled?": whole(1),
     },
@@ -607,7 +607,7 @@ _TABLE: dict[str, _Fields] = {
             "n_classes",
         ),
         "input_": text("one", "indicator", "sets"),
-        "threshold_": _floats("n_classes", finite=False),
+        "cuts_": _floats("n_classes", finite=False),
         "n_features_in_?": size("n_features"),
     },
     "AbstainingClassifier": {

@@ -466,7 +466,7 @@ class AnyOfEngine(MatrixEngine):
                 "bias": np.array(
                     [sum(v[1] - v[0] for v in p.constants.values()) for p in one]
                 ),
-                "threshold": -self.model_.threshold_,
+                "threshold": -self.model_.cuts_,
             }
             terms = np.stack([p.terms[:, 1] - p.terms[:, 0] for p in one], axis=1)
             parts.append(ScoreParts(where, terms, constants))
