@@ -8,6 +8,7 @@ Run with ``-rX`` or ``-s`` to see the figures.
 
 import sys
 import threading
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,7 +74,7 @@ class Tracer:
             sys.setprofile(None)
             self.noting = False
         packages = [package for package, *_ in self.calls]
-        switches = sum(a != b for a, b in zip(packages, packages[1:], strict=False))
+        switches = sum(a != b for a, b in pairwise(packages))
         return Walked(len({call[1:] for call in self.calls}), switches)
 
 
@@ -126,7 +127,7 @@ def request_walk(folder):
 )
 def test_a_walk_is_short(name, tmp_path):
     walked = request_walk(tmp_path) if "request" in name else classifier_walk(name)
-    print(f"{name}: {walked.functions} functions, {walked.switches} switches")
+    sys.stdout.write(f"{name}: {walked}\n")
     functions, switches = LIMITS[name]
     assert walked.functions > 10
     assert walked.functions <= functions, walked
