@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from scipy import special
 
 from earmark import TextClassifier
-from earmark.decision import TemperatureCalibrator
+from earmark.decision.calibration import TemperatureCalibrator
 from earmark.evaluation import reliability
 from earmark.folds import stratified_folds
 

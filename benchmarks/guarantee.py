@@ -35,15 +35,14 @@ from scipy import sparse, stats
 from sklearn.naive_bayes import GaussianNB
 
 from earmark import TextClassifier
-from earmark.decision import (
-    AnyOfClassifier,
+from earmark.decision import AnyOfClassifier, guaranteed_threshold
+from earmark.decision.calibration import confidence_features, learn_confidence
+from earmark.decision.decision import Scores, read_scores
+from earmark.decision.guarantee import (
     estimated_threshold,
-    guaranteed_threshold,
     guaranteed_thresholds,
     smallest_sample,
 )
-from earmark.decision.calibration import confidence_features, learn_confidence
-from earmark.decision.decision import Scores, read_scores
 from earmark.documents import load_corpus
 from earmark.features import WordCounter
 from earmark.models import BernoulliNaiveBayes, MultinomialNaiveBayes

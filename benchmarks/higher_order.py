@@ -23,7 +23,7 @@ from scipy import sparse
 
 from earmark.documents import load_corpus
 from earmark.features import WordCounter
-from earmark.statistics import second_order_paths, third_order_paths
+from earmark.statistics.path_counts import second_order_paths, third_order_paths
 
 MEMORY_TARGET_MB = 500
 

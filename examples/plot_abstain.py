@@ -57,6 +57,6 @@ AccuracyCoverageDisplay.from_predictions(
     model.classes_[proba.argmax(axis=1)],
     proba.max(axis=1),
     name="softmax",
-    threshold=model.threshold_,
+    threshold=model.min_confidence_,
 )
 plt.show()

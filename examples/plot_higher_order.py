@@ -25,7 +25,7 @@ from earmark.models import (
     HigherOrderClassifier,
     HigherOrderNaiveBayes,
 )
-from earmark.statistics import second_order_paths
+from earmark.statistics.path_counts import second_order_paths
 
 corpus = docstring_corpus()
 labels = np.array(corpus.labels)

@@ -2,9 +2,8 @@
 
     python tools/house.py            the table
     python tools/house.py --doors    every private door by file and line
-    python tools/house.py --page     bring the table of docs/architecture.md up to date
 
-``tests/test_house.py`` holds the limits.
+``tests/test_house.py`` allows no private door.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "earmark"
-PAGE = ROOT / "docs" / "architecture.md"
 
 
 @dataclass(frozen=True)
@@ -168,28 +166,11 @@ def table() -> list[dict[str, int | str]]:
     return [*ordered, total]
 
 
-def update_page() -> None:
-    """Write files and lines of today into the table of the layout page."""
-    rows = {str(row["package"]): row for row in table()}
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
-    for number, line in enumerate(lines):
-        cells = line.split(" | ")
-        row = rows.get(cells[0].strip("|` "))
-        if row is not None and len(cells) == 6:
-            cells[3:5] = f"{row['files']:,}", f"{row['lines']:,}"
-            lines[number] = " | ".join(cells)
-    PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
 def main() -> None:
-    """Print the table, or the doors; or write the page."""
+    """Print the table, or the doors."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--doors", action="store_true", help="list private doors")
-    parser.add_argument("--page", action="store_true", help="write the layout page")
     arguments = parser.parse_args()
-    if arguments.page:
-        update_page()
-        return
     if arguments.doors:
         for place in [*private_imports(), *private_attributes()]:
             print(place)

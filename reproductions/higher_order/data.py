@@ -9,9 +9,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from earmark.documents import Documents, load_corpus, load_term_matrix
+from earmark.documents import Documents, load_corpus
 from earmark.features import TermSelector, WordCounter
 from earmark.typing import IntVector, Labels, SparseMatrix
 
@@ -71,9 +72,9 @@ class Trial:
 @lru_cache(maxsize=1)
 def load_data_sets(seed: int = 0) -> list[DataSet]:
     """Four newsgroup subsets, Citeseer, and Cora with seven and with six classes."""
-    X, topics = load_term_matrix("citeseer")
+    X, topics = load_term_matrix("citeseer", n_terms=3703)
     citeseer = DataSet("Citeseer", X, np.array(topics))
-    X, topics = load_term_matrix("cora")
+    X, topics = load_term_matrix("cora", n_terms=1433)
     area = np.array(topics)
     six = np.flatnonzero(area != "Rule_Learning")
     messages = load_corpus("20newsgroups-original")
@@ -83,6 +84,19 @@ def load_data_sets(seed: int = 0) -> list[DataSet]:
         DataSet("Cora", X, area),
         DataSet("Cora, six classes", X[six], area[six]),
     ]
+
+
+def load_term_matrix(name: str, n_terms: int) -> tuple[SparseMatrix, list[str]]:
+    """Binary document-term matrix and labels of "cora" or "citeseer"."""
+    documents = load_corpus(name)
+    terms = documents.columns["terms"]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in terms])])
+    indices = np.fromiter((t for row in terms for t in row), dtype=np.int32)
+    data = np.ones(len(indices), dtype=np.int64)
+    shape = (len(terms), n_terms)
+    X = sparse.csr_array((data, indices, indptr.astype(np.int32)), shape=shape)
+    X.sort_indices()
+    return X, documents.labels or []
 
 
 def milder_religion(seed: int = 0) -> DataSet:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from earmark.documents import Documents, load_corpus
-from earmark.evaluation import bootstrap_interval, wilson_interval
 from earmark.pipeline.labelling import LabellingLoop
+from reproductions.intervals import bootstrap_interval, wilson_interval
 from reproductions.study import Run, mean_and_error, paired_p_value
 
 __all__ = ["CORPORA", "comparisons", "coverage", "settings", "simulate", "study"]

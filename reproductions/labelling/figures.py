@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from earmark.evaluation import bootstrap_interval
 from reproductions.figure_style import COLORS, series
 from reproductions.figures import legend, panels, save
+from reproductions.intervals import bootstrap_interval
 
 __all__ = ["draw_curves"]
 

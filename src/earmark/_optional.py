@@ -45,7 +45,7 @@ def require(module: str, purpose: str) -> Any:
 
 
 def names_at_first_use(
-    package: str, *, estimators: bool = False
+    package: str,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """The ``__getattr__``, ``__dir__`` and ``__all__`` that a package's stub declares.
 
@@ -59,8 +59,6 @@ def names_at_first_use(
     def get(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if estimators:
-            importlib.import_module("earmark._sklearn")
         if home_of[name] == ".":
             return importlib.import_module(f"{package}.{name}")
         return getattr(importlib.import_module(home_of[name], package), name)

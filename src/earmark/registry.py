@@ -92,11 +92,11 @@ class Registry(Generic[T]):
     @cached_property
     def _entry_points(self) -> dict[str, EntryPoint]:
         """Name -> entry point, for those whose name no module of the folder has."""
-        found: dict[str, EntryPoint] = {}
+        first: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
             if entry.name not in self._modules:
-                found.setdefault(entry.name, entry)  # the first on the path, as imports
-        return dict(sorted(found.items()))
+                first.setdefault(entry.name, entry)  # the first on the path, as imports
+        return dict(sorted(first.items()))
 
     def _load(self, name: str) -> T:
         if name in self._modules:

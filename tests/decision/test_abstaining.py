@@ -74,7 +74,9 @@ def test_threshold_cuts_the_stated_probability(rng, train):
     model.fit(*train, calibration=blobs(rng, 1000))
     X, _ = blobs(rng, 500)
     answered = np.array([answer is not None for answer in model.predict(X)])
-    assert_array_equal(answered, model.predict_proba(X).max(axis=1) >= model.threshold_)
+    assert_array_equal(
+        answered, model.predict_proba(X).max(axis=1) >= model.min_confidence_
+    )
 
 
 def test_too_few_labels_mean_abstaining_and_saying_how_many_are_missing(train):
@@ -83,7 +85,7 @@ def test_too_few_labels_mean_abstaining_and_saying_how_many_are_missing(train):
     assert set(model.predict(X)) == {None}
     assert model.coverage_ == 0.0
     assert model.guaranteed_error_ is None
-    assert model.threshold_ == np.inf
+    assert model.min_confidence_ == np.inf
     n_calibration = model.thresholds_[0].n_documents
     assert model.n_missing_ == 59 - n_calibration
     assert f"at least {59 - n_calibration} more labelled documents" in model.summary()
@@ -154,8 +156,8 @@ def test_one_threshold_per_class_protects_every_class(rng):
 
     model = AbstainingClassifier(GaussianNB(), max_error=0.1, per_class=True)
     model.fit(*sample(400), calibration=sample(3000))
-    assert model.threshold_.shape == (3,)
-    assert model.threshold_[2] > model.threshold_[0]
+    assert model.min_confidence_.shape == (3,)
+    assert model.min_confidence_[2] > model.min_confidence_[0]
     X, y = sample(20_000)
     answers = model.predict(X)
     for label in "abc":
@@ -170,7 +172,7 @@ def test_margins_serve_where_there_are_no_probabilities(rng, train):
     made = model.decide(blobs(rng, 100)[0])
     assert not hasattr(model, "predict_proba")
     assert 0 < made.coverage < 1
-    assert_array_equal(made.abstained, made.confidence < model.threshold_)
+    assert_array_equal(made.abstained, made.confidence < model.min_confidence_)
 
 
 def test_no_limit_on_errors_answers_everything(train):
@@ -217,7 +219,7 @@ def many_labels(rng, n):
 def test_any_of_keeps_the_promise_per_label_decision(rng):
     model = AbstainingClassifier(GaussianNB(), max_error=0.05)
     model.fit(*many_labels(rng, 300), calibration=many_labels(rng, 1500))
-    assert model.threshold_.shape == (3,)
+    assert model.min_confidence_.shape == (3,)
     X, y = many_labels(rng, 10_000)
     made = model.decide(X)
     assert made.any_of
@@ -275,8 +277,8 @@ def test_wrong_parameters_say_what_and_got(train):
     [
         ("max_error", 0.0, 1e-9),
         ("max_error", 1.0, 0.999),
-        ("confidence", 0.0, 1e-9),
-        ("confidence", 1.0, 0.999999),
+        ("level", 0.0, 1e-9),
+        ("level", 1.0, 0.999999),
         ("calibration_size", 0.0, 0.01),
         ("calibration_size", 1.0, 0.9),
         ("min_coverage", -0.01, 0.0),
@@ -295,7 +297,7 @@ def test_without_a_promise_every_document_is_answered(train):
     X, y = train
     model = AbstainingClassifier(GaussianNB(), max_error=None).fit(X, y)
     assert_array_equal(model.predict(X), GaussianNB().fit(X, y).predict(X))
-    assert (model.coverage_, model.threshold_, model.n_missing_) == (1.0, 0.0, 0)
+    assert (model.coverage_, model.min_confidence_, model.n_missing_) == (1.0, 0.0, 0)
     assert model.guaranteed_error_ is None
     assert model.estimated_error_ is None
     assert model.thresholds_ == []
@@ -305,7 +307,7 @@ def test_same_seed_gives_the_same_thresholds(train):
     found = [
         AbstainingClassifier(GaussianNB(), max_error=0.2).fit(*train) for _ in "ab"
     ]
-    assert found[0].threshold_ == found[1].threshold_
+    assert found[0].min_confidence_ == found[1].min_confidence_
 
 
 @pytest.mark.parametrize("value", ["x", [0.1], np.array(0.3), 2.0])

@@ -125,12 +125,12 @@ def test_leave_one_out_and_cross_validation_tune_alike(rng):
     X, y = sample(rng, 600)
     X = np.hstack([X, rng.poisson(0.5, (600, 20))])  # no row is another's copy
     thresholds = [
-        AnyOfClassifier(MultinomialNaiveBayes(), scores=way).fit(X, y).threshold_
+        AnyOfClassifier(MultinomialNaiveBayes(), scores=way).fit(X, y).cuts_
         for way in ("leave_one_out", "cross_validated")
     ]
     assert_allclose(thresholds[0], thresholds[1], atol=1.5)
     auto = AnyOfClassifier(MultinomialNaiveBayes()).fit(X, y)
-    assert_array_equal(auto.threshold_, thresholds[0])
+    assert_array_equal(auto.cuts_, thresholds[0])
 
 
 def test_margins_serve_where_there_are_no_probabilities(rng):
@@ -185,7 +185,7 @@ def test_a_label_is_never_given_where_its_probability_is_zero():
 def test_copies_of_one_document_leave_nothing_to_tune_on():
     y = [["a"], ["a", "b"], ["b"]] * 4
     model = AnyOfClassifier(LinearSVC()).fit([[1.0, 2.0]] * 12, y)
-    assert len(model.threshold_) == 2
+    assert len(model.cuts_) == 2
 
 
 def test_threads_do_not_change_the_result():
@@ -193,5 +193,5 @@ def test_threads_do_not_change_the_result():
     X = rng.poisson(1.0, (80, 12))
     Y = (X[:, :3] + rng.poisson(0.5, (80, 3)) > 1).astype(int)
     one, two = (AnyOfClassifier(LinearSVC(), n_jobs=n).fit(X, Y) for n in (1, 2))
-    assert np.array_equal(one.threshold_, two.threshold_)
+    assert np.array_equal(one.cuts_, two.cuts_)
     assert np.array_equal(one.decision_function(X), two.decision_function(X))

@@ -9,16 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import special, stats
 
-from earmark.decision import (
-    Threshold,
-    estimated_threshold,
-    guaranteed_threshold,
-    guaranteed_thresholds,
-    smallest_sample,
-)
+from earmark.decision import Threshold, guaranteed_threshold
 from earmark.decision.evidence import any_of_evidence
 from earmark.decision.guarantee import (
+    estimated_threshold,
+    guaranteed_thresholds,
     several_words,
+    smallest_sample,
     starting_ranks,
     words_per_label,
 )
@@ -196,7 +193,7 @@ def test_a_group_without_a_failure_hands_its_risk_on():
     assert easy.n_answered == 300
     assert halved.n_answered <= hard.n_answered <= alone.n_answered
     assert hard.n_answered > halved.n_answered
-    assert easy.confidence == hard.confidence == 0.95
+    assert easy.level == hard.level == 0.95
 
 
 def test_groups_too_small_to_pass_take_no_risk():
@@ -248,7 +245,7 @@ def test_an_answer_more_right_never_lowers_coverage(pairs, data):
     right = np.array([ok or score > 20 for score, ok in pairs])
     better = right.copy()
     better[data.draw(st.integers(0, len(right) - 1))] = True
-    kwargs = {"max_error": 0.2, "confidence_level": 0.9}
+    kwargs = {"max_error": 0.2, "level": 0.9}
     before = guaranteed_threshold(sure, right, **kwargs).n_answered
     assert guaranteed_threshold(sure, better, **kwargs).n_answered >= before
 
@@ -259,7 +256,7 @@ def test_order_of_documents_and_scale_of_scores_do_not_matter(pairs, data):
     order = data.draw(st.permutations(range(len(pairs))))
     sure = np.array([score for score, _ in pairs], dtype=float)
     right = np.array([ok or score > 10 for score, ok in pairs], dtype=bool)
-    kwargs = {"max_error": 0.2, "confidence_level": 0.9}
+    kwargs = {"max_error": 0.2, "level": 0.9}
     found = guaranteed_threshold(sure, right, **kwargs)
     other = guaranteed_threshold(np.exp(sure[order]), right[order], **kwargs)
     assert (other.n_answered, other.n_errors) == (found.n_answered, found.n_errors)
@@ -314,7 +311,7 @@ def test_threshold_lies_just_above_the_first_document_left_out():
 def test_estimate_is_never_called_a_guarantee():
     found = estimated_threshold(np.arange(100), np.arange(100) >= 20)
     assert not found.guaranteed
-    assert found.confidence is None
+    assert found.level is None
     assert (found.n_errors + 0.5) / (found.n_answered + 0.5) <= 0.05
     assert "not a guarantee" in found.words
     nothing = estimated_threshold([1, 2], [False, False])
@@ -416,11 +413,11 @@ def test_coverage_is_near_the_best_possible_with_many_documents(rng):
 def test_unusable_input_is_refused():
     with pytest.raises(ValueError, match=r"max_error must be in \(0, 1\), got 0"):
         guaranteed_threshold([1], [True], 0)
-    with pytest.raises(ValueError, match=r"confidence_level must be in \(0, 1\)"):
+    with pytest.raises(ValueError, match=r"level must be in \(0, 1\)"):
         guaranteed_threshold([1], [True], 0.05, 1.0)
     with pytest.raises(DataError, match="NaN in row 1"):
         guaranteed_threshold([1, np.nan], [True, True])
-    with pytest.raises(DataError, match="confidence 1, correct 2"):
+    with pytest.raises(DataError, match="certainty 1, correct 2"):
         estimated_threshold([1], [True, True])
 
 
@@ -432,7 +429,7 @@ def test_coverage_and_error_are_what_was_seen():
 
 @pytest.mark.parametrize("level", [0.0, 1.0])
 def test_a_confidence_of_nothing_or_everything_is_refused(level):
-    with pytest.raises(ValueError, match=r"confidence_level must be in \(0, 1\)"):
+    with pytest.raises(ValueError, match=r"level must be in \(0, 1\)"):
         guaranteed_threshold(np.arange(60), np.ones(60, bool), 0.05, level)
 
 

@@ -108,4 +108,4 @@ def test_folds_serve_models_without_leave_one_out(rng):
     plain.fit(X[:400], y[:400], calibration=(X[400:], y[400:]))
     # Log-odds of a model that is right need no correction, and stay as they are.
     assert model.learned_confidence_ is None
-    assert model.threshold_ == plain.threshold_
+    assert model.min_confidence_ == plain.min_confidence_

@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from earmark import TextClassifier
-from earmark.distributed import DaskExecutor, LocalExecutor, fit, predict
-from earmark.distributed.executor import merge_tree
+from earmark.distributed import fit, predict
+from earmark.distributed.executor import DaskExecutor, merge_tree
 from earmark.distributed.fitting import as_parts
+from earmark.distributed.local import LocalExecutor
 from earmark.distributed.predicting import SentModel, report_of_parts
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.models import (

@@ -1,28 +1,19 @@
 """Benchmark corpora: found, checked, and when absent explained."""
 
 import functools
-import gzip
 import hashlib
 import http.server
 import os
 import sys
 import threading
 from collections import Counter
-from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from earmark.documents import (
-    corpora,
-    corpus_names,
-    fetch_corpus,
-    load_corpus,
-    load_term_matrix,
-    official,
-)
+from earmark.documents import corpora, fetch_corpus, load_corpus
+from earmark.documents.corpora import corpus_names
 from earmark.exceptions import DataError, MissingDependencyError
 
 
@@ -66,8 +57,6 @@ def test_parts_are_joined_with_the_split_as_a_column(data):
         "split": ["train", "train", "test"],
         "n": [1, 2, None],
     }
-    train, test = official(documents)
-    assert (train.tolist(), test.tolist()) == ([0, 1], [2])
 
 
 def test_one_part_can_be_loaded(data):
@@ -97,16 +86,11 @@ def test_regions_are_columns_of_text(data):
         load_corpus("r52", regions=["n"])
 
 
-def test_term_corpora_have_a_matrix_and_words_for_terms(data):
-    X, labels = load_term_matrix("cora")
-    assert X.shape == (2, 1433)
-    assert X.dtype == np.int64
-    np.testing.assert_array_equal(X.indices, [1, 3, 1432])
-    np.testing.assert_array_equal(X.indptr, [0, 2, 3])
-    assert labels == ["x", "y"]
-    assert load_corpus("cora").texts == ["w3 w1", "w1432"]
-    with pytest.raises(DataError, match="'sms' has no term matrix, 'citeseer', 'cora'"):
-        load_term_matrix("sms")
+def test_term_corpora_have_words_for_terms(data):
+    documents = load_corpus("cora")
+    assert documents.texts == ["w3 w1", "w1432"]
+    assert documents.columns["terms"] == [[3, 1], [1432]]
+    assert documents.labels == ["x", "y"]
 
 
 def test_changed_file_is_refused_unless_asked_not_to_look(data):
@@ -242,22 +226,9 @@ def test_corpus_has_the_published_size(name):
         labels = [label for labels in documents.labels for label in labels]
     assert len(Counter(labels)) == n_classes
     if n_train is not None:
-        train, test = official(documents)
-        assert len(train) == n_train
-        assert len(test) == n_documents - n_train
+        split = Counter(documents.columns["split"])
+        assert split == {"train": n_train, "test": n_documents - n_train}
         assert len(load_corpus(name, "train")) == n_train
-
-
-@pytest.mark.corpus
-def test_term_matrix_equals_the_original_content_file():
-    for name in ("cora", "citeseer"):
-        X, labels = load_term_matrix(name)
-        path = Path(os.environ["EARMARK_DATA"], f"{name}.content.gz")
-        with gzip.open(path, "rt") as file:
-            rows = [line.rstrip("\n").split("\t") for line in file]
-        dense = np.array([row[1:-1] for row in rows], dtype=np.int64)
-        np.testing.assert_array_equal(X.toarray(), dense)
-        assert labels == [row[-1] for row in rows]
 
 
 @pytest.mark.corpus

@@ -1,7 +1,6 @@
 """Splits: every index once, classes in proportion, nested, and repeatable."""
 
 from collections import Counter
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,10 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from earmark.documents import (
-    Documents,
     labelled_per_class,
-    nested_subsets,
-    official,
     stratified_split,
 )
 from earmark.exceptions import DataError
@@ -61,37 +57,6 @@ def test_senseless_test_size_is_refused(size):
         stratified_split(["a", "b", "a", "b"], size)
 
 
-@given(
-    y=LABELS,
-    sizes=st.lists(st.floats(0.01, 1.0), min_size=1, max_size=5),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_smaller_subsets_lie_in_larger_ones_with_classes_in_proportion(y, sizes, seed):
-    subsets = nested_subsets(y, sizes, seed)
-    by_size = sorted((set(s.tolist()) for s in subsets), key=len)
-    assert all(a <= b for a, b in pairwise(by_size))
-    whole = Counter(y)
-    for size, subset in zip(sizes, subsets, strict=True):
-        assert len(subset) == max(1, round(size * len(y)))
-        assert len(set(subset.tolist())) == len(subset)
-        found = Counter(y[i] for i in subset)
-        if len(subset) >= len(whole):
-            assert set(found) == set(whole)
-        # The cut falls at one place along the curve for every class.
-        cut = min(found[label] / count for label, count in whole.items())
-        for label, count in whole.items():
-            assert found[label] / count <= cut + 1 / count + 1e-9
-
-
-def test_subset_sizes_may_be_numbers_in_any_order():
-    large, small = nested_subsets(["a", "b"] * 10, [10, 4], random_state=1)
-    assert (len(large), len(small)) == (10, 4)
-    assert set(small.tolist()) <= set(large.tolist())
-    assert Counter(i % 2 for i in small.tolist()) == {0: 2, 1: 2}
-    with pytest.raises(ValueError, match=r"sizes must be .* in \[1, 4\] .*, got 9"):
-        nested_subsets(["a", "b"] * 2, [9])
-
-
 @given(y=LABELS, n=st.integers(1, 10), seed=st.integers(0, 2**32 - 1))
 def test_labelled_per_class_takes_n_of_each_and_leaves_the_rest(y, n, seed):
     labelled, pool = labelled_per_class(y, n, seed)
@@ -113,7 +78,6 @@ def test_same_seed_same_split_and_other_seed_another():
     for function, argument in [
         (stratified_split, 0.3),
         (labelled_per_class, 5),
-        (nested_subsets, [20, 40]),
     ]:
         one, two, other = (function(y, argument, seed) for seed in (7, 7, 8))
         for left, right in zip(one, two, strict=True):
@@ -139,11 +103,3 @@ def test_unlabelled_documents_have_no_stratum():
         stratified_split(["a", None], 1)
     with pytest.raises(DataError, match="expected at least one document"):
         labelled_per_class([], 1)
-
-
-def test_official_split_follows_the_column():
-    documents = Documents(list("abc"), columns={"split": ["train", "test", "train"]})
-    train, test = official(documents)
-    assert (train.tolist(), test.tolist()) == ([0, 2], [1])
-    with pytest.raises(DataError, match=r"sms: expected a column 'split' .*stratified"):
-        official(Documents(["a"], source="sms"))

@@ -7,13 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from earmark.evaluation import (
-    bootstrap_interval,
-    corrected_resampled_t,
-    holm,
-    mcnemar_exact,
-    wilson_interval,
-)
+from earmark.evaluation import corrected_resampled_t, holm, mcnemar_exact
+from earmark.evaluation.significance import wilson_interval
 from earmark.exceptions import DataError
 
 
@@ -74,19 +69,6 @@ def test_wilson_interval_agrees_with_scipy_and_covers():
         theirs = stats.binomtest(hits, total).proportion_ci(method="wilson")
         assert_allclose(wilson_interval(hits, total), theirs, atol=1e-12)
     assert wilson_interval(0, 0) == (0.0, 1.0)
-
-
-def test_bootstrap_interval_is_near_the_normal_one_for_many_values():
-    values = np.random.default_rng(0).normal(2.0, 1.0, 2000)
-    low, high = bootstrap_interval(values)
-    half = 1.96 * values.std() / np.sqrt(2000)
-    assert_allclose(
-        [low, high], [values.mean() - half, values.mean() + half], atol=5e-3
-    )
-    assert bootstrap_interval(values, random_state=1) == bootstrap_interval(
-        values, random_state=1
-    )
-    assert np.isnan(bootstrap_interval([])).all()
 
 
 def test_one_split_is_refused_with_the_remedy():

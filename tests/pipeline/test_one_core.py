@@ -222,6 +222,6 @@ def test_fitted_attributes_never_raise(max_error, rng):
     texts, y = documents(rng, 60)
     model = TextClassifier("multinomial").fit(texts, y).set_params(max_error=max_error)
     assert model.thresholds_ == []
-    assert (model.threshold_, model.coverage_, model.n_missing_) == (0.0, 1.0, 0)
+    assert (model.min_confidence_, model.coverage_, model.n_missing_) == (0.0, 1.0, 0)
     assert model.guaranteed_error_ is None
     assert model.estimated_error_ is None

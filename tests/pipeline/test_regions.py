@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from earmark.pipeline.text_features import make_counter
 from numpy.testing import assert_array_equal
 
 import earmark
 from earmark import TextClassifier
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.models import HybridBayes
-from earmark.pipeline.text_features import make_counter
 
 WORDS = {"sport": "goal ball team match", "trade": "price stock market shares"}
 
@@ -166,9 +166,7 @@ def test_a_model_that_is_none_is_refused_by_name():
         TextClassifier(3).fit(["a cat", "a car"], ["x", "y"])
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"max_error": 1}, {"max_error": 0}, {"confidence": 1}]
-)
+@pytest.mark.parametrize("wrong", [{"max_error": 1}, {"max_error": 0}, {"level": 1}])
 def test_an_error_rate_that_promises_nothing_is_refused_in_fitting(wrong):
     with pytest.raises(ValueError, match="must be in"):
         TextClassifier("multinomial", **wrong).fit(["a cat", "a car"], ["x", "y"])

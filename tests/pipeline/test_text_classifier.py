@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from earmark.pipeline.matrix_engine import class_scores
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -27,7 +28,6 @@ from earmark.models import (
 )
 from earmark.models.base.declaration import MODELS
 from earmark.pipeline.files import class_table
-from earmark.pipeline.matrix_engine import class_scores
 
 WORDS = {
     "sport": [
@@ -587,7 +587,7 @@ def tagged(rng, n):
 def test_with_several_labels_each_label_has_its_own_guarantee(rng):
     model = TextClassifier("multinomial", max_error=0.15)
     model.fit(*tagged(rng, 300), calibration=tagged(rng, 800))
-    assert len(model.thresholds_) == 3 == len(model.threshold_)
+    assert len(model.thresholds_) == 3 == len(model.min_confidence_)
     assert model.guaranteed_error_ == 0.15
     assert "for every label, with 95 % confidence" in model.summary()
     for label in model.classes_:
@@ -618,7 +618,7 @@ def test_thresholds_of_several_labels_are_saved(rng, tmp_path):
     model.save(tmp_path / "tagged.earmark")
     texts, _ = tagged(rng, 50)
     again = earmark.load(tmp_path / "tagged.earmark")
-    np.testing.assert_array_equal(again.threshold_, model.threshold_)
+    np.testing.assert_array_equal(again.min_confidence_, model.min_confidence_)
     assert again.predict(texts).tolist() == model.predict(texts).tolist()
 
 

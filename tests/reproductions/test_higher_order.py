@@ -1,7 +1,9 @@
 """The higher-order reproduction: the stored result keeps the paper's claims."""
 
 import doctest
+import gzip
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,12 @@ from scipy import sparse
 
 from reproductions.higher_order import tables
 from reproductions.higher_order.comparison import TESTS
-from reproductions.higher_order.data import DataSet, draw_trial, load_data_sets
+from reproductions.higher_order.data import (
+    DataSet,
+    draw_trial,
+    load_data_sets,
+    load_term_matrix,
+)
 from reproductions.higher_order.methods import CURVES, METHODS
 from reproductions.higher_order.published import TABLE_2
 
@@ -130,3 +137,15 @@ def test_higher_order_beats_first_order_with_few_documents():
         assert accuracy["HONB"] > accuracy["NB"]
         assert accuracy["HONB"] > TABLE_2[data.name]["HONB"][0] - 0.05
         assert accuracy["HOSVM"] > TABLE_2[data.name]["HOSVM"][0] - 0.03
+
+
+@pytest.mark.corpus
+def test_term_matrix_equals_the_original_content_file():
+    for name, n_terms in (("cora", 1433), ("citeseer", 3703)):
+        X, labels = load_term_matrix(name, n_terms)
+        path = Path(os.environ["EARMARK_DATA"], f"{name}.content.gz")
+        with gzip.open(path, "rt") as file:
+            rows = [line.rstrip("\n").split("\t") for line in file]
+        dense = np.array([row[1:-1] for row in rows], dtype=np.int64)
+        np.testing.assert_array_equal(X.toarray(), dense)
+        assert labels == [row[-1] for row in rows]

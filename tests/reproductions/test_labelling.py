@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from earmark.documents import Documents
+from reproductions.intervals import bootstrap_interval
 from reproductions.labelling import derive, experiment, tables
 
 
@@ -86,3 +88,13 @@ def test_the_figure_is_drawn(documents, tmp_path):
     draw_curves({"corpora": {"made": {"runs": runs}}}, tmp_path / "curves.svg")
     assert (tmp_path / "curves.svg").stat().st_size > 5000
     assert np.isfinite(runs["active"][0]["curve"][-1]["accuracy"])
+
+
+def test_bootstrap_interval_is_near_the_normal_one_for_many_values():
+    values = np.random.default_rng(0).normal(2.0, 1.0, 2000)
+    low, high = bootstrap_interval(values)
+    half = 1.96 * values.std() / np.sqrt(2000)
+    assert_allclose(
+        [low, high], [values.mean() - half, values.mean() + half], atol=5e-3
+    )
+    assert np.isnan(bootstrap_interval([])).all()

@@ -25,7 +25,7 @@ from earmark.models import (
     RocchioClassifier,
     SoftmaxRegression,
 )
-from earmark.statistics import second_order_paths, third_order_paths
+from earmark.statistics.path_counts import second_order_paths, third_order_paths
 from reproductions.hierarchical.plane import XOR_LABELS, XOR_POINTS, xor_models
 from reproductions.vector_space.reuters import PRINTED, SIX
 

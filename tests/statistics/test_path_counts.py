@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from earmark.exceptions import DataError, EarmarkWarning
-from earmark.statistics import path_counts, second_order_paths, third_order_paths
+from earmark.statistics import path_counts
+from earmark.statistics.path_counts import second_order_paths, third_order_paths
 from tests.oracles.paths import enumerate_paths
 
 BACKENDS = pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from earmark.exceptions import DataError
 from earmark.features import WordCounter
 from earmark.features.analysis import count_by_class
 from earmark.kernels.term_merge import pack_terms
-from earmark.statistics import TermCounts
+from earmark.statistics.term_counts import TermCounts
 
 
 def counts_of(texts, labels):

@@ -63,7 +63,7 @@ from earmark.typing import (
 ErrorRate: TypeAlias = Annotated[
     float, Limits(0.0, 0.999, True, "a share of wrong answers, such as 0.05")
 ]
-Confidence: TypeAlias = Annotated[float, Limits(0.0, 0.999999, open_low=True)]
+Level: TypeAlias = Annotated[float, Limits(0.0, 0.999999, open_low=True)]
 
 
 def _base_has(name: str) -> Any:
@@ -79,13 +79,13 @@ def _base_has(name: str) -> Any:
 class Promising(ABC):
     """A classifier that abstains to keep a promise; what the promise comes to.
 
-    ``max_error`` and ``confidence`` may be set anew without fitting again: thresholds
+    ``max_error`` and ``level`` may be set anew without fitting again: thresholds
     follow from ``evidence_`` when they are asked for.
     """
 
     classes_: Labels
     max_error: float | None
-    confidence: float
+    level: float
     min_coverage: Coverages
     max_novelty: float | None = None
     evidence_: Evidence | None
@@ -110,7 +110,7 @@ class Promising(ABC):
         evidence, known = self.evidence_, self._promised
         if self.max_error is None or evidence is None:
             return []
-        promise = (self.max_error, self.confidence, self.min_coverage)
+        promise = (self.max_error, self.level, self.min_coverage)
         key = (*promise, self.max_novelty)
         if known is None or known[0] is not evidence or known[1] != key:
             thresholds = evidence.among_ordinary(self.max_novelty).thresholds(*promise)
@@ -118,7 +118,7 @@ class Promising(ABC):
         return list(known[2])
 
     @property
-    def threshold_(self) -> float | FloatVector:
+    def min_confidence_(self) -> float | FloatVector:
         """The confidence from which on it answers: 0 always, inf never.
 
         With several labels per document an array: the distance of each label's score
@@ -182,7 +182,7 @@ class Promising(ABC):
         return self.learned_confidence_.ranked(scores, self.class_sizes_, X)
 
     def _check_promise(self) -> None:
-        """Raise unless an error rate and a confidence that can be meant are set."""
+        """Raise unless an error rate and a level that can be meant are set."""
         check_declared(self)
         checked_coverages(self.min_coverage, f"{type(self).__name__}.")
 
@@ -198,7 +198,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
     With calibration documents that took no part in fitting, given or split off,
     the promise is exact: the probability, over the draw of the calibration
     documents, that more than ``max_error`` of the answers to new documents of the
-    same kind are wrong is at most ``1 - confidence``. If it cannot be kept, the
+    same kind are wrong is at most ``1 - level``. If it cannot be kept, the
     classifier abstains on everything and says how many labels are missing.
 
     Parameters
@@ -207,7 +207,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         With ``predict_proba`` or ``decision_function``. A copy is fitted.
     max_error : float in (0, 1) or None, default=0.05
         Largest share of wrong answers; None never abstains.
-    confidence : float in (0, 1), default=0.95
+    level : float in (0, 1), default=0.95
         How surely the promise holds.
     per_class : bool, default=False
         One threshold per predicted class: then the promise holds for the answers
@@ -245,7 +245,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         The fitted estimator.
     classes_ : ndarray of shape (n_classes,)
         Labels.
-    threshold_ : float or ndarray of shape (n_classes,)
+    min_confidence_ : float or ndarray of shape (n_classes,)
         Confidence from which on a label is answered, as a probability (or a
         margin): inf never, 0 always. For any-of in log-odds from the label's cut.
     coverage_ : float
@@ -282,11 +282,11 @@ class AbstainingClassifier(Promising, WrappingClassifier):
     # Needed while fitting only; and what files of earlier versions have of the promise.
     _transient = (
         *("_promised", "_fit_params", "coverage_", "estimated_error_", "n_missing_"),
-        *("guaranteed_error_", "threshold_", "thresholds_", "cost_"),
+        *("guaranteed_error_", "min_confidence_", "thresholds_", "cost_"),
     )
 
     max_error: ErrorRate | None = 0.05
-    confidence: Confidence = 0.95
+    level: Level = 0.95
     per_class: bool = False
     cost: Any = None
     method: Literal["split", "leave_one_out", "cross_validated"] = "split"

@@ -295,7 +295,7 @@ class AnyOfClassifier(WrappingClassifier):
     estimators_ : list
         One fitted two-class classifier per label; None for a label that every
         training document carries.
-    threshold_ : ndarray of shape (n_classes,)
+    cuts_ : ndarray of shape (n_classes,)
         On the log-odds (or the margin) of each label.
     input_ : {"sets", "indicator", "one"}
         How labels were given, and are given back: label lists, a 0/1 matrix, or
@@ -336,7 +336,7 @@ class AnyOfClassifier(WrappingClassifier):
         self._check_wrapping()
         truth = self._read_labels(checked_labels(self, X, y, sample_weight))
         self.estimators_: list[Any] = []
-        self.threshold_ = np.zeros(len(self.classes_))
+        self.cuts_ = np.zeros(len(self.classes_))
         require_known_labels(self.class_weight, self.classes_.tolist())
         data = _Data(X, group_copies(X), params, seed_of(self.random_state))
         fits = Parallel(self.n_jobs, prefer="threads", return_as="generator")(
@@ -348,7 +348,7 @@ class AnyOfClassifier(WrappingClassifier):
         ) as task_done:
             for column, (fitted, cut) in enumerate(fits):
                 self.estimators_.append(fitted)
-                self.threshold_[column] = cut
+                self.cuts_[column] = cut
                 task_done()
         for fitted in self.estimators_:
             if hasattr(fitted, "n_features_in_"):
@@ -393,7 +393,7 @@ class AnyOfClassifier(WrappingClassifier):
         check_is_fitted(self)
         scores = self._label_scores(X)
         return any_of_decision(
-            scores - self.threshold_, special.expit(scores), self.classes_
+            scores - self.cuts_, special.expit(scores), self.classes_
         )
 
     def score_parts(self, X: Any) -> list[ScoreParts]:
@@ -403,7 +403,7 @@ class AnyOfClassifier(WrappingClassifier):
         parts = []
         for one in zip(*each, strict=True):
             bias = [sum(v[1] - v[0] for v in p.constants.values()) for p in one]
-            constants = {"bias": np.array(bias), "threshold": -self.threshold_}
+            constants = {"bias": np.array(bias), "threshold": -self.cuts_}
             terms = np.stack([p.terms[:, 1] - p.terms[:, 0] for p in one], axis=1)
             parts.append(ScoreParts(one[0].columns, terms, constants))
         return parts
@@ -505,7 +505,7 @@ class AnyOfClassifier(WrappingClassifier):
 
     def _margins(self, X: Any) -> FloatMatrix:
         check_is_fitted(self)
-        margins: FloatMatrix = self._label_scores(X) - self.threshold_
+        margins: FloatMatrix = self._label_scores(X) - self.cuts_
         return margins
 
     def __sklearn_tags__(self) -> Any:

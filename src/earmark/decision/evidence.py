@@ -95,7 +95,7 @@ class Evidence:
         )
 
     def thresholds(
-        self, max_error: float, confidence: float, min_coverage: Coverages = None
+        self, max_error: float, level: float, min_coverage: Coverages = None
     ) -> list[Threshold]:
         """From which certainty on to answer, so that ``max_error`` holds for all."""
         group = np.zeros(len(self), np.int64) if self.group is None else self.group
@@ -106,7 +106,7 @@ class Evidence:
                 for rows in members
             ]
         answers = self.certainty, self.correct, group, self.n_groups
-        promised = max_error, confidence
+        promised = max_error, level
         own = not self.about_labels
         return guaranteed_thresholds(
             *answers, *promised, min_coverage=min_coverage, pool_rare=own

@@ -1,16 +1,16 @@
 """Abstention thresholds that keep a promise about the error of the answers (AB1).
 
 Calibration documents, none of which took part in fitting, are ranked by
-confidence. A set of the k most confident, with e_k errors, passes at risk r when
+confidence. A set of the k most certain, with e_k errors, passes at risk r when
 P(Binomial(k, max_error) <= e_k) <= r. Testing starts at a few ranks fixed before any
-label is seen, which share the risk 1 - confidence. From a start on, every larger set
+label is seen, which share the risk 1 - level. From a start on, every larger set
 that a threshold can cut is tested until one fails. A sequence that reaches the next
 start takes that start's risk along; after a failure the next start begins anew with
 its own. The largest set that passed is answered. So one error among the most confident
 documents ends only the first sequence.
 
 Why this keeps the promise, exactly, for documents drawn independently of each other,
-whatever the shape of the error and with ties. Order documents by confidence, ties
+whatever the shape of the error and with ties. Order documents by certainty, ties
 broken at random, and let R(u) be the error among the most confident share u of all
 documents that may come: continuous in u. Call u bad where R(u) > max_error, and let b
 and g be the places where R rises above max_error and falls back to it.
@@ -27,7 +27,7 @@ and g be the places where R rises above max_error and falls back to it.
    often than max_error (again point 1). The risk there is that of the starts between
    g and this set.
 3. Given the counts of point 1, each start counts for one such set, so the
-   probabilities add up to at most the risks of the starts: 1 - confidence.
+   probabilities add up to at most the risks of the starts: 1 - level.
 
 A start inside a tie counts the errors of the tie first. Starts lie where one error
 more is allowed than a rank before: any start just before it would pass less often.
@@ -68,19 +68,19 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Threshold:
-    """From which confidence on to answer, and what may be said about it.
+    """From which certainty on to answer, and what may be said about it.
 
     Attributes
     ----------
     value : float
-        Answer when the confidence is >= value; inf: never, -inf: always.
+        Answer when the certainty is >= value; inf: never, -inf: always.
     coverage : float
         Share of the calibration documents answered.
     error : float or None
         Share of wrong answers among them; None when none is answered.
     guaranteed : bool
         Whether the error of new answers is at most ``max_error`` with
-        ``confidence`` (exact test on documents not used in fitting), or this is
+        ``level`` (exact test on documents not used in fitting), or this is
         only what was observed. Several thresholds hold together with it.
     n_documents, n_answered, n_errors : int
         Calibration documents, those answered, and those answered wrongly.
@@ -97,7 +97,7 @@ class Threshold:
     error: float | None
     guaranteed: bool
     max_error: float
-    confidence: float | None
+    level: float | None
     n_documents: int
     n_answered: int
     n_errors: int
@@ -120,10 +120,10 @@ def _words(threshold: Threshold, answered: str) -> str:
     if threshold.n_answered == 0:
         return _why_nothing(threshold, wrong)
     if threshold.guaranteed:
-        assert threshold.confidence is not None
+        assert threshold.level is not None
         return (
             f"{answered}; at most {wrong} of the answers are wrong, with "
-            f"{100 * threshold.confidence:g} % confidence, for documents like those "
+            f"{100 * threshold.level:g} % confidence, for documents like those "
             "it was calibrated on."
         )
     return (
@@ -158,14 +158,14 @@ def several_words(thresholds: Sequence[Threshold], answered: str = "") -> str:
     if not n_answered:
         return f"{head}. {thresholds[0].words}"
     share = 100 * n_answered / sum(t.n_documents for t in thresholds)
-    confidence = thresholds[0].confidence
-    if confidence is None:
+    level = thresholds[0].level
+    if level is None:
         wrong = 100 * sum(t.n_errors for t in thresholds) / n_answered
         kind = f"an estimated {wrong:.1f} % of the answers are wrong, not a guarantee"
     else:
         kind = (
             f"at most {100 * thresholds[0].max_error:g} % of the answers are wrong for "
-            f"every label, with {100 * confidence:g} % confidence"
+            f"every label, with {100 * level:g} % confidence"
         )
         n_pooled = max(threshold.n_pooled for threshold in thresholds)
         kind += f" (the {n_pooled} rarest taken together)" if n_pooled > 1 else ""
@@ -204,7 +204,7 @@ def _short_words(threshold: Threshold) -> str:
     return f"nothing is promised: {threshold.n_missing:,} more documents are needed"
 
 
-def smallest_sample(max_error: float, confidence: float) -> int:
+def smallest_sample(max_error: float, level: float) -> int:
     """Fewest answers, all of them right, that can promise ``max_error``.
 
     Examples
@@ -213,16 +213,16 @@ def smallest_sample(max_error: float, confidence: float) -> int:
     59
 
     """
-    # (1 - max_error)^k <= 1 - confidence
-    k = int(np.ceil(np.log1p(-confidence) / np.log1p(-max_error) - 1e-9))
+    # (1 - max_error)^k <= 1 - level
+    k = int(np.ceil(np.log1p(-level) / np.log1p(-max_error) - 1e-9))
     return max(k, 1)
 
 
 def guaranteed_threshold(
-    confidence: ArrayLike,
+    certainty: ArrayLike,
     correct: ArrayLike,
     max_error: float = 0.05,
-    confidence_level: float = 0.95,
+    level: float = 0.95,
     *,
     min_coverage: Coverages = None,
 ) -> Threshold:
@@ -230,14 +230,14 @@ def guaranteed_threshold(
 
     Parameters
     ----------
-    confidence : array-like of shape (n_documents,)
+    certainty : array-like of shape (n_documents,)
         How sure the classifier is of its best label, for calibration documents
         that took no part in fitting, near-duplicates counted once.
     correct : array-like of bool, shape (n_documents,)
         Whether that label is right.
     max_error : float in (0, 1), default=0.05
         The promised share of wrong answers.
-    confidence_level : float in (0, 1), default=0.95
+    level : float in (0, 1), default=0.95
         How surely the promise holds, over draws of the calibration documents.
     min_coverage : float or sequence of float in [0, 1], optional
         Shares of the documents at which testing starts, 0.1, 0.25 and 0.5 by default.
@@ -256,20 +256,20 @@ def guaranteed_threshold(
     (True, 80, 0)
 
     """
-    one_group = np.zeros(len(np.asarray(confidence)), dtype=np.int64)
-    promised = max_error, confidence_level
+    one_group = np.zeros(len(np.asarray(certainty)), dtype=np.int64)
+    promised = max_error, level
     return guaranteed_thresholds(
-        confidence, correct, one_group, 1, *promised, min_coverage=min_coverage
+        certainty, correct, one_group, 1, *promised, min_coverage=min_coverage
     )[0]
 
 
 def guaranteed_thresholds(
-    confidence: ArrayLike,
+    certainty: ArrayLike,
     correct: ArrayLike,
     group: ArrayLike,
     n_groups: int,
     max_error: float = 0.05,
-    confidence_level: float = 0.95,
+    level: float = 0.95,
     *,
     min_coverage: Coverages = None,
     pool_rare: bool = False,
@@ -285,19 +285,19 @@ def guaranteed_thresholds(
     group with a set that is wrong too often hands its risk on only if that set
     passed, which is the very error that its risk bounds. So such a group is tested
     with at most its own share and those of the groups between it and the last such
-    group before it. These sums add up to at most 1 - confidence. (More risk at the
+    group before it. These sums add up to at most 1 - level. (More risk at the
     same starting ranks never lets less pass.)
 
     Parameters
     ----------
-    confidence, correct, max_error, min_coverage
+    certainty, correct, max_error, min_coverage
         As for ``guaranteed_threshold``.
     group : array-like of int, shape (n_documents,)
         The group of each decision, 0 to ``n_groups`` - 1. Must not depend on the
         labels of the calibration documents.
     n_groups : int
         How many groups there are.
-    confidence_level : float in (0, 1), default=0.95
+    level : float in (0, 1), default=0.95
         How surely all of the promises hold together.
     pool_rare : bool, default=False
         Groups too small for a threshold of their own share one, and the promise is
@@ -307,7 +307,7 @@ def guaranteed_thresholds(
     Returns
     -------
     list of Threshold
-        One per group, each with the joint ``confidence_level``.
+        One per group, each with the joint ``level``.
 
     Examples
     --------
@@ -320,18 +320,16 @@ def guaranteed_thresholds(
     [200, 101]
 
     """
-    scores, right = _checked(confidence, correct, max_error, confidence_level)
+    scores, right = _checked(certainty, correct, max_error, level)
     coverages = checked_coverages(min_coverage)
     members = np.asarray(group, dtype=np.int64)
-    check_equal_length(confidence=scores, group=members)
+    check_equal_length(certainty=scores, group=members)
     sizes = np.bincount(members, minlength=n_groups)[:n_groups]
     if pool_rare:
-        rare = _too_small(sizes, max_error, 1 - confidence_level)
+        rare = _too_small(sizes, max_error, 1 - level)
         if len(rare) > 1:
-            return _with_pool(
-                scores, right, members, rare, max_error, confidence_level, coverages
-            )
-    shares = _group_risks(sizes, max_error, 1 - confidence_level)
+            return _with_pool(scores, right, members, rare, max_error, level, coverages)
+    shares = _group_risks(sizes, max_error, 1 - level)
     handed_on = 0.0
     thresholds: dict[int, Threshold] = {}
     for number in np.argsort(-sizes, kind="stable").tolist():
@@ -345,13 +343,13 @@ def guaranteed_thresholds(
         ]
         n_answered, whole = _largest_passed(errors, ends, starts, max_error)
         handed_on = risk * more if whole else 0.0
-        needed = risk or (1 - confidence_level) / (np.count_nonzero(shares) + 1)
+        needed = risk or (1 - level) / (np.count_nonzero(shares) + 1)
         thresholds[number] = _threshold(
             ranked,
             errors,
             n_answered,
             max_error,
-            confidence_level,
+            level,
             0 if n_answered else _missing(errors, max_error, needed, coverages),
         )
     return [thresholds[number] for number in range(n_groups)]
@@ -375,13 +373,13 @@ def _with_pool(
     members: IntVector,
     rare: IntVector,
     max_error: float,
-    confidence_level: float,
+    level: float,
     coverages: tuple[float, ...],
 ) -> list[Threshold]:
     """Thresholds where the ``rare`` groups are one; each of them with its counts."""
     pooled = np.where(np.isin(members, rare), rare[0], members)
     n_groups = int(max(members.max(initial=0), rare.max())) + 1
-    promised = max_error, confidence_level
+    promised = max_error, level
     thresholds = guaranteed_thresholds(
         scores, right, pooled, n_groups, *promised, min_coverage=coverages
     )
@@ -444,7 +442,7 @@ def starting_ranks(
 
 
 def estimated_threshold(
-    confidence: ArrayLike, correct: ArrayLike, max_error: float = 0.05
+    certainty: ArrayLike, correct: ArrayLike, max_error: float = 0.05
 ) -> Threshold:
     """Threshold from leave-one-out or cross-validated scores: only an estimate.
 
@@ -459,7 +457,7 @@ def estimated_threshold(
     (False, 83, 3)
 
     """
-    scores, right = _checked(confidence, correct, max_error)
+    scores, right = _checked(certainty, correct, max_error)
     ranked, errors, ends = _ranked(scores, right)
     good = ends[(errors[ends - 1] + 0.5) / (ends + 0.5) <= max_error]
     n_answered = int(good[-1]) if len(good) else 0
@@ -468,18 +466,18 @@ def estimated_threshold(
 
 
 def _checked(
-    confidence: ArrayLike, correct: ArrayLike, max_error: float, level: float = 0.5
+    certainty: ArrayLike, correct: ArrayLike, max_error: float, level: float = 0.5
 ) -> tuple[FloatVector, BoolVector]:
-    scores = np.asarray(confidence, dtype=np.float64)
+    scores = np.asarray(certainty, dtype=np.float64)
     right = np.asarray(correct, dtype=bool)
-    check_equal_length(confidence=scores, correct=right)
+    check_equal_length(certainty=scores, correct=right)
     if not 0 < max_error < 1:
         raise ValueError(f"max_error must be in (0, 1), got {max_error!r}.")
     if not 0 < level < 1:
-        raise ValueError(f"confidence_level must be in (0, 1), got {level!r}.")
+        raise ValueError(f"level must be in (0, 1), got {level!r}.")
     bad = np.flatnonzero(np.isnan(scores))
     if len(bad):
-        raise DataError(f"confidence must be a number, got NaN in row {bad[0]}.")
+        raise DataError(f"certainty must be a number, got NaN in row {bad[0]}.")
     return scores, right
 
 
@@ -499,7 +497,7 @@ def _threshold(
     errors: IntVector,
     n_answered: int,
     max_error: float,
-    confidence: float | None,
+    level: float | None,
     n_missing: int | None,
 ) -> Threshold:
     n_errors = int(errors[n_answered - 1]) if n_answered else 0
@@ -511,9 +509,9 @@ def _threshold(
         value=value,
         coverage=n_answered / max(len(ranked), 1),
         error=n_errors / n_answered if n_answered else None,
-        guaranteed=confidence is not None,
+        guaranteed=level is not None,
         max_error=max_error,
-        confidence=confidence,
+        level=level,
         n_documents=len(ranked),
         n_answered=n_answered,
         n_errors=n_errors,

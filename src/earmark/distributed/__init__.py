@@ -4,10 +4,6 @@
 process or on Dask, by the same code and to the same result.
 """
 
-from earmark.distributed.executor import DaskExecutor as DaskExecutor
 from earmark.distributed.fitting import fit, predict
-from earmark.distributed.local import LocalExecutor as LocalExecutor
-from earmark.distributed.local import Progress
-from earmark.distributed.predicting import PredictReport as PredictReport
 
-__all__ = ["Progress", "fit", "predict"]
+__all__ = ["fit", "predict"]

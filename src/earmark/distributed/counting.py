@@ -31,7 +31,7 @@ from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.kernels.text import Documents
 from earmark.models.base.parted import GatheredRows, PartRows
 from earmark.parameters import parse_size
-from earmark.statistics import TermCounts
+from earmark.statistics.term_counts import TermCounts
 from earmark.statistics.term_sums import text_statistics
 from earmark.typing import Estimator, FloatVector, IntVector, Labels, SparseMatrix
 

@@ -30,7 +30,7 @@ from earmark.models.base.classifier import check_parameters
 from earmark.models.base.declaration import MODELS
 from earmark.parameters import offers
 from earmark.pipeline.text_model import Plan, TextModel
-from earmark.statistics import TermCounts
+from earmark.statistics.term_counts import TermCounts
 from earmark.statistics.term_sums import TermSums
 from earmark.typing import Estimator, IntVector, Labels
 
@@ -186,10 +186,10 @@ def fit_plan(plan: Plan, job: Job) -> TextModel:
         regions = list(counts.labelled)
         parts = [counts.labelled.pop(region).statistics() for region in regions]
         return plan.from_sums(TermSums(regions, parts))
+    additive = isinstance(plan.estimator, AdditiveClassifier)
     hashed = isinstance(plan.columns.counter, HashedCounter)
-    if hashed and isinstance(plan.estimator, AdditiveClassifier):
-        if not plan.estimator.tunes:
-            return _fit_hashed(plan, job)
+    if additive and hashed and not plan.estimator.tunes:
+        return _fit_hashed(plan, job)
     template, with_pool = plan.columns, plan.columns_from_pool
     if with_pool:
         template = replace(template, weighting=None)  # counts, whatever models are fed

@@ -16,17 +16,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from earmark._optional import require
 from earmark.documents.columns import listed, near
 from earmark.documents.document import Documents, Texts
 from earmark.exceptions import DataError
 from earmark.progress import tracked
-from earmark.typing import SparseMatrix
 from earmark.whole_files import cache_folder
 
-__all__ = ["corpus_names", "fetch_corpus", "load_corpus", "load_term_matrix"]
+__all__ = ["corpus_names", "fetch_corpus", "load_corpus"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ def corpus_names() -> list[str]:
 
     Examples
     --------
-    >>> from earmark.documents import corpus_names
+    >>> from earmark.documents.corpora import corpus_names
     >>> "20newsgroups" in corpus_names()
     True
 
@@ -107,7 +104,7 @@ def load_corpus(
     documents : Documents
         Labels are str, or lists of str for reuters21578. ``columns`` has every
         further column of the files. cora and citeseer have no text: theirs is
-        "w12 w45 ...", the numbers of the terms; see ``load_term_matrix``.
+        "w12 w45 ...", the numbers of the terms, which the column "terms" holds.
         20newsgroups-original is subject and body, since the headers in its column
         "text" name the class.
 
@@ -173,55 +170,6 @@ def _documents(
     labels, ids = columns.pop("label"), columns.pop("id", None)
     rows = range(1, len(labels) + 1)
     return Documents(texts, labels, ids, rows, name, columns)
-
-
-def load_term_matrix(
-    name: str, *, verify: bool = True
-) -> tuple[SparseMatrix, list[str]]:
-    """Binary document-term matrix and labels of "cora" or "citeseer".
-
-    Parameters
-    ----------
-    name : {"cora", "citeseer"}
-        The corpus.
-    verify : bool, default=True
-        As in ``load_corpus``.
-
-    Returns
-    -------
-    X : csr_array of shape (n_documents, n_terms), int64
-        1 where the document holds the term.
-    labels : list of str
-        One label per document.
-
-    Examples
-    --------
-    >>> from earmark.documents import load_term_matrix
-    >>> X, labels = load_term_matrix("cora")  # doctest: +SKIP
-    >>> X.shape  # doctest: +SKIP
-    (2708, 1433)
-
-    """
-    # Reading files must not wait for SciPy.
-    from scipy import sparse
-
-    name, corpus = _find_corpus(name)
-    if corpus.n_terms is None:
-        have = [key for key, value in _corpora().items() if value.n_terms is not None]
-        raise DataError(
-            f"corpus {name!r} has no term matrix, {listed(have)} have; "
-            f"use load_corpus and a WordCounter."
-        )
-    documents = load_corpus(name, verify=verify)
-    terms = documents.columns["terms"]
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in terms])])
-    indices = np.fromiter((t for row in terms for t in row), dtype=np.int32)
-    data = np.ones(len(indices), dtype=np.int64)
-    shape = (len(terms), corpus.n_terms)
-    X = sparse.csr_array((data, indices, indptr.astype(np.int32)), shape=shape)
-    X.sort_indices()
-    labels = documents.labels
-    return X, [] if labels is None else labels
 
 
 def _read(path: Path) -> dict[str, list[Any]]:

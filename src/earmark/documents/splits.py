@@ -1,4 +1,4 @@
-"""Splits as index arrays: official, stratified, nested, few labels per class.
+"""Splits as index arrays: stratified, and few labels per class.
 
 Every function depends on the labels and ``random_state`` only. An unlabelled
 document (None) has no stratum: drop it first.
@@ -6,48 +6,15 @@ document (None) has no stratum: drop it first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from earmark.documents.document import Documents
 from earmark.exceptions import DataError
 from earmark.typing import IntVector
 
-__all__ = ["labelled_per_class", "nested_subsets", "official", "stratified_split"]
-
-
-def official(documents: Documents) -> tuple[IntVector, IntVector]:
-    """Train and test indices of a corpus that has an official split.
-
-    Parameters
-    ----------
-    documents : Documents
-        As ``load_corpus(name)`` returns it, with a column "split".
-
-    Returns
-    -------
-    train, test : ndarray of int64
-        Indices in the order of the documents.
-
-    Examples
-    --------
-    >>> from earmark.documents import Documents, official
-    >>> documents = Documents(["a", "b"], columns={"split": ["test", "train"]})
-    >>> official(documents)
-    (array([1]), array([0]))
-
-    """
-    parts = documents.columns.get("split")
-    if parts is None or not {"train", "test"} <= set(parts):
-        raise DataError(
-            f"{documents.source or 'the documents'}: expected a column 'split' with "
-            f"'train' and 'test', there is none; this corpus has no official split, "
-            f"use stratified_split."
-        )
-    named = np.asarray(parts)
-    return _where(named == "train"), _where(named == "test")
+__all__ = ["labelled_per_class", "stratified_split"]
 
 
 def stratified_split(
@@ -102,45 +69,6 @@ def stratified_split(
     order, rank = _shuffled_ranks(stratum, random_state)
     in_test = rank < share[stratum]
     return order[~in_test[order]], order[in_test[order]]
-
-
-def nested_subsets(
-    y: Iterable[Any], sizes: Sequence[float | int], random_state: Any = None
-) -> list[IntVector]:
-    """Training subsets for a learning curve: each holds every smaller one.
-
-    Each class has its proportion to within one document, and every class is there
-    as soon as the subset has as many documents as there are classes.
-
-    Parameters
-    ----------
-    y : iterable
-        Labels; a list of labels counts as one stratum.
-    sizes : sequence of int or of float in (0, 1]
-        Numbers or shares of documents, in any order.
-    random_state : int, RandomState or None, default=None
-        Seed of the shuffle.
-
-    Returns
-    -------
-    subsets : list of ndarray of int64
-        Shuffled indices, one array for each of ``sizes``.
-
-    Examples
-    --------
-    >>> from earmark.documents import nested_subsets
-    >>> small, large = nested_subsets(["a", "b"] * 10, [4, 10], random_state=0)
-    >>> set(small) <= set(large)
-    True
-
-    """
-    stratum, counts = _strata(y)
-    numbers = [_how_many(size, len(stratum), "sizes") for size in sizes]
-    order, rank = _shuffled_ranks(stratum, random_state)
-    # The j-th of n_c documents comes at j/n_c of the way; ties keep the shuffle.
-    along = rank[order] / counts[stratum[order]]
-    curve = order[np.argsort(along, kind="stable")]
-    return [curve[:number] for number in numbers]
 
 
 def labelled_per_class(
@@ -227,8 +155,3 @@ def _how_many(size: float | int, n_samples: int, name: str) -> int:
         f"{name} must be a share in (0, 1] or a whole number in [1, {n_samples}] "
         f"(the number of documents), got {size!r}."
     )
-
-
-def _where(mask: Any) -> IntVector:
-    """Indices where the mask holds."""
-    return np.flatnonzero(mask).astype(np.int64)

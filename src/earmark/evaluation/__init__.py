@@ -1,6 +1,5 @@
 """Evaluation: arrays or any estimator in, result objects out."""
 
-import earmark._sklearn  # noqa: F401
 from earmark._optional import names_at_first_use
 
 # Functions that have the name of their module; the others come at first use.

@@ -15,7 +15,6 @@ from joblib import delayed
 
 from earmark.evaluation.confusion import ConfusionMatrix, multi_label_scores
 from earmark.evaluation.coverage import accuracy_coverage, reliability
-from earmark.evaluation.report.text import html_block, text_table
 from earmark.evaluation.result import Progress, Result, all_fits, fitted_with, fresh
 from earmark.evaluation.significance import (
     bootstrap_splits,
@@ -38,6 +37,7 @@ from earmark.inputs.labels import (
     right_answers,
 )
 from earmark.parameters import offers
+from earmark.tables import html_block, text_table
 from earmark.typing import (
     ArrayLike,
     BoolVector,

@@ -10,7 +10,6 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 
-from earmark.evaluation.report.text import text_table
 from earmark.evaluation.result import Progress, Result, all_fits, fitted_with, fresh
 from earmark.evaluation.significance import percentile_interval
 from earmark.exceptions import DataError
@@ -24,6 +23,7 @@ from earmark.inputs.labels import (
     right_answers,
 )
 from earmark.inputs.texts import as_texts
+from earmark.tables import text_table
 from earmark.typing import (
     ArrayLike,
     BoolVector,

@@ -47,36 +47,6 @@ def percentile_interval(values: ArrayLike, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def bootstrap_interval(
-    values: ArrayLike,
-    *,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    random_state: int | np.random.RandomState | None = 0,
-) -> tuple[float, float]:
-    """Percentile bootstrap interval of the mean of ``values``.
-
-    Examples
-    --------
-    >>> low, high = bootstrap_interval([0.7, 0.8, 0.75, 0.72])
-    >>> 0.69 < low < 0.7425 < high < 0.81
-    True
-
-    """
-    sample = np.asarray(values, dtype=np.float64)
-    if not len(sample):
-        return float("nan"), float("nan")
-    rng = np.random.default_rng(
-        random_state.randint(2**31)
-        if isinstance(random_state, np.random.RandomState)
-        else random_state
-    )
-    means = np.empty(n_resamples)
-    for number in range(n_resamples):  # one draw at a time: memory O(n)
-        means[number] = sample[rng.integers(0, len(sample), len(sample))].mean()
-    return percentile_interval(means, level)
-
-
 def bootstrap_splits(
     shares: ArrayLike, sizes: ArrayLike, n_resamples: int, random_state: int
 ) -> FloatMatrix:

@@ -2,4 +2,4 @@
 
 from earmark._optional import names_at_first_use
 
-__getattr__, __dir__, __all__ = names_at_first_use(__name__, estimators=True)
+__getattr__, __dir__, __all__ = names_at_first_use(__name__)

@@ -125,7 +125,7 @@ class Inputs:
     def pair(
         self, pair: Any, where: str, like: RegionTexts
     ) -> tuple[RegionTexts, Labels] | None:
-        """A pair (X, y) that is held out: its documents with a label, and the labels."""
+        """A pair (X, y) that is held out: documents that have a label, and these."""
         if pair is None:
             return None
         if not isinstance(pair, tuple | list) or len(pair) != 2:

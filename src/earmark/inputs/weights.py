@@ -98,7 +98,7 @@ class ClassWeight:
         self, classes: Labels, docs: FloatVector | IntVector
     ) -> FloatVector | None:
         """The factor of each class with so many documents; None: there is none."""
-        # Balanced as in scikit-learn, to the last bit; a class without documents gets 0.
+        # Balanced as in scikit-learn, bit for bit; a class without documents gets 0.
         if self.factors is None:
             return None
         if isinstance(self.factors, str):

@@ -237,8 +237,8 @@ class HigherOrderNaiveBayes(PresenceScores):
         self._check_parameters()
         if self.pure:
             raise NotSupportedError(
-                "HigherOrderNaiveBayes(pure=True) needs all documents of all classes in "
-                "one place; fit in memory."
+                "HigherOrderNaiveBayes(pure=True) needs all documents of all classes "
+                "in one place; fit in memory."
             )
         n_classes = len(rows.classes)
         counts: ClassStatistics = rows.sum("presence", class_counts, n_classes)

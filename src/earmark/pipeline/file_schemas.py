@@ -217,7 +217,7 @@ def _bind_width(it: State, at: At) -> bool:
     """The width of all blocks together is the number of columns."""
     width = sum(block.width for block in it.blocks)
     at.bind("n_features", width)
-    return width > 0
+    return bool(width > 0)
 
 
 def _blocks_fit(it: State, at: At) -> bool:
@@ -627,7 +627,7 @@ _TABLE: dict[str, _Fields] = {
         "mean scale weight": _floats("n_figures"),
     },
     "Threshold": {
-        "value coverage error guaranteed max_error confidence": anything_plain,
+        "value coverage error guaranteed max_error level": anything_plain,
         "n_documents n_answered n_errors n_missing": anything_plain,
         "n_pooled?": whole(1),
     },
@@ -643,7 +643,7 @@ _TABLE: dict[str, _Fields] = {
             "n_classes",
         ),
         "input_": text("one", "indicator", "sets"),
-        "threshold_": _floats("n_classes", finite=False),
+        "cuts_": _floats("n_classes", finite=False),
         "n_features_in_?": size("n_features"),
     },
     "AbstainingClassifier": {

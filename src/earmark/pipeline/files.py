@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Where the parts of a classifier are that are not public but are stored.
 _INTERNAL = {
     "decision.evidence": "Evidence",
-    "decision.calibration": "LearnedConfidence",
+    "decision.calibration": "LearnedConfidence TemperatureCalibrator",
     "models.shared.region_weights": "RegionStatistics",
     "models.shared.recipe": "LinearStudent",
     "models.shared.views": (

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from earmark.decision.abstaining import Confidence, ErrorRate, Promising
+from earmark.decision.abstaining import ErrorRate, Level, Promising
 from earmark.decision.any_of import offered_if
 from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import (
@@ -156,7 +156,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     max_error : float in (0, 1), default=None
         Abstain (answer None) so that at most this share of the answers is wrong.
         Promised if ``fit`` gets calibration documents, else an estimate.
-    confidence : float in (0, 1), default=0.95
+    level : float in (0, 1), default=0.95
         How surely ``max_error`` is to hold.
     min_coverage : float or sequence of float in [0, 1], optional
         Smallest shares of documents worth answering, 0.1, 0.25 and 0.5 by default.
@@ -205,8 +205,10 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         What ranks the answers instead of log-odds, where it helps.
     evidence_ : Evidence or None
         Answers to documents that the model had not seen; None if not measured.
-    thresholds_, threshold_, coverage_, guaranteed_error_, estimated_error_, n_missing_
-        What ``max_error`` comes to, as in ``AbstainingClassifier``.
+    thresholds_, min_confidence_, coverage_
+        Where it answers to keep ``max_error``, as in ``AbstainingClassifier``.
+    guaranteed_error_, estimated_error_, n_missing_
+        What ``max_error`` comes to there.
     n_columns_ : int or None
         Width of y, if it was a matrix of 0 and 1.
     seed_ : int
@@ -249,7 +251,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     class_names: Mapping[Any, Any] | str | None = "auto"
     multi_label: Any = "auto"
     max_error: ErrorRate | None = None
-    confidence: Confidence = 0.95
+    level: Level = 0.95
     min_coverage: Coverages = None
     learn_confidence: bool = False
     abstain_label: Any = None
@@ -885,7 +887,7 @@ def report_of(
     from earmark.evaluation import Report  # brings the page and its figures
 
     warn_of_new_labels(truth, classifier.classes_, "y")
-    threshold = classifier.threshold_ if classifier.thresholds_ else None
+    threshold = classifier.min_confidence_ if classifier.thresholds_ else None
     level = classifier.max_novelty or USUAL_LEVEL
     return Report.from_predictions(
         truth,

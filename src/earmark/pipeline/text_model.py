@@ -1,4 +1,4 @@
-"""How to fit a model to texts (``Plan``), and what answers afterwards (``TextModel``)."""
+"""How to fit a model to texts (``Plan``), and what answers then (``TextModel``)."""
 
 from __future__ import annotations
 

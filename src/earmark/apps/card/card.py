@@ -16,7 +16,8 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from earmark.decision.guarantee import several_words
-from earmark.evaluation import Report, accuracy_coverage, wilson_interval
+from earmark.evaluation import Report, accuracy_coverage
+from earmark.evaluation.significance import wilson_interval
 from earmark.models.base.declaration import MODELS
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.files import load_with_info

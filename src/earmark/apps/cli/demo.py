@@ -15,7 +15,7 @@ from earmark.apps.cli._console import confirm, say, status
 if TYPE_CHECKING:
     from earmark.decision import Decision
     from earmark.documents import Documents
-    from earmark.evaluation import AccuracyCoverage
+    from earmark.evaluation.coverage import AccuracyCoverage
     from earmark.pipeline import TextClassifier
 
 _LABELS_PER_CLASS = 20
@@ -102,9 +102,9 @@ def _compare(
     import numpy as np
 
     from earmark.evaluation import accuracy_coverage
-    from earmark.evaluation.report.text import text_table
     from earmark.pipeline import TextClassifier
     from earmark.progress import tracked
+    from earmark.tables import text_table
 
     labelled, test = parts["labelled"], parts["test"]
     truth = np.asarray(test.labels)

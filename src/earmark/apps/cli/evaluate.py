@@ -15,11 +15,12 @@ from earmark.apps.cli._console import note, say, show, status
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
-    from earmark.evaluation import LearningCurve, Report
+    from earmark.evaluation import Report
     from earmark.evaluation.label_errors import (
         SuspectedLabelError,
         SuspectedLabelErrors,
     )
+    from earmark.evaluation.learning_curve import LearningCurve
     from earmark.evaluation.report import SideBySide
     from earmark.pipeline import TextClassifier
     from earmark.typing import IntVector, JsonObject

@@ -232,7 +232,8 @@ def fetch(
 
     --url URL  Folder that holds the files.
     """
-    from earmark.documents import corpus_names, fetch_corpus
+    from earmark.documents import fetch_corpus
+    from earmark.documents.corpora import corpus_names
 
     if ":" in what or what == "minilm":
         from earmark.encoders import fetch_encoder

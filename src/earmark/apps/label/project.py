@@ -313,7 +313,7 @@ def fit_model(session: Session) -> TextClassifier:
     }
     model = TextClassifier(
         multi_label=loop.any_of,
-        confidence=loop.confidence,
+        level=loop.level,
         class_names=names or "auto",
         random_state=0,
     )

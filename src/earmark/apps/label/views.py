@@ -104,7 +104,7 @@ def _promise(session: Session, view: View) -> JsonObject:
         )
     return {
         "max_error": loop.max_error,
-        "confidence": loop.confidence,
+        "level": loop.level,
         "holds": view.granted is not None,
         "coverage": float(view.guaranteed().mean()),
         "acceptable": int(session.acceptable(view).sum()),

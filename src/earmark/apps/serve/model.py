@@ -143,9 +143,7 @@ class ServedModel:
         classifier = self.classifier
         assert classifier.evidence_ is not None
         evidence = classifier.evidence_.among_ordinary(classifier.max_novelty)
-        return evidence.thresholds(
-            max_error, classifier.confidence, classifier.min_coverage
-        )
+        return evidence.thresholds(max_error, classifier.level, classifier.min_coverage)
 
     def _verify(self) -> None:
         """Answer once, to see that it works, what it can do, and how fast."""

@@ -25,11 +25,9 @@ from earmark.evaluation.report.text import (
     CLASS_COLUMNS,
     ForeignDocuments,
     class_row,
-    html_block,
     percent,
     render_terminal,
     summary_sentences,
-    text_table,
 )
 from earmark.evaluation.result import Path, Result, as_data, written
 from earmark.evaluation.significance import PairedTest, holm, mcnemar_exact, p_words
@@ -43,6 +41,7 @@ from earmark.inputs.labels import (
     is_multi_label,
 )
 from earmark.parameters import offers, shape_of
+from earmark.tables import html_block, text_table
 from earmark.typing import (
     ArrayLike,
     BoolVector,

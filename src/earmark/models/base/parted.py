@@ -1,7 +1,7 @@
 """Documents in parts, as a model sees them: rows that nobody holds whole.
 
-A model that can be fitted in parts has ``fit_in_parts(rows)``. It asks the rows for sums
-over all documents; a task is a function of the rows of one part, and its results are
+A model that can be fitted in parts has ``fit_in_parts(rows)``. It asks for sums over
+all documents; a task is a function of the rows of one part, and its results are
 merged in pairs, in the order of the parts.
 """
 

@@ -123,7 +123,7 @@ class View:
         n_learned: int,
         checks: Answers,
         max_error: float,
-        confidence: float,
+        level: float,
     ) -> View:
         """The next state; ``checks`` are the random documents kept apart."""
         view = replace(
@@ -145,19 +145,19 @@ class View:
         n_right = int(right.sum())
         estimate = Estimate(len(right), n_right, *exact_interval(n_right, len(right)))
         evidence = Evidence(certainty[documents], right, held_out=True)
-        return replace(view, estimate=estimate)._looked(evidence, max_error, confidence)
+        return replace(view, estimate=estimate)._looked(evidence, max_error, level)
 
-    def _looked(self, evidence: Evidence, max_error: float, confidence: float) -> View:
+    def _looked(self, evidence: Evidence, max_error: float, level: float) -> View:
         """The view after a look at the promise, if one is due."""
         look = self.n_looks + 1
         # 1 / (look (look + 1)) adds up to 1 over all looks.
-        spent = (1 - confidence) / (look * (look + 1))
+        spent = (1 - level) / (look * (look + 1))
         n_checks = len(evidence.correct)
         fewest = int(np.ceil(np.log(spent) / np.log1p(-max_error)))
         if n_checks < max(self.next_look, fewest):
             if self.threshold is not None:
                 return self
-            (threshold,) = evidence.thresholds(max_error, confidence)
+            (threshold,) = evidence.thresholds(max_error, level)
             next_look = max(self.next_look, fewest)
             return replace(self, threshold=threshold, next_look=next_look)
         (threshold,) = evidence.thresholds(max_error, 1 - spent)
@@ -238,7 +238,7 @@ class LabellingLoop:
         Share of the documents, and of the questions, kept for the estimate.
     strategy : {"active", "random"}, default="active"
         How documents to learn from are picked.
-    max_error, confidence : float
+    max_error, level : float
         The promise to work towards.
     start : tuple of (classes, log probabilities of every document), optional
         What a model of before says; its guesses are shown from the first document
@@ -265,7 +265,7 @@ class LabellingLoop:
         check_share: float = 0.2,
         strategy: str = "active",
         max_error: float = 0.05,
-        confidence: float = 0.95,
+        level: float = 0.95,
         start: tuple[Sequence[str], FloatMatrix] | None = None,
         random_state: int = 0,
     ) -> None:
@@ -274,7 +274,7 @@ class LabellingLoop:
         self.check_share = check_share
         self.strategy = strategy
         self.max_error = max_error
-        self.confidence = confidence
+        self.level = level
         self.answers: dict[int, tuple[str, ...]] = {}
         self.skipped: set[int] = set()
         self._learner = make_learner(model, self.collection, any_of)
@@ -347,7 +347,7 @@ class LabellingLoop:
         fewest = 1 if self.any_of else 2
         enough = len(classes_of(lessons)) >= fewest or self._is_started
         fitted = self._learner.fit(lessons) if enough else None
-        promise = self.max_error, self.confidence
+        promise = self.max_error, self.level
         view = self.view.after(fitted, len(lessons), checks, *promise)
         return replace(view, known=self._known(lessons))
 
