@@ -8,7 +8,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from earmark.pipeline.matrix_engine import class_scores
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -26,6 +25,7 @@ from earmark.models import (
     MultilayerPerceptron,
     SoftmaxRegression,
 )
+from earmark.models.base.classifier import class_scores
 from earmark.models.base.declaration import MODELS
 from earmark.pipeline.files import class_table
 
@@ -655,10 +655,9 @@ def test_fused_and_matrix_paths_agree(name, rng):
     data = {"title": [t[:20] for t in texts], "body": texts}
     for X in (texts, data):
         model = TextClassifier(name, random_state=0).fit(X, y)
-        engine = model.engine_
-        raw = model._texts(X)
-        slow = class_scores(engine.model_, engine.matrix(raw))
-        assert_allclose(engine.scores(raw), slow, rtol=1e-12, atol=1e-12)
+        fitted, raw = model.text_model_, model._texts(X)
+        slow = class_scores(fitted.model, fitted.columns.rows(raw).matrix)
+        assert_allclose(fitted.scores(raw), slow, rtol=1e-12, atol=1e-12)
 
 
 def test_hashed_words_are_explained_by_the_words_of_the_document():

@@ -4,7 +4,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from earmark.text import preparation
+from earmark.features import preparation
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
