@@ -16,8 +16,9 @@ from earmark.evaluation.labels import indicator_matrix, object_array
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.folds import take
 from earmark.kernels.text import Documents
+from earmark.missing import is_missing
 from earmark.parameters import shape_of
-from earmark.text.containers import as_list, as_texts, is_missing
+from earmark.text.containers import as_list, as_texts
 from earmark.text.regions import split_mail
 from earmark.text.tokens import unspaced_share
 from earmark.typing import IntVector, Labels, LabelsLike

@@ -34,6 +34,7 @@ from earmark.exceptions import (
     UnavailableError,
 )
 from earmark.folds import take
+from earmark.missing import is_missing
 from earmark.models.registry import BuildOptions
 from earmark.parameters import (
     Jobs,
@@ -76,7 +77,7 @@ from earmark.pipeline.inputs import (
 from earmark.pipeline.matrix_engine import Engine, More, SemiEngine
 from earmark.statistics.class_statistics import checked_weights, require_known_labels
 from earmark.text.class_names import ClassNames
-from earmark.text.containers import as_list, is_missing
+from earmark.text.containers import as_list
 from earmark.typing import (
     DocumentsLike,
     FloatMatrix,
