@@ -8,7 +8,7 @@ from dataclasses import field
 from functools import update_wrapper
 from inspect import signature
 from types import MethodType
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -294,6 +294,7 @@ class AnyOfClassifier(WrappingClassifier):
 
     """
 
+    any_of_: ClassVar[bool] = True
     metric: Literal["f1", "precision"] = "f1"
     precision_floor: PositiveShare = 0.9
     scores: Literal["auto", "leave_one_out", "cross_validated", "none"] = "auto"

@@ -20,6 +20,7 @@ from earmark.decision.decision import (
     Scores,
     indicator_answers,
     one_of_decision,
+    rank,
     with_abstain_label,
 )
 from earmark.decision.evidence import Evidence, Judge, Training
@@ -547,13 +548,15 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return self.engine_.leave_one_out(texts, target.labels, sample_weight)
 
     def rank(self, X: Any, label: Any) -> IntVector:
-        """Document numbers, the likeliest of class ``label`` first (routing)."""
+        """Document numbers, the surest of class ``label`` first (routing).
+
+        The order is that of ``earmark.decision.rank``.
+        """
         check_is_fitted(self)
         known = self.classes_.tolist()
         if label not in known:
             raise DataError(f"label must be one of {known!r}, got {label!r}.")
-        column = self.predict_log_proba(X)[:, known.index(label)]
-        return np.argsort(-column, kind="stable")
+        return rank(self, X, label).positions
 
     def save(
         self,
