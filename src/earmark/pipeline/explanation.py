@@ -8,14 +8,16 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import special
 
+from earmark.decision.decision import Decision
 from earmark.exceptions import NotSupportedError
 from earmark.models.base import ScoreParts
 from earmark.parameters import offers
 from earmark.pipeline.inputs import RegionTexts
 from earmark.pipeline.matrix_engine import Engine
 from earmark.pipeline.text_features import RegionFeatures
-from earmark.typing import FloatVector, Label
+from earmark.typing import FloatVector, IntVector, Label
 
 if TYPE_CHECKING:
     from earmark.models.hierarchical import HiddenNodes
@@ -60,8 +62,11 @@ class Explanation:
     """The evidence for one decision.
 
     ``sum(t.contribution for t in terms) + sum(constants.values())`` equals
-    ``score``, the label's score minus the runner-up's, in the model's own units
-    (log-odds for probabilistic models, margin or similarity for the others).
+    ``score``. Each term speaks for the label against the runner-up. The score is that
+    of ``decision_function``: the label's log-odds against all other classes together,
+    where the constant "other classes" is what those beside the runner-up take away; or
+    its margin over the runner-up, for models that have margins or similarities. The
+    confidence is that of ``decide``.
     """
 
     label: Any
@@ -169,9 +174,9 @@ def in_region(term: str, region: str | None) -> str:
 
 
 def explain_documents(
-    engine: Engine, texts: RegionTexts, top: int, paths: int
+    engine: Engine, texts: RegionTexts, decision: Decision, top: int, paths: int
 ) -> list[Explanation]:
-    """The evidence behind the likeliest label of each document."""
+    """The evidence behind the likeliest label of each decided document."""
     described: dict[int, tuple[str, str | None]] = {}
     if isinstance(engine.columns, RegionFeatures):
         described |= engine.columns.hashed_terms(texts)
@@ -181,11 +186,13 @@ def explain_documents(
             described[column] = engine.describe(column)
         return described[column]
 
-    proba = np.exp(engine.predict_log_proba(texts))
-    chains = engine.paths(texts, paths) if paths else [[] for _ in proba]
+    columns, confidence = _explained(decision)
+    chains = engine.paths(texts, paths) if paths else [[] for _ in columns]
     explanations = []
-    for parts, row, strongest in zip(engine.parts(texts), proba, chains, strict=True):
-        evidence = _evidence(engine, parts, row, describe)
+    for parts, label, sure, strongest in zip(
+        engine.parts(texts), columns.tolist(), confidence.tolist(), chains, strict=True
+    ):
+        evidence = _evidence(engine, parts, label, sure, describe)
         names = [[in_region(*describe(t)) for t in path.terms] for path in strongest]
         evidences = [
             PathEvidence(tuple(terms), path.documents, path.strength)
@@ -195,15 +202,30 @@ def explain_documents(
     return explanations
 
 
+def _explained(decision: Decision) -> tuple[IntVector, FloatVector]:
+    """The column of the label to explain, and how sure it is, of each document.
+
+    Of several labels the likeliest, with its probability.
+    """
+    if decision.any_of:
+        columns = decision.scores.argmax(axis=1)
+        return columns, decision.scores[np.arange(len(columns)), columns]
+    assert decision.best is not None
+    place = {label: c for c, label in enumerate(decision.classes.tolist())}
+    columns = np.array([place[label] for label in decision.best.tolist()], np.int64)
+    return columns, decision.confidence
+
+
 def _evidence(
     engine: Engine,
     parts: ScoreParts,
-    proba: FloatVector,
+    label: int,
+    sure: float,
     describe: Callable[[int], tuple[str, str | None]],
 ) -> Explanation:
-    """Evidence for the likeliest class against the best other one."""
+    """Evidence for a class against the best other one."""
     totals = parts.terms.sum(axis=0) + sum(parts.constants.values())
-    classes, label = engine.classes_.tolist(), int(proba.argmax())
+    classes = engine.classes_.tolist()
     others = [c for c in range(len(classes)) if c != label and not engine.multi_label]
     runner_up = max(others, key=lambda c: totals[c]) if others else None
 
@@ -219,9 +241,12 @@ def _evidence(
         taught = None if labelled is None else float(labelled[i])
         terms.append(TermEvidence(term, float(contributions[i]), region, taught))
     constants = {k: float(gap(np.asarray(v))) for k, v in parts.constants.items()}
+    if len(others) > 1 and engine.has_log_odds and np.isfinite(totals[runner_up]):
+        rest = special.logsumexp(totals[others])
+        constants["other classes"] = float(totals[runner_up] - rest)
     return Explanation(
         label=classes[label],
-        confidence=float(proba[label]),
+        confidence=sure,
         runner_up=None if runner_up is None else classes[runner_up],
         score=float(contributions.sum() + sum(constants.values())),
         terms=tuple(terms),

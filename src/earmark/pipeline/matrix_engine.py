@@ -200,12 +200,16 @@ class Engine(ABC):
         return class_scores(self.model_, self.matrix(texts))
 
     def decision_function(self, texts: RegionTexts) -> FloatMatrix:
-        """Scores of the size of log-odds; as they are where they are margins."""
-        joint = isinstance(self.model_, LogitClassifier)
-        is_margin = isinstance(self.model_, RankingClassifier)
-        if joint and len(self.classes_) > 2 and not is_margin:
+        """Log-odds of each class against all others together, or its margin."""
+        if self.has_log_odds and len(self.classes_) > 2:
             return class_log_odds(self.predict_log_proba(texts))
         return self.scores(texts)
+
+    @property
+    def has_log_odds(self) -> bool:
+        """Whether the model's scores are logs of probabilities; else margins."""
+        is_margin = isinstance(self.model_, RankingClassifier)
+        return isinstance(self.model_, LogitClassifier) and not is_margin
 
     def _scorer(self) -> FusedScorer | None:
         """What sums up scores while reading, made at first use; None if not linear."""
@@ -458,18 +462,18 @@ class AnyOfEngine(MatrixEngine):
         """Each label's score over its threshold, taken apart."""
         X = self.matrix(texts)
         columns = [self._label_parts(c, X) for c in range(len(self.classes_))]
+        threshold = self.model_.threshold_
         parts = []
-        for d in range(X.shape[0]):
+        for d, decided in enumerate(self.model_.decision_function(X) + threshold):
             one = [column[d] for column in columns]
-            where = one[0].columns
-            constants = {
-                "bias": np.array(
-                    [sum(v[1] - v[0] for v in p.constants.values()) for p in one]
-                ),
-                "threshold": -self.model_.threshold_,
-            }
             terms = np.stack([p.terms[:, 1] - p.terms[:, 0] for p in one], axis=1)
-            parts.append(ScoreParts(where, terms, constants))
+            bias = [sum(v[1] - v[0] for v in p.constants.values()) for p in one]
+            # A similarity is a sum over terms, and decided on as log-odds: other units.
+            total = terms.sum(axis=0) + bias
+            unit = np.ones(len(one))
+            np.divide(decided, total, unit, where=np.isfinite(decided) & (total != 0))
+            constants = {"bias": unit * bias, "threshold": -threshold}
+            parts.append(ScoreParts(one[0].columns, unit * terms, constants))
         return parts
 
     def refusals(self) -> dict[str, str]:

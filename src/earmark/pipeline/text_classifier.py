@@ -526,9 +526,11 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return self.engine_.predict_log_proba(self._texts(X))
 
     def decision_function(self, X: Any) -> FloatMatrix:
-        """Score of each class: log-odds, or margins where there are only those.
+        """Score of each class, before any calibration; ``explain`` takes it apart.
 
-        For two classes one score per document, that of ``classes_[1]``.
+        Log-odds against all other classes together, or the margins of a model that
+        has only those; of several labels per document each score over its cut. For two
+        classes one score per document, that of ``classes_[1]``.
         """
         check_is_fitted(self)
         scores = self.engine_.decision_function(self._texts(X))
@@ -584,15 +586,19 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     ) -> list[Explanation]:
         """The evidence behind each label; ``top`` limits what ``str()`` shows.
 
-        Contributions add up to the label's score minus the runner-up's; with
-        several labels per document, to the likeliest label's score over its
-        threshold. A higher-order model also shows up to ``paths`` chains of terms
-        and training documents that lead from the document into the label's.
+        Label and confidence are those of ``decide``, also where it abstains.
+        Contributions add up to the label's score as ``decision_function`` gives it:
+        log-odds against the other classes, or its margin over the runner-up's. With
+        several labels per document they are about the likeliest label, its probability
+        and its score over its cut. A higher-order model also shows up to ``paths``
+        chains of terms and training documents that lead from the document into the
+        label's.
         """
         check_is_fitted(self)
         if index(paths) < 0:
             raise ValueError(f"paths must be at least 0, got {paths!r}.")
-        return explain_documents(self.engine_, self._texts(X), top, paths)
+        texts = self._texts(X)
+        return explain_documents(self.engine_, texts, self._answers(texts), top, paths)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy over all documents, as ``accuracy_score(y, predict(X))``.
@@ -745,13 +751,16 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         target = as_target(pair[1], n, self.multi_label, f"{where}[1]")
         return take(texts, target.labelled), target.labels
 
+    def _answers(self, texts: RegionTexts) -> Decision:
+        """The decision if nothing makes it abstain."""
+        if self.learned_confidence_ is None:
+            return self.engine_.decide(texts)
+        scores = Scores.from_log_proba(self.engine_.predict_log_proba(texts))
+        return one_of_decision(self._ranked(scores, texts), self.classes_)
+
     def _decide(self, texts: RegionTexts) -> Decision:
         self._check_promise()
-        if self.learned_confidence_ is None:
-            decision = self.engine_.decide(texts)
-        else:
-            scores = Scores.from_log_proba(self.engine_.predict_log_proba(texts))
-            decision = one_of_decision(self._ranked(scores, texts), self.classes_)
+        decision = self._answers(texts)
         if self.novelty_ is not None:
             novelty = self._novelty(texts)
             decision = decision.with_novelty(novelty, self.max_novelty)
