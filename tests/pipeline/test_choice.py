@@ -3,6 +3,7 @@
 import numpy as np
 
 from earmark import TextClassifier
+from earmark.decision import left_out
 from earmark.features.tokens import mixes_languages
 from earmark.models.base.declaration import MODELS
 from earmark.pipeline import choose
