@@ -29,6 +29,13 @@ CHANGED_ON_PURPOSE = {f"{model}/*": _COPIES for model in _SCALED} | {
         "last bit and learned ones too; A9: its score is that of decision_function, "
         "with a constant for the other classes, and in log-odds for several labels"
     ),
+    "*/balanced/*": (
+        "Class weights are weights of documents: a fold does not balance its own share"
+    ),
+    "*/factors/*": (
+        "Class weights are weights of documents: liblinear puts a classifier's own on "
+        "one side of each of its problems only"
+    ),
     "knn/learned/rank": "A2: documents are ranked by log-odds, not by log probability",
 }
 
