@@ -147,14 +147,13 @@ def _declared(hint: object) -> _Declared | None:
     number, limits = None, Limits()
     is_union = get_origin(hint) in (Union, UnionType)
     for part in get_args(hint) if is_union else (hint,):
+        metas = get_args(part)[1:] if get_origin(part) is Annotated else ()
+        if metas and not any(isinstance(meta, Limits) for meta in metas):
+            return _declared(get_args(part)[0])  # a file's own rule is beside it
         if get_origin(part) is Literal:
             choices += get_args(part)
         elif get_origin(part) is Annotated:
-            inner, *metas = get_args(part)
-            known = [meta for meta in metas if isinstance(meta, Limits)]
-            if not known:
-                return None
-            number, limits = inner, known[0]
+            number, limits = get_args(part)
         elif part is NoneType:
             choices.append(None)
         elif part is bool:

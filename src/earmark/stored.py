@@ -5,7 +5,7 @@ estimators ``earmark.parameters.estimator`` does so. A fitted attribute, and eve
 of a class that is no estimator, is annotated with what it may be: as a type says
 (``n_iter_: int``), or by a rule of this module beside the type
 (``Annotated[FloatMatrix, floats("n_classes", "n_features")]``). Sizes of one name are
-one size. What must hold between attributes says a method ``faults``; an attribute
+one size. What must hold between attributes says a method ``_faults``; an attribute
 marked ``DERIVED`` follows from others and is neither stored nor pickled.
 
 A rule is a function of a value and where it stands; it raises ModelFormatError or does
@@ -242,7 +242,7 @@ def _read(kind: type) -> Declared:
             if OPTIONAL in get_args(hint) or _has_default(kind, name):
                 may_lack.add(name)
     declared.derived |= derived_names(kind)
-    declared.faults = getattr(kind, "faults", None)
+    declared.faults = getattr(kind, "_faults", None)
     declared.required = {
         name
         for name in declared.rules.keys() - may_lack

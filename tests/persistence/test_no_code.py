@@ -26,7 +26,8 @@ class Slotted:
         self.counts = dict(state["pairs"])
 
 table = {"Plain": Plain, "Estimator": Estimator, "Slotted": Slotted}
-harmless = {"open"}
+# scikit-learn reads the signatures of its own constructors.
+harmless = {"open", "builtins.id", "object.__getattr__"}
 seen = []
 watching = False
 

@@ -189,7 +189,7 @@ class Promising(ABC):
         check_declared(self)
         checked_coverages(self.min_coverage, f"{type(self).__name__}.")
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """The evidence is about all answers, or about each class."""
         evidence = self.evidence_
         if evidence is not None:

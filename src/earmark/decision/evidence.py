@@ -116,7 +116,7 @@ class Evidence:
             *answers, *promised, min_coverage=min_coverage, pool_rare=own
         )
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Groups are numbered from 0."""
         if self.group is not None and self.group.max(initial=-1) >= self.n_groups:
             yield ".group must be below n_groups"

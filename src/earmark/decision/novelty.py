@@ -255,7 +255,7 @@ class NoveltyDetector(BaseEstimator):
         rows.sort_indices()
         return np.asarray(self._known.familiarity(rows, unseen))
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Terms and calibration are looked up by bisection."""
         if (np.diff(self.terms_) <= 0).any():
             yield ".terms_ must rise"

@@ -122,7 +122,7 @@ class Block:
         )
         return np.asarray(list(names), dtype=object)
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """A block is as wide as its counter, which makes columns of its kind."""
         counter = self.counter
         if (self.kind == "vector") != isinstance(counter, EncoderColumns):
@@ -312,7 +312,7 @@ class Columns:
             return column_of(texts, block.region)
         return joined_texts({name: column_of(texts, name) for name in self.regions})
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Blocks of regions in their order, or words, phrases and vectors of all."""
         regions = [block.region for block in self.blocks]
         if regions[0] is None:

@@ -157,7 +157,7 @@ class EncoderColumns:
             return encoded_texts(self.encoder, texts, width)
         return np.asarray(self.word_weights(words) @ self.table, dtype=np.float64)
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """A table of words has their weights beside it."""
         if (self.table is None) != (self.weighting is None):
             yield ".table and weighting do not fit"

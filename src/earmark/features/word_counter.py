@@ -31,11 +31,13 @@ from earmark.parameters import AtLeastOne, Limits, estimator, require_number
 from earmark.stored import (
     DERIVED,
     EXACT,
+    OPTIONAL,
     in_file,
     integers,
     stored_state,
     type_among,
     vocabulary,
+    whole,
     words,
 )
 from earmark.typing import BoolVector, DocumentsLike, IntVector, Labels, SparseMatrix
@@ -254,14 +256,14 @@ class WordCounter(AnalysisMixin):
 
     fixed_vocabulary_: bool = field(init=False)
     vocabulary_: Annotated[dict[str, int], vocabulary("n_terms")] = field(init=False)
-    n_documents_: int = 0
-    seen_terms_: Annotated[Sequence[str] | None, words("n_seen")] = None
+    n_documents_: Annotated[int, whole(), OPTIONAL] = field(init=False)
+    seen_terms_: Annotated[Sequence[str], words("n_seen"), OPTIONAL] = field(init=False)
     seen_document_count_: Annotated[
-        IntVector | None, integers("n_seen", high=EXACT)
-    ] = None
-    seen_token_count_: Annotated[IntVector | None, integers("n_seen", high=EXACT)] = (
-        None
-    )
+        IntVector, integers("n_seen", high=EXACT), OPTIONAL
+    ] = field(init=False)
+    seen_token_count_: Annotated[
+        IntVector, integers("n_seen", high=EXACT), OPTIONAL
+    ] = field(init=False)
     _table: Annotated[Any, DERIVED] = None
 
     max_df: float | int = 1.0

@@ -443,6 +443,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
     trials_: Annotated[Any, anything_plain, OPTIONAL] = field(init=False)
     validation_score_: Annotated[Any, anything_plain, OPTIONAL] = field(init=False)
     _skl_callbacks: Annotated[Any, DERIVED] = field(init=False)
+    _skl_callbacks_to_teardown: Annotated[Any, DERIVED] = field(init=False)
     _callback_fit_ctx: Annotated[Any, DERIVED] = field(init=False)
 
     event_model: Literal["multinomial", "gaussian"] = "multinomial"
@@ -630,7 +631,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
     def _takes_counts(self) -> bool:
         return self.event_model != "gaussian"
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Nodes go through the classes in order, and have parameters."""
         if not np.array_equal(
             np.unique(self.node_class_), np.arange(sizes["n_classes"])

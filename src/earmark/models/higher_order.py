@@ -271,8 +271,8 @@ class HigherOrderNaiveBayes(PresenceScores):
         paths = joined_paths(self.order, counts.presence, documents, pairs)
         if not self.keep_documents:
             return self.finalise(paths)
-        kept: GatheredRows = rows.sum("documents", _block, None)
-        return self.finalise(paths, canonical_rows(kept.X), kept.y)
+        every: GatheredRows = rows.sum("documents", _block, None)
+        return self.finalise(paths, canonical_rows(every.X), every.y)
 
     def finalise(
         self,
@@ -405,7 +405,7 @@ class HigherOrderNaiveBayes(PresenceScores):
             )
         return np.searchsorted(self.classes_, labels)
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Documents have known classes; no term is on more paths than there are."""
         own = self.document_class_
         if own is not None and own.max(initial=-1) >= sizes["n_classes"]:

@@ -433,9 +433,9 @@ class HigherOrderClassifier(PathWeights, RankingClassifier):
             answers.append(ScoreParts(part.columns, part.terms, constants, note))
         return answers
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """There is a machine for each pair of classes, on the terms of either."""
-        yield from super().faults(sizes)
+        yield from super()._faults(sizes)
         pairs = list(combinations(self.held_, 2))
         fits = len(pairs) == len(self.estimators_) and all(
             int((a | b).sum()) == model.n_features_in_ and len(model.classes_) == 2

@@ -461,9 +461,9 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
             not isinstance(self.event_model, str) and "multinomial" in self.event_model
         )
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Each region has a weight, and columns that are there."""
-        yield from super().faults(sizes)
+        yield from super()._faults(sizes)
         sums, n_features = self.statistics_, int(self.n_features_in_)
         together = np.concatenate([np.zeros(0, np.int64), *sums.columns])
         fits = len(sums.parts) == len(self.region_weight_)

@@ -428,7 +428,7 @@ class NeighborsClassifier(ScoringClassifier):
         sizes = np.bincount(self.targets_, minlength=len(self.classes_))
         return np.asarray(sizes, dtype=np.float64)
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Documents have known classes."""
         if self.targets_.max(initial=-1) >= sizes["n_classes"]:
             yield ".targets_ names no class"

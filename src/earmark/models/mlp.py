@@ -279,7 +279,7 @@ class MultilayerPerceptron(DescentClassifier):
             )
         return parts
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """There are weights for every layer, as many as the layers' sizes say."""
         widths = [int(n) for n in self._sizes]
         needed = widths[0] + sum((a + 1) * b for a, b in pairwise(widths))

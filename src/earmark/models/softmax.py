@@ -367,7 +367,7 @@ class SoftmaxRegression(DescentClassifier):
         """The scores as a sum over the document's terms."""
         return LinearRule(self._weights, self._offset, log_posteriors=log_normalize)
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Squared gradients are kept for each weight, or for none."""
         if self._squares.size not in (0, sizes["n_features"] + 1):
             yield "._squares does not fit the weights"

@@ -925,9 +925,9 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Where answers are matrices of 0 and 1, labels are the columns' numbers."""
-        yield from super().faults(sizes)
+        yield from super()._faults(sizes)
         if self.plan_ is None or self.text_model_ is None:
             yield " has no model"
         n_columns, classes = self.n_columns_, self.classes_

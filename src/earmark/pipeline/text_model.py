@@ -259,7 +259,7 @@ class TextModel:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, used_names={})
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """The model is fitted on these columns, and says how sure it is."""
         if getattr(self.model, "n_features_in_", None) != self.columns.width:
             yield ".model is fitted on other columns"

@@ -54,7 +54,7 @@ def text_statistics(
     return ClassStatistics(classes, terms=terms).add(X, y, weight)
 
 
-def _kept(counter: WordCounter, statistics: ClassStatistics) -> ClassStatistics:
+def _pruned(counter: WordCounter, statistics: ClassStatistics) -> ClassStatistics:
     """The columns that the counter's limits on frequency leave."""
     if not prunes(counter):
         return statistics
@@ -143,7 +143,7 @@ class TermSums:
         ``before`` is taken again where its terms are the same: its look-up tables
         still serve.
         """
-        pruned = [_kept(counter, part) for part in self.parts]
+        pruned = [_pruned(counter, part) for part in self.parts]
         if not sum(part.n_features for part in pruned):
             raise DataError(no_term_left(counter))
         joined = ClassStatistics.from_sums(
@@ -155,7 +155,7 @@ class TermSums:
         terms = {r: p.terms for r, p in zip(self.regions, pruned, strict=True)}
         return known_columns(counter, terms, before), joined
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """All parts name their terms, and have the same classes."""
         if any(part.terms is None for part in self.parts):
             yield ".parts must name their terms"

@@ -198,7 +198,7 @@ class AdditiveClassifier(ScoringClassifier):
                 "documents of a class than the model has seen."
             )
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """The statistics are about the classes of the model."""
         if not np.array_equal(self.statistics_.classes, self.classes_):
             yield ".statistics_ has other classes than the model"

@@ -109,7 +109,7 @@ class MarginClassifier(RankingClassifier):
         tags.classifier_tags.poor_score = True  # the checks' data are not counts
         return tags
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Two classes have one machine, more have one each."""
         n_classes = sizes["n_classes"]
         needed = 1 if n_classes == 2 else n_classes

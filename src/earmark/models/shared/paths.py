@@ -209,7 +209,7 @@ class PathWeights(BaseEstimator):
         has_term = class_sums(rows, y_index, n_classes).toarray() > 0
         return *paths.log_probabilities(self.alpha), has_term
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """With smoothing, no term has the probability 0."""
         logs = (self.log_present_, self.log_absent_)
         if self.alpha > 0 and not all(np.isfinite(log).all() for log in logs):

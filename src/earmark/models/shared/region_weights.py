@@ -150,7 +150,7 @@ class RegionStatistics(AdditiveStatistics):
         self.sizes = sizes
         return self
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Each region has sums of its columns; with a shared table there is one."""
         widths = [len(columns) for columns in self.columns]
         needed = widths[:1] if self.shared else widths

@@ -370,7 +370,7 @@ class RecipeFeatures(BaseEstimator):
         both = sparse.hstack([words, phrases], format="csr")
         return canonical_rows(both / np.sqrt(2.0))
 
-    def faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Columns are among those there are, weighted one by one, and in the tables."""
         weighted = [(self.words_, self.word_weighting_)]
         if self.phrase_weighting_ is not None:
