@@ -153,7 +153,7 @@ def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
 
 
 def _missing(path: Path) -> DataError:
-    """The file is not there; perhaps a neighbour is meant."""
+    """The file is not there; perhaps a neighbor is meant."""
     parent = path.parent
     if not parent.is_dir():
         return fault(str(path), f"there is no folder {str(parent)!r}; check the path.")

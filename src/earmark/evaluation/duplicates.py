@@ -242,7 +242,7 @@ def _shingled(texts: list[str], shingle: int) -> tuple[Hashes, IntVector]:
 def _candidates(
     sets: _Sets, first: IntVector, threshold: float
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of documents that share two neighbours among their smallest hashes."""
+    """Pairs of documents that share two neighbors among their smallest hashes."""
     # Two, because one boilerplate phrase would make pairs of thousands; the sketch of
     # a short text is its whole set, and one shared hash will do. Documents are paired
     # with the ones just before; of those with equal sets the first stands for all.
