@@ -57,7 +57,7 @@ def hybrid_fit(repeats: int = 3) -> dict[str, Any]:
     X, y, blocks = newsgroups()
 
     def ours() -> Any:
-        return HybridBayes(alpha=ALPHAS).fit(X, y, blocks=blocks)
+        return HybridBayes(alpha=ALPHAS).fit(X, y, columns=blocks)
 
     def peer() -> Any:
         return MultinomialNB(alpha=0.1).fit(X, y).predict_log_proba(X)

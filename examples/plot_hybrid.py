@@ -43,7 +43,7 @@ train, test = slice(0, 400), slice(400, None)
 # %%
 # The model fits two region weights and a bias per class. The evidence of each training
 # message is computed as if the message had not been counted.
-hybrid = HybridBayes(alpha=[0.1, 1.0]).fit(X[train], y[train], blocks=blocks)
+hybrid = HybridBayes(alpha=[0.1, 1.0]).fit(X[train], y[train], columns=blocks)
 print(hybrid.region_table(["subject", "body"]))
 
 # %%
@@ -66,7 +66,7 @@ ax.legend()
 # If the evidence has seen its own document ("plug-in"), the model is overconfident.
 rows = np.arange(len(y))[test]
 for name in ("leave_one_out", "plug_in"):
-    model = HybridBayes(fit_features=name).fit(X[:60], y[:60], blocks=blocks)
+    model = HybridBayes(fit_features=name).fit(X[:60], y[:60], columns=blocks)
     log_proba = model.predict_log_proba(X[rows])
     loss = -log_proba[np.arange(len(rows)), y[rows]].mean()
     print(f"{name}: weights {model.region_weight_.round(1)}, test log loss {loss:.3f}")

@@ -98,7 +98,7 @@ def summary(rows: Sequence[Mapping[str, Any]], base: str) -> dict[str, Any]:
 def _hybrid(part: Part, **options: Any) -> HybridBayes:
     """The hybrid of subject and body, fitted on the labelled documents."""
     model = HybridBayes(alpha=_ALPHA, vocabulary="shared", **options)
-    return model.fit(part.regions, part.y, blocks=part.blocks)
+    return model.fit(part.regions, part.y, columns=part.blocks)
 
 
 def _error(model: Any, X: Matrix, y: Any) -> float:
@@ -158,7 +158,7 @@ def _em(train: Part, pool: Part, weight: float) -> HybridBayes:
         shares = weight * model.predict_proba(pool.regions)
         mass = np.concatenate([np.ones(len(train.y)), shares.T.ravel()])
         model = HybridBayes(alpha=_ALPHA, vocabulary="shared").fit(
-            X, y, sample_weight=np.maximum(mass, 1e-9), blocks=train.blocks
+            X, y, sample_weight=np.maximum(mass, 1e-9), columns=train.blocks
         )
         model.fit_weights(train.regions, train.y)
     return model

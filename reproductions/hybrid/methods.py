@@ -117,7 +117,7 @@ def _two_regions(**options: Any) -> Callable[[Part, Part], Answer]:
     def run(train: Part, test: Part) -> Answer:
         given = {"alpha": ALPHAS, "vocabulary": "shared", **options}
         model = HybridBayes(**given)
-        model.fit(train.regions, train.y, blocks=train.blocks)
+        model.fit(train.regions, train.y, columns=train.blocks)
         return answer(model, test.regions)
 
     return run

@@ -63,7 +63,7 @@ def _gap(
 ) -> tuple[float, float]:
     """Largest gaps of the leave-one-out and of the plug-in log-likelihood."""
     blocks = np.repeat([0, 1], X.shape[1] // 2)
-    model = HybridBayes(vocabulary="shared", alpha=1.0).fit(X, y, blocks=blocks)
+    model = HybridBayes(vocabulary="shared", alpha=1.0).fit(X, y, columns=blocks)
     true = _odds(model, lambda m: m.predict_log_proba(fresh))
     left_out = _odds(model, lambda m: m.leave_one_out(X, y))
     plug_in = _odds(model, lambda m: m.predict_log_proba(X))

@@ -118,7 +118,7 @@ def _one_region(**options: Any) -> Callable[[_News], Any]:
 def _shared(**options: Any) -> Callable[[_News], Any]:
     def run(news: _News) -> Any:
         model = HybridBayes(vocabulary="shared", **options)
-        model.fit(news.train.regions, news.train.y, blocks=news.train.blocks)
+        model.fit(news.train.regions, news.train.y, columns=news.train.blocks)
         return _answer(model, news.test.regions, **_hybrid_facts(model))
 
     return run
@@ -127,7 +127,7 @@ def _shared(**options: Any) -> Callable[[_News], Any]:
 def _own(**options: Any) -> Callable[[_News], Any]:
     def run(news: _News) -> Any:
         model = HybridBayes(**options)
-        model.fit(news.own[0], news.train.y, blocks=news.own_blocks)
+        model.fit(news.own[0], news.train.y, columns=news.own_blocks)
         return _answer(model, news.own[1], **_hybrid_facts(model))
 
     return run

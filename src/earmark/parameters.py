@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 import sys
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import Field, dataclass, field
 from functools import cache
@@ -33,7 +32,7 @@ from typing import (
 
 import numpy as np
 
-from earmark.typing import Estimator, RandomStateLike
+from earmark.typing import RandomStateLike
 
 
 def offers(owner: object, *methods: str) -> bool:
@@ -216,7 +215,7 @@ def seed_of(random_state: RandomStateLike) -> int:
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
-def with_parameters(**_old_names: str) -> Callable[[type[_C]], type[_C]]:
+def with_parameters() -> Callable[[type[_C]], type[_C]]:
     """Make the constructor of an estimator: its annotated attributes are parameters.
 
     By keyword only, unless ``field(kw_only=False)``; what fitting sets is annotated
@@ -248,9 +247,6 @@ def with_defaults(kind: type, state: Mapping[str, object]) -> dict[str, object]:
     return {**defaults, **state}
 
 
-with_new_names = with_defaults  # what models/base.py calls it
-
-
 @cache
 def default_parameters(kind: type) -> Mapping[str, object]:
     """The parameters of an estimator, whose constructor only stores them."""
@@ -261,17 +257,3 @@ def default_parameters(kind: type) -> Mapping[str, object]:
     except TypeError:  # the first has no default
         plain = kind(None)
     return vars(plain)
-
-
-def given_to_fit(owner: Estimator, name: str, value: _Value) -> _Value:
-    """What ``fit`` was given, or the constructor before data had left it."""
-    stored: _Value | None = getattr(owner, name)
-    if stored is None:
-        return value
-    warnings.warn(
-        f"{type(owner).__name__}({name}=...) is data, not a parameter: give it to fit, "
-        f"fit(X, y, {name}=...). The constructor will not take it in version 0.3.",
-        FutureWarning,
-        stacklevel=4,
-    )
-    return stored if value is None else value

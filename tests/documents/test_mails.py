@@ -9,7 +9,7 @@ import pytest
 
 from earmark.documents import read_documents
 from earmark.documents.mail import decoded_mail, mails_of_box
-from earmark.text.regions import split_mail
+from earmark.inputs.regions import split_mail
 
 CHARSETS = {
     "utf-8": ("Grüße — жизнь 日本", "Straße und Fluß, naïve café. 東京で会う。"),

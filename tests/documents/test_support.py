@@ -4,7 +4,7 @@ from collections import Counter
 
 from earmark.documents import read_documents, support_corpus
 from earmark.documents.support import write_support_corpus
-from earmark.evaluation.duplicates import group_near_duplicates
+from earmark.inputs.duplicates import group_near_duplicates
 
 
 def test_it_is_balanced_mixed_and_without_copies():

@@ -6,12 +6,10 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from earmark.evaluation.duplicates import (
+from earmark.inputs.duplicates import (
     duplicates_across,
     group_copies,
     group_equal_rows,
@@ -160,10 +158,3 @@ def test_groups_of_short_texts_are_those_of_all_pairs(seed):
     texts += [f"{text} x" for text in texts[:3]] + texts[:2]
     found = group_near_duplicates(texts, threshold=0.6)
     assert found.group.tolist() == brute_force(texts, 0.6)
-
-
-@given(st.lists(st.text(alphabet="aA bB\tΣς", max_size=12), min_size=1, max_size=30))
-def test_copies_but_for_case_and_spaces_are_found_by_their_first_and_last_words(texts):
-    seen = {}
-    expected = [seen.setdefault(" ".join(t.lower().split()), len(seen)) for t in texts]
-    assert group_copies(texts, whole=True).group.tolist() == expected

@@ -16,8 +16,9 @@ from earmark.evaluation import (
 )
 from earmark.evaluation.report import SideBySide
 from earmark.evaluation.report.page import marked_pieces
-from earmark.evaluation.report.text import telling_documents, text_table
+from earmark.evaluation.report.text import telling_documents
 from earmark.exceptions import DataError
+from earmark.tables import text_table
 
 HOSTILE = "</script><script>document.title='taken'</script><img src=http://x.test/a>"
 

@@ -43,13 +43,13 @@ def left_out_differences(event_model, normalize, rows, rng):
     """Largest relative difference between left-out evidence and a refit's."""
     X, y, blocks = mixed_counts(event_model, rng)
     options = {"event_model": event_model, "normalize": normalize}
-    model = HybridBayes(**options).fit(X, y, blocks=blocks)
+    model = HybridBayes(**options).fit(X, y, columns=blocks)
     found = model.weight_features(sparse.csr_matrix(X), y, np.ones(len(y)))
     worst = 0.0
     for d in rows:
         rest = np.arange(len(y)) != d
         refit = HybridBayes(**options)
-        refit.finalise(refit.accumulate(X[rest], y[rest], blocks=blocks))
+        refit.finalise(refit.accumulate(X[rest], y[rest], columns=blocks))
         parts = refit._parts(X[[d]])
         for r, values in enumerate(evidence(refit.regions_, parts, normalize)):
             gap = np.abs(found[r][d] - values[0]) / np.maximum(np.abs(values[0]), 1.0)
@@ -89,9 +89,9 @@ def test_fractional_weights_leave_with_their_document(rng):
 def test_whole_weights_are_copies(rng):
     X, y, blocks = counts(rng)
     weight = rng.integers(0, 4, len(y))
-    weighted = HybridBayes().fit(X, y, weight, blocks=blocks)
+    weighted = HybridBayes().fit(X, y, weight, columns=blocks)
     copied = HybridBayes().fit(
-        np.repeat(X, weight, 0), np.repeat(y, weight), blocks=blocks
+        np.repeat(X, weight, 0), np.repeat(y, weight), columns=blocks
     )
     assert_allclose(weighted.region_weight_, copied.region_weight_, rtol=1e-6)
 
@@ -99,7 +99,7 @@ def test_whole_weights_are_copies(rng):
 def test_shared_vocabulary_takes_all_regions_of_a_document_out(rng):
     X, y, blocks = counts(rng, widths=(20, 20))
     options = {"vocabulary": "shared", "alpha": 0.5}
-    model = HybridBayes(**options).fit(X, y, blocks=blocks)
+    model = HybridBayes(**options).fit(X, y, columns=blocks)
     features = model.weight_features(sparse.csr_matrix(X), y, np.ones(len(y)))
     for d in range(10):
         rest = np.arange(len(y)) != d
@@ -112,7 +112,7 @@ def test_shared_vocabulary_takes_all_regions_of_a_document_out(rng):
 
 def test_two_classes_equal_the_logistic_form(rng):
     X, y, blocks = counts(rng, n_classes=2)
-    model = HybridBayes().fit(X, y, blocks=blocks)
+    model = HybridBayes().fit(X, y, columns=blocks)
     log_odds = np.zeros(len(y))
     for r, theta in enumerate(model.region_weight_):
         part = X[:, blocks == r]
@@ -180,14 +180,14 @@ def test_separable_documents_keep_weights_finite():
 
 def test_empty_region_says_nothing(rng):
     X, y, blocks = counts(rng)
-    model = HybridBayes().fit(X, y, blocks=blocks)
+    model = HybridBayes().fit(X, y, columns=blocks)
     empty = np.zeros((1, X.shape[1]))
     assert_allclose(
         model.predict_log_proba(empty)[0], log_normalize(model.class_bias_[None])[0]
     )
     only_first = X[:1].copy()
     only_first[:, blocks == 1] = 0
-    without = HybridBayes().fit(X, y, blocks=blocks)
+    without = HybridBayes().fit(X, y, columns=blocks)
     without.region_weight_ = model.region_weight_ * [1, 0]
     assert_allclose(
         model.predict_proba(only_first), without.predict_proba(only_first), rtol=1e-12
@@ -197,7 +197,7 @@ def test_empty_region_says_nothing(rng):
 def test_a_region_that_a_class_never_has_is_scored_on_the_rest(rng):
     X, y, blocks = counts(rng)
     X[np.ix_(y == 0, blocks == 1)] = 0
-    proba = HybridBayes().fit(X, y, blocks=blocks).predict_proba(X)
+    proba = HybridBayes().fit(X, y, columns=blocks).predict_proba(X)
     assert_allclose(proba.sum(axis=1), 1.0)
 
 
@@ -205,7 +205,7 @@ def test_a_region_that_a_class_never_has_is_scored_on_the_rest(rng):
 def test_a_class_without_a_region_gets_neutral_evidence(event_model, rng):
     X, y, blocks = counts(rng)
     X[np.ix_(y == 0, blocks == 1)] = 0
-    model = HybridBayes(event_model=event_model).fit(X, y, blocks=blocks)
+    model = HybridBayes(event_model=event_model).fit(X, y, columns=blocks)
     values = evidence(model.regions_, model._parts(X[y != 0]), normalize=True)[1]
     assert_allclose(values[:, 0], values[:, 1:].mean(axis=1), rtol=1e-12)
     for row, parts in zip(model.class_scores(X), model.score_parts(X), strict=True):
@@ -218,8 +218,8 @@ def test_documents_without_a_region_leave_its_statistics_alone(rng):
     empty = np.zeros_like(X)
     empty[:, blocks == 0] = X[:, blocks == 0]
     options = {"event_model": ["multinomial", "gaussian"]}
-    some = HybridBayes(**options).fit(X, y, blocks=blocks)
-    more = HybridBayes(**options).fit(np.r_[X, empty], np.r_[y, y], blocks=blocks)
+    some = HybridBayes(**options).fit(X, y, columns=blocks)
+    more = HybridBayes(**options).fit(np.r_[X, empty], np.r_[y, y], columns=blocks)
     assert_allclose(more.regions_[1].model.theta_, some.regions_[1].model.theta_)
     assert_allclose(more.regions_[1].model.var_, some.regions_[1].model.var_)
 
@@ -245,7 +245,7 @@ def test_a_class_with_one_document_can_still_be_found(rng):
 
 def test_a_class_never_seen_is_impossible_until_it_is_learned(rng):
     X, y, blocks = counts(rng)
-    model = HybridBayes().partial_fit(X, y, classes=[0, 1, 2, 3], blocks=blocks)
+    model = HybridBayes().partial_fit(X, y, classes=[0, 1, 2, 3], columns=blocks)
     assert (model.predict_proba(X)[:, 3] == 0).all()
     model.partial_fit(X[:4], np.full(4, 3)).fit_weights(X, y)
     assert (model.predict_proba(X)[:, 3] > 0).all()
@@ -261,7 +261,7 @@ def test_many_classes_work(rng):
 def test_contributions_add_up_to_the_scores(rng):
     X, y, blocks = counts(rng)
     for event_model in ("multinomial", "bernoulli", "gaussian"):
-        model = HybridBayes(event_model=event_model).fit(X, y, blocks=blocks)
+        model = HybridBayes(event_model=event_model).fit(X, y, columns=blocks)
         scores = model.class_scores(X)
         for row, parts in zip(scores, model.score_parts(X), strict=True):
             total = parts.terms.sum(axis=0) + sum(parts.constants.values())
@@ -270,7 +270,7 @@ def test_contributions_add_up_to_the_scores(rng):
 
 def test_alpha_is_chosen_by_leave_one_out_log_loss(rng):
     X, y, blocks = counts(rng)
-    model = HybridBayes(alpha=[0.01, 0.1, 1.0, 10.0]).fit(X, y, blocks=blocks)
+    model = HybridBayes(alpha=[0.01, 0.1, 1.0, 10.0]).fit(X, y, columns=blocks)
     assert model.log_loss_[model.alpha_] == min(model.log_loss_.values())
     left_out = model.leave_one_out(X, y)
     loss = -left_out[np.arange(len(y)), y].mean()
@@ -299,10 +299,10 @@ def test_plug_in_weights_see_signal_in_pure_noise(rng):
 def test_shards_merge_to_the_model_of_all(rng):
     X, y, blocks = counts(rng)
     options = {"event_model": ["multinomial", "bernoulli"]}
-    whole = HybridBayes(**options).fit(X, y, blocks=blocks)
+    whole = HybridBayes(**options).fit(X, y, columns=blocks)
     shards = [
         HybridBayes(**options).accumulate(
-            X[i::3], y[i::3], classes=[0, 1, 2], blocks=blocks
+            X[i::3], y[i::3], classes=[0, 1, 2], columns=blocks
         )
         for i in range(3)
     ]
@@ -319,15 +319,15 @@ def test_shards_merge_to_the_model_of_all(rng):
 
 def test_statistics_of_other_regions_are_not_merged(rng):
     X, y, blocks = counts(rng)
-    one = HybridBayes().accumulate(X, y, blocks=blocks)
-    other = HybridBayes(event_model="bernoulli").accumulate(X, y, blocks=blocks)
+    one = HybridBayes().accumulate(X, y, columns=blocks)
+    other = HybridBayes(event_model="bernoulli").accumulate(X, y, columns=blocks)
     with pytest.raises(DataError, match="different regions"):
         one.merge(other)
 
 
 def test_a_batch_that_cannot_be_learned_changes_nothing(rng):
     X, y, blocks = counts(rng)
-    model = HybridBayes().fit(X, y, blocks=blocks)
+    model = HybridBayes().fit(X, y, columns=blocks)
     before = model.predict_log_proba(X)
     bad = X[:3].copy()
     bad[1, -1] = -1
@@ -340,7 +340,7 @@ def test_a_batch_that_cannot_be_learned_changes_nothing(rng):
 
 def test_table_compares_words_of_regions_at_their_mean_lengths():
     X = np.array([[1, 1, 10, 10], [2, 0, 15, 5], [0, 2, 5, 15], [1, 1, 10, 10]])
-    model = HybridBayes().fit(X, [0, 0, 1, 1], blocks=[0, 0, 1, 1])
+    model = HybridBayes().fit(X, [0, 0, 1, 1], columns=[0, 0, 1, 1])
     model.region_weight_ = np.array([3.0, 6.0])
     # 3 over 2 words a subject, 6 over 20 words a body: 1.5 against 0.3.
     table = model.region_table(["subject", "body"])
@@ -355,7 +355,7 @@ def test_wide_matrices_are_not_made_dense(rng):
     X.data = np.ceil(X.data * 3)
     y = np.arange(2000) % 2
     tracemalloc.start()
-    HybridBayes().fit(X, y, blocks=np.arange(20000) % 2).leave_one_out(X, y)
+    HybridBayes().fit(X, y, columns=np.arange(20000) % 2).leave_one_out(X, y)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 40e6  # dense: 320 MB
@@ -363,7 +363,7 @@ def test_wide_matrices_are_not_made_dense(rng):
 
 def test_forgetting_restores_the_generative_part(rng):
     X, y, blocks = counts(rng)
-    model = HybridBayes().fit(X[:40], y[:40], blocks=blocks)
+    model = HybridBayes().fit(X[:40], y[:40], columns=blocks)
     before = model.predict_log_proba(X)
     model.partial_fit(X[40:], y[40:])
     assert not np.array_equal(model.predict_log_proba(X), before)
@@ -382,18 +382,18 @@ def test_forgetting_restores_the_generative_part(rng):
 )
 def test_bad_parameters_say_what_is_wanted(parameters, message):
     with pytest.raises(ValueError, match=message):
-        HybridBayes(**parameters).fit([[1, 0], [0, 1]], [0, 1], blocks=[0, 1])
+        HybridBayes(**parameters).fit([[1, 0], [0, 1]], [0, 1], columns=[0, 1])
 
 
 def test_blocks_say_the_region_of_every_column():
     with pytest.raises(DataError, match="must give a region for each of the 2 columns"):
-        HybridBayes().fit([[1, 0], [0, 1]], [0, 1], blocks=[0])
+        HybridBayes().fit([[1, 0], [0, 1]], [0, 1], columns=[0])
 
 
 def test_shared_vocabulary_wants_equal_columns():
     model = HybridBayes(vocabulary="shared")
     with pytest.raises(DataError, match="widths"):
-        model.fit(np.eye(3), [0, 1, 1], blocks=[0, 0, 1])
+        model.fit(np.eye(3), [0, 1, 1], columns=[0, 0, 1])
 
 
 def test_learned_models_want_the_columns_they_know(rng):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from earmark.pipeline.matrix_engine import class_scores
 from numpy.testing import assert_allclose
 from sklearn.linear_model import RidgeClassifier
 
@@ -10,7 +11,6 @@ from earmark.decision.decision import log_probabilities
 from earmark.documents import docstring_corpus
 from earmark.features import TfidfWeighting
 from earmark.models import NBSVM, RocchioClassifier, SoftmaxRegression
-from earmark.pipeline.matrix_engine import class_scores
 
 LINEAR = ("softmax", "nbsvm", "svm", "rocchio")
 

@@ -10,9 +10,9 @@ from sklearn.naive_bayes import GaussianNB
 from earmark import TextClassifier
 from earmark.decision import AnyOfClassifier
 from earmark.evaluation import multi_label_scores
-from earmark.evaluation.labels import is_multi_label, label_sets
 from earmark.exceptions import DataError, EarmarkWarning
-from earmark.pipeline.inputs import as_target
+from earmark.inputs.labels import is_multi_label, label_sets
+from earmark.inputs.training import as_target
 
 TEXTS = ["good film", "good day", "bad film", "bad day"] * 3
 LABELS = ["pos", "pos", "neg", "neg"] * 3

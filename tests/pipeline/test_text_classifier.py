@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from earmark.pipeline.matrix_engine import class_scores
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -27,7 +28,6 @@ from earmark.models import (
 )
 from earmark.models.base.declaration import MODELS
 from earmark.pipeline.files import class_table
-from earmark.pipeline.matrix_engine import class_scores
 
 WORDS = {
     "sport": [

@@ -101,7 +101,7 @@ def test_twenty_newsgroups_by_date_with_two_regions():
             parts.setdefault(split, []).append(count(texts))
     blocks = np.repeat([0, 1], [part.shape[1] for part in parts["train"]])
     X, new = (sparse.hstack(parts[s], format="csr") for s in ("train", "test"))
-    model = HybridBayes().fit(X, labels["train"], blocks=blocks)
+    model = HybridBayes().fit(X, labels["train"], columns=blocks)
     proba = model.predict_proba(new)
     answers = model.classes_[proba.argmax(axis=1)]
     curve = accuracy_coverage(labels["test"], answers, proba.max(axis=1))

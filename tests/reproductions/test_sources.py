@@ -233,7 +233,7 @@ def test_hybrid_log_odds_are_weighted_sums_of_regions(normalize, rng):
     X, y = counts(rng, n=40, width=12, n_classes=2)
     blocks = np.repeat([0, 1], 6)
     model = HybridBayes(alpha=1.0, normalize=normalize, fit_features="plug_in")
-    model.fit(X, y, blocks=blocks)
+    model.fit(X, y, columns=blocks)
     log_odds = np.full(40, model.class_bias_[1] - model.class_bias_[0])
     for r, theta in enumerate(model.region_weight_):
         part = X[:, blocks == r]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earmark.exceptions import DataError
-from earmark.text.class_names import ClassNames, label_words, require_named
+from earmark.inputs.class_names import ClassNames, label_words, require_named
 
 
 def knows(*words):

@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 from earmark.exceptions import DataError
+from earmark.inputs.texts import as_list, as_texts
 from earmark.kernels.text import ArrowText
-from earmark.text.containers import as_list, as_texts
 
 TEXTS = ["naïve", "", "b c", "東京"]
 

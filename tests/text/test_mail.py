@@ -2,8 +2,8 @@
 
 import pytest
 
-from earmark.text.preparation import TextPreparation
-from earmark.text.regions import split_mail
+from earmark.features.preparation import TextPreparation
+from earmark.inputs.regions import split_mail
 
 
 @pytest.mark.parametrize(

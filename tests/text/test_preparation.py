@@ -4,14 +4,14 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from earmark.text import preparation
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from earmark.features import WordCounter
 from earmark.features.analysis import Analysis
+from earmark.features.preparation import TextPreparation
 from earmark.kernels.backend import native
-from earmark.text import preparation
-from earmark.text.preparation import TextPreparation
 
 TEXTS = ["The number of runners: 12", "Running late, mail bob@x.org by 10:30", "was it"]
 

@@ -3,13 +3,13 @@
 import pytest
 from sklearn.feature_extraction import text as sklearn_text
 
-from earmark.text.regions import split_reply, split_title
-from earmark.text.tokens import (
+from earmark.features.tokens import (
     make_preprocessor,
     stop_word_set,
     unspaced_share,
     words_of_least_length,
 )
+from earmark.inputs.regions import split_reply, split_title
 
 
 @pytest.mark.parametrize("text", ["", "plain", "Café №5 ﬁ ½", "e\u0301", "Σ\ud800"])

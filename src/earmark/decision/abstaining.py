@@ -29,7 +29,7 @@ from earmark.decision.decision import (
     read_scores,
     with_abstain_label,
 )
-from earmark.decision.evidence import Evidence, Judge, Training, split_rows
+from earmark.decision.evidence import Evidence, Judge
 from earmark.decision.guarantee import (
     Coverages,
     Threshold,
@@ -37,14 +37,15 @@ from earmark.decision.guarantee import (
     several_words,
     words_per_label,
 )
-from earmark.evaluation.labels import (
+from earmark.decision.left_out import LeftOut, calibration_evidence, split_rows
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.folds import take
+from earmark.inputs.labels import (
     as_labels,
     is_multi_label,
     label_column,
     right_answers,
 )
-from earmark.exceptions import DataError, NotSupportedError
-from earmark.folds import take
 from earmark.parameters import Limits, check_declared, offers, seed_of, with_parameters
 from earmark.typing import (
     ArrayLike,
@@ -340,7 +341,9 @@ class AbstainingClassifier(Promising, WrappingClassifier):
             self._learn_confidence(X, y)
             unseen, known = calibration
             model, judge = self.estimator_, self._judge()
-            self.evidence_ = judge.calibration(model, X, unseen, listed(known))
+            self.evidence_ = calibration_evidence(
+                judge, model, X, unseen, listed(known)
+            )
         elif self.method == "split":
             rng = np.random.default_rng(seed_of(self.random_state))
             train, rows = split_rows(X, y, self.calibration_size, rng)
@@ -453,7 +456,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
 
     def _training(
         self, X: DocumentsLike, y: LabelsLike, rows: IntVector | None, exact: bool
-    ) -> Training:
+    ) -> LeftOut:
         """Documents that the estimator was fitted on; ``rows`` of what fit got."""
         labels, weight = listed(y), self._fit_params.of(rows).get("sample_weight")
 
@@ -468,7 +471,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
             return np.asarray(left, dtype=np.float64)
 
         seed, judged = seed_of(self.random_state), left_out if exact else None
-        return Training(X, labels, fitted, judged, False, self.cv, seed, weight)
+        return LeftOut(X, labels, fitted, judged, False, self.cv, seed, weight)
 
     def _estimate(self, X: DocumentsLike, y: LabelsLike) -> None:
         """Estimated thresholds: every document is fitted on, and scored without."""

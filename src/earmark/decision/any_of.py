@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sized
+from copy import copy
 from dataclasses import field
 from functools import update_wrapper
 from inspect import signature
@@ -31,8 +32,11 @@ from earmark.decision.decision import (
     label_tuples,
     read_scores,
 )
-from earmark.evaluation.duplicates import DuplicateGroups, group_copies
-from earmark.evaluation.labels import (
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.features.scoring import ScoreParts
+from earmark.folds import check_equal_length, n_rows, stratified_folds, take
+from earmark.inputs.duplicates import DuplicateGroups, group_copies
+from earmark.inputs.labels import (
     as_labels,
     class_list,
     indicator_matrix,
@@ -41,9 +45,8 @@ from earmark.evaluation.labels import (
     label_matrix,
     label_sets,
 )
-from earmark.exceptions import DataError, NotSupportedError
-from earmark.folds import check_equal_length, n_rows, stratified_folds, take
-from earmark.models.base.classifier import two_classes
+from earmark.inputs.weights import ClassWeight, require_known_labels
+from earmark.models.base.classifier import score_parts, two_classes
 from earmark.models.shared.fit_progress import fit_progress
 from earmark.parameters import (
     Jobs,
@@ -60,11 +63,13 @@ from earmark.parameters import (
 from earmark.typing import (
     ArrayLike,
     BoolVector,
+    ClassWeightLike,
     DocumentsLike,
     Estimator,
     FloatMatrix,
     FloatVector,
     IntVector,
+    Label,
     Labels,
     LabelsLike,
     RandomStateLike,
@@ -134,6 +139,16 @@ class FitParams:
             name: take(value, rows) if self._is_by_row(value) else value
             for name, value in self._params.items()
         }
+
+    def weighted(
+        self, model: Estimator, factors: ClassWeight, y: IntVector
+    ) -> FitParams:
+        """The same, with the classes' factors on the documents."""
+        require_weighable(model)
+        weighted = copy(self)
+        weight = factors.of_documents(y, self._params.get("sample_weight"))
+        weighted._params = {**self._params, "sample_weight": weight}
+        return weighted
 
     def _is_by_row(self, value: object) -> bool:
         sized = bool(shape_of(value)) or isinstance(value, Sized)
@@ -263,6 +278,9 @@ class AnyOfClassifier(WrappingClassifier):
         it, else cross-validation. "none" keeps the natural threshold, P >= 1/2.
     cv : int or iterable of (train, test), default=5
         Folds of the cross-validation.
+    class_weight : None, "balanced" or dict, default=None
+        Factor on the documents that have a label, in the problem of that label.
+        "balanced": those that have it count as much as those that do not.
     random_state : int, RandomState, Generator or None, default=0
         Shuffles the folds.
     n_jobs : int or None, default=None
@@ -297,6 +315,7 @@ class AnyOfClassifier(WrappingClassifier):
     metric: Literal["f1", "precision"] = "f1"
     precision_floor: PositiveShare = 0.9
     scores: Literal["auto", "leave_one_out", "cross_validated", "none"] = "auto"
+    class_weight: ClassWeightLike = None
     n_jobs: Jobs = None
     verbose: Verbosity = 0
 
@@ -318,9 +337,11 @@ class AnyOfClassifier(WrappingClassifier):
         truth = self._read_labels(checked_labels(self, X, y, sample_weight))
         self.estimators_: list[Any] = []
         self.cuts_ = np.zeros(len(self.classes_))
+        require_known_labels(self.class_weight, self.classes_.tolist())
         data = _Data(X, group_copies(X), params, seed_of(self.random_state))
         fits = Parallel(self.n_jobs, prefer="threads", return_as="generator")(
-            delayed(self._fitted_label)(positive, data) for positive in truth.T
+            delayed(self._fitted_label)(label, positive, data)
+            for label, positive in zip(self.classes_.tolist(), truth.T, strict=True)
         )
         with fit_progress(
             self, len(self.classes_), "label", verbose=self.verbose
@@ -375,6 +396,27 @@ class AnyOfClassifier(WrappingClassifier):
             scores - self.cuts_, special.expit(scores), self.classes_
         )
 
+    def score_parts(self, X: Any) -> list[ScoreParts]:
+        """Each label's score over its threshold, taken apart."""
+        check_is_fitted(self)
+        each = [self._label_parts(c, X) for c in range(len(self.classes_))]
+        parts = []
+        for one in zip(*each, strict=True):
+            bias = [sum(v[1] - v[0] for v in p.constants.values()) for p in one]
+            constants = {"bias": np.array(bias), "threshold": -self.cuts_}
+            terms = np.stack([p.terms[:, 1] - p.terms[:, 0] for p in one], axis=1)
+            parts.append(ScoreParts(one[0].columns, terms, constants))
+        return parts
+
+    def _label_parts(self, c: int, X: Any) -> list[ScoreParts]:
+        model = self.estimators_[c]
+        if model is None:
+            raise NotSupportedError(
+                f"label {self.classes_[c]!r} is on every training document, so no "
+                "word speaks for or against it."
+            )
+        return score_parts(model, X)
+
     def _read_labels(self, y: ArrayLike) -> BoolVector:
         """Set classes_ and input_; the labels as a 0/1 matrix."""
         if not is_multi_label(y):
@@ -402,12 +444,19 @@ class AnyOfClassifier(WrappingClassifier):
         return truth
 
     def _fitted_label(
-        self, positive: BoolVector, data: _Data
+        self, label: Label, positive: BoolVector, data: _Data
     ) -> tuple[Estimator | None, float]:
         """The model of one label and its threshold; None if every document has it."""
         if positive.all():
             return None, 0.0
         target = positive.astype(np.int64)
+        if self.class_weight is not None:
+            factors = self.class_weight
+            if not isinstance(factors, str):
+                factors = {1: factors.get(label, 1.0)}
+            own = ClassWeight(factors)
+            params = data.params.weighted(self.estimator, own, target)
+            data = data._replace(params=params)
         fitted = clone(self.estimator).fit(data.X, target, **data.params.of())
         scores = self._unseen_scores(target, fitted, data)
         if scores is None:

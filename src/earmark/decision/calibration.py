@@ -22,9 +22,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.decision.decision import Scores
-from earmark.evaluation.duplicates import texts_of
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length, stratified_folds
+from earmark.inputs.duplicates import texts_of
 from earmark.kernels.rows import log_normalize
 from earmark.kernels.softmax import fitted_temperature
 from earmark.typing import (

@@ -14,12 +14,12 @@ import numpy as np
 from scipy import special
 
 from earmark.decision.guarantee import Threshold
-from earmark.evaluation.labels import as_labels, label_array, object_array
-from earmark.evaluation.report.text import html_block
 from earmark.exceptions import DataError, NotSupportedError
+from earmark.features.scoring import class_columns
+from earmark.inputs.labels import as_labels, label_array, object_array
 from earmark.kernels.rows import log_normalize, logsumexp_rows
-from earmark.models.base.classifier import class_columns
 from earmark.parameters import offers
+from earmark.tables import html_block
 from earmark.typing import (
     ArrayLike,
     BoolVector,

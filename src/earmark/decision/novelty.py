@@ -12,11 +12,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from earmark.evaluation.duplicates import group_near_duplicates
-from earmark.evaluation.labels import as_labels
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.folds import check_equal_length, group_folds, group_split
+from earmark.inputs.duplicates import group_near_duplicates
+from earmark.inputs.labels import as_labels
 from earmark.kernels.postings import Postings, build_postings, top_similar
 from earmark.kernels.rows import (
     ridge_dual,

@@ -24,14 +24,15 @@ from earmark.documents.parts import CodedLabels, Part
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.features.analysis import packed_by_class
+from earmark.features.columns import Columns, ColumnTable
 from earmark.folds import take
+from earmark.inputs.regions import RegionTexts, as_region_texts
 from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.kernels.text import Documents
+from earmark.models.base.parted import GatheredRows, PartRows
 from earmark.parameters import parse_size
-from earmark.pipeline.count_engine import text_statistics
-from earmark.pipeline.inputs import RegionTexts, as_region_texts
-from earmark.statistics import ClassStatistics
 from earmark.statistics.term_counts import TermCounts
+from earmark.statistics.term_sums import text_statistics
 from earmark.typing import Estimator, FloatVector, IntVector, Labels, SparseMatrix
 
 
@@ -337,41 +338,10 @@ def _least_cut(histogram: IntVector, counts: PartCounts, memory: int) -> int:
 
 
 @dataclass(eq=False)
-class PartRows:
-    """The matrix of a part: labelled rows with their class, and rows without one."""
-
-    number: int  # The part
-    X: SparseMatrix  # Documents with a label, (n_labelled, n_features)
-    y: IntVector  # Position of their labels among the classes
-    pool: SparseMatrix
-    """Documents without one, if they were asked for, (n_unlabelled, n_features)."""
-    rows: IntVector  # Row in the part of each labelled document
-
-    @property
-    def n_documents(self) -> int:
-        """Rows of both."""
-        return int(self.X.shape[0] + self.pool.shape[0])
-
-
-@dataclass(eq=False)
-class GatheredRows:
-    """Some rows of several parts, one below the other, and numbers beside them."""
-
-    X: SparseMatrix
-    y: IntVector
-
-    def merge(self, other: GatheredRows) -> Self:
-        """Put the rows of later parts below."""
-        self.X = sparse.vstack([self.X, other.X], format="csr")
-        self.y = np.concatenate([self.y, other.y])
-        return self
-
-
-@dataclass(eq=False)
 class MatrixTask:
-    """Part -> ``PartRows`` with features that are already fitted."""
+    """Part -> ``PartRows`` with columns that are already fitted."""
 
-    features: Any
+    columns: Columns
     regions: Regions
     classes: Labels
     with_pool: bool = False
@@ -386,10 +356,10 @@ class MatrixTask:
             n_rows += len(labels)
             if len(mine):
                 place = np.searchsorted(self.classes, labels.names)
-                blocks.append(self.features.transform(take(texts, mine)))
+                blocks.append(self.columns.rows(take(texts, mine)).matrix)
                 y.append(place[labels.codes[mine]])
             if self.with_pool and len(rest):
-                pools.append(self.features.transform(take(texts, rest)))
+                pools.append(self.columns.rows(take(texts, rest)).matrix)
         return PartRows(
             part.number,
             self._stacked(blocks),
@@ -400,19 +370,8 @@ class MatrixTask:
 
     def _stacked(self, blocks: list[SparseMatrix]) -> SparseMatrix:
         if not blocks:
-            return sparse.csr_matrix((0, sum(self.features.widths_)))
+            return sparse.csr_matrix((0, self.columns.width))
         return blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")
-
-
-def class_counts(n_classes: int, rows: PartRows) -> ClassStatistics:
-    """Tokens and documents of each term in each class of a part; exact."""
-    statistics = ClassStatistics(np.arange(n_classes), rows.X.shape[1])
-    return statistics.add(rows.X, rows.y) if len(rows.y) else statistics
-
-
-def weights_of(factor: FloatVector | None, y: IntVector) -> FloatVector | None:
-    """Weights of some rows by the factor on each class, or None."""
-    return None if factor is None else factor[y]
 
 
 def _joined(numbers: list[IntVector]) -> IntVector:
@@ -426,8 +385,8 @@ def _picked(chosen: dict[int, IntVector], rows: PartRows) -> GatheredRows:
 
 
 @dataclass(frozen=True)
-class PartedRows:
-    """Rows kept where they were made, and what is known of all of them."""
+class RowsOfParts:
+    """The rows of all parts: what ``models.base.parted.PartedRows`` asks for."""
 
     executor: Executor
     items: Sequence[Item]  # What the executor kept: a ``PartRows`` for every part
@@ -436,7 +395,7 @@ class PartedRows:
     sizes: dict[int, int]  # Part number -> labelled rows, in the order of the items
     n_features: int
     class_weight: FloatVector | None  # Factor on the documents of each class
-    blocks: IntVector  # Region number of each column
+    columns: ColumnTable  # What each column is
 
     def sum(self, stage: str, task: Callable[..., Result], *args: object) -> Result:
         """The merged results of ``task(*args, rows)`` over all parts."""
@@ -445,6 +404,16 @@ class PartedRows:
     def gather(self, stage: str, task: Callable[..., Result], *args: object) -> Result:
         """The results of ``task(*args, rows)`` for each part."""
         return self.executor.gather(stage, partial(task, *args), self.items)
+
+    def kept(self, stage: str, task: Callable[..., Result], *args: object) -> Self:
+        """What ``task(*args, rows)`` makes of each part, in place of its rows."""
+        items = self.executor.keep(stage, partial(task, *args), self.items)
+        return replace(self, items=items)
+
+    def together(self, stage: str, task: Callable[..., Result], *args: object) -> Self:
+        """What ``task(*args, rows)`` makes of all parts, merged into one."""
+        block = self.executor.keep_merged(stage, partial(task, *args), self.items)
+        return replace(self, items=[block])
 
     def picked(self, rows: IntVector) -> GatheredRows:
         """Rows by their number among all labelled rows, ascending; here."""

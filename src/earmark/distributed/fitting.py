@@ -13,46 +13,35 @@ from sklearn.base import clone
 from earmark.distributed.counting import as_bytes, labelled_batches
 from earmark.distributed.executor import DaskExecutor, Dataset, Executor, Regions
 from earmark.distributed.local import LocalExecutor, Progress, Store
-from earmark.distributed.predicting import PredictReport, SentModel, predict_parts
-from earmark.distributed.sampling import Sample
-from earmark.distributed.trainers import (
+from earmark.distributed.passes import (
     Job,
     NothingToLearnError,
+    fit_plan,
     names_in_parts,
-    train,
-    trainer_of,
+    require_in_parts,
 )
+from earmark.distributed.predicting import PredictReport, SentModel, predict_parts
+from earmark.distributed.sampling import Sample
 from earmark.documents.columns import UsualColumn
 from earmark.documents.parts import Part, list_parts
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
-from earmark.models.base.declaration import MODELS
+from earmark.features.columns import BY_CHARACTERS, fitting_features
+from earmark.inputs.regions import RegionTexts, trained_columns
+from earmark.inputs.training import Inputs
+from earmark.models.base.declaration import model_of
 from earmark.parameters import offers, seed_of
 from earmark.pipeline import TextClassifier
-from earmark.pipeline.choice import (
-    BuildOptions,
-    Data,
+from earmark.pipeline.choose import (
     Trials,
     best_trial,
     candidates,
-    model_name,
+    fallback,
     unused_pool,
 )
-from earmark.pipeline.count_engine import CountEngine
 from earmark.pipeline.files import load_with_info
-from earmark.pipeline.inputs import (
-    BY_CHARACTERS,
-    RegionTexts,
-    as_region_texts,
-    as_target,
-    fitting_features,
-    trained_columns,
-)
-from earmark.pipeline.text_classifier import adopt_engine, new_engine
+from earmark.pipeline.text_model import Plan, Planner
 from earmark.typing import Estimator, FilePath
 
-# Models that must see their documents together learn from a sample.
-_FROM_A_SAMPLE = ("auto", "semi-supervised")
 # Weights are fitted in parts by many passes over stored rows; measured on 550,000
 # documents, against one fit in memory.
 _TIMES_SLOWER = 10
@@ -270,7 +259,7 @@ def _text_columns(
     if stored is not None:
         columns = [name.strip() for name in stored.split(",")]
         return columns if len(columns) > 1 else columns[0]
-    return trained_columns(classifier)
+    return trained_columns(classifier.regions, classifier.region_names_)
 
 
 def _executor_of(client: Executor | Estimator) -> Executor:
@@ -300,10 +289,18 @@ def _features_of(parts: Sequence[Part], regions: Regions) -> Any:
 def _fitted(classifier: TextClassifier, job: Job, features: Any) -> TextClassifier:
     if _learns_from_a_sample(classifier):
         return _fitted_to_sample(classifier, job, features)
-    engine = new_engine(classifier, features)
+    plan = _planner(classifier, features).plan(classifier.model)
     _note_features(classifier, job, features)
-    return _trained(
-        classifier, engine, job, model_name(classifier.model), "chosen by you"
+    return _trained(classifier, plan, job, "chosen by you")
+
+
+def _planner(classifier: TextClassifier, features: Any = None) -> Planner:
+    return Planner(
+        classifier.features if features is None else features,
+        class_weight=classifier.class_weight,
+        seed=seed_of(classifier.random_state),
+        n_jobs=classifier.n_jobs,
+        verbose=classifier.verbose,
     )
 
 
@@ -313,24 +310,23 @@ def _note_features(classifier: TextClassifier, job: Job, features: Any) -> None:
 
 
 def _trained(
-    classifier: TextClassifier, engine: Any, job: Job, name: str, *why: str
+    classifier: TextClassifier, plan: Plan, job: Job, *why: str
 ) -> TextClassifier:
-    """The classifier with an engine that learned from all documents of all parts."""
-    train(engine, job)
+    """The classifier with a model that learned from all documents of all parts."""
+    fitted = fit_plan(plan, job)
     assert job.counts is not None
     n_pool = job.counts.n_unlabelled
-    if isinstance(engine.estimator, SemiSupervisedNaiveBayes):
+    if plan.columns_from_pool:
         used = [f"{n_pool:,} unlabelled documents were learned by EM (naive Bayes)"]
     else:
         used = unused_pool(n_pool)
-    adopt_engine(classifier, engine, name, [*why, *used, *job.notes])
+    classifier.adopt(plan, fitted, [*why, *used, *job.notes])
     return classifier
 
 
 def _learns_from_a_sample(classifier: TextClassifier) -> bool:
-    if isinstance(classifier.model, str):
-        return classifier.model in _FROM_A_SAMPLE
-    return isinstance(classifier.model, SemiSupervisedClassifier)
+    """Whether the model must see its documents together."""
+    return classifier.model == "auto" or model_of(classifier.model).fed == "rows"
 
 
 def _fitted_to_sample(
@@ -363,35 +359,35 @@ def _fitted_to_many_labels(
     n_labels = f"{sample.labelled.n_seen:,} labelled documents"
     if classifier.model != "auto" or classifier.max_error is not None:
         asked = (
-            "max_error" if classifier.model == "auto" else model_name(classifier.model)
+            "max_error"
+            if classifier.model == "auto"
+            else model_of(classifier.model).name
         )
         raise NotSupportedError(
             f"{asked}: {n_labels} take more memory than there is; give more "
             f"memory, or name a model that is fitted in parts: {names_in_parts()}."
         )
     documents = sample.labelled.in_order()
-    texts = as_region_texts(documents.documents(sample.regions), classifier.regions)
-    target = as_target(documents.labels, len(documents), multi_label=False)
-    options = BuildOptions(
-        class_weight=classifier.class_weight,
-        random_state=seed_of(classifier.random_state),
-        n_jobs=classifier.n_jobs,
-    )
-    data = Data(features, options, texts, target, {}, budget=classifier.budget)
-    names = candidates(len(texts), target.labels)
+    inputs = Inputs(classifier.regions, multi_label=False)
+    texts = inputs.texts(documents.documents(sample.regions))
+    target = inputs.target(documents.labels, len(documents))
+    data = inputs.training(texts, target)
+    models = candidates(len(texts), target.labels)
+    planner = _planner(classifier, features)
     trials = Trials(
         data,
-        [name for name in names if MODELS[name].in_parts],
+        planner,
+        classifier.budget,
+        [model for model in models if model.in_parts],
         n_documents=_TIMES_SLOWER * sample.labelled.n_seen,
     )
-    left_out = ", ".join(name for name in names if not MODELS[name].in_parts)
+    left_out = ", ".join(model.name for model in models if not model.in_parts)
     _note_features(classifier, job, features)
-    name = best_trial(trials.trials).name if trials.trials else "complement"
+    best = best_trial(trials.trials).model if trials.trials else fallback()
     return _trained(
         classifier,
-        data.build(name),
+        planner.plan(best.name),
         job,
-        name,
         f"{'; '.join(trials.words)}; tried on {len(documents):,} of the {n_labels}, "
         "drawn by lot",
         f"not tried, because they are not fitted in parts: {left_out}",
@@ -416,6 +412,4 @@ def _refuse(estimator: Estimator) -> None:
             "max_error is not estimated in parts; fit without it, and "
             "call measure_confidence with a sample of the training documents."
         )
-    engine = new_engine(estimator)
-    if not isinstance(engine, CountEngine):
-        trainer_of(engine)
+    require_in_parts(_planner(estimator).plan(estimator.model))

@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from earmark import __version__
-from earmark.distributed.counting import (
-    CountTask,
-    GatheredRows,
-    PartCounts,
-    PartRows,
-    merge_bounded,
-)
+from earmark.distributed.counting import CountTask, PartCounts, merge_bounded
 from earmark.distributed.executor import (
     Executor,
     Item,
@@ -34,6 +28,7 @@ from earmark.distributed.executor import (
 from earmark.distributed.sampling import DrawnDocuments, Sample
 from earmark.documents.parts import Part
 from earmark.exceptions import DataError, ModelFormatError
+from earmark.models.base.parted import GatheredRows, PartRows
 from earmark.persistence import load_model, save_model
 from earmark.pipeline.files import class_table
 from earmark.statistics.term_counts import TermCounts

@@ -19,8 +19,8 @@ from earmark.distributed.executor import Dataset, Executor
 from earmark.documents.columns import listed
 from earmark.documents.parts import Part, list_parts
 from earmark.evaluation import Report
-from earmark.evaluation.labels import label_array
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
+from earmark.inputs.labels import label_array
 from earmark.persistence import read_manifest
 from earmark.pipeline import load
 from earmark.pipeline.text_classifier import report_of

@@ -19,8 +19,8 @@ from earmark.distributed.executor import Regions
 from earmark.documents.parts import CodedLabels, Part
 from earmark.exceptions import DataError
 from earmark.folds import take
+from earmark.inputs.regions import ONE_REGION, RegionTexts
 from earmark.kernels.term_merge import PackedTerms, pack_terms, unpack_terms
-from earmark.pipeline.inputs import SINGLE, RegionTexts
 from earmark.typing import BoolVector, IntVector
 
 # What learning from a document costs in memory: its vectors in every view, and its
@@ -69,7 +69,7 @@ class DrawnDocuments:
     def documents(self, regions: Sequence[str]) -> list[str] | dict[str, list[str]]:
         """The texts as ``TextClassifier.fit`` takes them: a list, or one per region."""
         columns = {name: unpack_terms(self._packed(name)) for name in regions}
-        return columns[SINGLE] if list(columns) == [SINGLE] else columns
+        return columns[ONE_REGION] if list(columns) == [ONE_REGION] else columns
 
     def joined(self, other: DrawnDocuments, room: int) -> DrawnDocuments:
         """These and others, by the smallest lots that cost no more than ``room``."""

@@ -24,16 +24,16 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from earmark.evaluation.labels import (
+from earmark.evaluation.result import Result, fresh
+from earmark.exceptions import DataError
+from earmark.folds import check_equal_length, n_rows, nested_order, take
+from earmark.inputs.labels import (
     all_known,
     as_labels,
     as_probabilities,
     class_list,
     index_of,
 )
-from earmark.evaluation.result import Result, fresh
-from earmark.exceptions import DataError
-from earmark.folds import check_equal_length, n_rows, nested_order, take
 from earmark.parameters import offers
 from earmark.typing import (
     ArrayLike,

@@ -15,17 +15,6 @@ from joblib import delayed
 
 from earmark.evaluation.confusion import ConfusionMatrix, multi_label_scores
 from earmark.evaluation.coverage import accuracy_coverage, reliability
-from earmark.evaluation.duplicates import copied_texts
-from earmark.evaluation.labels import (
-    all_known,
-    as_labels,
-    class_list,
-    index_of,
-    label_array,
-    label_column,
-    right_answers,
-)
-from earmark.evaluation.report.text import html_block, text_table
 from earmark.evaluation.result import Progress, Result, all_fits, fitted_with, fresh
 from earmark.evaluation.significance import (
     bootstrap_splits,
@@ -37,7 +26,18 @@ from earmark.evaluation.significance import (
 )
 from earmark.exceptions import DataError
 from earmark.folds import stratified_split, take
+from earmark.inputs.duplicates import copied_texts
+from earmark.inputs.labels import (
+    all_known,
+    as_labels,
+    class_list,
+    index_of,
+    label_array,
+    label_column,
+    right_answers,
+)
 from earmark.parameters import offers
+from earmark.tables import html_block, text_table
 from earmark.typing import (
     ArrayLike,
     BoolVector,

@@ -9,15 +9,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.evaluation.labels import (
+from earmark.evaluation.result import Result
+from earmark.exceptions import DataError
+from earmark.inputs.labels import (
     all_known,
     as_labels,
     class_list,
     index_of,
     label_sets,
 )
-from earmark.evaluation.result import Result
-from earmark.exceptions import DataError
 from earmark.typing import ArrayLike, FloatVector, IntVector, JsonObject, Label
 
 

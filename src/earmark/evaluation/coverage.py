@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earmark.evaluation.labels import (
+from earmark.evaluation.result import Result
+from earmark.exceptions import DataError
+from earmark.inputs.labels import (
     all_known,
     as_labels,
     as_probabilities,
@@ -20,8 +22,6 @@ from earmark.evaluation.labels import (
     label_sets,
     right_answers,
 )
-from earmark.evaluation.result import Result
-from earmark.exceptions import DataError
 from earmark.typing import (
     ArrayLike,
     BoolVector,

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earmark.evaluation.duplicates import (
+from earmark.evaluation.result import Result
+from earmark.folds import check_equal_length
+from earmark.inputs.duplicates import (
     DuplicateGroups,
     duplicates_across,
     group_near_duplicates,
 )
-from earmark.evaluation.labels import (
+from earmark.inputs.labels import (
     as_labels,
     class_list,
     is_multi_label,
     label_column,
 )
-from earmark.evaluation.result import Result
-from earmark.folds import check_equal_length
 from earmark.typing import ArrayLike, JsonObject, Label
 
 _TINY = 10

@@ -33,10 +33,10 @@ import scipy
 from scipy.special import expit, log_expit, logit, ndtr, softmax
 from sklearn.base import clone
 
-from earmark.evaluation.labels import all_known, as_labels, index_of
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.folds import stratified_folds, take
+from earmark.inputs.labels import all_known, as_labels, index_of
 from earmark.parameters import offers
 from earmark.typing import (
     BoolVector,

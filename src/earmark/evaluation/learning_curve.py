@@ -10,20 +10,20 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 
-from earmark.evaluation.duplicates import copied_texts
-from earmark.evaluation.labels import (
+from earmark.evaluation.result import Progress, Result, all_fits, fitted_with, fresh
+from earmark.evaluation.significance import percentile_interval
+from earmark.exceptions import DataError
+from earmark.folds import nested_order, stratified_split, take
+from earmark.inputs.duplicates import copied_texts
+from earmark.inputs.labels import (
     all_known,
     as_labels,
     class_list,
     index_of,
     right_answers,
 )
-from earmark.evaluation.report.text import text_table
-from earmark.evaluation.result import Progress, Result, all_fits, fitted_with, fresh
-from earmark.evaluation.significance import percentile_interval
-from earmark.exceptions import DataError
-from earmark.folds import nested_order, stratified_split, take
-from earmark.text.containers import as_texts
+from earmark.inputs.texts import as_texts
+from earmark.tables import text_table
 from earmark.typing import (
     ArrayLike,
     BoolVector,

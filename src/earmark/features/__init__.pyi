@@ -1,4 +1,4 @@
-from earmark.text.preparation import TextPreparation as TextPreparation
+from earmark.features.preparation import TextPreparation as TextPreparation
 
 from .selection import TermSelector as TermSelector
 from .weighting import TfidfWeighting as TfidfWeighting

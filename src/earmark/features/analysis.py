@@ -19,6 +19,17 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 
 from earmark.exceptions import DataError, EarmarkWarning
+from earmark.features.preparation import TextPreparation
+from earmark.features.tokens import (
+    WORD_PATTERN,
+    make_analyzer,
+    make_preprocessor,
+    make_tokenizer,
+    stop_word_set,
+    unspaced_share,
+    words_of_least_length,
+)
+from earmark.inputs.texts import as_list, as_texts
 from earmark.kernels.backend import native
 from earmark.kernels.term_merge import PackedTerms
 from earmark.kernels.text import (
@@ -32,17 +43,6 @@ from earmark.kernels.text import (
     TokenLists,
 )
 from earmark.parameters import Jobs, check_declared, require_one_of, with_parameters
-from earmark.text.containers import as_list, as_texts
-from earmark.text.preparation import TextPreparation
-from earmark.text.tokens import (
-    WORD_PATTERN,
-    make_analyzer,
-    make_preprocessor,
-    make_tokenizer,
-    stop_word_set,
-    unspaced_share,
-    words_of_least_length,
-)
 from earmark.typing import (
     DocumentsLike,
     FloatMatrix,

@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_array
 
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.features.analysis import Analysis, AnalysisMixin, KnownTerms, count_matrix
+from earmark.features.tokens import WORD_PATTERN
+from earmark.inputs.texts import as_texts
 from earmark.kernels.text import Counts, CsrArrays, TokenLists
 from earmark.parameters import AtLeastOne, Limits, require_number, with_parameters
-from earmark.text.containers import as_texts
-from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import BoolVector, DocumentsLike, IntVector, Labels, SparseMatrix
 
 Seen: TypeAlias = tuple[list[str], IntVector, IntVector]

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from earmark.features.scoring import LinearRule
 from earmark.kernels.rows import canonical_rows, presence, row_lengths
-from earmark.models.base.classifier import LinearRule
 from earmark.models.base.declaration import Model
 from earmark.models.shared.naive_bayes import (
     Added,
@@ -142,5 +142,4 @@ MODEL = Model(
     "bernoulli",
     BernoulliNaiveBayes,
     "Bernoulli naive Bayes: present and absent words count",
-    in_parts=True,
 )

@@ -6,13 +6,9 @@ from dataclasses import field
 
 import numpy as np
 
+from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
 from earmark.kernels.rows import (
     canonical_rows,
-)
-from earmark.models.base.classifier import (
-    LinearRule,
-    ScoreParts,
-    linear_parts,
 )
 from earmark.models.base.declaration import Auto, Model
 from earmark.models.nbsvm import NBSVM
@@ -118,6 +114,6 @@ MODEL = Model(
     BlendedSVM,
     "mean of two linear SVMs: on tf-idf, and on naive Bayes log-count ratios",
     fed="tfidf",
-    takes=("class_weight", "random_state"),
+    takes=("random_state",),
     auto=Auto("challenger", 1),
 )

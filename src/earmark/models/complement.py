@@ -154,6 +154,5 @@ MODEL = Model(
     ComplementNaiveBayes,
     "complement naive Bayes: steadier when class sizes differ",
     defaults={"alpha": 0.3},
-    in_parts=True,
     auto=Auto("challenger", 2, fallback=True),
 )

@@ -12,18 +12,21 @@ import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
+from earmark.features.scoring import LinearRule
 from earmark.kernels.rows import (
     log_normalize,
     require_counts,
 )
-from earmark.models.base.classifier import JointClassifier, LinearRule
+from earmark.models.base.classifier import JointClassifier
 from earmark.models.base.declaration import Model
+from earmark.models.base.parted import PartedRows, PartRows, class_counts
 from earmark.models.shared.pool_em import (
     Expect,
     Parameters,
     Pool,
     PoolSums,
     checked_few_labels,
+    expected_sums,
     labelled_sums,
     naive_bayes_em,
 )
@@ -32,9 +35,9 @@ from earmark.parameters import (
     NotNegative,
     Positive,
     PositiveShare,
-    given_to_fit,
     with_parameters,
 )
+from earmark.statistics import ClassStatistics
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -61,8 +64,6 @@ class SemiSupervisedNaiveBayes(JointClassifier):
         What an unlabelled document counts, a labelled one counting 1 (lambda).
     evidence : float > 0 or None, default=None
         At most so many tokens of a document speak in the E-step; None: all.
-    start : None
-        Deprecated: give it to ``fit``.
     max_iter : int, default=20
         Rounds at most.
     tol : float, default=1e-3
@@ -103,7 +104,6 @@ class SemiSupervisedNaiveBayes(JointClassifier):
     alpha: Positive = 0.1
     pool_weight: PositiveShare = 1.0
     evidence: Positive | None = None
-    start: None = None
     max_iter: AtLeastOne = 20
     tol: NotNegative = 1e-3
 
@@ -122,7 +122,6 @@ class SemiSupervisedNaiveBayes(JointClassifier):
         ``start`` is the first posterior of the unlabelled documents, of shape
         (n_unlabelled, n_classes); without it naive Bayes on the labelled ones gives it.
         """
-        start = given_to_fit(self, "start", start)
         self._check_parameters()
         if unlabelled is not None:
             none = np.full(np.shape(unlabelled)[0], None, dtype=object)
@@ -140,6 +139,19 @@ class SemiSupervisedNaiveBayes(JointClassifier):
             return self
         waiting = Pool(unknown, self._first_posterior(unknown, start), self.evidence)
         return self._learn(own, waiting.sums(), waiting.expect)
+
+    def fit_in_parts(self, rows: PartedRows) -> Self:
+        """The same loop as in memory; sums of the pool come from the parts."""
+        n_classes = len(rows.classes)
+        labelled: ClassStatistics = rows.sum("labelled", class_counts, n_classes)
+        docs = labelled.docs.astype(np.float64)
+        own = PoolSums(labelled.dense_tokens().T, docs, 0.0, int(docs.sum()))
+
+        def expect(now: Parameters, before: Parameters | None) -> PoolSums:
+            sums: PoolSums = rows.sum("expected", _expected, now, before, self.evidence)
+            return sums
+
+        return self.fit_sums(rows.classes, own, expect)
 
     def fit_sums(self, classes: Labels, own: PoolSums, expect: Expect) -> Self:
         """Learn from sums over documents that are elsewhere, such as in parts.
@@ -213,9 +225,16 @@ class SemiSupervisedNaiveBayes(JointClassifier):
         return LinearRule(weights, self.class_log_prior_, log_posteriors=log_normalize)
 
 
+def _expected(
+    now: Parameters, before: Parameters | None, evidence: float | None, rows: PartRows
+) -> PoolSums:
+    """The E-step of a part: sums of its unlabelled documents (SS1)."""
+    return expected_sums(rows.pool, now, before, evidence)
+
+
 MODEL = Model(
     "em-multinomial",
     SemiSupervisedNaiveBayes,
     "naive Bayes that learns unlabelled documents by plain EM: a gamble",
-    in_parts=True,
+    columns_from_pool=True,
 )

@@ -11,18 +11,20 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from earmark._optional import require
+from earmark.exceptions import NotSupportedError
+from earmark.features.scoring import ScoreParts, linear_parts
 from earmark.kernels.rows import canonical_rows, dense_blocks, require_counts
 from earmark.models.base.classifier import (
     JointClassifier,
-    ScoreParts,
     document_weights,
-    linear_parts,
     require_weighted,
 )
 from earmark.models.base.declaration import Model
+from earmark.models.base.parted import PartedRows, PartRows
 from earmark.models.shared.fit_progress import CallbackSupportMixin, with_callbacks
 from earmark.models.shared.gaussian import log_densities
 from earmark.models.shared.mixture_nodes import node_densities
+from earmark.models.shared.mixture_parts import search_in_parts
 from earmark.models.shared.mixture_search import Fit, TrainingData
 from earmark.parameters import (
     AtLeastOne,
@@ -472,6 +474,26 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         self.responsibilities_ = self.node_scores_.responsibilities(X, y_index)
         return self
 
+    def fit_in_parts(self, rows: PartedRows) -> Self:
+        """The same search as in memory; every E-step is summed over the parts."""
+        self._check_parameters()
+        if self.event_model != "multinomial" or rows.class_weight is not None:
+            raise NotSupportedError(
+                "HierarchicalBayes is fitted in parts with multinomial nodes and "
+                f"without class weights, got event_model={self.event_model!r}."
+            )
+        self.classes_, self.n_features_in_ = rows.classes, rows.n_features
+        docs = rows.docs.astype(np.float64)
+        self.class_log_prior_ = np.log(docs) - np.log(docs.sum())  # NB5
+        fitted = search_in_parts(self, rows, random_state_of(self.random_state))
+        self.__dict__.pop(
+            "_callback_fit_ctx", None
+        )  # scikit-learn's, of a fit now over
+        for name, value in fitted.items():
+            setattr(self, name, value)
+        self.responsibilities_ = np.concatenate(rows.gather("shares", _shares, self))
+        return self
+
     def describe(
         self, feature_names: Sequence[str] | None = None, *, top: int = 10
     ) -> HiddenNodes:
@@ -561,10 +583,17 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         return self.event_model != "gaussian"
 
 
+def _shares(model: HierarchicalBayes, rows: PartRows) -> Any:
+    """P(node | document, its class) under the fitted model, a row per document."""
+    if not len(rows.y):
+        return np.zeros((0, int(model.n_hidden_.max())))
+    X = canonical_rows(rows.X.astype(np.float64))
+    return model.node_scores_.responsibilities(X, rows.y)
+
+
 MODEL = Model(
     "hierarchical",
     HierarchicalBayes,
     "hierarchical Bayes: classes made of sub-topics, found by repeated EM",
     takes=("random_state", "n_jobs", "verbose"),
-    in_parts=True,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -12,9 +12,22 @@ from earmark.exceptions import DataError, NotSupportedError
 from earmark.kernels.rows import canonical_rows, presence, row_entries, row_numbers
 from earmark.models.base.classifier import repeats
 from earmark.models.base.declaration import Model
+from earmark.models.base.parted import (
+    GatheredRows,
+    PartedRows,
+    PartRows,
+    class_counts,
+)
 from earmark.models.shared.naive_bayes import Added, PresenceScores
-from earmark.models.shared.paths import ClassPaths, PathOrder, count_class_paths
+from earmark.models.shared.paths import (
+    ClassPaths,
+    PathOrder,
+    block_paths,
+    count_class_paths,
+    joined_paths,
+)
 from earmark.parameters import Share, with_parameters
+from earmark.statistics import ClassStatistics
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -216,6 +229,32 @@ class HigherOrderNaiveBayes(PresenceScores):
         )
         return self.finalise(paths, rows, y_index)
 
+    def fit_in_parts(self, rows: PartedRows) -> Self:
+        """Path counts, exact for any division of the documents."""
+        # A path joins two documents of a class, so path counts of parts do not add: all
+        # documents of a class are brought together, one byte for each of their terms,
+        # and counted where they meet, one class after the other.
+        self._check_parameters()
+        if self.pure:
+            raise NotSupportedError(
+                "HigherOrderNaiveBayes(pure=True) needs all documents of all classes "
+                "in one place; fit in memory."
+            )
+        n_classes = len(rows.classes)
+        counts: ClassStatistics = rows.sum("presence", class_counts, n_classes)
+        pairs = []
+        if self.order > 1:
+            for number in range(n_classes):
+                block = rows.together("block", _block, number)
+                pairs += block.gather("paths", _block_paths, self.order)
+        self.classes_, self.n_features_in_ = rows.classes, rows.n_features
+        documents = rows.docs.astype(np.int64)
+        paths = joined_paths(self.order, counts.presence, documents, pairs)
+        if not self.keep_documents:
+            return self.finalise(paths)
+        kept: GatheredRows = rows.sum("documents", _block, None)
+        return self.finalise(paths, canonical_rows(kept.X), kept.y)
+
     def finalise(
         self,
         paths: ClassPaths,
@@ -231,6 +270,11 @@ class HigherOrderNaiveBayes(PresenceScores):
         self.document_class_ = y_index if self.keep_documents else None
         self._derive()
         return self
+
+    @property
+    def uses_pool(self) -> bool:
+        """Whether the ``unlabelled`` documents that ``fit`` may take are learned."""
+        return self.unlabelled_weight > 0.0
 
     def strongest_paths(
         self, X: MatrixLike, top: int = 5, label: ArrayLike | None = None
@@ -342,10 +386,21 @@ class HigherOrderNaiveBayes(PresenceScores):
         return np.searchsorted(self.classes_, labels)
 
 
+def _block(number: int | None, rows: PartRows) -> GatheredRows:
+    """The rows of one class (None: of all) as presences, a byte for each term."""
+    mine = rows.y == number if number is not None else rows.y >= 0
+    rows_of_terms = presence(canonical_rows(rows.X[mine])).astype(np.int8)
+    return GatheredRows(rows_of_terms, rows.y[mine])
+
+
+def _block_paths(order: int, block: GatheredRows) -> tuple[Any, Any]:
+    """Paths per term and in total (HO1) of the documents of a class; exact."""
+    return block_paths(canonical_rows(block.X.astype(np.int64)), order)
+
+
 MODEL = Model(
     "higher-order",
     HigherOrderNaiveBayes,
     "higher-order naive Bayes: words linked across documents; for few labels",
     defaults={"keep_documents": True},
-    in_parts=True,
 )

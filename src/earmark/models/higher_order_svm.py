@@ -17,14 +17,13 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from earmark.exceptions import DataError, NotSupportedError
+from earmark.features.scoring import ScoreParts, linear_parts
 from earmark.folds import stratified_folds
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.offset_svm import fit_offset_svm
 from earmark.kernels.rows import canonical_rows, presence
 from earmark.models.base.classifier import (
     RankingClassifier,
-    ScoreParts,
-    linear_parts,
     linear_rule_of,
     repeats,
     require_weighted,
@@ -206,7 +205,7 @@ class OneAgainstOne:
 COSTS = tuple(10.0**k for k in range(-4, 5))
 
 
-@with_parameters(base="estimator")
+@with_parameters()
 class HigherOrderClassifier(PathWeights, RankingClassifier):
     """A linear SVM, or any classifier, on documents weighted by higher-order paths.
 

@@ -13,10 +13,13 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
+from earmark.features.columns import ColumnTable
+from earmark.features.scoring import ScoreParts
 from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.models.base.additive import AdditiveClassifier
-from earmark.models.base.classifier import LogitClassifier, ScoreParts, document_weights
+from earmark.models.base.classifier import LogitClassifier, document_weights
 from earmark.models.base.declaration import Auto, Model
+from earmark.models.base.parted import PartedRows, PartRows, weights_of
 from earmark.models.shared.region_weights import (
     EVENT_MODELS,
     GenerativeRegion,
@@ -32,7 +35,6 @@ from earmark.parameters import (
     Limits,
     NotNegative,
     as_list,
-    given_to_fit,
     require_each,
     with_parameters,
 )
@@ -49,7 +51,7 @@ from earmark.typing import (
 )
 
 
-@with_parameters(l2="l2_regularization")
+@with_parameters()
 class HybridBayes(LogitClassifier, AdditiveClassifier):
     """Naive Bayes in each region of a document, weighed against each other.
 
@@ -63,8 +65,6 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     ----------
     event_model : str or sequence of str, default="multinomial"
         "multinomial", "bernoulli" or "gaussian"; one for all regions or one each.
-    blocks : None
-        Deprecated: give it to ``fit``.
     normalize : bool, default=True
         Divide each region's log-likelihood by the region's length.
     vocabulary : {"per_region", "shared"}, default="per_region"
@@ -89,7 +89,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         Labels, sorted.
     statistics_ : RegionStatistics
         The exact sums of every region; they merge over shards.
-    blocks_ : ndarray of shape (n_features,) or None
+    column_region_ : ndarray of shape (n_features,) or None
         Region number of each column; None for a single region.
     region_weight_ : ndarray of shape (n_regions,)
         θ_r, the number of independent words that region r is worth.
@@ -112,7 +112,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     --------
     >>> X = [[2, 0, 1, 0], [1, 0, 2, 1], [0, 2, 0, 1], [0, 1, 1, 2]]
     >>> y = ["a", "a", "b", "b"]
-    >>> model = HybridBayes().fit(X, y, blocks=[0, 0, 1, 1])
+    >>> model = HybridBayes().fit(X, y, columns=[0, 0, 1, 1])
     >>> model.predict([[1, 0, 1, 0]])
     array(['a'], dtype='<U1')
 
@@ -121,12 +121,12 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     # Rebuilt from the statistics and alpha_, so not saved.
     _derived: ClassVar[tuple[str, ...]] = ("regions_",)
 
+    tunes = True
     statistics_: RegionStatistics = field(init=False)
     regions_: list[GenerativeRegion] = field(init=False)
-    blocks_: IntVector | None = None
+    column_region_: IntVector | None = None
 
     event_model: str | Sequence[str] = "multinomial"
-    blocks: None = None
     normalize: bool = True
     vocabulary: Literal["per_region", "shared"] = "per_region"
     fit_features: Literal["leave_one_out", "plug_in"] = "leave_one_out"
@@ -141,14 +141,14 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         y: ArrayLike,
         sample_weight: WeightsLike = None,
         *,
-        blocks: ArrayLike | None = None,
+        columns: ColumnTable | ArrayLike | None = None,
     ) -> Self:
         """Count the regions, then weigh them against each other.
 
-        ``blocks`` has the region number of each column, 0 to R - 1; without it all
-        columns are one region.
+        ``columns`` has the region number of each column, 0 to R - 1, or is the table
+        that ``TextClassifier`` gives; without it all columns are one region.
         """
-        self._set_blocks(given_to_fit(self, "blocks", blocks))
+        self._set_regions(columns)
         return self._fit(X, y, sample_weight)
 
     def partial_fit(
@@ -158,16 +158,16 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         classes: ArrayLike | None = None,
         sample_weight: WeightsLike = None,
         *,
-        blocks: ArrayLike | None = None,
+        columns: ColumnTable | ArrayLike | None = None,
     ) -> Self:
         """Learn more documents in the generative part, exactly.
 
         The region weights are fitted at the first call and kept after that:
         call ``fit_weights`` with documents that were learned to fit them again.
-        ``blocks``, as in ``fit``, is for the first call.
+        ``columns``, as in ``fit``, is for the first call.
         """
         if "statistics_" not in vars(self):
-            self._set_blocks(given_to_fit(self, "blocks", blocks))
+            self._set_regions(columns)
             return self._fit(X, y, sample_weight, classes)
         return super().partial_fit(X, y, classes, sample_weight)
 
@@ -178,12 +178,30 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         sample_weight: WeightsLike = None,
         classes: ArrayLike | None = None,
         *,
-        blocks: ArrayLike | None = None,
+        columns: ColumnTable | ArrayLike | None = None,
     ) -> RegionStatistics:
         """The statistics of one shard; shards merge with ``statistics.merge``."""
-        self._set_blocks(given_to_fit(self, "blocks", blocks))
+        self._set_regions(columns)
         statistics: RegionStatistics = super().accumulate(X, y, sample_weight, classes)
         return statistics
+
+    def fit_in_parts(self, rows: PartedRows) -> Self:
+        """Two passes and a small convex problem (HY3)."""
+        # The second, one for each alpha, brings n_regions x n_classes numbers per
+        # document here, where the few region weights are fitted to them.
+        self._check_parameters()
+        self._set_regions(rows.columns)
+        self.finalise(self._sums_of_parts(rows, columns=self.column_region_))
+        own = rows.labels()
+        own_weight = weights_of(rows.class_weight, own)
+        weight = np.ones(len(own)) if own_weight is None else own_weight
+
+        def features() -> list[FloatMatrix]:
+            parts = rows.gather("evidence", _part_evidence, self, rows.class_weight)
+            return [np.concatenate(blocks) for blocks in zip(*parts, strict=True)]
+
+        self.choose_weights(own, weight, left_out(own_weight, len(own)), features)
+        return self
 
     def fit_weights(
         self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike = None
@@ -213,12 +231,12 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     def region_table(self, names: Sequence[str] | None = None) -> str:
         """The region weights as a table, and what a word of each region counts.
 
-        ``names`` holds a name for each region number of ``blocks_``.
+        ``names`` holds a name for each region number of ``column_region_``.
         """
         check_is_fitted(self, "region_weight_")
         numbers = list(range(len(self.regions_)))
-        if self.blocks_ is not None:
-            numbers = np.unique(self.blocks_).tolist()
+        if self.column_region_ is not None:
+            numbers = np.unique(self.column_region_).tolist()
         labels = [names[r] if names else f"region {r}" for r in numbers]
         weight, length = self.region_weight_, self._mean_lengths()
         # A word of a region of length n adds θ/n of its evidence.
@@ -287,14 +305,14 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         return list(map(float, as_list(self.alpha)))
 
     def _empty_statistics(self, classes: Labels, n_features: int) -> RegionStatistics:
-        columns, blocks = [np.arange(n_features)], self.blocks_
-        if blocks is not None:
-            if blocks.shape != (n_features,):
+        columns, region = [np.arange(n_features)], self.column_region_
+        if region is not None:
+            if region.shape != (n_features,):
                 raise DataError(
-                    "HybridBayes.fit: blocks must give a region for each of the "
-                    f"{n_features} columns of X, got shape {blocks.shape}."
+                    "HybridBayes.fit: columns must give a region for each of the "
+                    f"{n_features} columns of X, got shape {region.shape}."
                 )
-            columns = [np.flatnonzero(blocks == number) for number in np.unique(blocks)]
+            columns = [np.flatnonzero(region == number) for number in np.unique(region)]
         n_regions, kinds = len(columns), self.event_model
         kinds = [kinds] * n_regions if isinstance(kinds, str) else list(kinds)
         if len(kinds) != n_regions or not EVENT_MODELS.keys() >= set(kinds):
@@ -310,8 +328,9 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
             )
         return RegionStatistics(classes, columns, kinds, shared)
 
-    def _set_blocks(self, blocks: ArrayLike | None) -> None:
-        self.blocks_ = None if blocks is None else np.asarray(blocks)
+    def _set_regions(self, columns: ColumnTable | ArrayLike | None) -> None:
+        known = columns.region if isinstance(columns, ColumnTable) else columns
+        self.column_region_ = None if known is None else np.asarray(known)
 
     def _derive(self) -> None:
         if "alpha_" not in vars(self):
@@ -417,11 +436,6 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         removed = summed_rows(parts) if self.statistics_.shared else None
         return evidence(self.regions_, parts, self.normalize, own, lost, removed)
 
-    def __setstate__(self, state: dict[str, object]) -> None:
-        if state.get("blocks") is not None:  # a file of before ``fit`` took them
-            state = {**state, "blocks": None, "blocks_": state["blocks"]}
-        super().__setstate__(state)
-
     @property
     def _takes_counts(self) -> bool:
         return self.event_model == "multinomial" or (
@@ -429,10 +443,19 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         )
 
 
+def _part_evidence(
+    model: HybridBayes, factor: FloatVector | None, rows: PartRows
+) -> list[FloatMatrix]:
+    """The hybrid's features (HY3): (n_rows, n_classes) for each region."""
+    if not len(rows.y):
+        return [np.zeros((0, len(model.classes_))) for _ in model.regions_]
+    weight = left_out(weights_of(factor, rows.y), len(rows.y))
+    return model.weight_features(rows.X, rows.y, weight)
+
+
 MODEL = Model(
     "hybrid",
     HybridBayes,
     "hybrid Bayes: naive Bayes in each region, weighed leave-one-out",
-    in_parts=True,
     auto=Auto("challenger", 3, regions_only=True),
 )

@@ -13,9 +13,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
+from earmark.features.scoring import ScoreParts
 from earmark.kernels.keys import GOLDEN, mixed_bits
 from earmark.kernels.rows import canonical_rows, row_entries, unit_rows
-from earmark.models.base.classifier import ScoreParts, ScoringClassifier
+from earmark.models.base.classifier import ScoringClassifier
 from earmark.models.base.declaration import Model
 from earmark.models.shared.neighbor_search import Search, SketchSearch, build_search
 from earmark.parameters import AtLeastOne, Jobs, random_state_of, with_parameters

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.exceptions import DataError
+from earmark.features.scoring import ScoreParts
 from earmark.kernels import mlp
 from earmark.kernels.rows import canonical_rows, squared_lengths
-from earmark.models.base.classifier import ScoreParts
 from earmark.models.base.declaration import Model
 from earmark.models.shared.descent import DescentClassifier, TrainingSet
-from earmark.parameters import AtLeastOne, Limits, given_to_fit, with_parameters
+from earmark.parameters import AtLeastOne, Limits, with_parameters
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -35,7 +35,7 @@ _ETA = {"adam": 1e-3, "sgd": 0.1}
 _BATCH = {"adaptive": 1, "adam": 32, "sgd": 1}
 
 
-@with_parameters(epochs="max_iter")
+@with_parameters()
 class MultilayerPerceptron(DescentClassifier):
     """A neural network whose first layer is sparse.
 
@@ -73,8 +73,6 @@ class MultilayerPerceptron(DescentClassifier):
         Passes without improvement before early stopping.
     fit_intercept : bool, default=True
         Give every unit a bias.
-    start_weights : None
-        Deprecated: give it to ``fit``.
     class_weight : None, "balanced" or dict, default=None
         Factor on the weight of each class's documents.
     random_state : int, RandomState instance or None, default=None
@@ -128,7 +126,6 @@ class MultilayerPerceptron(DescentClassifier):
     solver: Literal["adaptive", "adam", "sgd"] = "adaptive"
     batch_size: AtLeastOne | None = None
     dropout: Annotated[float, Limits(0.0, 0.99)] = 0.0
-    start_weights: None = None
 
     @property
     def coefs_(self) -> list[FloatMatrix]:
@@ -182,11 +179,11 @@ class MultilayerPerceptron(DescentClassifier):
 
     @contextmanager
     def _starting_from(self, weights: Sequence[FloatMatrix] | None) -> Iterator[None]:
-        self._first_weights = given_to_fit(self, "start_weights", weights)
+        self._first_weights = weights
         try:
             yield
         finally:
-            del self._first_weights
+            self._first_weights = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -300,5 +297,5 @@ MODEL = Model(
     MultilayerPerceptron,
     "multilayer perceptron on tf-idf, with a sparse first layer",
     fed="tfidf",
-    takes=("class_weight", "random_state"),
+    takes=("random_state",),
 )

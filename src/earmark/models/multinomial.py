@@ -141,5 +141,4 @@ MODEL = Model(
     "multinomial",
     MultinomialNaiveBayes,
     "multinomial naive Bayes: quick, exact updates, a strong first model",
-    in_parts=True,
 )

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
 from earmark.kernels.keys import distinct_documents
 from earmark.kernels.rows import (
     canonical_rows,
@@ -18,11 +19,6 @@ from earmark.kernels.rows import (
     unit_rows,
 )
 from earmark.kernels.softmax import maximize_dual
-from earmark.models.base.classifier import (
-    LinearRule,
-    ScoreParts,
-    linear_parts,
-)
 from earmark.models.base.declaration import Model
 from earmark.models.shared.margins import MarginClassifier
 from earmark.parameters import AtLeastOne, Positive, Share, seed_of, with_parameters
@@ -37,7 +33,7 @@ from earmark.typing import (
 )
 
 
-@with_parameters(max_passes="max_iter")
+@with_parameters()
 class NBSVM(MarginClassifier):
     """Terms weigh by their naive Bayes log-count ratio, a linear SVM weighs again.
 
@@ -191,5 +187,5 @@ MODEL = Model(
     "nbsvm",
     NBSVM,
     "NBSVM: naive Bayes log-count ratios under a linear classifier",
-    takes=("class_weight", "random_state"),
+    takes=("random_state",),
 )

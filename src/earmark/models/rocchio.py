@@ -18,7 +18,9 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, NotSupportedError
+from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
+from earmark.inputs.weights import real_weights
 from earmark.kernels.rows import (
     UNIT,
     canonical_rows,
@@ -33,17 +35,11 @@ from earmark.kernels.rows import (
 )
 from earmark.kernels.softmax import fitted_temperature
 from earmark.models.base.additive import AdditiveClassifier
-from earmark.models.base.classifier import (
-    LinearRule,
-    LogitClassifier,
-    RankingClassifier,
-    ScoreParts,
-    linear_parts,
-)
+from earmark.models.base.classifier import LogitClassifier, RankingClassifier
 from earmark.models.base.declaration import Model
+from earmark.models.base.parted import PartedRows, weights_of
 from earmark.parameters import Limits, NotNegative, Positive, with_parameters
 from earmark.statistics import UnitVectorSums
-from earmark.statistics.class_statistics import real_weights
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -285,6 +281,7 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
 
     _derived: ClassVar[tuple[str, ...]] = ("_squares", "_weights")
 
+    tunes = True
     statistics_: UnitVectorSums = field(init=False)
     tuned_: dict[str, float] = field(init=False)
     # (n_features, n_classes); of unit length for the cosine.
@@ -310,6 +307,22 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
                 f"got {len(self.classes_)}; use rule='nearest'."
             )
         return super()._changed()
+
+    def fit_in_parts(self, rows: PartedRows) -> Self:
+        """The sums, then the temperature on the same few documents as in memory."""
+        if self.rule != "nearest" and self.threshold == "auto":
+            raise NotSupportedError(
+                f"RocchioClassifier(rule={self.rule!r}) tunes its threshold on all "
+                "documents, which are not in one place; give a threshold."
+            )
+        super().fit_in_parts(rows)
+        if self.temperature == "auto":
+            n_rows = sum(rows.sizes.values())
+            step = max(1, -(-n_rows // _ENOUGH_DOCUMENTS))
+            some = rows.picked(np.arange(0, n_rows, step))
+            weight = weights_of(rows.class_weight, some.y)
+            self.tune(some.X, rows.classes[some.y], weight)
+        return self
 
     def tune(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -586,5 +599,4 @@ MODEL = Model(
     "Rocchio: the class with the nearest prototype; very quick",
     fed="tfidf",
     defaults={"metric": "cosine"},
-    in_parts=True,
 )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
+from earmark.exceptions import DataError
+from earmark.features.columns import SHORT_TEXT, ColumnTable, Rows
+from earmark.features.scoring import ScoreParts
 from earmark.folds import class_keeping_folds, rows_by_lot
 from earmark.kernels.rows import canonical_rows, log_normalize, require_counts
 from earmark.models.base.classifier import (
     LogitClassifier,
-    ScoreParts,
     document_weights,
     require_weighted,
 )
@@ -24,7 +27,6 @@ from earmark.models.shared.recipe import (
     ENCODER,
     LONG,
     SHORT,
-    SHORT_TEXT,
     HeldOut,
     Lesson,
     LinearStudent,
@@ -40,10 +42,9 @@ from earmark.models.shared.recipe import (
     weights_by_evidence,
 )
 from earmark.models.shared.views import (
-    VECTOR,
-    WORD,
     RecipeFeatures,
     document_parts,
+    encoder_by_words,
     make_view,
 )
 from earmark.parameters import (
@@ -51,37 +52,21 @@ from earmark.parameters import (
     Limits,
     NotNegative,
     Positive,
-    given_to_fit,
     seed_of,
     with_parameters,
 )
 from earmark.typing import (
-    ArrayLike,
     Estimator,
     FloatMatrix,
     FloatVector,
     IntVector,
+    Labels,
     LabelsLike,
-    Matrix,
     MatrixLike,
     RandomStateLike,
     SparseMatrix,
     WeightsLike,
 )
-
-
-def column_kinds(kinds: ArrayLike | None, rows: SparseMatrix) -> IntVector:
-    """What each column is; all are words if nothing is said. Counts must be >= 0."""
-    n_columns = rows.shape[1]
-    kind = np.full(n_columns, WORD) if kinds is None else np.asarray(kinds)
-    if kind.shape != (n_columns,):
-        raise ValueError(
-            f"SemiSupervisedClassifier.fit: kinds must name {n_columns} columns, "
-            f"got {kind.shape}."
-        )
-    counts = rows[:, np.flatnonzero(kind != VECTOR)]
-    require_counts(counts, "SemiSupervisedClassifier takes")
-    return kind
 
 
 def choose_recipe(model: Estimator, mean_tokens: float, has_terms: bool) -> Recipe:
@@ -108,7 +93,7 @@ _CALIBRATION_POOL = 2000
 _FEW = 300
 
 
-@with_parameters(n_steps="max_iter")
+@with_parameters()
 class SemiSupervisedClassifier(LogitClassifier):
     """Learn from few labels and a pool of documents without any.
 
@@ -153,8 +138,6 @@ class SemiSupervisedClassifier(LogitClassifier):
         Length of the dense views' vectors.
     min_df : int, default=2
         Words in fewer documents are left out, if the pool is used.
-    terms, kinds : None
-        Deprecated: give them to ``fit``.
     random_state : int, RandomState, Generator or None, default=None
         Seed of projections and folds; None is the seed 0.
 
@@ -199,8 +182,8 @@ class SemiSupervisedClassifier(LogitClassifier):
 
     """
 
-    left_out_: tuple[IntVector, FloatMatrix] | None = None
     _takes_counts = True
+    takes_rows = True
     views: Any = field(default="auto", kw_only=False)
     student: Estimator = field(default="softmax", kw_only=False)
     voter: Estimator = "softmax"
@@ -214,8 +197,6 @@ class SemiSupervisedClassifier(LogitClassifier):
     min_pool_ratio: NotNegative = 2.0
     n_components: AtLeastOne = 100
     min_df: AtLeastOne = 2
-    terms: None = None
-    kinds: None = None
     random_state: RandomStateLike = None
 
     def _check_parameters(self) -> None:
@@ -230,32 +211,32 @@ class SemiSupervisedClassifier(LogitClassifier):
 
     def fit(
         self,
-        X: MatrixLike,
+        X: Rows | MatrixLike,
         y: LabelsLike,
         sample_weight: WeightsLike = None,
         *,
-        kinds: ArrayLike | None = None,
-        terms: Sequence[str] | None = None,
+        columns: ColumnTable | None = None,
+        unlabelled: Rows | MatrixLike | None = None,
         copies: IntVector | None = None,
-        names: tuple[MatrixLike, Sequence[object]] | None = None,
+        names: tuple[Rows | MatrixLike, Sequence[object]] | None = None,
     ) -> Self:
         """Learn from counts X and labels y, None where a document has no label.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents, labelled or not.
+        X : Rows, or {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents, labelled or not. A matrix holds counts of words; ``Rows`` may
+            have phrases beside them, which only the student sees, and the vectors of
+            an encoder, which are a view and a student of their own.
         y : array-like of shape (n_samples,)
             Labels; None marks a document of the pool.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the labelled documents; those of the pool are not looked at.
-        kinds : array-like of int of shape (n_features,), default=None
-            What each column is: 0 the count of a word, 1 the count of a phrase,
-            which only the student sees, 2 a number of a sentence encoder, which is
-            a view and a student of its own. None: all are words.
-        terms : sequence of str, default=None
+        columns : ColumnTable, default=None
             The term of each column; needed by the view "subword", which is left out
             without it.
+        unlabelled : like X, default=None
+            More documents of the pool.
         copies : array-like of int of shape (n_labelled,), default=None
             Group of each labelled document; the documents of a group, copies of each
             other, are held out together.
@@ -265,11 +246,26 @@ class SemiSupervisedClassifier(LogitClassifier):
 
         """
         self._check_parameters()
-        terms = given_to_fit(self, "terms", terms)
-        kinds = given_to_fit(self, "kinds", kinds)
+        if unlabelled is not None:
+            X, more = as_rows(X), as_rows(unlabelled)
+            none = np.full(len(more), None, dtype=object)
+            y = np.concatenate([np.asarray(y, dtype=object), none])
+            X = X.followed_by(more)
+            if sample_weight is not None:
+                ones = np.ones(len(more))
+                sample_weight = np.concatenate([np.asarray(sample_weight), ones])
         named = [] if names is None or not self.name_weight else list(names[1])
-        rows, labels, is_labelled = checked_few_labels(self, X, y, sample_weight, named)
-        kind = column_kinds(kinds, rows)
+        words = X.blocks[0] if isinstance(X, Rows) else X
+        words, labels, is_labelled = checked_few_labels(
+            self, words, y, sample_weight, named
+        )
+        rows = Rows((words,), ("word",))
+        if isinstance(X, Rows):
+            rows = counted_rows(Rows((words, *X.blocks[1:]), X.kinds))
+            self.n_features_in_ = rows.n_columns
+        for block, kind in zip(rows.blocks, rows.kinds, strict=True):
+            if kind != "vector":
+                require_counts(block, "SemiSupervisedClassifier takes")
         labelled, pool = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
         weight = document_weights(sample_weight, labels)[labelled]
         require_weighted(labels[labelled], weight)
@@ -281,28 +277,27 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.left_out_ = None
         fewest = self.min_pool, self.min_pool_ratio
         self.used_pool_ = len(np.unique(y_index)) < len(self.classes_) or (
-            pool_is_useful(len(labelled), n_different(rows[pool]), *fewest)
+            pool_is_useful(len(labelled), n_different(rows.blocks[0][pool]), *fewest)
         )
         if not self.used_pool_:
-            return self._fit_labelled(rows[labelled], y_index, weight, kind)
+            return self._fit_labelled(rows[labelled], y_index, weight)
         weak = None
         if names is not None and named:
             n_labels = np.bincount(y_index, minlength=len(self.classes_))
             y_named = y_every[: len(named)]
             weak = Names(
-                canonical_rows(sparse.csr_array(names[0], dtype=np.float64)),
+                counted_rows(as_rows(names[0])),
                 y_named,
                 name_weights(y_named, n_labels, self.name_weight),
             )
         everything = rows[np.concatenate([labelled, pool])]
-        return self._fit_pool(everything, y_index, weight, kind, terms, copies, weak)
+        terms = None if columns is None else columns.term
+        return self._fit_pool(everything, y_index, weight, terms, copies, weak)
 
-    def _fit_labelled(
-        self, X: Matrix, y: IntVector, weight: FloatVector, kinds: IntVector
-    ) -> Self:
+    def _fit_labelled(self, X: Rows, y: IntVector, weight: FloatVector) -> Self:
         """The student on the labelled documents alone."""
         self.recipe_, self.n_iter_ = "labelled documents only", 1
-        self.features_ = RecipeFeatures(kinds, min_df=1).fit(X, weight)
+        self.features_ = RecipeFeatures(min_df=1).fit(X, weight)
         words = self.features_.words(X)
         student = LinearStudent(_chosen(self.student)).fit(words, y, weight)
         self.students_ = {"words": student}
@@ -314,20 +309,19 @@ class SemiSupervisedClassifier(LogitClassifier):
 
     def _fit_pool(
         self,
-        X: Matrix,
+        X: Rows,
         y: IntVector,
         weight: FloatVector,
-        kinds: IntVector,
-        terms: Sequence[str] | None,
+        terms: Labels | None,
         copies: IntVector | None,
         names: Names | None,
     ) -> Self:
         """The recipe; the labelled documents are the first rows of X (SS3)."""
-        n_tokens = X[:, np.flatnonzero(kinds == WORD)].sum()
-        recipe = choose_recipe(self, n_tokens / X.shape[0], terms is not None)
+        mean_tokens = X.blocks[0].sum() / len(X)
+        recipe = choose_recipe(self, mean_tokens, terms is not None)
         self.recipe_, self.n_iter_ = recipe.name, recipe.n_steps
         seed = seed_of(self.random_state)
-        self.features_ = RecipeFeatures(kinds, self.min_df, recipe.phrases).fit(X)
+        self.features_ = RecipeFeatures(self.min_df, recipe.phrases).fit(X)
         views = self._made_views(recipe, terms, seed)
         material = self.features_.material(X, views, recipe, names)
         n_names = 0 if names is None else len(names.y)
@@ -376,7 +370,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         return parts
 
     def _made_views(
-        self, recipe: Recipe, terms: Sequence[str] | None, seed: int
+        self, recipe: Recipe, terms: Labels | None, seed: int
     ) -> dict[str, Any]:
         words = self.features_.words_
         names = None if terms is None else np.asarray(terms, dtype=object)[words]
@@ -417,8 +411,24 @@ class SemiSupervisedClassifier(LogitClassifier):
 
     # -- answering ---------------------------------------------------------------
 
-    def _class_scores(self, X: Matrix) -> FloatMatrix:
-        rows = canonical_rows(X)
+    @property
+    def wanted_of_counter(self) -> Mapping[str, object]:
+        """Words of a single document carry nothing from text to text."""
+        return {"min_df": self.min_df}
+
+    def _validated(self, X: Rows | MatrixLike) -> Rows:
+        if not isinstance(X, Rows):
+            return as_rows(canonical_rows(super()._validated(X)))
+        check_is_fitted(self)
+        if X.n_columns != self.n_features_in_:
+            raise DataError(
+                f"X has {X.n_columns} columns, but SemiSupervisedClassifier was fitted "
+                f"with {self.n_features_in_}."
+            )
+        return counted_rows(X)
+
+    def _class_scores(self, X: Rows) -> FloatMatrix:
+        rows = X
         if self.used_pool_:
             features = self.features_.students(rows)
         else:
@@ -429,12 +439,21 @@ class SemiSupervisedClassifier(LogitClassifier):
 
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """Exact contributions of words and phrases; what had labels is told apart."""
-        rows = canonical_rows(self._validated(X))
-        return [document_parts(self, rows[[i]]) for i in range(rows.shape[0])]
+        rows = self._validated(X)
+        one_by_one = (rows[i : i + 1] for i in range(len(rows)))
+        return [document_parts(self, row) for row in one_by_one]
+
+    def vectors_by_word(
+        self, parts: ScoreParts, words: SparseMatrix, table: FloatMatrix
+    ) -> ScoreParts:
+        """What vectors add, word by word, if a document's is ``words @ table``."""
+        if "encoder" not in self.students_:
+            return parts
+        return encoder_by_words(self, parts, words, table)
 
     def term_weights(self) -> FloatMatrix:
         """Weight of each word and phrase in the student on words, (n_features, K)."""
-        columns = np.concatenate([self.features_.words_, self.features_.phrases_])
+        columns = self.features_.term_columns
         weights = np.zeros((self.n_features_in_, len(self.classes_)))
         student = self.students_["words"].weights_
         weights[columns[: len(student)]] = student
@@ -444,6 +463,24 @@ class SemiSupervisedClassifier(LogitClassifier):
         if not self.used_pool_:
             return np.zeros(len(self.classes_))
         return prior_offset(self.class_share_, self.prior_correction)
+
+
+def as_rows(X: Rows | MatrixLike) -> Rows:
+    """A matrix of word counts as rows of one block."""
+    if isinstance(X, Rows):
+        return X
+    return Rows((sparse.csr_array(X, dtype=np.float64),), ("word",))
+
+
+def counted_rows(X: Rows) -> Rows:
+    """The same rows with counts as real numbers, each column once and in order."""
+    blocks = [
+        block
+        if kind == "vector"
+        else canonical_rows(sparse.csr_array(block, dtype=np.float64))
+        for block, kind in zip(X.blocks, X.kinds, strict=True)
+    ]
+    return Rows(tuple(blocks), X.kinds)
 
 
 def _chosen(classifier: Estimator) -> Any:
@@ -457,6 +494,5 @@ MODEL = Model(
     "few labels and many documents without: views label the pool, students learn",
     fed="rows",
     takes=("random_state",),
-    in_parts=True,
     auto=Auto("pool"),
 )

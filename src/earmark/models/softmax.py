@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from earmark.exceptions import NotSupportedError
+from earmark.features.scoring import LinearRule
 from earmark.kernels.keys import Visits
 from earmark.kernels.rows import log_normalize, squared_lengths
 from earmark.kernels.softmax import (
@@ -27,8 +28,9 @@ from earmark.kernels.softmax import (
     new_descent,
     settle,
 )
-from earmark.models.base.classifier import LinearRule, two_classes
+from earmark.models.base.classifier import two_classes
 from earmark.models.base.declaration import Auto, Model
+from earmark.models.base.parted import PartedRows, PartRows
 from earmark.models.shared.descent import DescentClassifier, TrainingSet
 from earmark.parameters import AtLeastOne, Positive, with_parameters
 from earmark.typing import (
@@ -49,7 +51,7 @@ _NEAR = 1e-10
 _STEEP, _NEWTON_STEPS, _CG_STEPS = 1e-14, 3, 200
 
 
-@with_parameters(epochs="max_iter")
+@with_parameters()
 class SoftmaxRegression(DescentClassifier):
     """Multi-class logistic regression, made for sparse text.
 
@@ -231,6 +233,19 @@ class SoftmaxRegression(DescentClassifier):
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def fit_in_parts(self, rows: PartedRows) -> Self:
+        """The exact optimum that ``solver="dual"`` approaches in memory."""
+        docs = rows.docs.astype(np.float64)
+        factor = rows.class_weight
+        total = float(docs.sum() if factor is None else docs @ factor)
+
+        def sums(at: Point, along: Point | None) -> Slope:
+            slope: Slope = rows.sum("slope", _part_slope, at, along, factor)
+            return slope
+
+        self.fit_sums(rows.classes, rows.n_features, total, sums)
+        return self
 
     def fit_sums(
         self, classes: Labels, n_features: int, total_weight: float, sums: DocumentSums
@@ -466,13 +481,22 @@ class _Objective:
         return point, gradient, int(near.nit)
 
 
+def _part_slope(
+    at: Point, along: Point | None, factor: FloatVector | None, rows: PartRows
+) -> Slope:
+    """Cross-entropy of a part and its gradient, or how that changes."""
+    weight = np.ones(len(rows.y)) if factor is None else factor[rows.y]
+    if along is None:
+        return at.slope(rows.X, rows.y, weight)
+    return at.curve(rows.X, weight, along)
+
+
 MODEL = Model(
     "softmax",
     SoftmaxRegression,
     "softmax regression (multi-class logistic regression) on tf-idf",
     fed="tfidf",
     defaults={"solver": "dual", "C": 10.0},
-    takes=("class_weight", "random_state"),
-    in_parts=True,
+    takes=("random_state",),
     auto=Auto("default", 0),
 )

@@ -20,6 +20,6 @@ MODEL = Model(
     linear_svc,
     "linear support vector machine on tf-idf (scikit-learn's LinearSVC)",
     fed="tfidf",
-    takes=("class_weight", "random_state"),
+    takes=("random_state",),
     auto=Auto("default", 1),
 )

@@ -1,4 +1,4 @@
-from .explanation import Explanation as Explanation
-from .explanation import TermEvidence as TermEvidence
+from .explain import Explanation as Explanation
+from .explain import TermEvidence as TermEvidence
 from .files import load as load
 from .text_classifier import TextClassifier as TextClassifier

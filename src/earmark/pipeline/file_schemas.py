@@ -20,7 +20,6 @@ from earmark import decision
 from earmark.encoders.by_name import parse_name
 from earmark.exceptions import DataError
 from earmark.features.analysis import Analysis
-from earmark.models.shared.views import VECTOR
 from earmark.persistence.schema import (
     At,
     Rule,
@@ -70,7 +69,6 @@ _ESTIMATORS = (
     *(f"sklearn.{name}" for name in _SKLEARN),
 )
 _VIEWS = ("LsaView", "PpmiView", "SubwordView", "TfidfView", "VectorView")
-_ENGINES = ("AnyOfEngine", "CountEngine", "MatrixEngine", "SemiEngine")
 _NUMBER_TYPES = (np.dtype(code).type for code in ("i4", "i8", "u4", "u8", "f4", "f8"))
 
 _floats, _bits = partial(array, "f"), partial(array, "b")
@@ -83,7 +81,6 @@ _any_template = either(_template, instance("AnyOfClassifier"))
 _weighting = _fitted("TfidfWeighting")
 _part = partial(instance, n_classes="n_classes")
 _regions = words("n_regions", unique=True)
-_kinds = _indices("n_features", high=8)
 _left_out = _floats("n_left_out", "n_classes", finite=False)
 _share = number(0, 1)
 _classes = labels("n_classes")
@@ -118,12 +115,6 @@ def _list_of(rule: Rule, at_least: int, value: object, at: At) -> None:
     """A list or a tuple whose elements the rule allows."""
     items = list(value) if isinstance(value, tuple) else value
     sequence(rule, at_least=at_least)(items, at)
-
-
-def _widths(value: list[int], at: At) -> None:
-    """The columns of each region, which are all columns together."""
-    sequence(whole(0, 2**31), "n_regions", at_least=1)(value, at)
-    at.bind("n_features", int(sum(value)))
 
 
 _encoder = either(none, function, _encoder_name)
@@ -203,75 +194,65 @@ def _regions_fit(it: State, at: At) -> bool:
     )
 
 
+def _width_fits(it: State, at: At) -> bool:
+    """A block is as wide as its counter."""
+    if it.counter is None:
+        return bool(it.width == 0)
+    width = at.size_of(it.counter, "n_terms")
+    width = at.size_of(it.counter, "n_columns") if width is None else width
+    return bool(width is None or width == it.width)
+
+
+def _blocks_of_regions(it: State, at: At) -> bool:
+    """Blocks of regions in their order, or words, phrases and vectors of them all."""
+    regions = [block.region for block in it.blocks]
+    if regions[0] is None:
+        kinds = [block.kind for block in it.blocks]
+        order = [kind for kind in ("word", "phrase", "vector") if kind in kinds]
+        return set(regions) == {None} and kinds == order and kinds[0] == "word"
+    return bool(regions == list(it.regions))
+
+
+def _bind_width(it: State, at: At) -> bool:
+    """The width of all blocks together is the number of columns."""
+    width = sum(block.width for block in it.blocks)
+    at.bind("n_features", width)
+    return bool(width > 0)
+
+
 def _blocks_fit(it: State, at: At) -> bool:
-    # A file of before ``fit`` took them has them as a parameter.
-    blocks = vars(it).get("blocks_", it.blocks)
-    return blocks is None or len(blocks) == it.n_features_in_
-
-
-def _widths_fit(it: State, at: At) -> bool:
-    """The width of each region is that of its counter and of its weighting."""
-    n_counters = len(it.counters_)
-    for i, width in enumerate(it.widths_):
-        shared = 0 if n_counters == 1 else i
-        weighting = it.weightings_[shared]
-        widths = {width, at.size_of(it.counters_[shared], "n_terms")}
-        if weighting is not None:
-            widths.add(weighting.n_features_in_)
-        if widths != {width}:
-            return False
-    return True
+    region = it.column_region_
+    return region is None or len(region) == it.n_features_in_
 
 
 def _recipe_columns(it: State, at: At) -> bool:
     """Columns are among those there are, and weighted one by one."""
-    n_features = 2**48 if it.kinds is None else len(it.kinds)
-    weighted = (
-        (it.words_, it.word_weighting_),
-        (it.phrases_, it.phrase_weighting_),
-        (it.vectors_, None),
-    )
-    return all(
-        columns.max(initial=-1) < n_features
-        and (weighting is None or weighting.n_features_in_ == len(columns))
-        for columns, weighting in weighted
-    )
+    if it.words_.max(initial=-1) >= it.n_words_:
+        return False
+    if it.word_weighting_.n_features_in_ != len(it.words_):
+        return False
+    weighting, n_phrases = it.phrase_weighting_, len(it.phrases_)
+    if weighting is None:
+        return n_phrases == 0
+    rising = np.array_equal(it.phrases_, np.arange(n_phrases))
+    return bool(rising and weighting.n_features_in_ == n_phrases)
 
 
 def _recipe_views(it: State, at: At) -> bool:
-    """Views have a row for each word, and the encoder's one for each vector column."""
+    """Views have a row for each word."""
     tables = (vars(view).get("table_") for view in it.tables_.values())
-    n_vectors = len(it.vectors_)
-    if (it.encoder_ is None) != (n_vectors == 0):
-        return False
-    return (it.encoder_ is None or len(it.encoder_.mean_) == n_vectors) and all(
-        table is None or len(table) == len(it.words_) for table in tables
-    )
-
-
-def _kinds_fit(it: State, at: At) -> bool:
-    """Words and phrases are columns; what is more is the encoder's."""
-    if it.encoder is None:
-        counted = at.sizes.get("n_words", 0) + at.sizes.get("n_phrases", 0)
-        return counted * at.sizes["n_regions"] >= at.sizes["n_features"]
-    n_vectors = int(np.count_nonzero(it.kinds_ == VECTOR))
-    return not isinstance(it.encoder, str) or at.sizes.get("n_dimensions") == n_vectors
+    return all(table is None or len(table) == len(it.words_) for table in tables)
 
 
 def _labels_are_columns(it: State, at: At) -> bool:
     """Where answers are matrices of 0 and 1, any-of labels are the columns' numbers."""
     n_columns, classes = vars(it).get("n_columns_"), it.classes_
     return n_columns is None or bool(
-        type(it.engine_).__name__ == "AnyOfEngine"
+        isinstance(it.plan_.estimator, decision.AnyOfClassifier)
         and classes.dtype.kind in "iu"
         and classes.min() >= 0
         and classes.max() < n_columns
     )
-
-
-def _gives_probabilities(it: State, at: At) -> bool:
-    any_of = isinstance(it.model_, decision.AnyOfClassifier)
-    return any_of or it.calibrator_ is not None or hasattr(it.model_, "predict_proba")
 
 
 # -- the table ----------------------------------------------------------------------
@@ -320,19 +301,6 @@ def _counted(statistics: str) -> _Fields:
         ".statistics_ has other classes than the model": lambda it, at: np.array_equal(
             it.statistics_.classes, it.classes_
         ),
-    }
-
-
-def _matrix(features: str, *models: str) -> _Fields:
-    """An engine: features of text, a model over them, and its calibration."""
-    return {
-        "class_weight= random_state=": anything_plain,
-        "estimator=": _any_template,
-        "features=": _fitted(features, n_features="n_features"),
-        "calibrator_": optional(_part("TemperatureCalibrator")),
-        "classes_": _classes,
-        "model_": _model(*models),
-        ".calibrator_ is missing for its model": _gives_probabilities,
     }
 
 
@@ -391,7 +359,7 @@ _TABLE: dict[str, _Fields] = {
     },
     "HybridBayes": {
         **_columns,
-        "blocks= blocks_?": optional(_indices(None, high=2.0**20)),
+        "column_region_": optional(_indices(None, high=2.0**20)),
         "event_model=": either(text(), words(at_least=1)),
         "alpha_": number(0, above=0),
         "class_bias_": _floats("n_classes"),
@@ -399,7 +367,7 @@ _TABLE: dict[str, _Fields] = {
         "region_weight_": _floats("n_regions"),
         "statistics_": _part("RegionStatistics"),
         ": regions, columns and weights do not fit": _regions_fit,
-        ".blocks must name a region for each column": _blocks_fit,
+        ".column_region_ must name a region for each column": _blocks_fit,
         ".statistics_ has other classes than the model": lambda it, at: np.array_equal(
             it.statistics_.sizes.classes, it.classes_
         ),
@@ -525,13 +493,13 @@ _TABLE: dict[str, _Fields] = {
         "offsets_": _floats("n_classes"),
     },
     "RecipeFeatures": {
-        "kinds=": optional(_kinds),
         "encoder_": optional(_fitted("VectorView")),
+        "n_words_": whole(),
         "phrase_weighting_": optional(_weighting),
-        "phrases_ vectors_ words_": _indices(None),
+        "phrases_ words_": _indices(None),
         "tables_": mapping(text(), instance(*_VIEWS)),
         "word_weighting_": _weighting,
-        ": words_, phrases_ or vectors_ do not fit the columns": _recipe_columns,
+        ": words_ or phrases_ do not fit the columns": _recipe_columns,
         ": tables_ or encoder_ do not fit the columns": _recipe_views,
     },
     "SemiSupervisedNaiveBayes": {
@@ -543,13 +511,11 @@ _TABLE: dict[str, _Fields] = {
     },
     "SemiSupervisedClassifier": {
         **_columns,
-        "kinds=": optional(_kinds),
-        "terms=": optional(words("n_features")),
         "student= voter=": either(text(), _template),
         "left_out_": optional(pair(_indices("n_left_out"), _left_out)),
         "class_share_": _floats("n_classes", low=0),
         "encoder_share_": optional(_share),
-        "features_": _fitted("RecipeFeatures", n_features="n_features"),
+        "features_": _fitted("RecipeFeatures"),
         "recipe_": text(),
         "scale_": number(0),
         "student_weights_": mapping(text(), number(0)),
@@ -558,6 +524,76 @@ _TABLE: dict[str, _Fields] = {
         "n_iter_?": whole(),
         ".student_weights_ do not fit the students": lambda it, at: (
             it.students_.keys() <= it.student_weights_.keys()
+        ),
+    },
+    "ClassWeight": {
+        "factors": either(none, text("balanced"), mapping(anything_plain, number(0))),
+    },
+    "ColumnsTemplate": {
+        "counter": either(instance(*_COUNTERS), function),
+        "encoder": _encoder,
+        "joined shared": flag,
+        "weighting": optional(instance("TfidfWeighting", fitted=False)),
+    },
+    "Plan": {
+        "class_weight": instance("ClassWeight"),
+        "columns": instance("ColumnsTemplate"),
+        "columns_from_pool": flag,
+        "estimator": _any_template,
+        "name": text(),
+        "seed": optional(whole()),
+    },
+    "EncoderColumns": {
+        "encoder": _encoder,
+        "n_spared": whole(),
+        "probes": optional(_floats(None, None)),
+        "table": optional(_floats("n_words", "n_columns")),
+        "weighting": optional(_fitted("TfidfWeighting", n_features="n_words")),
+        "width": size("n_columns"),
+        ".table and weighting do not fit": lambda it, at: (
+            (it.table is None) == (it.weighting is None)
+        ),
+    },
+    "Block": {
+        "counter": either(none, instance(*_COUNTERS, "EncoderColumns"), function),
+        "kind": text("word", "phrase", "vector"),
+        "known": none,
+        "region": optional(text()),
+        "weighting": optional(_fitted("TfidfWeighting", n_features="n_columns")),
+        "width": size("n_columns"),
+        ".width does not fit the counter": _width_fits,
+        ".counter makes columns of another kind": lambda it, at: (
+            it.counter is None
+            or (it.kind == "vector") == (type(it.counter).__name__ == "EncoderColumns")
+        ),
+    },
+    "Columns": {
+        "blocks": sequence(instance("Block"), at_least=1),
+        "regions": _regions,
+        ".blocks do not fit the regions": _blocks_of_regions,
+        " has no columns": _bind_width,
+    },
+    "TermSums": {
+        "parts": sequence(_part("ClassStatistics"), "n_regions", at_least=1),
+        "regions": _regions,
+        ".parts must name their terms": lambda it, at: all(
+            part.terms is not None for part in it.parts
+        ),
+        ".parts have different classes": lambda it, at: all(
+            np.array_equal(part.classes, it.parts[0].classes) for part in it.parts
+        ),
+    },
+    "TextModel": {
+        "calibrator": optional(_part("TemperatureCalibrator")),
+        "class_factor": optional(_floats("n_classes", low=0)),
+        "columns": instance("Columns", n_features="n_features"),
+        "model": _model(*_ESTIMATORS),
+        "sums": none,
+        "training_rows": optional(_indices(None)),
+        ".calibrator is missing for its model": lambda it, at: (
+            it.calibrator is not None
+            or isinstance(it.model, decision.AnyOfClassifier)
+            or hasattr(it.model, "predict_proba")
         ),
     },
     "Evidence": {
@@ -622,23 +658,6 @@ _TABLE: dict[str, _Fields] = {
         "learned_confidence_?": optional(instance("LearnedConfidence")),
         ".evidence_ is about other classes": _evidence_fits,
     },
-    "CountEngine": {
-        "class_weight=": anything_plain,
-        "counter=": instance(*_COUNTERS),
-        "estimator=": instance(*_COUNT_MODELS, fitted=False),
-        "classes_": _classes,
-        "regions_": _regions,
-        "statistics_": sequence(_part("ClassStatistics"), "n_regions", at_least=1),
-        ".statistics_ must name their terms": lambda it, at: all(
-            part.terms is not None for part in it.statistics_
-        ),
-        ".statistics_ has other classes": lambda it, at: all(
-            np.array_equal(part.classes, it.classes_) for part in it.statistics_
-        ),
-    },
-    "MatrixEngine": _matrix("RegionFeatures", *_ESTIMATORS),
-    "AnyOfEngine": _matrix("RegionFeatures", "AnyOfClassifier"),
-    "SemiEngine": _matrix("SemiFeatures", *_ESTIMATORS),
     "TextClassifier": {
         "class_names=": either(
             none, text("auto"), mapping(anything_plain, anything_plain)
@@ -652,47 +671,16 @@ _TABLE: dict[str, _Fields] = {
             none, text("email"), words(unique=True, at_least=1), function
         ),
         "classes_": _classes,
-        "engine_": _part(*_ENGINES, fitted=True),
+        "plan_": instance("Plan"),
+        "text_model_": either(_part("TextModel"), _part("TermSums")),
         "evidence_": optional(instance("Evidence")),
         ".evidence_ is about other classes": _evidence_fits,
-        "model_name_": text(),
         "reasons_": words(),
         "class_sizes_?": optional(_indices("n_classes")),
         "learned_confidence_?": optional(instance("LearnedConfidence")),
         "n_columns_?": optional(whole(1, 2**20)),
         "novelty_?": optional(_fitted("NoveltyDetector")),
-        "seed_?": optional(whole()),
         ".n_columns_ does not fit the labels": _labels_are_columns,
-    },
-    "RegionFeatures": {
-        "counter=": instance(*_COUNTERS),
-        "shared=": flag,
-        "weighting=": optional(instance("TfidfWeighting", fitted=False)),
-        "counters_": sequence(instance(*_COUNTERS), at_least=1),
-        "regions_": _regions,
-        "weightings_": sequence(optional(_weighting), at_least=1),
-        "widths_": _widths,
-        ": regions, counters and weightings do not fit": lambda it, at: (
-            len(it.weightings_) == len(it.counters_) in (1, at.sizes["n_regions"])
-        ),
-        ".widths_ do not fit the vocabularies": _widths_fit,
-    },
-    "SemiFeatures": {
-        "counter=": instance(*_COUNTERS),
-        "encoder=": _encoder,
-        "kinds_": _kinds,
-        "phrases_": optional(instance("WordCounter", n_terms="n_phrases")),
-        "regions_": _regions,
-        "words_": instance("WordCounter", n_terms="n_words"),
-        "n_spared_?": whole(),
-        "probes_?": optional(_floats(None, "n_dimensions")),
-        "table_?": optional(_floats("n_words", "n_dimensions")),
-        "table_weighting_?": optional(_fitted("TfidfWeighting", n_features="n_words")),
-        ".kinds_ does not fit the vocabularies and the encoder": _kinds_fit,
-        ".table_ and table_weighting_ do not fit": lambda it, at: (
-            (vars(it).get("table_") is None)
-            == (vars(it).get("table_weighting_") is None)
-        ),
     },
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,6 @@ from earmark.encoders.by_name import Encoder, load_encoder, require_encoder
 from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.persistence import ModelInfo, open_model, read_manifest, save_model
 from earmark.pipeline.file_schemas import SCHEMAS
-from earmark.pipeline.matrix_engine import SemiEngine
 from earmark.typing import FilePath, JsonObject
 
 if TYPE_CHECKING:
@@ -29,11 +29,13 @@ _INTERNAL = {
     "models.shared.views": (
         "LsaView PpmiView RecipeFeatures SubwordView TfidfView VectorView"
     ),
-    "pipeline.count_engine": "CountEngine",
-    "pipeline.matrix_engine": "AnyOfEngine MatrixEngine SemiEngine",
+    "features.columns": "Block Columns ColumnsTemplate",
+    "features.vectors": "EncoderColumns",
+    "inputs.weights": "ClassWeight",
     "pipeline.text_classifier": "TextClassifier",
-    "pipeline.text_features": "RegionFeatures SemiFeatures",
-    "text.preparation": "TextPreparation",
+    "pipeline.text_model": "Plan TextModel",
+    "statistics.term_sums": "TermSums",
+    "features.preparation": "TextPreparation",
 }
 
 
@@ -154,11 +156,15 @@ def load_with_info(
 def _bring_back(classifier: TextClassifier, encoder: Encoder | None) -> None:
     """Load the encoder that is needed, and see that it is the same model."""
     encoder = classifier.encoder if encoder is None else encoder
-    engine = classifier.engine_
-    if encoder is not None:
-        classifier.encoder = encoder
-        if isinstance(engine, SemiEngine) and engine.features.needs_encoder:
-            engine.features.use_encoder(encoder)
+    if encoder is None:
+        return
+    classifier.encoder = encoder
+    columns, plan = classifier.columns_.encoder, classifier.plan_
+    if columns is not None and columns.needs_encoder:
+        columns.use_encoder(encoder)
+    if plan is not None and plan.columns.encoder is not None:
+        template = replace(plan.columns, encoder=encoder)
+        classifier.plan_ = replace(plan, columns=template)
 
 
 def _encoder_places(path: FilePath) -> list[str]:

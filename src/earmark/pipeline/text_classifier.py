@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from earmark.decision.abstaining import ErrorRate, Level, Promising
 from earmark.decision.any_of import offered_if
+from earmark.decision.calibration import TemperatureCalibrator
 from earmark.decision.decision import (
     Decision,
     Scores,
@@ -22,8 +23,9 @@ from earmark.decision.decision import (
     one_of_decision,
     with_abstain_label,
 )
-from earmark.decision.evidence import Evidence, Judge, Training
-from earmark.decision.guarantee import Coverages, several_words, words_per_label
+from earmark.decision.evidence import Judge
+from earmark.decision.guarantee import Coverages
+from earmark.decision.left_out import LeftOut, calibration_evidence
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
 from earmark.encoders.by_name import Encoder, require_encoder
 from earmark.evaluation.report.text import ForeignDocuments, telling_documents
@@ -33,52 +35,52 @@ from earmark.exceptions import (
     NotSupportedError,
     UnavailableError,
 )
+from earmark.features.columns import BY_CHARACTERS, Columns, fitting_features
 from earmark.folds import take
+from earmark.inputs.class_names import ClassNames
+from earmark.inputs.regions import (
+    ONE_REGION,
+    RegionTexts,
+    joined_texts,
+    n_documents,
+)
+from earmark.inputs.training import (
+    Inputs,
+    Target,
+    TrainingData,
+    no_labels,
+    require_same_kind,
+    warn_of_new_labels,
+)
+from earmark.inputs.weights import ClassWeight
 from earmark.parameters import (
     Jobs,
     Limits,
     Verbosity,
     check_declared,
     seed_of,
+    with_defaults,
     with_parameters,
 )
-from earmark.pipeline.choice import (
-    BuildOptions,
-    Data,
-    build_engine,
+from earmark.pipeline.choose import (
     choose,
     class_name_words,
     encoder_words,
-    model_name,
     with_pool,
 )
-from earmark.pipeline.count_engine import CountEngine
-from earmark.pipeline.explanation import (
+from earmark.pipeline.explain import (
     Explanation,
     explain_documents,
     hidden_nodes,
     telling_terms,
 )
-from earmark.pipeline.inputs import (
-    BY_CHARACTERS,
-    SINGLE,
-    RegionTexts,
-    Target,
-    as_region_texts,
-    as_target,
-    fitting_features,
-    joined,
-    n_documents,
-    require_same_kind,
-    warn_of_new_labels,
-    with_regions,
-)
-from earmark.pipeline.matrix_engine import Engine, More, SemiEngine
-from earmark.statistics.class_statistics import checked_weights, require_known_labels
-from earmark.text.class_names import ClassNames
-from earmark.text.containers import as_list, is_missing
+from earmark.pipeline.summary import summary_of
+from earmark.pipeline.text_model import Plan, Planner, TextModel
+from earmark.statistics.class_statistics import require_same_classes
+from earmark.statistics.term_sums import TermSums
 from earmark.typing import (
     DocumentsLike,
+    Estimator,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -93,7 +95,9 @@ if TYPE_CHECKING:
     from earmark.evaluation import Report
     from earmark.models.hierarchical import HiddenNodes
 
-_LABELS_TOLD = 20  # labels whose promise summary() tells one by one
+# Counts beyond this are added up at once: a sum that int64 cannot hold is refused then.
+_LARGE_COUNT = 2.0**40
+_MOST_WAITING = 256
 
 
 NoveltyRate: TypeAlias = Annotated[
@@ -209,8 +213,12 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         Width of y, if it was a matrix of 0 and 1.
     seed_ : int
         What ``random_state`` came to; None is 0.
-    engine_ : object
-        The fitted model with its features.
+    columns_ : Columns
+        What turns documents into numbers.
+    model_ : classifier
+        The fitted model on these columns.
+    calibrator_ : TemperatureCalibrator or None
+        What turns its scores into probabilities, where it has none.
 
     Examples
     --------
@@ -222,18 +230,19 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
     """
 
-    engine_: Engine = field(init=False)
     classes_: Labels = field(init=False)
+    reasons_: list[str] = field(init=False)
+    plan_: Plan | None = None
+    text_model_: TextModel | None = None
+    novelty_: NoveltyDetector | None = None
+    n_columns_: int | None = None
+    # Sums of documents that `partial_fit` learned, merged when somebody asks.
+    _waiting: list[TermSums] = field(init=False)
     _how_to_measure = (
         "fit with max_error set (earmark train --max-error), with calibration=(X, y), "
         "or call measure_confidence with the training documents; what was known is "
         "gone after partial_fit and forget"
     )
-    novelty_: NoveltyDetector | None = None
-    model_name_: str = field(init=False)
-    reasons_: list[str] = field(init=False)
-    seed_: int | None = None
-    n_columns_: int | None = None
 
     model: Any = field(default="auto", kw_only=False)
     regions: Any = None
@@ -292,74 +301,78 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         self._check_promise()
         if self.encoder is not None:
             require_encoder(self.encoder)
-        texts = self._texts(X, new=True)
-        if isinstance(classes, str):
-            raise DataError(f"classes must be a list of labels, got {classes!r}.")
-        options = self._new_options(() if classes is None else classes)
-        target = self._target(y, n_documents(texts), options.names)
-        weight = _labelled_weights(sample_weight, target, n_documents(texts))
-        labelled, pool = self._split(texts, target, unlabelled)
-        features = fitting_features(self.features, texts)
-        data = Data(features, options, labelled, target, pool, weight, self.budget)
-        choice = choose(self.model, data)
-        engine = choice.engine
-        reasons = list(choice.reasons)
-        if not choice.is_fitted:
-            held_out = self._pair(validation, "validation", texts)
-            more = More(weight, pool, held_out, choice.counted)
-            engine.fit(labelled, target.labels, more)
-            right = engine.left_out_right(target.labels)
+        inputs = self._inputs
+        texts = inputs.texts(X)
+        data = self._training_data(texts, y, classes, unlabelled, sample_weight)
+        planner = self._planner(texts, data.multi_label)
+        choice = choose(self.model, data, planner, self.budget)
+        fitted, reasons = choice.fitted, list(choice.reasons)
+        if fitted is None:
+            chosen_on = inputs.pair(validation, "validation", data.texts)
+            fitted = choice.plan.fit(data, chosen_on, choice.counted)
+            right = fitted.left_out_right(data.labels)
             reasons += [] if right is None else [with_pool(right)]
-        if len(target.unlabelled):
-            engine.keep_rows(target.labelled)
-        if features is not self.features:
-            reasons.append(BY_CHARACTERS)
-        if self.encoder is not None:
-            reasons.append(encoder_words(engine))
-        if options.names.labels or isinstance(engine, SemiEngine):
-            reasons += class_name_words(engine, options.names, target.labels)
-        self._adopt(engine, choice.name, reasons, target.n_columns)
+        reasons += self._used(fitted, data, planner)
+        self.adopt(choice.plan, fitted, reasons, data.n_columns)
         if self.max_novelty is not None:
-            self._learn_ordinary(labelled, target.labels, pool)
-        training = labelled, target.labels, weight, pool
-        if self.learn_confidence and not self.is_multi_label_ and len(target.labels):
-            learned = self._training(*training).learned_confidence(self.classes_)
+            self._learn_ordinary(data)
+        left_out = self._left_out(data)
+        if self.learn_confidence and not data.multi_label and len(data.labels):
+            learned = left_out.learned_confidence(self.classes_)
             self.learned_confidence_, self.class_sizes_ = learned
-        if calibration is not None:
-            pair = self._pair(calibration, "calibration", texts)
-            assert pair is not None
-            require_same_kind(pair[1], target, "calibration")
-            warn_of_new_labels(pair[1], self.classes_, "calibration", required=True)
+        held_out = inputs.pair(calibration, "calibration", data.texts)
+        if held_out is not None:
+            require_same_kind(held_out[1], data.multi_label, "calibration")
+            warn_of_new_labels(held_out[1], self.classes_, "calibration", required=True)
             novelty = None if self.novelty_ is None else self._novelty
-            judge = self._judge()
-            self.evidence_ = judge.calibration(engine, labelled, *pair, novelty)
+            self.evidence_ = calibration_evidence(
+                self._judge(), fitted, data.texts, *held_out, novelty
+            )
         elif self.max_error is not None:
-            self.evidence_ = self._training(*training).evidence(self._judge())
+            self.evidence_ = left_out.evidence(self._judge())
         return self
 
-    def _target(self, y: LabelsLike, n: int, names: ClassNames) -> Target:
-        """The labels; none at all where classes are named."""
-        if y is not None and not (names.labels and all(map(is_missing, as_list(y)))):
-            target = as_target(y, n, self.multi_label)
-            _require_two_classes(target, names)
-            if not target.multi_label:
-                labels = np.unique(target.labels).tolist()
-                require_known_labels(self.class_weight, [*labels, *names.labels])
-            return target
-        if len(names.labels) < 2:
-            raise DataError(
-                f"y is missing, and so are the names of at least 2 classes, got "
-                f"{len(names.labels)}: give labels for some documents, or "
-                "classes=[...] or class_names={label: text}."
-            )
-        if self.multi_label is True or self.max_error is not None:
-            asked = "multi_label" if self.multi_label is True else "max_error"
-            raise DataError(
-                f"{asked} needs labelled documents, got none: class names tell nothing "
-                "about the accuracy; label some documents first (earmark label)."
-            )
-        nothing = np.empty(0, dtype=np.int64)
-        return Target(nothing, np.array([], dtype=object), n, multi_label=False)
+    def _training_data(
+        self,
+        texts: RegionTexts,
+        y: Any,
+        classes: Any,
+        unlabelled: Any,
+        sample_weight: WeightsLike,
+    ) -> TrainingData:
+        """What ``fit`` was given, checked."""
+        inputs = self._inputs
+        if isinstance(classes, str):
+            raise DataError(f"classes must be a list of labels, got {classes!r}.")
+        names = ClassNames(self.class_names, () if classes is None else list(classes))
+        target = inputs.first_target(y, n_documents(texts), names)
+        if not len(target.labels) and self.max_error is not None:
+            raise no_labels("max_error")
+        if not target.multi_label:
+            known = np.unique(target.labels).tolist()
+            ClassWeight(self.class_weight).require_labels([*known, *names.labels])
+        return inputs.training(texts, target, unlabelled, sample_weight, names)
+
+    def _planner(self, texts: RegionTexts, multi_label: bool = False) -> Planner:
+        """How plans are made for some documents; this draws the seed."""
+        return Planner(
+            fitting_features(self.features, texts),
+            self.encoder,
+            self.class_weight,
+            multi_label,
+            seed_of(self.random_state),
+            self.n_jobs,
+            self.verbose,
+        )
+
+    def _used(
+        self, fitted: TextModel, data: TrainingData, planner: Planner
+    ) -> list[str]:
+        """What was used, in words: characters, the encoder, class names."""
+        words = [BY_CHARACTERS] if planner.features is not self.features else []
+        if self.encoder is not None:
+            words.append(encoder_words(fitted))
+        return words + class_name_words(fitted.used_names, data.names, data.labels)
 
     def measure_confidence(
         self,
@@ -377,11 +390,8 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         with them. ``max_error`` then works on an estimate; only
         ``fit(..., calibration=...)`` gives a guarantee.
         """
-        texts, target = self._fitted_pair(X, y)
-        weight = _labelled_weights(sample_weight, target, n_documents(texts))
-        labelled, pool = self._split(texts, target, unlabelled)
-        known = labelled, target.labels, weight, pool
-        self.evidence_ = self._training(*known).evidence(self._judge())
+        data = self._known_data(X, y, sample_weight, unlabelled)
+        self.evidence_ = self._left_out(data).evidence(self._judge())
         return self
 
     def measure_novelty(
@@ -391,53 +401,51 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
         ``fit`` does so when ``max_novelty`` is set. ``decide`` then has p-values.
         """
-        texts, target = self._fitted_pair(X, y)
-        labelled, pool = self._split(texts, target, unlabelled)
-        self._learn_ordinary(labelled, target.labels, pool)
+        self._learn_ordinary(self._known_data(X, y, None, unlabelled))
         return self
 
-    def _learn_ordinary(
-        self, texts: RegionTexts, labels: Labels, pool: RegionTexts
-    ) -> None:
+    def _known_data(
+        self, X: Any, y: Any, sample_weight: WeightsLike, unlabelled: Any
+    ) -> TrainingData:
+        """The documents that a fitted classifier was fitted on, given once more."""
+        texts, target = self._fitted_pair(X, y)
+        return self._inputs.training(texts, target, unlabelled, sample_weight)
+
+    def _learn_ordinary(self, data: TrainingData) -> None:
         """Labelled documents, and the pool under the labels that the model gives."""
-        known: list[Any] = labels.tolist()
-        if n_documents(pool):
-            best = self.engine_.decide(pool).best
+        known: list[Any] = data.labels.tolist()
+        if data.n_pool:
+            best = self._answering().decide(data.pool).best
             assert best is not None
             known += best.tolist()
-        everything: RegionTexts = {n: [*texts[n], *pool[n]] for n in texts}
+        everything: RegionTexts = {
+            name: [*own, *data.pool.get(name, ())] for name, own in data.texts.items()
+        }
         features = fitting_features(None, everything) or {}
         detector = NoveltyDetector(**features, n_jobs=self.n_jobs)
-        self.novelty_ = detector.fit(joined(everything), known)
+        self.novelty_ = detector.fit(joined_texts(everything), known)
 
     def _novelty(self, texts: RegionTexts) -> FloatVector:
         assert self.novelty_ is not None
-        return self.novelty_.p_values(joined(texts))
+        return self.novelty_.p_values(joined_texts(texts))
 
-    def _training(
-        self, texts: RegionTexts, y: Labels, weight: Any, pool: RegionTexts
-    ) -> Training:
-        """The labelled documents; a model that learns from a pool is judged with it."""
-        name = self.model_name_ if isinstance(self.model, str) else self.model
-        features = self.features
-        if features is None:  # what was counted may be a choice of ours
-            counted = self.engine_.columns.counter.get_params()
-            features = {key: counted[key] for key in ("analyzer", "ngram_range")}
-        options = self._options(self.classes_.tolist())
+    def _left_out(self, data: TrainingData) -> LeftOut:
+        """What judges training documents; one that uses a pool is judged with it."""
+        fitted, plan = self._answering(), self.plan_
+        assert plan is not None
 
-        def fitted(rows: IntVector) -> Engine:
-            known = None if weight is None else weight[rows]
-            of_fold = options
-            if isinstance(self.class_weight, Mapping) and not self.is_multi_label_:
-                labels = set(y[rows].tolist())  # a fold may lack a class
-                some = {k: w for k, w in self.class_weight.items() if k in labels}
-                of_fold = replace(options, class_weight=some)
-            engine = build_engine(name, features, of_fold, self.is_multi_label_)
-            return engine.fit(take(texts, rows), y[rows], More(known, pool))
+        def without(rows: IntVector) -> TextModel:
+            assert plan is not None
+            return plan.fit(data.take(rows))
 
-        left_out = self.engine_.left_out(texts, y, weight)
-        together = isinstance(self.engine_, SemiEngine)
-        return Training(texts, y, fitted, left_out, together, weight=weight)
+        return LeftOut(
+            data.texts,
+            data.labels,
+            without,
+            fitted.left_out(data),
+            plan.columns.joined,
+            weight=None if data.weight is None else np.asarray(data.weight),
+        )
 
     def _judge(self) -> Judge:
         return Judge(self.classes_, self.is_multi_label_, ranked=self._ranked)
@@ -450,35 +458,63 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         all. The result is that of one ``fit`` on all documents.
         """
         texts = self._texts(X)
-        target = as_target(y, n_documents(texts), self.multi_label)
+        target = self._inputs.target(y, n_documents(texts))
         if len(target.unlabelled):
             raise DataError(
                 f"y, row {target.unlabelled[0]}: partial_fit needs a label for every "
                 "document."
             )
-        if "engine_" not in vars(self):
-            name = "multinomial" if self.model == "auto" else self.model
-            features = fitting_features(self.features, texts)
-            engine = build_engine(name, features, self._new_options())
-            assert isinstance(engine, CountEngine)
-            engine.partial_fit(texts, target.labels, classes)
-            reasons = ["updated document by document"]
-            reasons += [] if features is self.features else [BY_CHARACTERS]
-            self._adopt(engine, model_name(name), reasons)
-        else:
-            assert isinstance(self.engine_, CountEngine)
-            self.engine_.partial_fit(texts, target.labels, classes)
-            self._outdate()
+        if self.plan_ is None:
+            self._begin(texts, target, classes)
+            return self
+        require_same_classes(classes, self.classes_)
+        self._waiting.append(self._sums(texts, target.labels))
+        most = self._waiting[-1].largest
+        if most > _LARGE_COUNT or len(self._waiting) >= _MOST_WAITING:
+            self._answering()
+        self._outdate()
         return self
+
+    def _begin(self, texts: RegionTexts, target: Target, classes: Any) -> None:
+        """Learn the first documents of a classifier that learns batch by batch."""
+        data = self._inputs.training(texts, target)
+        planner = self._planner(texts)
+        plan = planner.plan("multinomial" if self.model == "auto" else self.model)
+        known = data.classes if classes is None else np.unique(np.asarray(classes))
+        fitted = plan.from_sums(plan.sums(texts, target.labels, known))
+        by_characters = planner.features is not self.features
+        reasons = ["updated document by document"] + [BY_CHARACTERS] * by_characters
+        self.adopt(plan, fitted, reasons)
 
     @_offered("forget")
     def forget(self, X: Any, y: Any) -> Self:
         """Unlearn documents exactly, for the models that can."""
         texts, target = self._fitted_pair(X, y)
-        assert isinstance(self.engine_, CountEngine)
-        self.engine_.forget(texts, target.labels)
+        fitted, plan = self._answering(), self.plan_
+        assert plan is not None
+        assert fitted.sums is not None
+        rest = fitted.sums.minus(self._sums(texts, target.labels))
+        self.text_model_ = plan.from_sums(rest, fitted)
         self._outdate()
         return self
+
+    def _sums(self, texts: RegionTexts, labels: Labels) -> TermSums:
+        """What some documents add to the sums; an unknown label is an error."""
+        assert self.plan_ is not None
+        regions = self._regions
+        return self.plan_.sums(texts, labels, self.classes_, regions=regions)
+
+    def _answering(self) -> TextModel:
+        """The model, with all that was learned; on an error it is that of before."""
+        fitted = self.text_model_
+        assert fitted is not None
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            assert fitted.sums is not None
+            assert self.plan_ is not None
+            sums = fitted.sums.plus(waiting)
+            self.text_model_ = fitted = self.plan_.from_sums(sums, fitted)
+        return fitted
 
     def _outdate(self) -> None:
         """What was known about errors and novelty does not hold after a change."""
@@ -523,7 +559,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: Any) -> FloatMatrix:
         """Log probability of each class, (n_documents, n_classes)."""
         check_is_fitted(self)
-        return self.engine_.predict_log_proba(self._texts(X))
+        return self._answering().predict_log_proba(self._texts(X))
 
     def decision_function(self, X: Any) -> FloatMatrix:
         """Score of each class: log-odds, or margins where there are only those.
@@ -531,7 +567,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         For two classes one score per document, that of ``classes_[1]``.
         """
         check_is_fitted(self)
-        scores = self.engine_.decision_function(self._texts(X))
+        scores = self._answering().decision_function(self._texts(X))
         two = scores.shape[1] == 2 and not self.is_multi_label_
         return scores[:, 1] - scores[:, 0] if two else scores
 
@@ -545,7 +581,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         texts, target = self._fitted_pair(X, y)
         if len(target.unlabelled):
             raise DataError(f"y, row {target.unlabelled[0]}: the label is missing.")
-        return self.engine_.leave_one_out(texts, target.labels, sample_weight)
+        return self._answering().leave_one_out(texts, target.labels, sample_weight)
 
     def rank(self, X: Any, label: Any) -> IntVector:
         """Document numbers, the likeliest of class ``label`` first (routing)."""
@@ -590,7 +626,9 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if index(paths) < 0:
             raise ValueError(f"paths must be at least 0, got {paths!r}.")
-        return explain_documents(self.engine_, self._texts(X), top, paths)
+        texts = self._texts(X)
+        fitted, decision = self._answering(), self._decided(texts)
+        return explain_documents(fitted, texts, decision, top, paths)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy over all documents, as ``accuracy_score(y, predict(X))``.
@@ -618,7 +656,9 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         decision = self._decide(texts)
         scores = None if target.multi_label else decision.scores
         answers = decision.labels, scores, decision.novelty
-        report = report_of(self, target.labels, *answers, texts=joined(texts), **parts)
+        report = report_of(
+            self, target.labels, *answers, texts=joined_texts(texts), **parts
+        )
         return replace(
             report, words=report.words or self._deciding_words(report, texts)
         )
@@ -645,7 +685,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         None for models without one weight a term and class.
         """
         check_is_fitted(self)
-        return telling_terms(self.engine_, top)
+        return telling_terms(self._answering(), top)
 
     def describe(self, top: int = 10) -> HiddenNodes:
         """The hidden nodes of each class: weight and ``top`` most telling terms.
@@ -653,103 +693,92 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         For ``model="hierarchical"``. ``print`` the result, or call its ``plot()``.
         """
         check_is_fitted(self)
-        return hidden_nodes(self.engine_, self.model_name_, top)
+        return hidden_nodes(self._answering(), self.model_name_, top)
+
+    @property
+    def model_name_(self) -> str:
+        """The model that was chosen."""
+        check_is_fitted(self)
+        assert self.plan_ is not None
+        return self.plan_.name
+
+    @property
+    def columns_(self) -> Columns:
+        """What turns documents into numbers."""
+        check_is_fitted(self)
+        return self._answering().columns
+
+    @property
+    def model_(self) -> Estimator:
+        """The fitted model, on the rows of ``columns_``."""
+        check_is_fitted(self)
+        return self._answering().model
+
+    @property
+    def calibrator_(self) -> TemperatureCalibrator | None:
+        """What turns scores into probabilities, where the model has none."""
+        check_is_fitted(self)
+        return self._answering().calibrator
 
     @property
     def is_multi_label_(self) -> bool:
         """Whether a document may have several labels."""
-        return bool(self.engine_.multi_label)
+        check_is_fitted(self)
+        assert self.plan_ is not None
+        return self.plan_.multi_label
 
     @property
     def region_names_(self) -> list[str] | None:
         """The regions the model was trained on; None for a single text."""
-        names = self.engine_.region_names
-        return None if names == [SINGLE] else names
+        check_is_fitted(self)
+        names = self._regions
+        return None if names == [ONE_REGION] else names
+
+    @property
+    def seed_(self) -> int:
+        """What ``random_state`` came to; None is 0."""
+        check_is_fitted(self)
+        assert self.plan_ is not None
+        return self.plan_.seed or 0
 
     def summary(self) -> str:
         """What was chosen, why, and what was used, in plain words."""
         check_is_fitted(self)
-        lines = [f"model: {self.model_name_}", *self.reasons_]
-        if self.evidence_ is not None:
-            kind = "held-out" if self.evidence_.held_out else "left-out training"
-            each = ", label by label" if self.evidence_.about_labels else ""
-            n = len(self.evidence_) // (self.evidence_.n_groups if each else 1)
-            lines.append(
-                f"accuracy {self.evidence_.accuracy:.3f} on {n:,} {kind} "
-                f"document{'' if n == 1 else 's'}{each}{_copies(self.evidence_)}"
-            )
-        if self.max_error is not None and self.evidence_ is None:
-            lines.append(
-                f"max_error {self.max_error:g}: not known from where on it holds; call "
-                "measure_confidence"
-            )
-        elif self.thresholds_:
-            lines.append(several_words(self.thresholds_))
-            if self.is_multi_label_:
-                some = slice(_LABELS_TOLD)
-                known = self.classes_[some].tolist()
-                lines.append(words_per_label(self.thresholds_[some], known))
-        if self.learned_confidence_ is not None:
-            lines.append(self.learned_confidence_.words)
-        elif self.learn_confidence and not self.is_multi_label_:
-            lines.append("confidence: log-odds; nothing was learned that ranks better")
-        if self.novelty_ is not None:
-            lines.append(self.novelty_.words(self.max_novelty))
-        table = getattr(getattr(self.engine_, "model_", None), "region_table", None)
-        if table is not None and len(self.engine_.region_names) > 1:
-            lines.append(table(self.engine_.region_names))
-        return "\n".join(lines)
+        return summary_of(self)
 
     # -- private ---------------------------------------------------------------
 
-    def _texts(self, X: Any, where: str = "X", *, new: bool = False) -> RegionTexts:
-        """Documents by region; the regions of the model, unless it is ``new``."""
-        texts = as_region_texts(X, self.regions, where)
-        if not n_documents(texts):
-            raise DataError(f"{where} holds no document.")
-        if new or "engine_" not in vars(self):
-            return texts
-        return with_regions(texts, self.engine_.region_names, self.regions, where)
+    @property
+    def _inputs(self) -> Inputs:
+        return Inputs(self.regions, self.multi_label)
+
+    @property
+    def _regions(self) -> list[str]:
+        """The regions that the model knows; nothing that waits is merged for that."""
+        assert self.text_model_ is not None
+        return self.text_model_.columns.regions
+
+    def _texts(self, X: Any) -> RegionTexts:
+        """Documents by region; of a fitted classifier under the model's regions."""
+        like = None if self.text_model_ is None else self._regions
+        return self._inputs.texts(X, like=like)
 
     def _fitted_pair(self, X: Any, y: Any) -> tuple[RegionTexts, Target]:
         """Documents and labels for a fitted classifier."""
         check_is_fitted(self)
         texts = self._texts(X)
-        return texts, as_target(y, n_documents(texts), self.multi_label)
+        return texts, self._inputs.target(y, n_documents(texts))
 
-    def _split(
-        self, texts: RegionTexts, target: Target, unlabelled: DocumentsLike
-    ) -> tuple[RegionTexts, RegionTexts]:
-        """Labelled documents; rows without a label, and the ones given apart."""
-        labelled, pool = target.split(texts)
-        if unlabelled is None:
-            return labelled, pool
-        more = as_region_texts(unlabelled, self.regions, "unlabelled")
-        more = with_regions(more, list(texts), self.regions, "unlabelled")
-        return labelled, {name: [*pool[name], *more[name]] for name in texts}
-
-    def _pair(
-        self, pair: Any, where: str, training: RegionTexts
-    ) -> tuple[RegionTexts, Labels] | None:
-        if pair is None:
-            return None
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise TypeError(
-                f"{where} must be a pair (X, y), got {type(pair).__name__}."
-            )
-        texts = self._texts(pair[0], f"{where}[0]", new=True)
-        texts = with_regions(texts, list(training), self.regions, f"{where}[0]")
-        n = n_documents(texts)
-        target = as_target(pair[1], n, self.multi_label, f"{where}[1]")
-        return take(texts, target.labelled), target.labels
+    def _decided(self, texts: RegionTexts) -> Decision:
+        """The model's own answers, before any abstention."""
+        fitted = self._answering()
+        if self.learned_confidence_ is None:
+            return fitted.decide(texts)
+        scores = Scores.from_log_proba(fitted.predict_log_proba(texts))
+        return one_of_decision(self._ranked(scores, texts), self.classes_)
 
     def _decide(self, texts: RegionTexts) -> Decision:
-        self._check_promise()
-        if self.learned_confidence_ is None:
-            decision = self.engine_.decide(texts)
-        else:
-            scores = Scores.from_log_proba(self.engine_.predict_log_proba(texts))
-            decision = one_of_decision(self._ranked(scores, texts), self.classes_)
+        decision = self._decided(texts)
         if self.novelty_ is not None:
             novelty = self._novelty(texts)
             decision = decision.with_novelty(novelty, self.max_novelty)
@@ -762,12 +791,18 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return decision if self.max_error is None else self._within_promise(decision)
 
     def _refusals(self) -> dict[str, str]:
-        if "engine_" in vars(self):
-            return self.engine_.refusals()
+        """Methods that this model has not got, and what to do instead."""
+        if self.plan_ is not None:
+            return self.plan_.refusals()
         if self.model == "auto":  # learns one by one as multinomial does
             return {"leave_one_out": "model='auto' must be fitted first."}
         try:
-            return build_engine(self.model, None, self._options()).refusals()
+            seed = seed_of(self.random_state)
+            return (
+                Planner(class_weight=self.class_weight, seed=seed)
+                .plan(self.model)
+                .refusals()
+            )
         except (TypeError, ValueError) as error:
             names = ("partial_fit", "forget", "leave_one_out")
             return dict.fromkeys(names, str(error))
@@ -780,31 +815,27 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             rest = {k: v for k, v in params.items() if k not in nested}
             named = {k.removeprefix("features__"): v for k, v in nested.items()}
             params = {**rest, "features": {**(features or {}), **named}}
+        before = self.get_params(deep=False)
         super().set_params(**params)
+        if self.plan_ is not None:  # else they are checked when it is fitted
+            try:
+                self._check_promise()
+            except (TypeError, ValueError):
+                super().set_params(**before)
+                raise
         return self
 
-    def _new_options(self, classes: Sequence[Hashable] = ()) -> BuildOptions:
-        """Options of a fit that begins: it draws its seed."""
-        self.seed_ = seed_of(self.random_state)
-        return self._options(classes)
-
-    def _options(self, classes: Sequence[Hashable] = ()) -> BuildOptions:
-        return BuildOptions(
-            class_weight=self.class_weight,
-            random_state=self.seed_,
-            n_jobs=self.n_jobs,
-            encoder=self.encoder,
-            names=ClassNames(self.class_names, list(classes)),
-            verbose=self.verbose,
-        )
-
-    def _adopt(
-        self, engine: Any, name: str, reasons: list[str], n_columns: int | None = None
+    def adopt(
+        self,
+        plan: Plan,
+        fitted: TextModel,
+        reasons: list[str],
+        n_columns: int | None = None,
     ) -> None:
-        self.engine_ = engine
+        """Make a fitted model the classifier's own, wherever it was fitted."""
+        self.plan_, self.text_model_, self._waiting = plan, fitted, []
         self.n_columns_ = n_columns
-        self.classes_ = engine.classes_
-        self.model_name_ = name
+        self.classes_ = fitted.classes_
         self.reasons_ = reasons
         self.novelty_ = None
         self._drop_evidence()
@@ -817,39 +848,31 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     def _drop_evidence(self) -> None:
         self.evidence_ = self.learned_confidence_ = self.class_sizes_ = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        for derived in ("_promised", "_waiting"):
+            state.pop(derived, None)
+        if self.text_model_ is not None:
+            fitted = self._answering()
+            # Columns and model of a count model follow from its sums.
+            state["text_model_"] = fitted if fitted.sums is None else fitted.sums
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(with_defaults(type(self), state))
+        known: object = self.text_model_
+        if isinstance(known, TermSums):
+            assert self.plan_ is not None
+            self.text_model_ = self.plan_.from_sums(known)
+        if known is not None:
+            self._waiting = []
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _labelled_weights(sample_weight: Any, target: Target, n_texts: int) -> Any:
-    if sample_weight is None:
-        return None
-    weight = checked_weights(sample_weight, n_texts)
-    return None if weight is None else weight[target.labelled]
-
-
-def _copies(evidence: Evidence) -> str:
-    """What to say of near-duplicates that are no evidence of their own."""
-    if not evidence.n_copies:
-        return ""
-    of = "training documents or of each other" if evidence.held_out else "others"
-    copies = "near-duplicate" if evidence.n_copies == 1 else "near-duplicates"
-    return f"; without {evidence.n_copies:,} {copies} of {of}"
-
-
-def _require_two_classes(target: Target, names: ClassNames) -> None:
-    if target.multi_label or bool(np.any(target.labels[1:] != target.labels[0])):
-        return
-    if len({*target.labels.tolist(), *names.labels}) > 1:
-        return
-    raise DataError(
-        f"the labels hold one class only, {target.labels[0]!s}; expected at least 2: "
-        "label some documents of another class."
-    )
 
 
 def report_of(
@@ -878,16 +901,3 @@ def report_of(
         else ForeignDocuments.from_p_values(novelty, level),
         **parts,
     )
-
-
-def new_engine(classifier: TextClassifier, features: Any = None) -> Any:
-    """The engine of a classifier whose model is named, to be fitted elsewhere."""
-    features = classifier.features if features is None else features
-    return build_engine(classifier.model, features, classifier._new_options())
-
-
-def adopt_engine(
-    classifier: TextClassifier, engine: Any, name: str, reasons: list[str]
-) -> None:
-    """Make an engine that was fitted elsewhere the classifier's own."""
-    classifier._adopt(engine, name, reasons)

@@ -6,16 +6,14 @@ With what all class sums share: ``AdditiveStatistics``, and how a batch is check
 from __future__ import annotations
 
 import copy
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
+from earmark.inputs.weights import checked_weights
 from earmark.kernels.rows import (
     canonical_rows,
     class_sums,
@@ -26,7 +24,6 @@ from earmark.kernels.rows import (
 from earmark.typing import (
     ArrayLike,
     BoolVector,
-    ClassWeightLike,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -186,59 +183,6 @@ def require_same_classes(classes: ArrayLike | None, known: Labels) -> None:
         )
 
 
-def checked_weights(sample_weight: WeightsLike, n_samples: int) -> Sums | None:
-    """Weights as int64 where all are whole numbers, else float64; None stays None."""
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight)
-    if weight.shape != (n_samples,):
-        raise DataError(
-            f"sample_weight must hold one weight for each of the {n_samples} rows, "
-            f"got shape {weight.shape}."
-        )
-    if weight.size and weight.dtype.kind not in "biuf":
-        raise DataError(f"sample_weight must hold numbers, got {weight[0]!s}.")
-    if weight.size and (not np.isfinite(weight).all() or weight.min() < 0):
-        raise DataError("sample_weight must be finite and >= 0.")
-    if weight.size and not weight.any():
-        raise DataError("sample_weight must not be zero for every document.")
-    if weight.dtype.kind in "bui" or (np.rint(weight) == weight).all():
-        return weight.astype(np.int64)
-    return weight.astype(np.float64)
-
-
-def require_class_weight(class_weight: ClassWeightLike) -> None:
-    """Raise unless it is None, "balanced" or a dict from label to weight."""
-    is_balanced = isinstance(class_weight, str) and class_weight == "balanced"
-    if class_weight is None or is_balanced:
-        return
-    if not isinstance(class_weight, Mapping):
-        raise ValueError(
-            "class_weight must be None, 'balanced' or a dict from label to weight, got "
-            f"{class_weight!r}."
-        )
-    for label, weight in class_weight.items():
-        value: object = weight  # whatever the type says
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        if not is_number or not 0 <= weight < math.inf:
-            raise DataError(
-                f"class_weight[{label!r}] must be a finite number >= 0, got {weight!r}."
-            )
-
-
-def require_known_labels(class_weight: ClassWeightLike, known: Sequence[Any]) -> None:
-    """Raise where ``class_weight`` names a label that is none of the classes."""
-    require_class_weight(class_weight)
-    if not isinstance(class_weight, Mapping):
-        return
-    unknown = [label for label in class_weight if label not in known]
-    if unknown:
-        raise DataError(
-            f"class_weight names the labels {unknown!r}, which are not among the "
-            f"classes {known!r}."
-        )
-
-
 def checked_batch(
     statistics: AdditiveStatistics,
     rows: SparseMatrix,
@@ -261,12 +205,6 @@ def weighed(y_index: IntVector, weight: Sums | None, n_classes: int) -> Sums:
     docs = np.bincount(y_index, weights=weight, minlength=n_classes)
     fractional = weight is not None and weight.dtype.kind == "f"
     return docs if fractional else whole(docs)
-
-
-def real_weights(sample_weight: WeightsLike, n_samples: int) -> FloatVector:
-    """Weights as float64; 1 for each where nothing is said."""
-    weights = checked_weights(sample_weight, n_samples)
-    return np.ones(n_samples) if weights is None else weights.astype(np.float64)
 
 
 # A sorted array of str, or what becomes one; None where columns have no names.

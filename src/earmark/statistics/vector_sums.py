@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
+from earmark.inputs.weights import real_weights
 from earmark.kernels.rows import (
     UNIT,
     canonical_rows,
@@ -25,7 +26,6 @@ from earmark.statistics.class_statistics import (
     among,
     checked_batch,
     label_positions,
-    real_weights,
     union,
     weighed,
 )

@@ -19,8 +19,8 @@ from earmark.apps.cli._console import warn
 from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
+    from earmark.distributed.passes import Job
     from earmark.distributed.predicting import SentModel
-    from earmark.distributed.trainers import Job
     from earmark.documents import Documents
     from earmark.evaluation import Report
     from earmark.pipeline import TextClassifier
@@ -60,9 +60,11 @@ class Stored:
     def texts(self, files: options.Files) -> str | list[str] | None:
         """The text columns: asked for, as in training, or as guessed there."""
         from earmark.documents.columns import KnownColumn, UsualColumn
-        from earmark.pipeline.inputs import trained_columns
+        from earmark.inputs.regions import trained_columns
 
-        columns, named = trained_columns(self.classifier), files.columns
+        model = self.classifier
+        columns = trained_columns(model.regions, model.region_names_)
+        named = files.columns
         if named is not None:
             several = {*columns} if columns is not None and len(columns) > 1 else None
             if several != (None if isinstance(named, str) else {*named}):

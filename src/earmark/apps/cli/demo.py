@@ -102,9 +102,9 @@ def _compare(
     import numpy as np
 
     from earmark.evaluation import accuracy_coverage
-    from earmark.evaluation.report.text import text_table
     from earmark.pipeline import TextClassifier
     from earmark.progress import tracked
+    from earmark.tables import text_table
 
     labelled, test = parts["labelled"], parts["test"]
     truth = np.asarray(test.labels)

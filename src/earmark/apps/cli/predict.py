@@ -437,9 +437,10 @@ def _one_document(
     text: str, classifier: TextClassifier
 ) -> list[str] | dict[str, list[str]]:
     """A text; for regions a JSON object of them, or the whole text in each's place."""
-    from earmark.pipeline.inputs import trained_columns
+    from earmark.inputs.regions import trained_columns
 
-    names, columns = classifier.region_names_, trained_columns(classifier)
+    names = classifier.region_names_
+    columns = trained_columns(classifier.regions, names)
     try:
         content = None if names is None else json.loads(text)
     except ValueError:

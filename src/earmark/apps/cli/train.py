@@ -14,7 +14,7 @@ import typer
 from earmark.apps.cli import _data as reading
 from earmark.apps.cli import _options as options
 from earmark.apps.cli._console import file_size, note, number, show, status, warn
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError, NotSupportedError, UnavailableError
 from earmark.whole_files import changed_by_one
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Wording(options.Fitting):
         if self.substitute:
             prepared["substitutions"] = options.comma_list(self.substitute)
         if prepared:
-            from earmark.text.preparation import TextPreparation
+            from earmark.features.preparation import TextPreparation
 
             try:
                 TextPreparation(**prepared)("")
@@ -410,9 +410,10 @@ def _change(
     options.require_output(target, data)
     stored = reading.load_model(model)
     classifier = stored.classifier
-    refusal = classifier.engine_.refusals().get(method)
-    if refusal is not None:
-        raise NotSupportedError(f"{model}: {refusal}")
+    try:
+        getattr(classifier, method)
+    except UnavailableError as error:
+        raise NotSupportedError(f"{model}: {error}") from None
     _stop_abstaining(classifier, model, answer_all)
     with status(f"reading {data}"):
         documents, labels = _known_labels(stored, data, files)

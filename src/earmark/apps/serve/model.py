@@ -27,8 +27,8 @@ from earmark.apps.web.replies import Refusal, finite
 from earmark.decision import Decision, Threshold
 from earmark.decision.novelty import USUAL_LEVEL
 from earmark.documents import Documents
-from earmark.evaluation.labels import plain
 from earmark.exceptions import DataError, EarmarkError
+from earmark.inputs.labels import plain
 from earmark.parameters import offers
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.files import load_with_info

@@ -20,29 +20,28 @@ from earmark.evaluation.coverage import (
     reliability,
 )
 from earmark.evaluation.label_errors import SuspectedLabelError
-from earmark.evaluation.labels import (
+from earmark.evaluation.report.page import cut, render, render_page
+from earmark.evaluation.report.text import (
+    CLASS_COLUMNS,
+    ForeignDocuments,
+    class_row,
+    percent,
+    render_terminal,
+    summary_sentences,
+)
+from earmark.evaluation.result import Path, Result, as_data, written
+from earmark.evaluation.significance import PairedTest, holm, mcnemar_exact, p_words
+from earmark.exceptions import DataError
+from earmark.folds import check_equal_length
+from earmark.inputs.labels import (
     as_labels,
     as_probabilities,
     confidence_and_choice,
     index_of,
     is_multi_label,
 )
-from earmark.evaluation.report.page import cut, render, render_page
-from earmark.evaluation.report.text import (
-    CLASS_COLUMNS,
-    ForeignDocuments,
-    class_row,
-    html_block,
-    percent,
-    render_terminal,
-    summary_sentences,
-    text_table,
-)
-from earmark.evaluation.result import Path, Result, as_data, written
-from earmark.evaluation.significance import PairedTest, holm, mcnemar_exact, p_words
-from earmark.exceptions import DataError
-from earmark.folds import check_equal_length
 from earmark.parameters import offers, shape_of
+from earmark.tables import html_block, text_table
 from earmark.typing import (
     ArrayLike,
     BoolVector,

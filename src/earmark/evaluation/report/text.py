@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ import scipy
 
 from earmark.evaluation.result import Result
 from earmark.evaluation.significance import wilson_interval
+from earmark.tables import text_table
 from earmark.typing import FloatVector, IntVector, JsonObject
 
 if TYPE_CHECKING:
@@ -29,13 +29,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ForeignDocuments",
     "count_of",
-    "html_block",
     "percent",
     "render_terminal",
     "summary_sentences",
     "targets",
     "telling_documents",
-    "text_table",
 ]
 
 _TARGETS = (0.9, 0.95, 0.99)
@@ -305,22 +303,6 @@ def _blocks(report: Report) -> Iterator[str]:
         yield _table([heading, ""], facts)
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns lined up; the first to the left, the others to the right."""
-    # A label may hold line ends, which would tear its row.
-    table = [[" ".join(cell.splitlines()) for cell in row] for row in (header, *rows)]
-    widths = [max(len(row[c]) for row in table) for c in range(len(header))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if c == 0 else cell.rjust(width)
-            for c, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
-    lines.insert(1, "-" * max(len(line) for line in lines))
-    return "\n".join(lines)
-
-
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return text_table(header, rows) if rows else ""
 
@@ -368,24 +350,3 @@ def _words(terms: Iterable[tuple[str, float]], most: int) -> str:
 def _cut(label: object, width: int) -> str:
     text = str(label)
     return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def html_block(
-    title: object,
-    sentences: Sequence[object],
-    head: Sequence[object] = (),
-    rows: Sequence[Sequence[object]] = (),
-) -> str:
-    """Title, sentences and a table for a notebook; everything is escaped."""
-
-    def cells(tag: str, values: Sequence[object]) -> str:
-        return "".join(f"<{tag}>{html.escape(str(v))}</{tag}>" for v in values)
-
-    block = f"<div><b>{html.escape(str(title))}</b>{cells('p', sentences)}"
-    if rows:
-        body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows[:_MOST_ROWS])
-        block += f"<table><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}"
-        block += "</tbody></table>"
-    if len(rows) > _MOST_ROWS:
-        block += f"<p>The first {_MOST_ROWS} of {len(rows):,}.</p>"
-    return f"{block}</div>"

@@ -9,18 +9,16 @@ the text is read.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
+from earmark.inputs.weights import real_weights
 from earmark.models.base.classifier import ScoringClassifier
-from earmark.statistics.class_statistics import (
-    label_positions,
-    real_weights,
-    require_same_classes,
-)
+from earmark.models.base.parted import PartedRows, PartRows, weights_of
+from earmark.statistics.class_statistics import label_positions, require_same_classes
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -40,6 +38,10 @@ class AdditiveClassifier(ScoringClassifier):
     sum (``_training_rows``) and how parameters follow from them (``_derive``).
     """
 
+    # Whether the sums may be keyed by term, so that text is learned without a matrix.
+    by_term: ClassVar[bool] = False
+    # Whether documents are looked at again once their sums are known.
+    tunes: ClassVar[bool] = False
     statistics_: Any
     classes_: Labels
     n_features_in_: int
@@ -160,6 +162,17 @@ class AdditiveClassifier(ScoringClassifier):
         known = np.unique(labels if classes is None else np.asarray(classes))
         return self._summed(X, labels, sample_weight, known)
 
+    def fit_in_parts(self, rows: PartedRows) -> Self:
+        """Learn documents in parts: accumulate on each, merge, finalise (CS1, CS2)."""
+        self._check_parameters()
+        return self.finalise(self._sums_of_parts(rows))
+
+    def _sums_of_parts(self, rows: PartedRows, **known: Any) -> Any:
+        """The statistics of all parts, over all classes."""
+        return rows.sum(
+            "sums", _part_sums, self, rows.classes, rows.class_weight, known
+        )
+
     def finalise(self, statistics: Any) -> Self:
         """Become the model that these statistics describe."""
         self.statistics_ = statistics
@@ -184,3 +197,15 @@ class AdditiveClassifier(ScoringClassifier):
                 "leave-one-out wants documents that were learned: y holds more "
                 "documents of a class than the model has seen."
             )
+
+
+def _part_sums(
+    model: AdditiveClassifier,
+    classes: Labels,
+    factor: FloatVector | None,
+    known: dict[str, Any],
+    rows: PartRows,
+) -> Any:
+    """The statistics of one part, over all classes."""
+    labels, weight = classes[rows.y], weights_of(factor, rows.y)
+    return model.accumulate(rows.X, labels, weight, classes, **known)

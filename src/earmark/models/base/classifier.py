@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -23,13 +23,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
-from earmark.kernels.rows import canonical_rows, log_normalize, row_entries
-from earmark.parameters import check_declared, with_new_names
-from earmark.statistics.class_statistics import (
-    checked_weights,
-    real_weights,
-    require_class_weight,
+from earmark.features.scoring import (
+    LinearRule,
+    ScoreParts,
+    class_columns,
+    linear_parts,
 )
+from earmark.inputs.weights import checked_weights, real_weights, require_class_weight
+from earmark.kernels.rows import canonical_rows, log_normalize
+from earmark.parameters import check_declared, offers, with_defaults
 from earmark.typing import (
     ArrayLike,
     ClassWeightLike,
@@ -53,48 +55,6 @@ class LinearModel(Protocol):
         """The scores as a sum over a row's entries; None where they are not one."""
 
 
-@dataclass(frozen=True)
-class LinearRule:
-    """Class scores that are linear in a row: row @ weights + offset."""
-
-    weights: FloatMatrix
-    """(n_features, n_classes)."""
-    offset: FloatVector
-    binary: bool = False
-    """The row says only which entries of X are positive ..."""
-    unit: bool = False
-    """... and is scaled to length 1."""
-    empty: FloatVector | None = None
-    """The scores of a row of zeros, where they are not ``offset``."""
-    log_posteriors: Callable[[FloatMatrix], FloatMatrix] | None = None
-    """From scores to log-probabilities; None where the scores do not say."""
-
-    @property
-    def on_rows(self) -> bool:
-        """Whether the scores are linear in the rows of X as they are."""
-        return not self.binary and not self.unit and self.empty is None
-
-    @classmethod
-    def from_coef(
-        cls,
-        coef: ArrayLike,
-        intercept: ArrayLike,
-        *,
-        binary: bool = False,
-        unit: bool = False,
-    ) -> Self:
-        """From weights as scikit-learn keeps them, (n_problems, n_features)."""
-        weights = np.asarray(coef, dtype=np.float64)
-        bias = np.asarray(intercept, dtype=np.float64)
-        bias = np.broadcast_to(bias, weights.shape[:1])
-        return cls(
-            np.ascontiguousarray(class_columns(weights.T)),
-            class_columns(bias[None, :])[0],
-            binary,
-            unit,
-        )
-
-
 def linear_rule_of(estimator: Estimator) -> LinearRule | None:
     """How any classifier's scores are linear in a row, or None where they are not."""
     if isinstance(estimator, LinearModel):
@@ -107,59 +67,18 @@ def linear_rule_of(estimator: Estimator) -> LinearRule | None:
     return LinearRule.from_coef(dense, intercept)
 
 
-@dataclass(frozen=True)
-class ScoreParts:
-    """One document's scores, taken apart (AB3).
-
-    ``terms.sum(axis=0) + sum(constants.values())`` is the document's row of
-    class scores.
-    """
-
-    columns: IntVector
-    """Columns of the terms that contribute."""
-    terms: FloatMatrix
-    """Contribution of each of them to each class, (n_terms, n_classes)."""
-    constants: Mapping[str, FloatVector] = field(default_factory=dict)
-    """Named contributions that belong to no single term, such as the prior."""
-    note: str = ""
-    """A sentence for people, such as which hidden node answered."""
-    labelled: FloatMatrix | None = None
-    """The part of ``terms`` that labelled documents gave; the rest came from text
-    without labels. None where nothing was learned from such text."""
-
-
-def class_columns(margins: ArrayLike) -> FloatMatrix:
-    """A column for each class; the margin d of two classes becomes (-d/2, d/2)."""
-    columns = np.asarray(margins, dtype=np.float64)
-    if columns.ndim == 1:
-        columns = columns[:, None]
-    if columns.shape[1] > 1:
-        return columns
-    return np.concatenate([-columns, columns], axis=1) / 2.0
-
-
-class TermRows(Protocol):
-    """Weights of which some terms' rows can be had."""
-
-    def __getitem__(self, columns: IntVector, /) -> FloatMatrix:
-        """Weights of these terms, (n_terms, n_classes)."""
-
-
-def linear_parts(
-    X: SparseMatrix, weights: TermRows, constants: Mapping[str, FloatVector]
-) -> list[ScoreParts]:
-    """Score parts of score = X @ weights + constants, weights (n_features, K)."""
-    parts = []
-    for entries, values in row_entries(canonical_rows(X)):
-        columns = entries.astype(np.int64)
-        parts.append(ScoreParts(columns, values[:, None] * weights[columns], constants))
-    return parts
-
-
 class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier that gives every class a score; the highest wins."""
 
     classes_: Labels
+    left_out_: tuple[IntVector, FloatMatrix] | None = None
+    """Training documents that fitting held out, by row, and what was said of them."""
+    encoder_share_: float | None = None
+    """What an encoder's vectors count; None for models without one."""
+    # Whether probabilities are far too low, as the weights are small.
+    needs_calibration: ClassVar[bool] = False
+    # Whether ``fit`` takes words, phrases and vectors apart, as ``Rows``.
+    takes_rows: ClassVar[bool] = False
     # What the offset of a linear rule is called in an explanation.
     _offset_name: ClassVar[str] = "bias"
     # Attributes that `_derive` makes from others; a model file leaves them out.
@@ -218,10 +137,26 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
         rows = canonical_rows(self._validated(X))
         return linear_parts(rows, rule.weights, {self._offset_name: rule.offset})
 
+    def vectors_by_word(
+        self, parts: ScoreParts, words: SparseMatrix, table: FloatMatrix
+    ) -> ScoreParts:
+        """What vectors add, word by word, if a document's is ``words @ table``."""
+        return parts
+
     def term_weights(self) -> FloatMatrix | None:
         """Weight of each term for each class (n_features, n_classes), if it has one."""
         rule = self.linear_rule()
         return None if rule is None else rule.weights
+
+    @property
+    def uses_pool(self) -> bool:
+        """Whether the ``unlabelled`` documents that ``fit`` may take are learned."""
+        return True
+
+    @property
+    def wanted_of_counter(self) -> Mapping[str, object]:
+        """Parameters of the word counter that suit the model, unless a user says."""
+        return {}
 
     # -- model files -----------------------------------------------------------
 
@@ -232,7 +167,7 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
         return {k: v for k, v in vars(self).items() if k not in self._derived}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(with_new_names(type(self), state))
+        self.__dict__.update(with_defaults(type(self), state))
         if self._derived and "classes_" in state:
             self._derive()
 
@@ -248,6 +183,43 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _takes_counts(self) -> bool:
         """Whether rows must hold counts, all >= 0."""
         return False
+
+
+def linear_rule(estimator: Estimator) -> LinearRule | None:
+    """How the class scores are linear in a row, or None where they are not."""
+    rule = linear_rule_of(estimator)
+    if rule is None or isinstance(estimator, ScoringClassifier):
+        return rule
+    from sklearn.linear_model import LogisticRegression  # costs much, used here only
+
+    is_logistic = isinstance(estimator, LogisticRegression)
+    return replace(rule, log_posteriors=log_normalize) if is_logistic else rule
+
+
+def class_scores(estimator: Estimator, X: MatrixLike) -> FloatMatrix:
+    """The estimator's own scores, (n_samples, n_classes)."""
+    if isinstance(estimator, ScoringClassifier):
+        return estimator.class_scores(X)
+    if offers(estimator, "decision_function"):
+        return class_columns(estimator.decision_function(X))
+    with np.errstate(divide="ignore"):  # a probability of 0 is a score of -inf
+        if offers(estimator, "predict_log_proba"):
+            return np.asarray(estimator.predict_log_proba(X), dtype=np.float64)
+        return np.log(np.asarray(estimator.predict_proba(X), dtype=np.float64))
+
+
+def score_parts(estimator: Estimator, X: SparseMatrix) -> list[ScoreParts]:
+    """The scores of each document, taken apart, for a model that is a sum."""
+    if offers(estimator, "score_parts"):
+        parts: list[ScoreParts] = estimator.score_parts(X)
+        return parts
+    rule = linear_rule(estimator)
+    if rule is None:
+        raise NotSupportedError(
+            f"{type(estimator).__name__} is not a sum over terms, so it cannot be "
+            "explained term by term."
+        )
+    return linear_parts(X, rule.weights, {"bias": rule.offset})
 
 
 class RankingClassifier(ScoringClassifier):

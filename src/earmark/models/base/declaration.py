@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+from earmark.parameters import offers
 from earmark.registry import Registry
 from earmark.typing import Estimator
 
@@ -43,11 +44,16 @@ class Model:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Constructor parameters that differ under this name."""
     takes: tuple[str, ...] = ()
-    """Constructor parameters among random_state, n_jobs, verbose and class_weight."""
-    in_parts: bool = False
-    """Whether ``earmark.distributed`` fits it to documents in parts."""
+    """Constructor parameters among random_state, n_jobs and verbose."""
+    columns_from_pool: bool = False
+    """Whether the words of unlabelled documents become columns too."""
     auto: Auto | None = None
     """None: ``auto`` never tries it."""
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether ``earmark.distributed`` fits it: in parts, or to a sample of them."""
+        return offers(self.make, "fit_in_parts") or self.fed == "rows"
 
     def build(self, **options: Any) -> Estimator:
         """A new estimator; of these options it gets those that it takes."""
@@ -58,21 +64,18 @@ class Model:
 MODELS: Registry[Model] = Registry("earmark.models", "earmark.models", "MODEL")
 
 
-def get_model(name: str) -> Model:
-    """The model of that name, or an error that lists the names."""
-    if name not in MODELS:
-        listed = ", ".join(["auto", *MODELS.names()])
-        raise ValueError(
-            f"TextClassifier.model must be an estimator or one of {listed}; "
-            f"got {name!r}."
-        )
-    return MODELS[name]
-
-
-def fed_to(estimator: Estimator) -> Fed:
-    """What an estimator is fitted on: as the file of its class says, else tf-idf."""
-    kind = type(estimator)
+def model_of(model: str | Estimator) -> Model:
+    """What is known of a model by name, or of any classifier; fed tf-idf if unknown."""
+    if isinstance(model, str):
+        if model not in MODELS:
+            listed = ", ".join(["auto", *MODELS.names()])
+            raise ValueError(
+                f"TextClassifier.model must be an estimator or one of {listed}; "
+                f"got {model!r}."
+            )
+        return MODELS[model]
+    kind = type(model)
     declared = getattr(sys.modules.get(kind.__module__), "MODEL", None)
     if isinstance(declared, Model) and declared.make is kind:
-        return declared.fed
-    return "tfidf"
+        return replace(declared, name=kind.__name__)
+    return Model(kind.__name__, lambda: model, "", fed="tfidf")

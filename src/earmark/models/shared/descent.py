@@ -72,6 +72,7 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     and which arrays a model consists of (``_arrays``).
     """
 
+    needs_calibration = True
     eta: Positive | None = None
     max_iter: AtLeastOne | None = None
     early_stopping: bool = False

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from earmark.features.scoring import ScoreParts
 from earmark.kernels.rows import dense_blocks, log_normalize
-from earmark.models.base.classifier import JointClassifier, ScoreParts
+from earmark.models.base.classifier import JointClassifier
 from earmark.models.shared.naive_bayes import ClassPrior
 from earmark.parameters import NotNegative, with_parameters
 from earmark.statistics import ClassMoments

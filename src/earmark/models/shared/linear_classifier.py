@@ -8,9 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from earmark.exceptions import DataError
-from earmark.models.base.classifier import (
-    LinearRule,
-)
+from earmark.features.scoring import LinearRule
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,

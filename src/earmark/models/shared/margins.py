@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags
 
+from earmark.features.scoring import class_columns
 from earmark.kernels.keys import distinct_documents
 from earmark.kernels.offset_svm import LinearFit, fit_offset_svm
 from earmark.kernels.rows import (
@@ -18,7 +19,6 @@ from earmark.kernels.rows import (
 )
 from earmark.models.base.classifier import (
     RankingClassifier,
-    class_columns,
     document_weights,
     require_weighted,
     two_classes,

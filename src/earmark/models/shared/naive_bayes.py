@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
 from earmark.kernels.rows import (
     canonical_rows,
     log_normalize,
@@ -16,12 +17,7 @@ from earmark.kernels.rows import (
     times_dense,
 )
 from earmark.models.base.additive import AdditiveClassifier
-from earmark.models.base.classifier import (
-    JointClassifier,
-    LinearRule,
-    ScoreParts,
-    linear_parts,
-)
+from earmark.models.base.classifier import JointClassifier
 from earmark.parameters import Limits
 from earmark.statistics import ClassStatistics
 from earmark.typing import (
@@ -162,6 +158,7 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
 
     _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
 
+    by_term = True
     alpha: float
     statistics_: ClassStatistics
     _weights: FloatMatrix | SparseWeights

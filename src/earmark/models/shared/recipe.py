@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
+from earmark.features.columns import Rows
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.rows import log_normalize
 from earmark.kernels.softmax import fitted_temperature
@@ -134,8 +135,6 @@ def n_different(rows: SparseMatrix) -> int:
 
 # The greatest share of an encoder among the students.
 _MOST = 0.9
-# Mean tokens per document below which texts count as short.
-SHORT_TEXT = 50.0
 # A document counts as at most so many independent tokens in the Bayes step (SS2).
 _EVIDENCE = 10.0
 _ALPHA = 0.1
@@ -188,7 +187,7 @@ SHORT = Recipe(
 class Names:
     """Names of classes as weak documents: columns, class numbers and weights."""
 
-    rows: SparseMatrix
+    rows: Rows
     y: IntVector
     weight: FloatVector
 

@@ -11,15 +11,17 @@ import scipy
 from scipy import sparse
 
 from earmark.exceptions import DataError
+from earmark.features.scoring import ScoreParts
+from earmark.inputs.weights import checked_weights
 from earmark.kernels.rows import canonical_rows, presence, row_lengths
-from earmark.models.base.classifier import ScoreParts, joint_log_likelihood
+from earmark.models.base.classifier import joint_log_likelihood
 from earmark.models.bernoulli import BernoulliNaiveBayes
 from earmark.models.multinomial import MultinomialNaiveBayes
 from earmark.models.shared.gaussian import GaussianNaiveBayes
 from earmark.models.shared.naive_bayes import log_likelihood_without
 from earmark.models.softmax import cross_entropy
 from earmark.statistics import ClassMoments, ClassStatistics
-from earmark.statistics.class_statistics import AdditiveStatistics, checked_weights
+from earmark.statistics.class_statistics import AdditiveStatistics
 from earmark.typing import (
     ArrayLike,
     BoolVector,

@@ -19,13 +19,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from earmark.features import TfidfWeighting, WordCounter
+from earmark.features.columns import Rows
+from earmark.features.scoring import ScoreParts
 from earmark.kernels.rows import (
     canonical_rows,
     pair_counts,
     presence,
     right_singular_vectors,
 )
-from earmark.models.base.classifier import ScoreParts
 from earmark.models.shared.recipe import Material, Names, Recipe, prior_offset
 from earmark.parameters import with_parameters
 from earmark.typing import (
@@ -218,7 +219,6 @@ def ppmi(together: FloatTable) -> FloatTable:
 
 
 # Kinds of columns: counts of words, counts of phrases, numbers of an encoder.
-WORD, PHRASE, VECTOR = 0, 1, 2
 
 
 def make_view(view: Estimator, n_components: int, terms: Any, seed: int) -> Any:
@@ -245,42 +245,43 @@ def make_view(view: Estimator, n_components: int, terms: Any, seed: int) -> Any:
 class RecipeFeatures(BaseEstimator):
     """Tf-idf of words and phrases, word tables and encoder vectors of documents."""
 
-    def __init__(
-        self, kinds: IntVector, min_df: int = 2, phrases: bool = False
-    ) -> None:
-        self.kinds = kinds
+    def __init__(self, min_df: int = 2, phrases: bool = False) -> None:
         self.min_df = min_df
         self.phrases = phrases
 
-    def fit(self, X: SparseMatrix, weight: FloatVector | None = None) -> Self:
+    def fit(self, X: Rows, weight: FloatVector | None = None) -> Self:
         """Choose the words and learn the weights of words and phrases."""
-        df = np.bincount(X.indices, minlength=X.shape[1])
-        words = np.flatnonzero((self.kinds == WORD) & (df >= self.min_df))
-        self.words_ = words if len(words) else np.flatnonzero(self.kinds == WORD)
-        self.phrases_ = np.flatnonzero((self.kinds == PHRASE) & self.phrases)
-        self.vectors_ = np.flatnonzero(self.kinds == VECTOR)
-        self.word_weighting_ = _weighting(X[:, self.words_], weight)
+        counts, phrases = X.of("word"), X.of("phrase")
+        vectors = X.of("vector")
+        df = np.bincount(counts.indices, minlength=counts.shape[1])
+        words = np.flatnonzero(df >= self.min_df)
+        self.n_words_ = int(counts.shape[1])
+        self.words_ = words if len(words) else np.arange(self.n_words_)
+        n_phrases = phrases.shape[1] if phrases is not None and self.phrases else 0
+        self.phrases_ = np.arange(n_phrases)
+        self.word_weighting_ = _weighting(counts[:, self.words_], weight)
         self.phrase_weighting_ = None
-        if len(self.phrases_):
-            self.phrase_weighting_ = _weighting(X[:, self.phrases_], weight)
+        if n_phrases:
+            self.phrase_weighting_ = _weighting(phrases, weight)
         self.tables_: dict[str, WordTableView] = {}
         self.encoder_: VectorView | None = None
-        if len(self.vectors_):
-            self.encoder_ = VectorView().fit(self.encoded(X))
+        if vectors is not None:
+            self.encoder_ = VectorView().fit(vectors)
         return self
 
-    def words(self, X: SparseMatrix) -> SparseMatrix:
-        """Tf-idf of the words."""
-        weighted = self.word_weighting_.transform(X[:, self.words_])
-        return canonical_rows(weighted)
+    @property
+    def term_columns(self) -> IntVector:
+        """Columns of the words that are used, and after them of the phrases."""
+        return np.concatenate([self.words_, self.n_words_ + self.phrases_])
 
-    def encoded(self, X: SparseMatrix) -> Matrix:
-        """The encoder's numbers."""
-        return X[:, self.vectors_].toarray()
+    def words(self, X: Rows) -> SparseMatrix:
+        """Tf-idf of the words."""
+        weighted = self.word_weighting_.transform(X.of("word")[:, self.words_])
+        return canonical_rows(weighted)
 
     def material(
         self,
-        X: SparseMatrix,
+        X: Rows,
         views: dict[str, Any],
         recipe: Recipe,
         names: Names | None = None,
@@ -295,14 +296,14 @@ class RecipeFeatures(BaseEstimator):
                 if isinstance(view, WordTableView)
             }
         if self.encoder_ is not None:
-            seen["encoder"] = self.encoder_.transform(self.encoded(X))
+            seen["encoder"] = self.encoder_.transform(X.of("vector"))
         material = self._in_every_form(X, words, seen, recipe)
         if names is None:
             return material
         words = self.words(names.rows)
         seen = {name: view.transform(words) for name, view in views.items()}
         if self.encoder_ is not None:
-            vectors = self.encoded(names.rows)
+            vectors = names.rows.of("vector")
             # Names are nothing like documents: their own mean is taken off.
             mean = unit(vectors).mean(axis=0) if len(vectors) > 1 else 0.0
             seen["encoder"] = self.encoder_.turned(unit(vectors) - mean)
@@ -310,9 +311,9 @@ class RecipeFeatures(BaseEstimator):
         return own.followed_by(material)
 
     def _in_every_form(
-        self, X: SparseMatrix, words: SparseMatrix, seen: dict[str, Any], recipe: Recipe
+        self, X: Rows, words: SparseMatrix, seen: dict[str, Any], recipe: Recipe
     ) -> Material:
-        terms = canonical_rows(X[:, self.words_]).copy()
+        terms = canonical_rows(X.of("word")[:, self.words_]).copy()
         terms.data = np.log1p(terms.data)
         students = self._students(X, words, seen)
         if self.phrase_weighting_ is not None:
@@ -321,16 +322,16 @@ class RecipeFeatures(BaseEstimator):
             del students["supervised"]
         return Material(seen, students, terms)
 
-    def students(self, X: SparseMatrix) -> dict[str, Matrix]:
+    def students(self, X: Rows) -> dict[str, Matrix]:
         """What each student looks at, for new documents."""
         words = self.words(X)
         seen = {name: view.transform(words) for name, view in self.tables_.items()}
         if self.encoder_ is not None:
-            seen["encoder"] = self.encoder_.transform(self.encoded(X))
+            seen["encoder"] = self.encoder_.transform(X.of("vector"))
         return self._students(X, words, seen)
 
     def _students(
-        self, X: SparseMatrix, words: SparseMatrix, seen: dict[str, Any]
+        self, X: Rows, words: SparseMatrix, seen: dict[str, Any]
     ) -> dict[str, Matrix]:
         blocks: dict[str, Matrix] = {"words": self.words_and_phrases(X, words)}
         if self.tables_:
@@ -341,11 +342,11 @@ class RecipeFeatures(BaseEstimator):
         blocks["supervised"] = words
         return blocks
 
-    def words_and_phrases(self, X: SparseMatrix, words: SparseMatrix) -> SparseMatrix:
+    def words_and_phrases(self, X: Rows, words: SparseMatrix) -> SparseMatrix:
         """Tf-idf of words, and of phrases beside them where there are some."""
         if self.phrase_weighting_ is None:
             return words
-        phrases = self.phrase_weighting_.transform(X[:, self.phrases_])
+        phrases = self.phrase_weighting_.transform(X.of("phrase"))
         both = sparse.hstack([words, phrases], format="csr")
         return canonical_rows(both / np.sqrt(2.0))
 
@@ -358,7 +359,7 @@ def _weighting(X: SparseMatrix, weight: FloatVector | None) -> TfidfWeighting:
     return TfidfWeighting().fit_frequencies(frequency, float(weight.sum()))
 
 
-def document_parts(model: Estimator, row: SparseMatrix) -> ScoreParts:
+def document_parts(model: Estimator, row: Rows) -> ScoreParts:
     """Exact parts of one document's scores."""
     # A word-table view divides by the length of the document's vector: given the
     # document that is one number, so the words' shares still add up.
@@ -366,7 +367,7 @@ def document_parts(model: Estimator, row: SparseMatrix) -> ScoreParts:
     words = features.words(row)
     linear = features.words_and_phrases(row, words) if model.used_pool_ else words
     # Columns of the student: the words, and after them the phrases.
-    columns = np.concatenate([features.words_, features.phrases_])[linear.indices]
+    columns = features.term_columns[linear.indices]
     is_word = linear.indices < len(features.words_)
     values = dict(zip(words.indices.tolist(), words.data.tolist(), strict=True))
     tfidf = np.array([values.get(int(c), 0.0) for c in linear.indices[is_word]])
@@ -445,7 +446,7 @@ def encoder_by_words(
 
 
 def _constants(
-    model: Estimator, row: SparseMatrix, centre: FloatVector
+    model: Estimator, row: Rows, centre: FloatVector
 ) -> dict[str, FloatVector]:
     """Prior, bias, and what word tables and the encoder add as a whole."""
     features, students = model.features_, model.students_
@@ -458,6 +459,6 @@ def _constants(
         mean = centre @ students["tables"].weights_
         parts["word-vector mean"] = weights["tables"] * mean
     if "encoder" in students:
-        vector = features.encoder_.transform(features.encoded(row))[0]
+        vector = features.encoder_.transform(row.of("vector"))[0]
         parts["encoder"] = weights["encoder"] * (vector @ students["encoder"].weights_)
     return {name: model.scale_ * part for name, part in parts.items()}

@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from earmark.decision.calibration import TemperatureCalibrator
 from earmark.exceptions import DataError
 from earmark.features import TfidfWeighting, WordCounter
+from earmark.features.tokens import WORD_PATTERN
 from earmark.kernels.rows import log_normalize
 from earmark.models import (
     ComplementNaiveBayes,
@@ -28,7 +29,6 @@ from earmark.models import (
 )
 from earmark.models.shared.views import LsaView
 from earmark.statistics import ClassStatistics
-from earmark.text.tokens import WORD_PATTERN
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 __all__ = [

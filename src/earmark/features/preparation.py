@@ -10,9 +10,9 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from earmark._optional import require
+from earmark.features.tokens import make_preprocessor, stop_word_set
+from earmark.inputs.regions import ADDRESS, NUMBER
 from earmark.parameters import with_parameters
-from earmark.text.regions import ADDRESS, NUMBER
-from earmark.text.tokens import make_preprocessor, stop_word_set
 
 # Name -> what is looked for, and the token that stands for it. Addresses go
 # first: they may hold numbers.

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from earmark.decision.decision import Decision
 from earmark.exceptions import NotSupportedError
-from earmark.models.base.classifier import ScoreParts
+from earmark.features.columns import Columns
+from earmark.features.scoring import ScoreParts
+from earmark.inputs.regions import RegionTexts
 from earmark.parameters import offers
-from earmark.pipeline.inputs import RegionTexts
-from earmark.pipeline.matrix_engine import Engine
-from earmark.pipeline.text_features import RegionFeatures
-from earmark.typing import FloatVector, Label
+from earmark.pipeline.text_model import TextModel
+from earmark.typing import Label
 
 if TYPE_CHECKING:
     from earmark.models.hierarchical import HiddenNodes
@@ -169,42 +170,48 @@ def in_region(term: str, region: str | None) -> str:
 
 
 def explain_documents(
-    engine: Engine, texts: RegionTexts, top: int, paths: int
+    fitted: TextModel, texts: RegionTexts, decision: Decision, top: int, paths: int
 ) -> list[Explanation]:
-    """The evidence behind the likeliest label of each document."""
-    described: dict[int, tuple[str, str | None]] = {}
-    if isinstance(engine.columns, RegionFeatures):
-        described |= engine.columns.hashed_terms(texts)
+    """The evidence behind the likeliest label of each document, as it was decided."""
+    described = fitted.columns.hashed_terms(texts)
 
     def describe(column: int) -> tuple[str, str | None]:
         if column not in described:
-            described[column] = engine.describe(column)
+            described[column] = fitted.columns.describe(column)
         return described[column]
 
-    proba = np.exp(engine.predict_log_proba(texts))
-    chains = engine.paths(texts, paths) if paths else [[] for _ in proba]
+    chains = fitted.paths(texts, paths) if paths else [[] for _ in range(len(decision))]
+    likeliest = decision.scores.argmax(axis=1)
+    confidence = decision.confidence
+    if fitted.multi_label:
+        confidence = decision.scores.max(axis=1)
     explanations = []
-    for parts, row, strongest in zip(engine.parts(texts), proba, chains, strict=True):
-        evidence = _evidence(engine, parts, row, describe)
-        names = [[in_region(*describe(t)) for t in path.terms] for path in strongest]
+    for d, parts in enumerate(fitted.contributions(texts)):
+        sure = int(likeliest[d]), float(confidence[d])
+        evidence = _evidence(fitted, parts, *sure, describe)
         evidences = [
-            PathEvidence(tuple(terms), path.documents, path.strength)
-            for terms, path in zip(names, strongest, strict=True)
+            PathEvidence(
+                tuple(in_region(*describe(t)) for t in path.terms),
+                path.documents,
+                path.strength,
+            )
+            for path in chains[d]
         ]
         explanations.append(replace(evidence, top=top, paths=tuple(evidences)))
     return explanations
 
 
 def _evidence(
-    engine: Engine,
+    fitted: TextModel,
     parts: ScoreParts,
-    proba: FloatVector,
+    label: int,
+    confidence: float,
     describe: Callable[[int], tuple[str, str | None]],
 ) -> Explanation:
-    """Evidence for the likeliest class against the best other one."""
+    """Evidence for a class against the best other one."""
     totals = parts.terms.sum(axis=0) + sum(parts.constants.values())
-    classes, label = engine.classes_.tolist(), int(proba.argmax())
-    others = [c for c in range(len(classes)) if c != label and not engine.multi_label]
+    classes = fitted.classes_.tolist()
+    others = [c for c in range(len(classes)) if c != label and not fitted.multi_label]
     runner_up = max(others, key=lambda c: totals[c]) if others else None
 
     def gap(values: Any) -> Any:
@@ -221,7 +228,7 @@ def _evidence(
     constants = {k: float(gap(np.asarray(v))) for k, v in parts.constants.items()}
     return Explanation(
         label=classes[label],
-        confidence=float(proba[label]),
+        confidence=confidence,
         runner_up=None if runner_up is None else classes[runner_up],
         score=float(contributions.sum() + sum(constants.values())),
         terms=tuple(terms),
@@ -231,21 +238,21 @@ def _evidence(
 
 
 def telling_terms(
-    engine: Engine, top: int
+    fitted: TextModel, top: int
 ) -> dict[Label, list[tuple[str, float]]] | None:
     """The terms that speak most for each class over the mean of the others."""
-    weights = engine.term_weights()
+    weights = fitted.term_weights()
     if weights is None:
         return None
     gap, n_classes = weights, weights.shape[1]
     if n_classes > 1:
         gap = weights - (weights.sum(axis=1, keepdims=True) - weights) / (n_classes - 1)
     terms = {}
-    for c, label in enumerate(engine.classes_.tolist()):
+    for c, label in enumerate(fitted.classes_.tolist()):
         column = gap[:, min(c, n_classes - 1)]
         best = np.argsort(-column, kind="stable")[:top]
         terms[label] = [
-            (in_region(*engine.describe(int(place))), float(column[place]))
+            (in_region(*fitted.columns.describe(int(place))), float(column[place]))
             for place in best
             if np.isfinite(column[place])
         ]
@@ -253,25 +260,25 @@ def telling_terms(
 
 
 class _ColumnNames(Sequence[str]):
-    """The names of an engine's columns, each looked up when asked for."""
+    """The names of a model's columns, each looked up when asked for."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
 
     def __getitem__(self, column: Any) -> Any:
-        return in_region(*self._engine.describe(int(column)))
+        return in_region(*self._columns.describe(int(column)))
 
     def __len__(self) -> int:
-        return int(self._engine.model_.n_features_in_)
+        return self._columns.width
 
 
-def hidden_nodes(engine: Engine, name: str, top: int) -> HiddenNodes:
+def hidden_nodes(fitted: TextModel, name: str, top: int) -> HiddenNodes:
     """The hidden nodes of each class, with their most telling terms."""
-    if not offers(engine.model_, "describe"):
+    if not offers(fitted.model, "describe"):
         raise NotSupportedError(
             "only model='hierarchical' with one label per document has hidden nodes to "
             f"describe, this is {name!r}; telling_terms() shows the words of linear "
             "models."
         )
-    nodes: HiddenNodes = engine.model_.describe(_ColumnNames(engine), top=top)
+    nodes: HiddenNodes = fitted.model.describe(_ColumnNames(fitted.columns), top=top)
     return nodes

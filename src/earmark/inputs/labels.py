@@ -10,8 +10,8 @@ from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
+from earmark.inputs.texts import is_missing, plain_values
 from earmark.parameters import offers, shape_of
-from earmark.text.containers import is_missing, plain_values
 from earmark.typing import (
     BoolVector,
     DocumentsLike,

@@ -11,7 +11,6 @@ smallest hashes of a similar pair agree with high probability, so little is miss
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from earmark.text.containers import is_missing, plain_values
-from earmark.typing import DocumentsLike, IntVector
+from earmark.inputs.texts import is_missing, plain_values
+from earmark.typing import BoolVector, DocumentsLike, IntVector
 
 _SKETCH = 12  # smallest hashes per document that make it a candidate
 _LOOK_BACK = 8  # documents of a bucket compared with each next one
-_MOST_COMPARED = 20_000  # texts; more are compared as a whole, not by phrases
+_MOST_CHARACTERS = 250_000  # of a portion: its arrays stay in the caches
+_MOST_HASHES = 2**17  # of pairs that are compared at a time
 _MOST_TEXTS = 2**15  # of a portion, so that their numbers are short
 _MULTIPLIERS = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64
@@ -101,9 +101,11 @@ def group_near_duplicates(
     sets = _shingle_sets(texts, shingle)
     first = sets.first_equal()
     parent = first.copy()
-    for document, other in _candidates(sets, first, threshold):
-        one, two = _root(parent, document), _root(parent, other)
-        if one != two and _similar(sets[document], sets[other], threshold):
+    for pairs in _candidates(sets, first, threshold):
+        root = _roots(parent)
+        apart = pairs[root[pairs[:, 0]] != root[pairs[:, 1]]]
+        for document, other in apart[_similar(sets, apart, threshold)].tolist():
+            one, two = _root(parent, document), _root(parent, other)
             parent[max(one, two)] = min(one, two)
     return _numbered(_roots(parent))
 
@@ -196,13 +198,13 @@ def _shingle_sets(texts: Iterable[str], shingle: int) -> _Sets:
 
 
 def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Texts in portions of about a million characters: the arrays stay small."""
+    """Texts in portions of a few hundred thousand characters."""
     chunk: list[str] = []
     size = 0
     for text in texts:
         chunk.append(text)
         size += len(text)
-        if size > 1_000_000 or len(chunk) == _MOST_TEXTS:
+        if size > _MOST_CHARACTERS or len(chunk) == _MOST_TEXTS:
             yield chunk
             chunk, size = [], 0
     if chunk:
@@ -239,10 +241,11 @@ def _shingled(texts: list[str], shingle: int) -> tuple[Hashes, IntVector]:
     return hashes[new], np.bincount(owner[new], minlength=len(texts))
 
 
-def _candidates(
-    sets: _Sets, first: IntVector, threshold: float
-) -> Iterator[tuple[int, int]]:
-    """Pairs of documents that share two neighbors among their smallest hashes."""
+def _candidates(sets: _Sets, first: IntVector, threshold: float) -> Iterator[IntVector]:
+    """Pairs of documents that share two neighbors among their smallest hashes.
+
+    Arrays of shape (n_pairs, 2), at most ``_LOOK_BACK`` of them.
+    """
     # Two, because one boilerplate phrase would make pairs of thousands; the sketch of
     # a short text is its whole set, and one shared hash will do. Documents are paired
     # with the ones just before; of those with equal sets the first stands for all.
@@ -263,18 +266,34 @@ def _candidates(
         small = np.minimum(sets.sizes[one], sets.sizes[two])
         large = np.maximum(sets.sizes[one], sets.sizes[two])
         near = (small >= threshold * large) & (one != two)
-        both = np.unique(np.column_stack([one[near], two[near]]), axis=0)
-        yield from map(tuple, both.tolist())
+        pairs = np.unique(one[near] * len(first) + two[near])
+        yield np.column_stack(np.divmod(pairs, len(first)))
 
 
-def _similar(a: Hashes, b: Hashes, threshold: float) -> bool:
-    """Whether the Jaccard similarity of two sorted sets reaches the threshold."""
-    small, large = (a, b) if len(a) <= len(b) else (b, a)
-    if len(small) < threshold * len(large):
-        return False
-    place = np.searchsorted(large, small)
-    common = int(np.count_nonzero(large[np.minimum(place, len(large) - 1)] == small))
-    return common >= threshold * (len(a) + len(b) - common)
+def _similar(sets: _Sets, pairs: IntVector, threshold: float) -> BoolVector:
+    """Whether the Jaccard similarity of each pair of sets reaches the threshold."""
+    sizes = sets.sizes[pairs]
+    total = sizes.sum(axis=1)
+    # A set has at least one hash: no portion has more than 2**16 pairs.
+    portion = (np.cumsum(total) - total) // _MOST_HASHES
+    borders = np.flatnonzero(np.diff(portion)) + 1
+    common = np.zeros(len(pairs), np.int64)
+    for rows in np.split(np.arange(len(pairs)), borders):
+        common[rows] = _n_common(sets, pairs[rows], sizes[rows].ravel())
+    return np.asarray(common >= threshold * (total - common))
+
+
+def _n_common(sets: _Sets, pairs: IntVector, sizes: IntVector) -> IntVector:
+    """How many hashes the two sets of each pair have in common."""
+    # The number of the pair takes the upper 16 bits of a key and the hash the others:
+    # in sorted order what both sets have stands twice.
+    begins = sets.starts[pairs.ravel()] - (np.cumsum(sizes) - sizes)
+    place = np.arange(sizes.sum()) + np.repeat(begins, sizes)
+    number = np.repeat(np.arange(len(pairs), dtype=np.uint64), 2) << np.uint64(48)
+    keys = (sets.hashes[place] >> np.uint64(16)) | np.repeat(number, sizes)
+    keys.sort()
+    twice = keys[1:][keys[1:] == keys[:-1]] >> np.uint64(48)
+    return np.bincount(twice.astype(np.int64), minlength=len(pairs))
 
 
 def _root(parent: IntVector, node: int) -> int:
@@ -342,12 +361,15 @@ def word_hashes(texts: list[str]) -> tuple[Hashes, IntVector]:
     encoded = [text.lower().encode("utf-8", errors="replace") for text in texts]
     joined = np.frombuffer(b" " + b" ".join(encoded) + b" ", np.uint8)
     inside = _WORD_BYTES[joined]
-    edges = np.flatnonzero(np.diff(inside.view(np.int8))) + 1
+    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
     starts, ends = edges[::2], edges[1::2]
     # B^i and B^-i mod 2^64 for each place i.
     up, down = (_powers(factor, len(joined)) for factor in (_BASE, _INVERSE))
-    terms = (joined.astype(np.uint64) + np.uint64(1)) * up
-    prefix = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
+    terms = joined.astype(np.uint64)
+    terms += np.uint64(1)
+    terms *= up
+    prefix = np.zeros(len(terms) + 1, np.uint64)
+    np.cumsum(terms, out=prefix[1:])
     hashes = (prefix[ends] - prefix[starts]) * down[starts]
     hashes ^= hashes >> np.uint64(31)
     borders = np.cumsum([len(text) + 1 for text in encoded])
@@ -362,28 +384,12 @@ def _powers(factor: int, length: int) -> Hashes:
     return np.multiply.accumulate(factors)
 
 
-def group_copies(X: DocumentsLike, *, whole: bool = False) -> DuplicateGroups:
-    """Near-duplicates among texts, or whole texts if many; equal rows of a matrix."""
+def group_copies(X: DocumentsLike) -> DuplicateGroups:
+    """Near-duplicates among texts, however many; equal rows of a matrix."""
     texts = texts_of(X)
-    if texts is None:
-        return group_equal_rows(X)
-    if len(texts) <= _MOST_COMPARED and not whole:
-        return group_near_duplicates(texts)
-    # Only texts that begin and end with the same words need be compared in full.
-    ends = [_first_and_last_words(text) for text in texts]
-    shared = Counter(ends)
-    return _by_key(
-        " ".join(text.lower().split()) if shared[end] > 1 else row
-        for row, (text, end) in enumerate(zip(texts, ends, strict=True))
-    )
+    return group_equal_rows(X) if texts is None else group_near_duplicates(texts)
 
 
 def copied_texts(X: DocumentsLike) -> IntVector | None:
     """Groups of near-duplicates; None for a matrix: equal rows may be other texts."""
     return None if texts_of(X) is None else group_copies(X).group
-
-
-def _first_and_last_words(text: str) -> str:
-    """Up to three words of either end in lower case: equal for texts that are equal."""
-    words = text.split(None, 3)[:3] + text.rsplit(None, 3)[-3:]
-    return " ".join(words).lower()

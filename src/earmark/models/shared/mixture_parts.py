@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from earmark.distributed.counting import PartedRows, PartRows, class_counts
-from earmark.exceptions import NotSupportedError
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.mixture import MixtureTotals, Tiling, mixture_start, mixture_step
 from earmark.kernels.rows import canonical_rows
-from earmark.models import HierarchicalBayes
-from earmark.models.base.classifier import check_parameters
+from earmark.models.base.parted import PartedRows, PartRows, class_counts
 from earmark.models.shared.mixture_nodes import (
     MultinomialEvents,
     MultinomialProblem,
     NodeParams,
 )
 from earmark.models.shared.mixture_search import ClassDocuments, Fit, TrainingData
-from earmark.parameters import random_state_of
 from earmark.statistics import ClassStatistics
-from earmark.typing import BoolVector, FloatVector, IntVector, Matrix
+from earmark.typing import BoolVector, Estimator, FloatVector, IntVector, Matrix
 
 
-def fit_hierarchical(model: HierarchicalBayes, data: PartedRows) -> None:
+def search_in_parts(
+    model: Estimator, rows: PartedRows, rng: np.random.RandomState
+) -> dict[str, Any]:
     """The same search as in memory; every E-step is summed over the parts."""
     # The documents held out to choose by are brought here, as are 16 bytes for every
     # document; the others stay where they are.
-    check_parameters(model)
-    if model.event_model != "multinomial" or data.class_weight is not None:
-        raise NotSupportedError(
-            "HierarchicalBayes is fitted in parts with multinomial nodes and without "
-            f"class weights, got event_model={model.event_model!r}."
-        )
-    model.classes_, model.n_features_in_ = data.classes, data.n_features
-    docs = data.docs.astype(np.float64)
-    model.class_log_prior_ = np.log(docs) - np.log(docs.sum())  # NB5
-    fitted = PartsFit(model, data, random_state_of(model.random_state)).run()
-    model.__dict__.pop("_callback_fit_ctx", None)  # scikit-learn's, of a fit now over
-    for name, value in fitted.items():
-        setattr(model, name, value)
-    model.responsibilities_ = np.concatenate(data.gather("shares", _shares, model))
+    return PartsFit(model, rows, rng).run()
 
 
 # -- tasks ------------------------------------------------------------------------
@@ -59,14 +43,6 @@ def _some_rows(marks: dict[int, BoolVector], rows: PartRows) -> PartRows:
     mark = marks[rows.number]
     some = rows.rows[mark]
     return PartRows(rows.number, rows.X[mark], rows.y[mark], rows.pool, some)
-
-
-def _shares(model: HierarchicalBayes, rows: PartRows) -> Any:
-    """P(node | document, its class) under the fitted model, a row per document."""
-    if not len(rows.y):
-        return np.zeros((0, int(model.n_hidden_.max())))
-    X = canonical_rows(rows.X.astype(np.float64))
-    return model.node_scores_.responsibilities(X, rows.y)
 
 
 def _start(
@@ -151,7 +127,7 @@ class PartsProblem(MultinomialProblem):
 class PartsFit(Fit):
     """``Fit`` over documents that are not here; only their keys and classes are."""
 
-    def __init__(self, model: HierarchicalBayes, data: PartedRows, rng: Any) -> None:
+    def __init__(self, model: Estimator, data: PartedRows, rng: Any) -> None:
         self.model = model
         self.remote = data
         self.n_classes = len(data.classes)
@@ -171,8 +147,7 @@ class PartsFit(Fit):
         if not mask.all():
             ends = np.cumsum(list(data.sizes.values()))[:-1]
             marks = dict(zip(data.sizes, np.split(mask, ends), strict=True))
-            some = partial(_some_rows, marks)
-            data = replace(data, items=data.executor.keep("some", some, data.items))
+            data = data.kept("some", _some_rows, marks)
         sums: ClassStatistics = data.sum("columns", class_counts, self.n_classes)
         presence, tokens = sums.presence.toarray(), sums.dense_tokens()
         documents = []

@@ -1,0 +1,1 @@
+"""What users give: texts, regions, labels, class names, and copies among them."""

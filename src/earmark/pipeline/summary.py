@@ -1,0 +1,72 @@
+"""Every sentence of ``TextClassifier.summary``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from earmark.decision.evidence import Evidence
+from earmark.decision.guarantee import several_words, words_per_label
+
+if TYPE_CHECKING:
+    from earmark.pipeline.text_classifier import TextClassifier
+
+_LABELS_TOLD = 20  # labels whose promise is told one by one
+
+
+def summary_of(classifier: TextClassifier) -> str:
+    """What was chosen, why, and what was used, in plain words."""
+    lines = [f"model: {classifier.model_name_}", *classifier.reasons_]
+    evidence = classifier.evidence_
+    if evidence is not None:
+        lines.append(_accuracy(evidence))
+    lines += _promise(classifier)
+    if classifier.learned_confidence_ is not None:
+        lines.append(classifier.learned_confidence_.words)
+    elif classifier.learn_confidence and not classifier.is_multi_label_:
+        lines.append("confidence: log-odds; nothing was learned that ranks better")
+    if classifier.novelty_ is not None:
+        lines.append(classifier.novelty_.words(classifier.max_novelty))
+    regions = classifier.region_names_
+    table = getattr(classifier.model_, "region_table", None)
+    if table is not None and regions is not None and len(regions) > 1:
+        lines.append(table(regions))
+    return "\n".join(lines)
+
+
+def _accuracy(evidence: Evidence) -> str:
+    """How often answers to unseen documents were right."""
+    kind = "held-out" if evidence.held_out else "left-out training"
+    each = ", label by label" if evidence.about_labels else ""
+    n = len(evidence) // (evidence.n_groups if each else 1)
+    documents = f"document{'' if n == 1 else 's'}"
+    return (
+        f"accuracy {evidence.accuracy:.3f} on {n:,} {kind} {documents}{each}"
+        f"{_copies(evidence)}"
+    )
+
+
+def _promise(classifier: TextClassifier) -> list[str]:
+    """What ``max_error`` comes to, label by label where each has its threshold."""
+    if classifier.max_error is not None and classifier.evidence_ is None:
+        return [
+            f"max_error {classifier.max_error:g}: not known from where on it holds; "
+            "call measure_confidence"
+        ]
+    thresholds = classifier.thresholds_
+    if not thresholds:
+        return []
+    lines = [several_words(thresholds)]
+    if classifier.is_multi_label_:
+        some = slice(_LABELS_TOLD)
+        known = classifier.classes_[some].tolist()
+        lines.append(words_per_label(thresholds[some], known))
+    return lines
+
+
+def _copies(evidence: Evidence) -> str:
+    """What to say of near-duplicates that are no evidence of their own."""
+    if not evidence.n_copies:
+        return ""
+    of = "training documents or of each other" if evidence.held_out else "others"
+    copies = "near-duplicate" if evidence.n_copies == 1 else "near-duplicates"
+    return f"; without {evidence.n_copies:,} {copies} of {of}"

@@ -1,1 +1,0 @@
-"""Strings to tokens: normalisation, analyzers, stop words, regions; no matrices."""
