@@ -65,8 +65,8 @@ def sample(corpus: str) -> tuple[list[str], np.ndarray, list[str], np.ndarray]:
 
 def _own(classifier: TextClassifier, texts: list[str]) -> np.ndarray:
     """Probabilities without what ``TextClassifier`` adds."""
-    scores = classifier.engine_.scores({"text": texts})
-    if vars(classifier.engine_).get("calibrator_") is None:
+    scores = classifier.text_model_.scores({"text": texts})
+    if classifier.calibrator_ is None:
         return np.asarray(classifier.predict_proba(texts))
     return np.asarray(special.softmax(scores, axis=1))
 

@@ -31,7 +31,7 @@ from earmark.documents import labelled_per_class
 from earmark.encoders import load_encoder
 from earmark.encoders.by_name import KINDS
 from earmark.encoders.cache import text_key
-from earmark.pipeline import text_features
+from earmark.features import vectors
 from reproductions.few_labels.encoder import read_corpus
 from reproductions.few_labels.tasks import load_task
 from reproductions.study import mean_and_error
@@ -122,7 +122,7 @@ def _sampled_pool(
             (CUT, len(rest), encoder, fewer),
             (NOTHING, 0, None, rest),
         ):
-            text_features.MOST_ENCODED = most
+            vectors.MOST_ENCODED = most
             seen.clear()
             started = time.process_time()
             model = TextClassifier("semi-supervised", encoder=given, random_state=0)

@@ -116,8 +116,9 @@ def _own_members(cls):
     for name, value in vars(cls).items():
         if name.startswith("_") or _is_routing(name):
             continue
-        # classmethod and staticmethod, and scikit-learn's available_if.
-        plain = getattr(value, "__func__", getattr(value, "fn", value))
+        # Of a classmethod and a staticmethod, and of a method that is offered only
+        # where the model can do it (``offered_if``, scikit-learn's ``available_if``).
+        plain = getattr(value, "__wrapped__", getattr(value, "__func__", value))
         if isinstance(value, property):
             yield f"{name} (property)", name
         elif inspect.isfunction(plain):

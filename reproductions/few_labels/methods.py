@@ -84,7 +84,7 @@ def recipe(draw: Draw, branch: Any = "auto") -> dict[str, float]:
     classes = classifier.classes_
     proba = classifier.predict_proba(draw.test_texts)
     found = scores(draw, classes[proba.argmax(axis=1)])
-    fitted = classifier.engine_.model_
+    fitted = classifier.model_
     raw = proba ** (1.0 / fitted.scale_)
     raw /= raw.sum(axis=1, keepdims=True)
     found["ece"] = reliability(draw.y_test, proba, classes=classes).ece

@@ -7,7 +7,6 @@ import sys
 
 import numpy as np
 import pytest
-from earmark.pipeline.explanation import Explanation, TermEvidence
 from typer.testing import CliRunner
 
 from earmark import TextClassifier
@@ -19,6 +18,7 @@ from earmark.evaluation import learning_curve
 from earmark.evaluation.report.text import targets
 from earmark.exceptions import EarmarkError, EarmarkWarning
 from earmark.folds import stratified_folds
+from earmark.pipeline.explain import Explanation, TermEvidence
 
 # A parameter or a name of Python: text=, allow_unlabelled, TextClassifier.
 PYTHON = re.compile(r"\b\w+=|\b[a-z]+_[a-z]+\b|TextClassifier|read_documents")

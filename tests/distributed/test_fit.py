@@ -34,9 +34,9 @@ def test_a_memory_budget_does_not_change_the_model(corpus, tmp_path, saved):
 def test_hashed_columns_need_one_pass_and_give_the_same(model, corpus, tmp_path):
     hashed = HashedCounter(n_features=2**12, alternate_sign=False, norm=None)
     classifier = TextClassifier(model, features=hashed)
-    whole = classifier.fit(corpus.texts, corpus.labels).engine_.model_
+    whole = classifier.fit(corpus.texts, corpus.labels).model_
     folder = corpus.write(tmp_path / "parts", 5)
-    found = fit(classifier, folder, checkpoint=tmp_path / "c").engine_.model_
+    found = fit(classifier, folder, checkpoint=tmp_path / "c").model_
     assert found.statistics_ == whole.statistics_
 
 
@@ -47,7 +47,7 @@ def test_the_least_cut_that_fits_memory_is_taken(corpus, tmp_path, monkeypatch):
     frequency = WordCounter(binary=True).fit_transform(corpus.texts).sum(axis=0)
     frequency = np.sort(np.asarray(frequency).ravel())
     cut = next(m for m in range(1, 400) if (frequency >= m).sum() <= 100)
-    assert len(model.engine_.terms_[0]) == (frequency >= cut).sum()
+    assert model.columns_.width == (frequency >= cut).sum()
     assert f"fewer than {cut} documents were left out" in model.summary()
 
 

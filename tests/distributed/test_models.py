@@ -43,11 +43,8 @@ def test_other_models_agree_to_nine_digits(model, corpus, tmp_path):
 def test_softmax_finds_the_optimum(corpus, tmp_path):
     tight = SoftmaxRegression(solver="dual", C=10.0, tol=1e-9)
     classifier = TextClassifier(tight)
-    whole = classifier.fit(corpus.texts, corpus.labels).engine_.model_
-    found = [
-        fit(classifier, corpus.write(tmp_path / str(n), n)).engine_.model_
-        for n in (1, 4)
-    ]
+    whole = classifier.fit(corpus.texts, corpus.labels).model_
+    found = [fit(classifier, corpus.write(tmp_path / str(n), n)).model_ for n in (1, 4)]
     scale = np.abs(whole.coef_).max()
     assert_allclose(found[0].coef_, whole.coef_, atol=2e-4 * scale)
     assert_allclose(found[0].coef_, found[1].coef_, atol=1e-9 * scale)
@@ -64,7 +61,7 @@ def test_semi_supervised_em_is_the_loop_in_memory(tmp_path):
             TextClassifier(SemiSupervisedNaiveBayes(max_iter=6, tol=0.0, evidence=8.0)),
             folder,
         )
-        found = parts.engine_.model_
+        found = parts.model_
         assert_allclose(found.feature_log_prob_, whole.feature_log_prob_, rtol=1e-9)
         assert_allclose(found.class_log_prior_, whole.class_log_prior_, rtol=1e-9)
         assert found.n_iter_ == whole.n_iter_
@@ -90,7 +87,7 @@ def test_the_name_of_plain_em_means_one_model_in_memory_and_in_parts(tmp_path):
         texts[rows].tolist(), labels[rows].tolist(), unlabelled=texts[~rows].tolist()
     )
     parts = fit(TextClassifier("em-multinomial"), corpus.write(tmp_path / "p", 3))
-    assert parts.engine_.model_.n_iter_ == whole.engine_.model_.n_iter_
+    assert parts.model_.n_iter_ == whole.model_.n_iter_
     assert_allclose(
         parts.predict_log_proba(corpus.texts),
         whole.predict_log_proba(corpus.texts),

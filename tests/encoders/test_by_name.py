@@ -19,7 +19,7 @@ from earmark.exceptions import (
     ModelFormatError,
     NotSupportedError,
 )
-from earmark.pipeline import text_features
+from earmark.features import vectors as encoder_columns
 from earmark.progress import listening
 from tests.encoders.tiny import tiny_model2vec
 
@@ -168,7 +168,7 @@ def test_without_its_weights_a_file_says_what_to_do(fitted, tmp_path):
 @pytest.mark.parametrize("name", ["pickle:x", "model2vec://host/share", "os.system"])
 def test_a_name_in_a_file_is_of_a_known_kind(fitted, tmp_path, name):
     path = tmp_path / "m.earmark"
-    fitted.engine_.features.encoder = name
+    fitted.columns_.encoder.encoder = name
     fitted.save(path)
     with pytest.raises(ModelFormatError, match="the name of an encoder"):
         earmark.load(path)
@@ -294,33 +294,34 @@ def by_words(tiny):
 
 def test_a_document_is_the_sum_of_its_words(by_words, tiny):
     X, y = sentences(100, 2)
-    features = by_words.engine_.features
-    terms = list(features.words_.get_feature_names_out())
+    columns = by_words.columns_
+    features, counter = columns.encoder, columns.counter
+    terms = list(counter.get_feature_names_out())
     raw = load_encoder(tiny)(terms).astype(float)
     raw -= raw.mean(axis=0)
     first = np.linalg.svd(raw)[2][0]
     table = raw - np.outer(raw @ first, first)
-    assert_allclose(features.table_, table, atol=1e-5)
-    counts = features.words_.transform(X)
-    idf = features.table_weighting_.transform(counts).toarray()
-    made = features.transform({features.regions_[0]: X}).toarray()
-    assert_allclose(made[:, -8:], idf @ table, atol=1e-5)
+    assert_allclose(features.table, table, atol=1e-5)
+    counts = counter.transform(X)
+    idf = features.weighting.transform(counts).toarray()
+    made = columns.rows({"text": X}).of("vector")
+    assert_allclose(made, idf @ table, atol=1e-5)
     assert np.mean(by_words.predict(X) == y) > 0.9
 
 
 def test_its_evidence_adds_up_word_by_word(by_words):
     X, _ = sentences(20, 2)
-    engine = by_words.engine_
-    scores = engine.model_.class_scores(engine.features.transform({"text": X}))
-    for part, expected in zip(engine.parts({"text": X}), scores, strict=True):
+    fitted = by_words.text_model_
+    scores = fitted.model.class_scores(fitted.rows({"text": X}))
+    for part, expected in zip(fitted.contributions({"text": X}), scores, strict=True):
         assert "encoder" not in part.constants
         total = part.terms.sum(axis=0) + sum(part.constants.values())
         assert_allclose(total, expected, rtol=1e-6, atol=1e-6)
     # What the encoder says moves the words; without its student the sum is another.
-    before = engine.parts({"text": X})[0].terms
-    engine.model_.students_["encoder"].weights_ *= 2
-    after = engine.parts({"text": X})[0]
-    moved = engine.model_.class_scores(engine.features.transform({"text": X[:1]}))[0]
+    before = fitted.contributions({"text": X})[0].terms
+    fitted.model.students_["encoder"].weights_ *= 2
+    after = fitted.contributions({"text": X})[0]
+    moved = fitted.model.class_scores(fitted.rows({"text": X[:1]}))[0]
     assert np.abs(after.terms - before).max() > 1e-3
     total = after.terms.sum(axis=0) + sum(after.constants.values())
     assert_allclose(total, moved, rtol=1e-6, atol=1e-6)
@@ -339,10 +340,10 @@ def test_its_file_needs_no_encoder(by_words, tmp_path, monkeypatch):
 def test_words_without_a_vector_stay_without():
     vectors = np.random.default_rng(0).normal(size=(9, 4)).astype(np.float32)
     vectors[3] = 0
-    table = text_features.word_table(vectors)
+    table = encoder_columns.word_table(vectors)
     assert not table[3].any()
     assert_allclose(np.delete(table, 3, axis=0).mean(axis=0), 0, atol=1e-6)
-    assert not text_features.word_table(np.zeros((2, 4), dtype=np.float32)).any()
+    assert not encoder_columns.word_table(np.zeros((2, 4), dtype=np.float32)).any()
 
 
 # -- a sample of a large pool --------------------------------------------------------
@@ -351,7 +352,7 @@ def test_words_without_a_vector_stay_without():
 def test_of_a_large_pool_a_sample_is_encoded(tiny, monkeypatch):
     encoder = load_encoder(tiny)
     encoder.is_quick = False
-    monkeypatch.setattr(text_features, "MOST_ENCODED", 200)
+    monkeypatch.setattr(encoder_columns, "MOST_ENCODED", 200)
     seen = []
     whole = encoder._encode
     encoder._encode = lambda texts: seen.extend(texts) or whole(texts)
@@ -375,9 +376,9 @@ def test_vectors_are_told_from_words_by_ridge_regression(rng):
     known, rows = (sparse.random_array((n, 30), density=0.2, rng=rng) for n in (40, 9))
     known, rows = known.tocsr(), rows.tocsr()
     vectors = rng.normal(size=(40, 5))
-    made = text_features.vectors_from_words(known, vectors, rows)
+    made = encoder_columns.vectors_from_words(known, vectors, rows)
     A, mean = known.toarray(), vectors.mean(axis=0)
     weights = np.linalg.solve(A.T @ A + np.eye(30), A.T @ (vectors - mean))
     assert_allclose(made, rows.toarray() @ weights + mean, atol=1e-4)
-    constant = text_features.vectors_from_words(known, np.ones((40, 2)), rows)
+    constant = encoder_columns.vectors_from_words(known, np.ones((40, 2)), rows)
     assert_allclose(constant, 1.0)

@@ -19,10 +19,7 @@ from earmark.models import (
     HierarchicalBayes,
     HigherOrderClassifier,
     HigherOrderNaiveBayes,
-    HybridBayes,
-    MultilayerPerceptron,
     NeighborsClassifier,
-    SemiSupervisedClassifier,
     SemiSupervisedNaiveBayes,
 )
 from earmark.models.base.classifier import LinearModel, ScoringClassifier
@@ -158,27 +155,3 @@ def test_models_that_count_documents_refuse_fractions(data):
     for cls in (HigherOrderNaiveBayes, HigherOrderClassifier):
         with pytest.raises(TypeError, match="sample_weight must hold whole numbers"):
             cls().fit(X, y, sample_weight=np.full(len(y), 0.5))
-
-
-@pytest.mark.parametrize(
-    ("model", "name", "value"),
-    [
-        (HybridBayes(), "blocks", np.repeat([0, 1], 6)),
-        (MultilayerPerceptron(hidden=(2,)), "start_weights", None),
-        (SemiSupervisedClassifier(), "kinds", np.zeros(12, dtype=int)),
-        (SemiSupervisedClassifier(), "terms", [f"w{i}" for i in range(12)]),
-        (SemiSupervisedNaiveBayes(), "start", np.full((10, 3), 1 / 3)),
-    ],
-)
-def test_data_in_a_constructor_still_reach_fit_with_a_warning(model, name, value, data):
-    X, y = data
-    if name == "start_weights":
-        value = [np.ones((12, 2)), np.ones((2, 3))]
-    if name == "start":
-        y = y.astype(object)
-        y[::6] = None
-    expected = clone(model).fit(X, y, **{name: value})
-    before = clone(model).set_params(**{name: value})
-    with pytest.warns(FutureWarning, match="give it to fit"):
-        before.fit(X, y)
-    assert_array_equal(before.class_scores(X), expected.class_scores(X))

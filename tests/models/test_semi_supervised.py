@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
 from earmark.exceptions import DataError
+from earmark.features.columns import ColumnTable, Rows
 from earmark.folds import class_keeping_folds
 from earmark.models import SemiSupervisedClassifier, SemiSupervisedNaiveBayes
 from earmark.models.base.classifier import check_parameters
@@ -314,16 +315,17 @@ def short_corpus(seed=0):
         rng.random((900, 30)) < 0.1
     )
     vectors = rng.normal(size=(900, 6)) + np.eye(3)[y] @ rng.normal(size=(3, 6))
-    both = sparse.csr_array(sparse.hstack([X, phrases, vectors]))
-    kinds = np.repeat([0, 1, 2], [N_TERMS, 30, 6])
+    blocks = (sparse.csr_array(X), sparse.csr_array(phrases), vectors)
+    rows = Rows(blocks, ("word", "phrase", "vector"))
     terms = [f"w{i:03d}{'abc'[i % 3] * 3}" for i in range(N_TERMS)] + [""] * 36
-    return both, y, kinds, terms
+    region = np.zeros(len(terms), dtype=int)
+    return rows, y, ColumnTable(region, np.array(terms, dtype=object))
 
 
 def test_short_texts_use_word_tables_phrases_and_encoder_exactly():
-    X, y, kinds, terms = short_corpus()
+    X, y, columns = short_corpus()
     model = SemiSupervisedClassifier(n_components=10)
-    model.fit(X[:700], few(y[:700], 5), kinds=kinds, terms=terms)
+    model.fit(X[:700], few(y[:700], 5), columns=columns)
     assert model.recipe_ == "short texts"
     assert set(model.students_) == {"words", "tables", "encoder", "supervised"}
     assert set(model.features_.tables_) == {"ppmi-full", "ppmi-unit", "subword"}
@@ -337,10 +339,10 @@ def test_short_texts_use_word_tables_phrases_and_encoder_exactly():
 
 
 def test_same_data_and_seed_give_the_same_bytes():
-    X, y, kinds, terms = short_corpus()
+    X, y, columns = short_corpus()
     one, two = (
         SemiSupervisedClassifier(n_components=10, random_state=3)
-        .fit(X[:700], few(y[:700], 3), kinds=kinds, terms=terms)
+        .fit(X[:700], few(y[:700], 3), columns=columns)
         .predict_proba(X)
         for _ in range(2)
     )
@@ -402,8 +404,6 @@ def test_bad_input_is_told(corpus):
         SemiSupervisedClassifier().fit(X, np.full(X.shape[0], None, dtype=object))
     with pytest.raises(DataError, match="at least 2 classes"):
         SemiSupervisedClassifier().fit(X, few(y, 5, n_classes=1))
-    with pytest.raises(ValueError, match="must name 300 columns"):
-        SemiSupervisedClassifier().fit(X, few(y, 5), kinds=[0])
 
 
 def views_of(y, words, encoder, seed=0):
@@ -536,11 +536,9 @@ def test_names_are_weighted_documents_by_hand():
 
 def test_the_encoders_student_has_the_encoders_share():
     X, y = documents(700, 3, length=20)
-    vectors = sparse.csr_array(np.eye(3)[y] + 0.1)
-    kinds = np.repeat([0, 2], [N_TERMS, 3])
+    both = Rows((sparse.csr_array(X), np.eye(3)[y] + 0.1), ("word", "vector"))
     model = SemiSupervisedClassifier(calibration_folds=0)
-    both = sparse.hstack([X, vectors], format="csr")
-    model.fit(both, few(y, 5), kinds=kinds)
+    model.fit(both, few(y, 5))
     weights = dict(model.student_weights_)
     encoder = weights.pop("encoder")
     assert_allclose(encoder / (encoder + sum(weights.values())), model.encoder_share_)

@@ -1,26 +1,31 @@
 """The choice among supervised models: who is tried, who wins."""
 
 import numpy as np
-from earmark.pipeline.choice import Trial, best_trial, candidates
 
 from earmark import TextClassifier
-from earmark.decision import evidence
+from earmark.decision import left_out
 from earmark.features.tokens import mixes_languages
-from earmark.pipeline import choice
+from earmark.models.base.declaration import MODELS
+from earmark.pipeline import choose
+from earmark.pipeline.choose import Trial, best_trial, candidates
 
 
 def trial(name, n_right, n=1000):
-    return Trial(name, np.arange(n) < n_right)
+    return Trial(MODELS[name], np.arange(n) < n_right)
+
+
+def tried(n_regions, y):
+    return [model.name for model in candidates(n_regions, y)]
 
 
 def test_few_labels_choose_among_linear_models_only():
-    assert candidates(2, np.repeat(["a", "b"], 9)) == ["softmax", "svm"]
-    more = candidates(2, np.repeat(["a", "b"], 10))
+    assert tried(2, np.repeat(["a", "b"], 9)) == ["softmax", "svm"]
+    more = tried(2, np.repeat(["a", "b"], 10))
     assert more == ["softmax", "svm", "blended-svm", "complement", "hybrid"]
 
 
 def test_hybrid_bayes_needs_regions():
-    assert "hybrid" not in candidates(1, np.repeat(["a", "b"], 50))
+    assert "hybrid" not in tried(1, np.repeat(["a", "b"], 50))
 
 
 def test_the_better_linear_model_is_taken_by_however_little():
@@ -35,7 +40,7 @@ def test_a_challenger_must_lead_by_more_than_its_error():
     right = linear[1].right.copy()
     right[rng.choice(800, 95, replace=False)] = False
     right[800:900] = True
-    assert best_trial([*linear, Trial("blended-svm", right)]).name == "svm"
+    assert best_trial([*linear, Trial(MODELS["blended-svm"], right)]).name == "svm"
     assert best_trial([*linear, trial("blended-svm", 805)]).name == "blended-svm"
 
 
@@ -55,7 +60,7 @@ def many_words(n_documents, n_classes):
 
 def test_what_takes_longer_than_the_budget_is_left_out_and_named(monkeypatch):
     texts, labels = many_words(900, 60)
-    monkeypatch.setattr(choice, "_WORTH_MEASURING", 0)
+    monkeypatch.setattr(choose, "_WORTH_MEASURING", 0)
     hurried = TextClassifier(random_state=0, budget=1e-6).fit(texts, labels)
     assert hurried.model_name_ == "complement"
     assert "left out to stay within the budget of 1e-06 s" in hurried.summary()
@@ -67,11 +72,11 @@ def test_what_takes_longer_than_the_budget_is_left_out_and_named(monkeypatch):
 
 def test_a_model_that_is_slow_on_a_part_is_not_tried_on_the_rest(monkeypatch):
     texts, labels = many_words(800, 60)
-    monkeypatch.setattr(choice, "_WORTH_MEASURING", 0)
+    monkeypatch.setattr(choose, "_WORTH_MEASURING", 0)
     monkeypatch.setattr(
-        choice.Trials,
+        choose.Trials,
         "_final",
-        lambda self, estimator, one_fit: 1e9 * hasattr(estimator, "loss"),
+        lambda self, task, one_fit: 1e9 * hasattr(task.estimator, "loss"),
     )
     fitted = TextClassifier(random_state=0).fit(texts, labels)
     assert fitted.model_name_ != "svm"
@@ -80,7 +85,7 @@ def test_a_model_that_is_slow_on_a_part_is_not_tried_on_the_rest(monkeypatch):
 
 def test_a_pool_that_takes_longer_than_the_budget_is_not_used(monkeypatch):
     texts, labels = many_words(1500, 2)
-    monkeypatch.setattr(choice, "_WORTH_MEASURING", 0)
+    monkeypatch.setattr(choose, "_WORTH_MEASURING", 0)
     fit = TextClassifier(random_state=0, budget=1e-6).fit
     hurried = fit(texts[:200], labels[:200], unlabelled=texts[200:])
     assert "1,300 unlabelled documents were not used" in hurried.summary()
@@ -132,7 +137,7 @@ def test_the_estimate_does_not_depend_on_how_many_are_judged_at_a_time(monkeypat
         for _ in range(2)
     )
     whole.measure_confidence(texts, labels, weight)
-    monkeypatch.setattr(evidence, "_MOST_SCORES", 6)
+    monkeypatch.setattr(left_out, "_MOST_SCORES", 6)
     parts.measure_confidence(texts, labels, weight)
     assert whole.evidence_.certainty.tobytes() == parts.evidence_.certainty.tobytes()
     assert whole.evidence_.correct.tobytes() == parts.evidence_.correct.tobytes()

@@ -66,7 +66,7 @@ def test_a_model_survives_copying_before_and_after_use(name, rng):
         assert twin.predict(texts).tolist() == model.predict(texts).tolist()
     assert_array_equal(fresh.predict_proba(texts), expected)
     bare = clone(model)
-    assert not hasattr(bare, "engine_")
+    assert bare.text_model_ is None
     assert bare.get_params() == model.get_params()
     assert_array_equal(bare.fit(texts, y).predict_proba(texts), expected)
 
@@ -100,9 +100,7 @@ def test_hasattr_tells_the_truth(name, rng):
     assert hasattr(model, "partial_fit") == (name in COUNT_MODELS)
     assert hasattr(model, "forget") == (name in COUNT_MODELS)
     model.fit(texts, y)
-    assert hasattr(model, "leave_one_out") == hasattr(
-        model.engine_.model_, "leave_one_out"
-    )
+    assert hasattr(model, "leave_one_out") == hasattr(model.model_, "leave_one_out")
     updates = model.model_name_ in COUNT_MODELS
     assert hasattr(model, "partial_fit") == updates
     if not updates:

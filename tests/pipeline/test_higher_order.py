@@ -34,7 +34,7 @@ def test_named_models_learn_and_round_trip(name, tmp_path):
 
 def test_a_file_with_more_paths_of_a_term_than_paths_is_refused(tmp_path):
     classifier = TextClassifier("higher-order").fit(TEXTS, LABELS)
-    classifier.engine_.model_.path_count_.data[0] = 2**62
+    classifier.model_.path_count_.data[0] = 2**62
     classifier.save(tmp_path / "model.earmark")
     with pytest.raises(ModelFormatError, match="path_count_ exceeds path_total_"):
         earmark.load(tmp_path / "model.earmark")
@@ -93,13 +93,13 @@ def test_unlabelled_texts_are_used_only_when_the_model_is_set_to():
     asked = TextClassifier(HigherOrderNaiveBayes(unlabelled_weight=0.5))
     asked.fit(TEXTS, LABELS, unlabelled=pool)
     assert "4 unlabelled documents are used" in asked.summary()
-    X = asked.engine_.matrix({"text": TEXTS})
+    X = asked.columns_.rows({"text": TEXTS}).matrix
     by_hand = HigherOrderNaiveBayes(unlabelled_weight=0.5)
-    by_hand.fit(X, LABELS, unlabelled=asked.engine_.matrix({"text": pool}))
+    by_hand.fit(X, LABELS, unlabelled=asked.columns_.rows({"text": pool}).matrix)
     plain = TextClassifier("higher-order").fit(TEXTS, LABELS, unlabelled=pool)
     assert "4 unlabelled documents were not used" in plain.summary()
-    assert_array_equal(asked.engine_.model_.path_total_, by_hand.path_total_)
-    assert (asked.engine_.model_.path_total_ > plain.engine_.model_.path_total_).all()
+    assert_array_equal(asked.model_.path_total_, by_hand.path_total_)
+    assert (asked.model_.path_total_ > plain.model_.path_total_).all()
 
 
 def test_models_without_paths_say_which_has_them():

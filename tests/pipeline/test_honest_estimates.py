@@ -64,7 +64,7 @@ def test_a_model_with_a_pool_is_judged_with_the_pool_(rng):
     assert "help" not in told
     assert "cross-validated with the pool: semi-supervised 0." in told
     model.measure_confidence(texts, y, unlabelled=pool)
-    rows, log_proba = model.engine_.model_.left_out_
+    rows, log_proba = model.model_.left_out_
     right = np.mean(model.classes_[log_proba.argmax(axis=1)] == y[rows])
     assert model.evidence_.accuracy == pytest.approx(right)
 
@@ -176,6 +176,6 @@ def test_a_class_with_one_document_of_weight_is_judged_in_both_classifiers(rng):
 def test_blocks_that_fit_in_memory_change_no_answer(rng, monkeypatch):
     texts, y = documents(rng, 60)
     whole = TextClassifier("multinomial", max_error=0.5).fit(texts, y)
-    monkeypatch.setattr("earmark.decision.evidence._MOST_SCORES", 28)
+    monkeypatch.setattr("earmark.decision.left_out._MOST_SCORES", 28)
     some = TextClassifier("multinomial", max_error=0.5).fit(texts, y)
     assert_array_equal(some.evidence_.certainty, whole.evidence_.certainty)

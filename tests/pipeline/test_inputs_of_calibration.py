@@ -42,7 +42,11 @@ def test_a_model_that_lost_its_evidence_is_saved_and_loaded(change, tmp_path):
 
 
 def test_a_parameter_that_load_would_refuse_is_not_saved(tmp_path):
-    classifier = TextClassifier("svm").fit(TEXTS, TOPICS).set_params(max_error=7)
+    classifier = TextClassifier("svm").fit(TEXTS, TOPICS)
+    with pytest.raises(ValueError, match="max_error"):
+        classifier.set_params(max_error=7)
+    assert classifier.max_error is None
+    classifier.max_error = 7
     with pytest.raises(ValueError, match="max_error"):
         classifier.save(tmp_path / "m.earmark")
     assert not list(tmp_path.iterdir())

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from earmark.pipeline.text_features import make_counter
 from numpy.testing import assert_array_equal
 
 import earmark
 from earmark import TextClassifier
 from earmark.exceptions import DataError, EarmarkWarning
+from earmark.features.columns import make_counter
 from earmark.models import HybridBayes
 
 WORDS = {"sport": "goal ball team match", "trade": "price stock market shares"}

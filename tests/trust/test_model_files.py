@@ -49,39 +49,39 @@ def set_first(value):
 
 # What ended in a heap-buffer-overflow or worse: the model, the tensor, the change.
 TENSORS = [
-    ("svm", "features.weightings_[0].document_frequency_", shorter),
-    ("softmax", "features.weightings_[0].document_frequency_", resized),
-    ("rocchio", "features.weightings_[0].document_frequency_", shorter),
-    ("svm", "model_.coef_", turned),
-    ("svm", "model_.coef_", shorter),
-    ("svm", "model_.coef_", set_first(1e308)),
-    ("softmax", "model_._weights", shorter),
-    ("softmax", "model_._weights", turned),
-    ("softmax", "model_._offset", shorter),
-    ("nbsvm", "model_.weights_", shorter),
-    ("nbsvm", "model_.weights_", set_first(np.nan)),
-    ("multinomial", "statistics_[0].tokens.indices", set_first(10**6)),
-    ("multinomial", "statistics_[0].tokens.indices", set_first(-1)),
-    ("multinomial", "statistics_[0].tokens.indptr", set_first(1)),
-    ("multinomial", "statistics_[0].tokens.data", set_first(2**62)),
-    ("multinomial", "statistics_[0].presence.data", shorter),
-    ("multinomial", "statistics_[0].presence.data", set_first(-5)),
-    ("multinomial", "statistics_[0].classes", shorter),
-    ("rocchio", "model_.statistics_.sums.indices", set_first(10**6)),
-    ("rocchio", "model_.statistics_.sums.data", shorter),
-    ("knn", "model_.vectors_.indices", set_first(10**6)),
-    ("knn", "model_.vectors_.data", set_first(np.inf)),
-    ("knn", "model_.targets_", set_first(7)),
-    ("hybrid", "model_.statistics_.parts[0].presence.data", shorter),
-    ("hybrid", "model_.statistics_.columns[0]", set_first(10**6)),
-    ("higher-order", "model_.documents_.indices", set_first(10**6)),
-    ("higher-order", "model_.document_class_", set_first(9)),
-    ("higher-order-svm", "model_.log_present_", set_first(-np.inf)),
+    ("svm", "columns.blocks[0].weighting.document_frequency_", shorter),
+    ("softmax", "columns.blocks[0].weighting.document_frequency_", resized),
+    ("rocchio", "columns.blocks[0].weighting.document_frequency_", shorter),
+    ("svm", "model.coef_", turned),
+    ("svm", "model.coef_", shorter),
+    ("svm", "model.coef_", set_first(1e308)),
+    ("softmax", "model._weights", shorter),
+    ("softmax", "model._weights", turned),
+    ("softmax", "model._offset", shorter),
+    ("nbsvm", "model.weights_", shorter),
+    ("nbsvm", "model.weights_", set_first(np.nan)),
+    ("multinomial", "parts[0].tokens.indices", set_first(10**6)),
+    ("multinomial", "parts[0].tokens.indices", set_first(-1)),
+    ("multinomial", "parts[0].tokens.indptr", set_first(1)),
+    ("multinomial", "parts[0].tokens.data", set_first(2**62)),
+    ("multinomial", "parts[0].presence.data", shorter),
+    ("multinomial", "parts[0].presence.data", set_first(-5)),
+    ("multinomial", "parts[0].classes", shorter),
+    ("rocchio", "model.statistics_.sums.indices", set_first(10**6)),
+    ("rocchio", "model.statistics_.sums.data", shorter),
+    ("knn", "model.vectors_.indices", set_first(10**6)),
+    ("knn", "model.vectors_.data", set_first(np.inf)),
+    ("knn", "model.targets_", set_first(7)),
+    ("hybrid", "model.statistics_.parts[0].presence.data", shorter),
+    ("hybrid", "model.statistics_.columns[0]", set_first(10**6)),
+    ("higher-order", "model.documents_.indices", set_first(10**6)),
+    ("higher-order", "model.document_class_", set_first(9)),
+    ("higher-order-svm", "model.log_present_", set_first(-np.inf)),
 ]
 
 
-def engine(name):
-    return f"TextClassifier.engine_.{name}"
+def within(name):
+    return f"TextClassifier.text_model_.{name}"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def engine(name):
 def test_a_tensor_that_does_not_fit_is_refused(files, tmp_path, model, tensor, change):
     file = files[model]
     tensors = dict(file.tensors)
-    tensors[engine(tensor)] = change(tensors[engine(tensor)])
+    tensors[within(tensor)] = change(tensors[within(tensor)])
     path = tmp_path / "lie.earmark"
     path.write_bytes(b"".join(tensor_file.build(file.manifest, tensors)))
     with pytest.raises(ModelFormatError, match=r"lie\.earmark: .*TextClassifier"):
@@ -100,7 +100,7 @@ def test_a_tensor_that_does_not_fit_is_refused(files, tmp_path, model, tensor, c
 
 
 def counter(tree):
-    return tree["state"]["engine_"]["state"]["counter"]["state"]
+    return tree["state"]["plan_"]["state"]["columns"]["state"]["counter"]["state"]
 
 
 def ngrams(*bounds):
@@ -112,17 +112,17 @@ TREES = {
     "n-grams without end": lambda t: counter(t).update(ngram_range=ngrams(1, 2**31)),
     "no pattern": lambda t: counter(t).update(token_pattern="("),
     "a class in another's place": lambda t: t["state"].update(
-        engine_={"$": "object", "class": "Ranking", "state": {}}
+        text_model_={"$": "object", "class": "Ranking", "state": {}}
     ),
-    "a decision for an engine": lambda t: t["state"].update(
-        engine_={"$": "object", "class": "Decision", "state": {}}
+    "a decision for a model": lambda t: t["state"].update(
+        text_model_={"$": "object", "class": "Decision", "state": {}}
     ),
-    "another model's class": lambda t: t["state"]["engine_"].update(
-        {"class": "MatrixEngine"}
+    "another model's class": lambda t: t["state"]["text_model_"].update(
+        {"class": "TextModel"}
     ),
-    "no engine": lambda t: t["state"].pop("engine_"),
+    "no model": lambda t: t["state"].pop("text_model_"),
     "one more attribute": lambda t: t["state"].update(hook_=1),
-    "an illegal parameter": lambda t: t["state"]["engine_"]["state"]["estimator"][
+    "an illegal parameter": lambda t: t["state"]["plan_"]["state"]["estimator"][
         "state"
     ].update(alpha=-1.0),
     "an impossible promise": lambda t: t["state"].update(max_error=7),
@@ -135,8 +135,8 @@ def test_a_tree_that_does_not_fit_is_refused(files, tmp_path, case):
     manifest = copy.deepcopy(file.manifest)
     TREES[case](manifest["tree"])
     tensors = file.tensors
-    if "engine" in case or "place" in case:
-        tensors = {n: v for n, v in tensors.items() if "engine_" not in n}
+    if "model" in case or "place" in case:
+        tensors = {n: v for n, v in tensors.items() if "text_model_" not in n}
     path = tmp_path / "lie.earmark"
     path.write_bytes(b"".join(tensor_file.build(manifest, tensors)))
     with pytest.raises(ModelFormatError, match=r"lie\.earmark: "):

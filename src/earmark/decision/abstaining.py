@@ -39,7 +39,7 @@ from earmark.decision.guarantee import (
 )
 from earmark.decision.left_out import LeftOut, calibration_evidence, split_rows
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.folds import take
+from earmark.folds import check_equal_length, take
 from earmark.inputs.labels import (
     as_labels,
     is_multi_label,
@@ -413,13 +413,23 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         """Accuracy over all documents, as ``accuracy_score(y, predict(X))``.
 
         An abstention is not right. Any-of: all labels of a document must be right.
-        ``decide(X)`` tells the answers given from the abstentions.
+        Documents without a label in y are left out. ``decide(X)`` tells the answers
+        given from the abstentions.
         """
         labels = with_abstain_label(self.decide(X).labels, self.abstain_label)
         read = label_column if self.any_of_ else as_labels
-        right = right_answers(read(y), read(labels))
+        truth, answers = read(y), read(labels)
+        check_equal_length(X=answers, y=truth)
+        labelled = np.flatnonzero([label is not None for label in truth])
+        if not len(labelled):
+            raise DataError(
+                "AbstainingClassifier.score: y holds no label at all; label a few "
+                "documents of each class."
+            )
+        right = right_answers(take(truth, labelled), take(answers, labelled))
         weight = None if sample_weight is None else np.asarray(sample_weight, float)
-        return float(np.average(right, weights=weight))
+        weights = None if weight is None else weight[labelled]
+        return float(np.average(right, weights=weights))
 
     def summary(self) -> str:
         """What is promised, in plain words."""

@@ -9,7 +9,7 @@ from dataclasses import field
 from functools import update_wrapper
 from inspect import signature
 from types import MethodType
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -312,6 +312,7 @@ class AnyOfClassifier(WrappingClassifier):
 
     """
 
+    any_of_: ClassVar[bool] = True
     metric: Literal["f1", "precision"] = "f1"
     precision_floor: PositiveShare = 0.9
     scores: Literal["auto", "leave_one_out", "cross_validated", "none"] = "auto"
@@ -401,11 +402,17 @@ class AnyOfClassifier(WrappingClassifier):
         check_is_fitted(self)
         each = [self._label_parts(c, X) for c in range(len(self.classes_))]
         parts = []
-        for one in zip(*each, strict=True):
-            bias = [sum(v[1] - v[0] for v in p.constants.values()) for p in one]
-            constants = {"bias": np.array(bias), "threshold": -self.cuts_}
+        for one, decided in zip(
+            zip(*each, strict=True), self._label_scores(X), strict=True
+        ):
             terms = np.stack([p.terms[:, 1] - p.terms[:, 0] for p in one], axis=1)
-            parts.append(ScoreParts(one[0].columns, terms, constants))
+            bias = [sum(v[1] - v[0] for v in p.constants.values()) for p in one]
+            # A similarity is a sum over terms, and decided on as log-odds: other units.
+            total = terms.sum(axis=0) + bias
+            unit = np.ones(len(one))
+            np.divide(decided, total, unit, where=np.isfinite(decided) & (total != 0))
+            constants = {"bias": unit * bias, "threshold": -self.cuts_}
+            parts.append(ScoreParts(one[0].columns, unit * terms, constants))
         return parts
 
     def _label_parts(self, c: int, X: Any) -> list[ScoreParts]:

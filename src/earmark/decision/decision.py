@@ -120,13 +120,38 @@ def read_scores(model: Estimator, X: DocumentsLike) -> Scores:
     return Scores.from_margins(class_columns(model.decision_function(X)))
 
 
+def _decides_each_label(model: Estimator) -> bool:
+    """Whether a fitted classifier decides on each label by itself."""
+    several = getattr(model, "any_of_", getattr(model, "is_multi_label_", False))
+    return bool(several)
+
+
+def class_certainty(model: Estimator, X: DocumentsLike) -> FloatMatrix:
+    """How surely each class is a document's, (n_documents, n_classes).
+
+    Log-odds of the class against all others together, or the lead of its score over
+    the best other one; of several labels the distance of each score from its cut.
+    """
+    if _decides_each_label(model):
+        cuts = np.asarray(model.decision_function(X), dtype=np.float64)
+        return np.column_stack([-cuts, cuts]) if cuts.ndim == 1 else cuts
+    scores = read_scores(model, X)
+    if scores.probabilistic:
+        return class_log_odds(scores.matrix)
+    margins = scores.matrix
+    second, best = np.partition(margins, -2, axis=1)[:, -2:].T
+    is_best = np.arange(margins.shape[1]) == scores.choice[:, None]
+    lead: FloatMatrix = margins - np.where(is_best, second[:, None], best[:, None])
+    return lead
+
+
 class Ranking(NamedTuple):
     """Documents in the order of their fit to a class."""
 
     positions: IntVector
     """Rows of X, best first."""
     scores: FloatVector
-    """Their scores, falling."""
+    """Their certainty of the class, falling."""
 
 
 def rank(
@@ -137,8 +162,10 @@ def rank(
     Parameters
     ----------
     model : fitted classifier
-        Asked for ``decision_function``, else for ``predict_log_proba`` or
-        ``predict_proba``.
+        Asked for ``predict_log_proba`` or ``predict_proba``, else for
+        ``decision_function``. The order is by certainty: log-odds of the class against
+        the others, which do not run together where probabilities are 1, or the lead
+        of its score over the best other one.
     X : array-like or sparse matrix of shape (n_documents, n_features)
         Whatever ``model`` takes.
     label : label
@@ -149,7 +176,7 @@ def rank(
     Returns
     -------
     ranking : Ranking
-        Positions and scores, best first; equal scores keep the order of X.
+        Positions and certainties, best first; equal ones keep the order of X.
 
     Examples
     --------
@@ -163,17 +190,12 @@ def rank(
     if len(place) != 1:
         known = ", ".join(repr(c) for c in np.asarray(model.classes_)[:10].tolist())
         raise DataError(f"cannot rank for {label!r}: the model's classes are {known}.")
-    ways = ("decision_function", "predict_log_proba", "predict_proba")
-    way = next((name for name in ways if offers(model, name)), None)
-    if way is None:
+    if not (has_probabilities(model) or offers(model, "decision_function")):
         raise NotSupportedError(
             f"{type(model).__name__} has neither decision_function nor predict_proba; "
             "ranking needs scores."
         )
-    scores = np.asarray(getattr(model, way)(X), dtype=np.float64)
-    if scores.ndim == 1:  # two classes: the margin of the second
-        scores = np.column_stack([-scores, scores])
-    column = scores[:, int(place[0])]
+    column = class_certainty(model, X)[:, int(place[0])]
     order = np.argsort(-column, kind="stable")[:top]
     return Ranking(order.astype(np.int64), column[order])
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import math
 import os
 import reprlib
 import warnings
@@ -17,6 +16,7 @@ from typing import Any, Literal
 
 from earmark.documents.document import Documents, Texts
 from earmark.exceptions import DataError, EarmarkWarning
+from earmark.missing import is_missing
 from earmark.parameters import require_one_of
 
 # The first name wins outright; of the others exactly one must be there.
@@ -340,18 +340,18 @@ def _texts(table: Table, column: str, null_is_empty: bool) -> list[str]:
     if set(map(type, values)) <= {str}:
         return values
     for index, value in enumerate(values):
-        if isinstance(value, str) or (null_is_empty and _is_null(value)):
+        if isinstance(value, str) or (null_is_empty and is_missing(value)):
             continue
         hint = (
             "fill it in, remove the row, or read it as an empty document with "
             "null_text='empty'"
-            if _is_null(value)
+            if is_missing(value)
             else "write it as a string, or name another column with text="
         )
         raise table.fault(
             f"expected a text, got {described(value)}; {hint}.", index, column
         )
-    return ["" if _is_null(value) else value for value in values]
+    return ["" if is_missing(value) else value for value in values]
 
 
 def _labels(table: Table, column: str, request: Request) -> list[Any]:
@@ -382,7 +382,7 @@ def as_label(value: object) -> str | None:
     """One label as a string, whatever the format's type; None if missing."""
     if isinstance(value, str):
         return value if value.strip() else None
-    if _is_null(value):
+    if is_missing(value):
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -405,7 +405,7 @@ def _label_set(value: object, separator: str) -> list[str] | None:
         if not value.strip():
             return None
         value = _split(value, separator)
-    elif _is_null(value):
+    elif is_missing(value):
         return None
     elif not isinstance(value, list | tuple):
         value = [value]
@@ -448,11 +448,6 @@ def _ids(table: Table, column: str) -> list[Any]:
                 column,
             )
     return values
-
-
-def _is_null(value: object) -> bool:
-    """None, or the NaN that stands for it in tables of floats."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def fault(

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from earmark.inputs.texts import is_missing, plain_values
+from earmark.inputs.texts import plain_values
+from earmark.missing import is_missing
 from earmark.typing import BoolVector, DocumentsLike, IntVector
 
 _SKETCH = 12  # smallest hashes per document that make it a candidate
@@ -280,7 +281,8 @@ def _similar(sets: _Sets, pairs: IntVector, threshold: float) -> BoolVector:
     common = np.zeros(len(pairs), np.int64)
     for rows in np.split(np.arange(len(pairs)), borders):
         common[rows] = _n_common(sets, pairs[rows], sizes[rows].ravel())
-    return np.asarray(common >= threshold * (total - common))
+    similar: BoolVector = common >= threshold * (total - common)
+    return similar
 
 
 def _n_common(sets: _Sets, pairs: IntVector, sizes: IntVector) -> IntVector:

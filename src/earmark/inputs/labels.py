@@ -10,7 +10,8 @@ from scipy import sparse
 
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
-from earmark.inputs.texts import is_missing, plain_values
+from earmark.inputs.texts import plain_values
+from earmark.missing import is_missing
 from earmark.parameters import offers, shape_of
 from earmark.typing import (
     BoolVector,
@@ -31,9 +32,9 @@ _Known = TypeVar("_Known")
 
 def plain(value: Any) -> Any:
     """A numpy scalar as the Python value it stands for; missing values as None."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if is_missing(value) else value
+    if is_missing(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def as_labels(y: LabelsLike) -> list[Label]:

@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 import narwhals as nw
 
 from earmark.exceptions import DataError, EarmarkWarning
-from earmark.inputs.texts import as_list, as_texts, is_missing
+from earmark.inputs.texts import as_list, as_texts
 from earmark.kernels.text import Documents
+from earmark.missing import is_missing
 
 # Region name -> one text per document; a single region is called "text".
 RegionTexts: TypeAlias = dict[str, Documents]

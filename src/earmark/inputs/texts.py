@@ -11,10 +11,8 @@ from scipy import sparse
 
 from earmark._optional import require
 from earmark.exceptions import DataError, MissingDependencyError
-from earmark.kernels.text import ArrowText, Documents, is_missing, not_text
+from earmark.kernels.text import ArrowText, Documents, not_text
 from earmark.parameters import offers, shape_of
-
-__all__ = ["as_list", "as_texts", "is_missing", "plain_values"]
 
 
 def as_texts(documents: Any) -> Documents:

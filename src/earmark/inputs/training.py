@@ -22,8 +22,9 @@ from earmark.inputs.regions import (
     n_documents,
     with_regions,
 )
-from earmark.inputs.texts import as_list, is_missing
+from earmark.inputs.texts import as_list
 from earmark.inputs.weights import checked_weights
+from earmark.missing import is_missing
 from earmark.parameters import shape_of
 from earmark.typing import IntVector, Labels, LabelsLike, WeightsLike
 

@@ -24,6 +24,7 @@ from earmark.exceptions import DataError
 from earmark.kernels.backend import extension, native
 from earmark.kernels.rows import index_type
 from earmark.kernels.term_merge import PackedTerms, pack_terms
+from earmark.missing import is_missing
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
 LONGEST_NGRAM = 255
@@ -505,16 +506,6 @@ def not_text(row: int, item: Any) -> str:
         hint = "convert the column to text first"
     kind = "a missing value" if missing else type(item).__name__
     return f"document {row}: expected a str, got {kind} ({item!r:.60}); {hint}."
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value stands for none: None, NaN, or pandas' NA and NaT."""
-    if value is None:
-        return True
-    if isinstance(value, float):
-        return math.isnan(value)
-    kind = type(value)
-    return kind.__name__ in ("NAType", "NaTType") and kind.__module__[:6] == "pandas"
 
 
 # -- Unicode -----------------------------------------------------------------------

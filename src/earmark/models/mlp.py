@@ -183,7 +183,7 @@ class MultilayerPerceptron(DescentClassifier):
         try:
             yield
         finally:
-            self._first_weights = None
+            del self._first_weights
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

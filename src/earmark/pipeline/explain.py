@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import special
 
 from earmark.decision.decision import Decision
 from earmark.exceptions import NotSupportedError
@@ -16,7 +17,7 @@ from earmark.features.scoring import ScoreParts
 from earmark.inputs.regions import RegionTexts
 from earmark.parameters import offers
 from earmark.pipeline.text_model import TextModel
-from earmark.typing import Label
+from earmark.typing import FloatVector, IntVector, Label
 
 if TYPE_CHECKING:
     from earmark.models.hierarchical import HiddenNodes
@@ -61,8 +62,11 @@ class Explanation:
     """The evidence for one decision.
 
     ``sum(t.contribution for t in terms) + sum(constants.values())`` equals
-    ``score``, the label's score minus the runner-up's, in the model's own units
-    (log-odds for probabilistic models, margin or similarity for the others).
+    ``score``. Each term speaks for the label against the runner-up. The score is that
+    of ``decision_function``: the label's log-odds against all other classes together,
+    where the constant "other classes" is what those beside the runner-up take away; or
+    its margin over the runner-up, for models that have margins or similarities. The
+    confidence is that of ``decide``.
     """
 
     label: Any
@@ -180,32 +184,48 @@ def explain_documents(
             described[column] = fitted.columns.describe(column)
         return described[column]
 
-    chains = fitted.paths(texts, paths) if paths else [[] for _ in range(len(decision))]
-    likeliest = decision.scores.argmax(axis=1)
-    confidence = decision.confidence
-    if fitted.multi_label:
-        confidence = decision.scores.max(axis=1)
+    columns, confidence = _explained(decision)
+    chains = fitted.paths(texts, paths) if paths else [[] for _ in columns]
     explanations = []
-    for d, parts in enumerate(fitted.contributions(texts)):
-        sure = int(likeliest[d]), float(confidence[d])
-        evidence = _evidence(fitted, parts, *sure, describe)
+    for parts, label, sure, strongest in zip(
+        fitted.contributions(texts),
+        columns.tolist(),
+        confidence.tolist(),
+        chains,
+        strict=True,
+    ):
+        evidence = _evidence(fitted, parts, label, sure, describe)
         evidences = [
             PathEvidence(
                 tuple(in_region(*describe(t)) for t in path.terms),
                 path.documents,
                 path.strength,
             )
-            for path in chains[d]
+            for path in strongest
         ]
         explanations.append(replace(evidence, top=top, paths=tuple(evidences)))
     return explanations
+
+
+def _explained(decision: Decision) -> tuple[IntVector, FloatVector]:
+    """The column of the label to explain, and how sure it is, of each document.
+
+    Of several labels the likeliest, with its probability.
+    """
+    if decision.any_of:
+        columns = decision.scores.argmax(axis=1)
+        return columns, decision.scores[np.arange(len(columns)), columns]
+    assert decision.best is not None
+    place = {label: c for c, label in enumerate(decision.classes.tolist())}
+    columns = np.array([place[label] for label in decision.best.tolist()], np.int64)
+    return columns, decision.confidence
 
 
 def _evidence(
     fitted: TextModel,
     parts: ScoreParts,
     label: int,
-    confidence: float,
+    sure: float,
     describe: Callable[[int], tuple[str, str | None]],
 ) -> Explanation:
     """Evidence for a class against the best other one."""
@@ -226,9 +246,12 @@ def _evidence(
         taught = None if labelled is None else float(labelled[i])
         terms.append(TermEvidence(term, float(contributions[i]), region, taught))
     constants = {k: float(gap(np.asarray(v))) for k, v in parts.constants.items()}
+    if len(others) > 1 and fitted.has_log_odds and np.isfinite(totals[runner_up]):
+        rest = special.logsumexp(totals[others])
+        constants["other classes"] = float(totals[runner_up] - rest)
     return Explanation(
         label=classes[label],
-        confidence=confidence,
+        confidence=sure,
         runner_up=None if runner_up is None else classes[runner_up],
         score=float(contributions.sum() + sum(constants.values())),
         terms=tuple(terms),

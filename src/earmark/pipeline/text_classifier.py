@@ -21,6 +21,7 @@ from earmark.decision.decision import (
     Scores,
     indicator_answers,
     one_of_decision,
+    rank,
     with_abstain_label,
 )
 from earmark.decision.evidence import Judge
@@ -562,9 +563,11 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return self._answering().predict_log_proba(self._texts(X))
 
     def decision_function(self, X: Any) -> FloatMatrix:
-        """Score of each class: log-odds, or margins where there are only those.
+        """Score of each class, before any calibration; ``explain`` takes it apart.
 
-        For two classes one score per document, that of ``classes_[1]``.
+        Log-odds against all other classes together, or the margins of a model that
+        has only those; of several labels per document each score over its cut. For two
+        classes one score per document, that of ``classes_[1]``.
         """
         check_is_fitted(self)
         scores = self._answering().decision_function(self._texts(X))
@@ -584,13 +587,15 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return self._answering().leave_one_out(texts, target.labels, sample_weight)
 
     def rank(self, X: Any, label: Any) -> IntVector:
-        """Document numbers, the likeliest of class ``label`` first (routing)."""
+        """Document numbers, the surest of class ``label`` first (routing).
+
+        The order is that of ``earmark.decision.rank``.
+        """
         check_is_fitted(self)
         known = self.classes_.tolist()
         if label not in known:
             raise DataError(f"label must be one of {known!r}, got {label!r}.")
-        column = self.predict_log_proba(X)[:, known.index(label)]
-        return np.argsort(-column, kind="stable")
+        return rank(self, X, label).positions
 
     def save(
         self,
@@ -618,17 +623,21 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     ) -> list[Explanation]:
         """The evidence behind each label; ``top`` limits what ``str()`` shows.
 
-        Contributions add up to the label's score minus the runner-up's; with
-        several labels per document, to the likeliest label's score over its
-        threshold. A higher-order model also shows up to ``paths`` chains of terms
-        and training documents that lead from the document into the label's.
+        Label and confidence are those of ``decide``, also where it abstains.
+        Contributions add up to the label's score as ``decision_function`` gives it:
+        log-odds against the other classes, or its margin over the runner-up's. With
+        several labels per document they are about the likeliest label, its probability
+        and its score over its cut. A higher-order model also shows up to ``paths``
+        chains of terms and training documents that lead from the document into the
+        label's.
         """
         check_is_fitted(self)
         if index(paths) < 0:
             raise ValueError(f"paths must be at least 0, got {paths!r}.")
         texts = self._texts(X)
-        fitted, decision = self._answering(), self._decided(texts)
-        return explain_documents(fitted, texts, decision, top, paths)
+        return explain_documents(
+            self._answering(), texts, self._answers(texts), top, paths
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy over all documents, as ``accuracy_score(y, predict(X))``.
@@ -769,8 +778,8 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         texts = self._texts(X)
         return texts, self._inputs.target(y, n_documents(texts))
 
-    def _decided(self, texts: RegionTexts) -> Decision:
-        """The model's own answers, before any abstention."""
+    def _answers(self, texts: RegionTexts) -> Decision:
+        """The decision if nothing makes it abstain."""
         fitted = self._answering()
         if self.learned_confidence_ is None:
             return fitted.decide(texts)
@@ -778,7 +787,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return one_of_decision(self._ranked(scores, texts), self.classes_)
 
     def _decide(self, texts: RegionTexts) -> Decision:
-        decision = self._decided(texts)
+        decision = self._answers(texts)
         if self.novelty_ is not None:
             novelty = self._novelty(texts)
             decision = decision.with_novelty(novelty, self.max_novelty)

@@ -128,12 +128,16 @@ class TextModel:
         return class_scores(self.model, self.rows(texts))
 
     def decision_function(self, texts: RegionTexts) -> FloatMatrix:
-        """Scores of the size of log-odds; as they are where they are margins."""
-        joint = isinstance(self.model, LogitClassifier)
-        is_margin = isinstance(self.model, RankingClassifier)
-        if joint and len(self.classes_) > 2 and not is_margin:
+        """Log-odds of each class against all others together, or its margin."""
+        if self.has_log_odds and len(self.classes_) > 2:
             return class_log_odds(self.predict_log_proba(texts))
         return self.scores(texts)
+
+    @property
+    def has_log_odds(self) -> bool:
+        """Whether the model's scores are logs of probabilities; else margins."""
+        is_margin = isinstance(self.model, RankingClassifier)
+        return isinstance(self.model, LogitClassifier) and not is_margin
 
     def predict_log_proba(self, texts: RegionTexts) -> FloatMatrix:
         """Log class probabilities, calibrated where the model has none.

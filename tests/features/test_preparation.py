@@ -4,11 +4,10 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from earmark.text import preparation
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from earmark.features import WordCounter
+from earmark.features import WordCounter, preparation
 from earmark.features.analysis import Analysis
 from earmark.features.preparation import TextPreparation
 from earmark.kernels.backend import native
