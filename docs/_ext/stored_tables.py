@@ -31,6 +31,7 @@ from benchmarks import (  # noqa: E402
     scale_model,
 )
 from earmark.documents.format import COMPRESSED, FORMATS  # noqa: E402
+from earmark.encoders.encoder import KINDS, short_names  # noqa: E402
 from reproductions import NAMES, RESULTS, load  # noqa: E402
 from reproductions.coverage import differences  # noqa: E402
 from reproductions.few_labels.encoder import (  # noqa: E402
@@ -72,6 +73,7 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     tables["scale-model/all"] = scale_model.simulated()
     tables["odd-inputs/all"] = odd_inputs.table()
     tables["front/figures"] = front_table(root)
+    tables["encoders/all"] = encoder_table()
     tables["formats/all"] = format_table()
     tables["formats/suffixes"] = format_suffixes()
     return tables
@@ -152,6 +154,26 @@ def format_suffixes() -> str:
     packed = " and ".join(f"`{suffix}`" for suffix in COMPRESSED)
     whole = " ".join(f"`{suffix}`" for suffix in rest)
     return f"{' '.join(f'`{s}`' for s in streamed)} (also {packed}) {whole}"
+
+
+def encoder_table() -> str:
+    """Every kind of encoder, as each declares itself."""
+    rows = [
+        (
+            f'`"{kind.pattern}"`',
+            f"`.[{kind.extra}]`" if kind.extra else "",
+            kind.summary,
+        )
+        for kind in KINDS
+    ]
+    for name in short_names():
+        able = [kind for kind in KINDS if name in kind.short_names]
+        models = {kind.short_names[name] for kind in able}
+        extras = " or ".join(f"`.[{kind.extra}]`" for kind in able if kind.extra)
+        rows.append((f'`"{name}"`', extras, f"short for {', '.join(sorted(models))}"))
+    head = ("`encoder=`", "install", "how it works")
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def pages(root: Path = ROOT) -> Iterator[Path]:

@@ -60,7 +60,7 @@ def _encoding(name: str) -> str:
 
 
 def _encoder(name: str) -> str:
-    from earmark.encoders.by_name import require_encoder
+    from earmark.encoders.encoder import require_encoder
 
     require_encoder(name)  # a wrong name need not wait for the data
     return name
