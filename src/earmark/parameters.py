@@ -32,6 +32,7 @@ from typing import (
 
 import numpy as np
 
+from earmark.exceptions import ParameterError
 from earmark.stored import OWN_ANNOTATIONS, is_fitted_name, stored
 from earmark.typing import RandomStateLike
 
@@ -63,8 +64,9 @@ def require_one_of(owner: object, name: str, choices: Collection[object]) -> Non
     value = getattr(owner, name)
     if not _is_among(value, choices):
         listed = ", ".join(repr(choice) for choice in choices)
-        where = f"{type(owner).__name__}.{name}"
-        raise ValueError(f"{where} must be one of {listed}, got {value!r}.")
+        raise ParameterError(
+            name, f"be one of {listed}", repr(value), owner=type(owner).__name__
+        )
 
 
 class Limits(NamedTuple):
@@ -84,18 +86,20 @@ def require_number(
     owner: object, name: str, limits: Limits, *, whole: bool = False
 ) -> None:
     """Raise unless ``getattr(owner, name)`` is a number within the limits."""
-    _check_number(f"{type(owner).__name__}.{name}", getattr(owner, name), limits, whole)
+    _check_number(owner, name, getattr(owner, name), limits, whole)
 
 
 def require_each(
     owner: object, name: str, limits: Limits, *, whole: bool = False
 ) -> None:
     """Raise unless a parameter is a number within the limits, or several such."""
-    values, where = as_list(getattr(owner, name)), f"{type(owner).__name__}.{name}"
+    values = as_list(getattr(owner, name))
     if not values:
-        raise ValueError(f"{where} must hold at least one value, got none.")
+        kind = type(owner).__name__
+        raise ParameterError(name, "hold at least one value", "none", owner=kind)
+    limits = limits._replace(hint="or several such")
     for value in values:
-        _check_number(where, value, limits._replace(hint="or several such"), whole)
+        _check_number(owner, name, value, limits, whole)
 
 
 def as_list(value: Any) -> list[Any]:
@@ -106,16 +110,22 @@ def as_list(value: Any) -> list[Any]:
     return list(value) if several else [value]
 
 
-def _check_number(where: str, value: Any, limits: Limits, whole: bool) -> None:
+class _WrongTypeError(ParameterError, TypeError):
+    """A parameter is of a type that it must not be of."""
+
+
+def _check_number(
+    owner: object, name: str, value: Any, limits: Limits, whole: bool
+) -> None:
     if isinstance(value, np.generic):  # a float32 does not compare with large numbers
         value = value.item()
     kind: Any = Integral if whole else Real
-    tail = f"; {limits.hint}" if limits.hint else ""
+    got, where = repr(value), type(owner).__name__
     if isinstance(value, bool) or not isinstance(value, kind):
-        called = "a whole number" if whole else "a number"
-        raise TypeError(f"{where} must be {called}, got {value!r}{tail}.")
+        called = f"be {'a whole number' if whole else 'a number'}"
+        raise _WrongTypeError(name, called, got, limits.hint, where)
     if limits.nonzero and value == 0:
-        raise ValueError(f"{where} must not be 0{tail}.")
+        raise ParameterError(name, "not be 0", got, limits.hint, where)
     low, high = limits.low, limits.high
     is_open = limits.open_low or math.isinf(low)
     too_large = not whole and abs(value) > sys.float_info.max
@@ -124,7 +134,7 @@ def _check_number(where: str, value: Any, limits: Limits, whole: bool) -> None:
         bounds = f"in {'(' if is_open else '['}{low}, {high}{closing}"
         if whole and high == float("inf"):
             bounds = f">= {low}"
-        raise ValueError(f"{where} must be {bounds}, got {value!r}{tail}.")
+        raise ParameterError(name, f"be {bounds}", got, limits.hint, where)
 
 
 Positive: TypeAlias = Annotated[float, Limits(0.0, open_low=True)]

@@ -39,7 +39,7 @@ from earmark.decision.guarantee import (
     words_per_label,
 )
 from earmark.decision.left_out import LeftOut, calibration_evidence, split_rows
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError, Named, NotSupportedError, Try
 from earmark.folds import check_equal_length, take
 from earmark.inputs.labels import (
     as_labels,
@@ -93,7 +93,8 @@ class Promising(ABC):
     evidence_: Evidence | None = None
     learned_confidence_: LearnedConfidence | None = None
     class_sizes_: Annotated[IntVector, integers("n_classes")] | None = None
-    _how_to_measure: ClassVar[str] = "fit with max_error set"
+    _how_to_set: ClassVar[str] = " set"
+    _how_to_measure: ClassVar[tuple[Try, ...]] = ()
     # Evidence, parameters of the promise and its thresholds: once, not for each text.
     _promised: Annotated[
         tuple[Evidence, tuple[object, ...], list[Threshold]] | None, DERIVED
@@ -171,10 +172,11 @@ class Promising(ABC):
         if self.max_error is None:
             return decision
         if self.evidence_ is None:
-            raise DataError(
-                "max_error needs to know how accurate the answers are: "
-                f"{self._how_to_measure}."
-            )
+            named = Named("max_error")
+            needs = " needs to know how accurate the answers are: fit with "
+            ways = self._how_to_measure
+            fault: list[str | Named] = [named, needs, named, self._how_to_set]
+            raise DataError(fault, *ways, about="max_error")
         return decision.at(self.thresholds_)
 
     def _ranked(self, scores: Scores, X: DocumentsLike) -> Scores:

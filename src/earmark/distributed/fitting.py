@@ -22,9 +22,9 @@ from earmark.distributed.passes import (
 )
 from earmark.distributed.predicting import PredictReport, SentModel, predict_parts
 from earmark.distributed.sampling import Sample
-from earmark.documents.columns import UsualColumn
 from earmark.documents.parts import Part, list_parts
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.documents.table import UsualColumn
+from earmark.exceptions import DataError, Named, NotSupportedError, only_in_python
 from earmark.features.columns import BY_CHARACTERS, fitting_features
 from earmark.inputs.regions import RegionTexts, trained_columns
 from earmark.inputs.training import Inputs
@@ -409,7 +409,10 @@ def _refuse(estimator: Estimator) -> None:
         return
     if estimator.max_error is not None:
         raise NotSupportedError(
-            "max_error is not estimated in parts; fit without it, and "
-            "call measure_confidence with a sample of the training documents."
+            [Named("max_error"), " is not estimated in parts; fit without it"],
+            only_in_python(
+                "and call measure_confidence with a sample of the training documents"
+            ),
+            about="max_error",
         )
     require_in_parts(_planner(estimator).plan(estimator.model))

@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator
 
-from earmark.exceptions import DataError, EarmarkWarning
+from earmark.exceptions import DataError, EarmarkWarning, Try, only_in_python
 from earmark.features.preparation import TextPreparation
 from earmark.features.tokens import (
     WORD_PATTERN,
@@ -252,12 +252,15 @@ class Analysis:
         """Say so when words are looked for in text without spaces."""
         share = unspaced_share(texts)
         if share >= 0.5:
+            name = type(self.counter).__name__
             warnings.warn(
-                f"{type(self.counter).__name__}: {share:.0%} of the letters belong to "
-                "scripts written without spaces (Chinese, Japanese, Thai, ...), so "
-                "whole phrases become one word; use analyzer='char' with "
-                "ngram_range=(1, 2), or give a tokenizer.",
-                EarmarkWarning,
+                EarmarkWarning(
+                    f"{name}: {share:.0%} of the letters belong to scripts written "
+                    "without spaces (Chinese, Japanese, Thai, ...), so whole phrases "
+                    "become one word",
+                    Try("use", analyzer="char", ngram_range=(1, 2)),
+                    only_in_python("or give a tokenizer"),
+                ),
                 stacklevel=5,
             )
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from earmark.encoders.by_name import (
+from earmark.encoders.encoder import (
     Encoder,
     Vectors,
     load_encoder,

@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
-from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
+from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError, Try
 from earmark.features.analysis import (
     NUMBER_TYPES,
     Analysis,
@@ -46,19 +46,17 @@ Seen: TypeAlias = tuple[list[str], IntVector, IntVector]
 """Terms, and in how many documents each occurs and how often."""
 
 
-def no_term_left(counter: object) -> str:
-    """What to say where the documents hold nothing that is counted."""
+def no_term_left(counter: object) -> DataError:
+    """The error where the documents hold nothing that is counted."""
     nothing = "no term is left to learn from (empty vocabulary): "
     if not isinstance(counter, AnalysisMixin) or counter.analyzer != "word":
-        return f"{nothing}the documents are empty."
+        return DataError(f"{nothing}the documents are empty.")
     word = "word (two letters or digits at least)"
     if counter.token_pattern != WORD_PATTERN:
         word = f"word that token_pattern={counter.token_pattern!r} matches"
     besides = "" if counter.stop_words is None else " besides stop words"
-    return (
-        f"{nothing}no document holds a {word}{besides}; analyzer='char' reads every "
-        "character."
-    )
+    advice = Try("", " reads every character", analyzer="char")
+    return DataError(f"{nothing}no document holds a {word}{besides}", advice)
 
 
 def check_pruning(counter: WordCounter) -> None:
@@ -399,7 +397,7 @@ class WordCounter(AnalysisMixin):
             )
             places = np.flatnonzero(mask)
         if not len(places) and not may_be_empty:
-            raise DataError(no_term_left(self))
+            raise no_term_left(self)
         names = [terms[k] for k in places.tolist()]
         self.vocabulary_ = dict(zip(names, range(len(names)), strict=True))
         return places
@@ -407,7 +405,7 @@ class WordCounter(AnalysisMixin):
     def _learn(self, counts: Counts) -> NDArray[np.int32]:
         """Set the vocabulary -> column of each counted term, -1 where left out."""
         if counts.n_terms == 0:
-            raise DataError(no_term_left(self))
+            raise no_term_left(self)
         order = counts.order()
         mask = np.ones(counts.n_terms, dtype=bool)  # in the order of the sorted terms
         if prunes(self):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from earmark import models
-from earmark.encoders.by_name import Encoder, load_encoder, require_encoder
+from earmark.encoders.encoder import Encoder, load_encoder, require_encoder
 from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.persistence import ModelInfo, open_model, read_manifest, save_model
 from earmark.stored import STORED

@@ -28,13 +28,15 @@ from earmark.decision.evidence import Judge
 from earmark.decision.guarantee import Coverages
 from earmark.decision.left_out import LeftOut, calibration_evidence
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
-from earmark.encoders.by_name import Encoder, require_encoder
+from earmark.encoders.encoder import Encoder, require_encoder
 from earmark.evaluation.report.text import ForeignDocuments, telling_documents
 from earmark.exceptions import (
     DataError,
     EarmarkWarning,
+    Named,
     NotSupportedError,
     UnavailableError,
+    only_in_python,
 )
 from earmark.features import HashedCounter, WordCounter
 from earmark.features.columns import BY_CHARACTERS, Columns, fitting_features
@@ -262,10 +264,11 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     n_columns_: Annotated[int, whole(1, 2**20)] | None = None
     # Sums of documents that `partial_fit` learned, merged when somebody asks.
     _waiting: Annotated[list[TermSums], DERIVED] = field(init=False)
+    _how_to_set = " set (earmark train --max-error)"
     _how_to_measure = (
-        "fit with max_error set (earmark train --max-error), with calibration=(X, y), "
-        "or call measure_confidence with the training documents; what was known is "
-        "gone after partial_fit and forget"
+        only_in_python("with calibration=(X, y)"),
+        only_in_python("or call measure_confidence with the training documents"),
+        only_in_python("what was known is gone after partial_fit and forget"),
     )
 
     model: Annotated[Any, in_file(either(text(), classifier(fitted=False)))] = field(
@@ -833,10 +836,13 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             novelty = self._novelty(texts)
             decision = decision.with_novelty(novelty, self.max_novelty)
         elif self.max_novelty is not None:
+            named = Named("max_novelty")
+            needs = " needs to know the training documents: fit with "
             raise DataError(
-                "max_novelty needs to know the training documents: fit with "
-                "max_novelty set (earmark train --novelty), or call measure_novelty "
-                "with them; what was known is gone after partial_fit and forget."
+                [named, needs, named, " set (earmark train --novelty)"],
+                only_in_python("or call measure_novelty with them"),
+                only_in_python("what was known is gone after partial_fit and forget"),
+                about="max_novelty",
             )
         return decision if self.max_error is None else self._within_promise(decision)
 

@@ -22,7 +22,7 @@ from earmark.decision.decision import (
     log_probabilities,
     one_of_decision,
 )
-from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
+from earmark.exceptions import EarmarkWarning, NotSupportedError
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.features.columns import (
     Columns,
@@ -395,7 +395,7 @@ class Plan:
             counted = template.fit(data.texts, data.pool if learned else None)
         columns, rows = counted
         if not any(b.width for b in columns.blocks if b.kind == "word"):
-            raise DataError(no_term_left(template.counter))
+            raise no_term_left(template.counter)
         if not self.uses_pool or not data.n_pool:
             return columns, rows[:n] if len(rows) > n else rows, None
         if template.joined:

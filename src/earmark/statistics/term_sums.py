@@ -145,7 +145,7 @@ class TermSums:
         """
         pruned = [_pruned(counter, part) for part in self.parts]
         if not sum(part.n_features for part in pruned):
-            raise DataError(no_term_left(counter))
+            raise no_term_left(counter)
         joined = ClassStatistics.from_sums(
             self.classes,
             self.parts[0].docs,

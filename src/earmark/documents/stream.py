@@ -11,19 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 from earmark._optional import require
-from earmark.documents.columns import fault
-from earmark.exceptions import DataError
+from earmark.documents.format import FORMATS
+from earmark.documents.table import fault
+from earmark.exceptions import DataError, Try
 from earmark.parameters import Limits, require_number, require_one_of
 
 STDIN = "-"
 AUTO = "auto"
-Format: TypeAlias = Literal[
-    "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "fasttext", "mbox", "eml"
-]
-FORMATS: tuple[Format, ...] = get_args(Format)
 # Larger than the default of 8 kB: fewer calls a gigabyte, still small memory.
 _CHUNK = 1 << 16
 
@@ -32,7 +29,7 @@ _CHUNK = 1 << 16
 class ReadOptions:
     """Checked options of one reading, the same for every part of a directory."""
 
-    format: Format | None = None
+    format: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
     quote: str | None = '"'
@@ -43,7 +40,7 @@ class ReadOptions:
     batch_bytes: int = 1 << 24
 
     def __post_init__(self) -> None:
-        require_one_of(self, "format", (None, *FORMATS))
+        require_one_of(self, "format", (None, *FORMATS.names()))
         for name in ("field_limit", "batch_size", "batch_bytes"):
             require_number(self, name, Limits(1), whole=True)
         for name in ("delimiter", "quote"):
@@ -134,14 +131,14 @@ def bad_bytes(
     if error.reason == "NUL byte":
         return fault(
             name,
-            f"expected text, got a NUL byte at {place}; the file is binary, or "
-            f"UTF-16: then give encoding='utf-16'.",
+            f"expected text, got a NUL byte at {place}; the file is binary, or UTF-16",
+            Try("then give", encoding="utf-16"),
             line=line,
         )
     return fault(
         name,
-        f"expected {encoding.removesuffix('-sig')} text, got {place}: {error.reason}; "
-        f"give the file's encoding, perhaps encoding={_likely(error)!r}.",
+        f"expected {encoding.removesuffix('-sig')} text, got {place}: {error.reason}",
+        Try("give the file's encoding, perhaps", encoding=_likely(error)),
         line=line,
     )
 
@@ -213,8 +210,8 @@ def _encoding_of(path: Path | None, encoding: str) -> str:
     if path is None:
         raise fault(
             "stdin",
-            "encoding='auto' reads a file twice, and stdin can be read only once; "
-            "give its own with encoding=.",
+            "the encoding 'auto' reads a file twice, and stdin can be read only once",
+            Try("give its own with", encoding=...),
         )
     with open_bytes(path) as stream:
         return _found_encoding(iter(lambda: stream.read(_CHUNK), b""))
