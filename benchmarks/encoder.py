@@ -20,6 +20,7 @@ import json
 import os
 import platform
 import time
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,8 +30,8 @@ import numpy as np
 from earmark import TextClassifier
 from earmark.documents import labelled_per_class
 from earmark.encoders import load_encoder
-from earmark.encoders.by_name import KINDS
 from earmark.encoders.cache import text_key
+from earmark.encoders.encoder import KINDS, EncoderKind, NamedEncoder
 from earmark.features import vectors
 from reproductions.few_labels.encoder import read_corpus
 from reproductions.few_labels.tasks import load_task
@@ -95,7 +96,7 @@ def compare_samples(n_encoded: int) -> None:
             nothing = np.zeros(384)
             return np.array([known.get(text, nothing) for text in texts])
 
-        KINDS[name] = lambda name, place, fetch, encode=encode: (encode, "", False)
+        _declare(name, encode)
         task = load_task(name)
         assert all(text in known for text in [*task.train, *task.test])
         corpora[name] = _sampled_pool(task, f"{name}:minilm", seen, n_encoded)
@@ -103,6 +104,16 @@ def compare_samples(n_encoded: int) -> None:
         told = (f"{method} {cell['mean']:.3f}" for method, cell in cells.items())
         print(name, *told, sep="  ", flush=True)
         _store_samples(corpora, n_encoded)
+
+
+def _declare(kind: str, encode: Any) -> None:
+    """A kind of encoders for this process, as an installed package declares one."""
+
+    def load(name: str, place: str, fetch: bool) -> NamedEncoder:
+        return NamedEncoder(name, encode)
+
+    KINDS._made[kind] = EncoderKind(kind, "known vectors", load)
+    KINDS._entry_points[kind] = EntryPoint(kind, __name__, KINDS.group)
 
 
 def _sampled_pool(

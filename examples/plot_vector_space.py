@@ -1,9 +1,9 @@
 """
-Rocchio and nearest neighbours
+Rocchio and nearest neighbors
 ==============================
 
 These models compare documents by similarity. Rocchio keeps one prototype per class.
-Nearest neighbours keeps every document and lets the most similar ones vote. The data
+Nearest neighbors keeps every document and lets the most similar ones vote. The data
 are the docstrings of the installed Python packages.
 """
 
@@ -29,21 +29,21 @@ X_test = weighting.transform(counter.transform(test.joined()))
 y, y_test = np.array(train.labels), np.array(test.labels)
 
 # %%
-# Rocchio with distance and with cosine, and neighbours with k chosen by leave-one-out.
+# Rocchio with distance and with cosine, and neighbors with k chosen by leave-one-out.
 
 models = {
     "Rocchio, Euclidean": RocchioClassifier(),
     "Rocchio, cosine": RocchioClassifier(metric="cosine"),
-    "neighbours": NeighborsClassifier("auto", random_state=0),
+    "neighbors": NeighborsClassifier("auto", random_state=0),
 }
 for name, model in models.items():
     right = np.mean(model.fit(X, y).predict(X_test) == y_test)
     print(f"{name:<20} {right:.3f}")
 
 # %%
-# The neighbours themselves explain an answer.
+# The neighbors themselves explain an answer.
 
-nearest = models["neighbours"]
+nearest = models["neighbors"]
 for neighbor in nearest.neighbors(X_test[:1])[0][:3]:
     print(neighbor.label, round(neighbor.similarity, 2))
 
@@ -62,7 +62,7 @@ again = RocchioClassifier(metric="cosine").fit(X[10:], y[10:])
 print(np.array_equal(rocchio.predict_proba(X_test), again.predict_proba(X_test)))
 
 # %%
-# Accuracy on the test documents by the number of neighbours.
+# Accuracy on the test documents by the number of neighbors.
 
 sizes = [1, 2, 3, 5, 8, 13, 21, 34, 55]
 accuracy = [
@@ -72,6 +72,6 @@ accuracy = [
 figure, axis = plt.subplots()
 axis.semilogx(sizes, accuracy, "o-")
 axis.axvline(nearest.n_neighbors_, ls="--", color="0.5", label="by leave-one-out")
-axis.set(xlabel="neighbours", ylabel="accuracy")
+axis.set(xlabel="neighbors", ylabel="accuracy")
 axis.legend()
 plt.show()

@@ -30,6 +30,8 @@ from benchmarks import (  # noqa: E402
     pool_in_parts,
     scale_model,
 )
+from earmark.documents.format import COMPRESSED, FORMATS  # noqa: E402
+from earmark.encoders.encoder import KINDS, short_names  # noqa: E402
 from reproductions import NAMES, RESULTS, load  # noqa: E402
 from reproductions.coverage import differences  # noqa: E402
 from reproductions.few_labels.encoder import (  # noqa: E402
@@ -71,6 +73,9 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     tables["scale-model/all"] = scale_model.simulated()
     tables["odd-inputs/all"] = odd_inputs.table()
     tables["front/figures"] = front_table(root)
+    tables["encoders/all"] = encoder_table()
+    tables["formats/all"] = format_table()
+    tables["formats/suffixes"] = format_suffixes()
     return tables
 
 
@@ -122,6 +127,53 @@ def front_table(root: Path = ROOT) -> str:
         time = "–" if seconds is None else f"{seconds:.1f}"
         lines.append(f"| {label} | {method} | {accuracy:.3f} | {time} | {needs} |")
     return "\n".join(lines)
+
+
+def format_table() -> str:
+    """Every format that is read, as each declares itself."""
+    rows = [
+        (
+            f"`{one.name}`",
+            " ".join(f"`{suffix}`" for suffix in one.suffixes),
+            one.summary,
+            "yes" if one.streamed else "",
+            "yes" if one.growth is not None else "",
+            f"`{one.extra}`" if one.extra else "",
+        )
+        for one in FORMATS
+    ]
+    head = ("format", "suffixes", "what it is", "stdin, compressed", "parts", "extra")
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def format_suffixes() -> str:
+    """The suffixes of all formats, on a line."""
+    streamed = [s for one in FORMATS if one.streamed for s in one.suffixes]
+    rest = [s for one in FORMATS if not one.streamed for s in one.suffixes]
+    packed = " and ".join(f"`{suffix}`" for suffix in COMPRESSED)
+    whole = " ".join(f"`{suffix}`" for suffix in rest)
+    return f"{' '.join(f'`{s}`' for s in streamed)} (also {packed}) {whole}"
+
+
+def encoder_table() -> str:
+    """Every kind of encoder, as each declares itself."""
+    rows = [
+        (
+            f'`"{kind.pattern}"`',
+            f"`.[{kind.extra}]`" if kind.extra else "",
+            kind.summary,
+        )
+        for kind in KINDS
+    ]
+    for name in short_names():
+        able = [kind for kind in KINDS if name in kind.short_names]
+        models = {kind.short_names[name] for kind in able}
+        extras = " or ".join(f"`.[{kind.extra}]`" for kind in able if kind.extra)
+        rows.append((f'`"{name}"`', extras, f"short for {', '.join(sorted(models))}"))
+    head = ("`encoder=`", "install", "how it works")
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def pages(root: Path = ROOT) -> Iterator[Path]:

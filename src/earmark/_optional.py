@@ -6,6 +6,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,11 @@ def require(module: str, purpose: str) -> Any:
             f"{package} is needed to {purpose}; "
             f"install the extra {extra}, in a checkout with: pip install '.[{extra}]'"
         ) from error
+
+
+def is_installed(extra: str | None) -> bool:
+    """Whether the packages that an extra installs are here."""
+    return all(find_spec(name) for name, one in EXTRAS.items() if one == extra)
 
 
 def names_at_first_use(

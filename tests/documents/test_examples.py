@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-MODULES = ["corpora", "document", "labels", "mail", "readers", "splits"]
+MODULES = ["corpora", "document", "labels", "mail", "read", "splits"]
 
 
 @pytest.mark.parametrize("name", MODULES)

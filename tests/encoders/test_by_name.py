@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import earmark
-from earmark import TextClassifier
-from earmark.encoders import by_name as module
+from earmark import TextClassifier, _optional
+from earmark.encoders import encoder as module
 from earmark.encoders import fetch_encoder, load_encoder
 from earmark.exceptions import (
     DataError,
@@ -70,7 +70,7 @@ def test_a_text_is_what_model2vec_makes_of_it(tiny):
 
 @pytest.mark.parametrize("name", ["", "bert", "model2vec:", "pickle:x", "minilm:x"])
 def test_an_unknown_name_is_refused_with_the_known_ones(name):
-    with pytest.raises(DataError, match=r"expected minilm, model2vec:NAME, fastembed"):
+    with pytest.raises(DataError, match=r"expected minilm, fastembed:NAME, model2vec"):
         TextClassifier(encoder=name).fit(*sentences(20, 0))
 
 
@@ -86,7 +86,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones(name):
 def test_a_missing_package_is_named_with_its_extra(monkeypatch, name, extra):
     for package in ("model2vec", "fastembed", "sentence_transformers"):
         monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.setattr(module, "find_spec", lambda package: None)
+    monkeypatch.setattr(_optional, "find_spec", lambda package: None)
     with pytest.raises(MissingDependencyError, match=rf"\.\[{extra}\]"):
         load_encoder(name)
 
@@ -206,7 +206,9 @@ def test_fastembed_serves_its_own_models(monkeypatch):
         load_encoder("fastembed:large")
     with pytest.raises(DataError, match="earmark fetch fastembed:absent"):
         load_encoder("fastembed:absent")
-    monkeypatch.setattr(module, "find_spec", lambda name: name == "fastembed" or None)
+    monkeypatch.setattr(
+        _optional, "find_spec", lambda name: name == "fastembed" or None
+    )
     minilm = load_encoder("minilm")
     assert minilm.name == "fastembed:sentence-transformers/all-MiniLM-L6-v2"
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from earmark import TextClassifier
 from earmark.apps.cli.main import app
-from earmark.encoders import by_name
+from earmark.encoders import encoder
 from earmark.exceptions import DataError
 from tests.encoders.test_by_name import WORDS, sentences
 from tests.encoders.tiny import tiny_model2vec
@@ -19,7 +19,7 @@ from tests.encoders.tiny import tiny_model2vec
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("EARMARK_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    by_name._loaded.cache_clear()
+    encoder._loaded.cache_clear()
 
 
 def run(*arguments):
@@ -41,7 +41,7 @@ def test_train_predict_and_look_at_the_cache(tmp_path):
     write(tmp_path / "data.csv", X, [*y[:20], *[""] * 600])
     told = run("train", "data.csv", "--label", "topic", "--encoder", "model2vec:tiny")
     assert "the encoder has" in told.stdout
-    by_name._loaded.cache_clear()
+    encoder._loaded.cache_clear()
     X, y = sentences(50, 3)
     write(tmp_path / "new.csv", X, y)
     told = run(

@@ -2,7 +2,7 @@
 
 A back end knows nothing of models. It runs tasks (from a part, or from what an earlier
 task kept, to a result) and merges their results by ``merged``; all can be sent
-elsewhere. Results are merged in the order of the parts, two neighbours at a time, so
+elsewhere. Results are merged in the order of the parts, two neighbors at a time, so
 that the same parts give the same bytes on every back end, sums of floating-point
 numbers included.
 """
@@ -61,7 +61,7 @@ def merged(left: Result, right: Result) -> Result:
 
 
 class MergeTree:
-    """Neighbours are merged, then neighbours of these, and so on, as results come.
+    """Neighbors are merged, then neighbors of these, and so on, as results come.
 
     At most log2(n) results are held at a time.
     """
@@ -78,7 +78,7 @@ class MergeTree:
         self._waiting.append((size, value))
 
     def waiting(self) -> list[Result]:
-        """The results that wait for a neighbour."""
+        """The results that wait for a neighbor."""
         return [value for _, value in self._waiting]
 
     def collapse(self) -> Result:
@@ -101,12 +101,12 @@ def merge_tree(results: Iterable[Result]) -> Result:
 
 
 def _merged_block(task: Task, items: Iterable[Item]) -> Result:
-    """The results of neighbouring items, merged as in the tree of all items."""
+    """The results of neighboring items, merged as in the tree of all items."""
     return merge_tree(map(task, items))
 
 
 def _blocks_of(items: Sequence[Item], size: int) -> list[list[Item]]:
-    """Neighbours in lists of ``size``, a power of two: each list is a whole subtree."""
+    """Neighbors in lists of ``size``, a power of two: each list is a whole subtree."""
     return [list(items[k : k + size]) for k in range(0, len(items), size)]
 
 
@@ -153,13 +153,13 @@ class DaskExecutor(Executor):
         self.client = client
 
     def reduce(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
-        """Merge neighbours on the workers until one result is left."""
+        """Merge neighbors on the workers until one result is left."""
         return self.keep_merged(stage, task, items).result()
 
     def keep_merged(self, stage: str, task: Task, items: Sequence[Item]) -> Result:
         """The same, left on the worker that made the last merge."""
         if isinstance(items[0], Part):
-            # Neighbours are merged where they were counted: less is shipped.
+            # Neighbors are merged where they were counted: less is shipped.
             items = _blocks_of([_sendable(item) for item in items], self._block(items))
             task = partial(_merged_block, task)
         level = self.keep(stage, task, items)

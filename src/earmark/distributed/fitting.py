@@ -22,8 +22,8 @@ from earmark.distributed.passes import (
 )
 from earmark.distributed.predicting import PredictReport, SentModel, predict_parts
 from earmark.distributed.sampling import Sample
-from earmark.documents.columns import UsualColumn
 from earmark.documents.parts import Part, list_parts
+from earmark.documents.table import UsualColumn
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features.columns import BY_CHARACTERS, fitting_features
 from earmark.inputs.regions import RegionTexts, trained_columns

@@ -16,8 +16,8 @@ import numpy as np
 
 from earmark._optional import require
 from earmark.distributed.executor import Dataset, Executor
-from earmark.documents.columns import listed
 from earmark.documents.parts import Part, list_parts
+from earmark.documents.table import listed
 from earmark.evaluation import Report
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.inputs.labels import label_array

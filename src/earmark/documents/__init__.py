@@ -6,21 +6,6 @@ every machine (``support_corpus``, ``docstring_corpus``), the public benchmark c
 ``labelled_per_class``).
 """
 
-from earmark.documents.corpora import fetch_corpus, load_corpus
-from earmark.documents.docstrings import docstring_corpus
-from earmark.documents.document import Documents
-from earmark.documents.readers import iter_documents, read_documents
-from earmark.documents.splits import labelled_per_class, stratified_split
-from earmark.documents.support import support_corpus
+from earmark._optional import names_at_first_use
 
-__all__ = [
-    "Documents",
-    "docstring_corpus",
-    "fetch_corpus",
-    "iter_documents",
-    "labelled_per_class",
-    "load_corpus",
-    "read_documents",
-    "stratified_split",
-    "support_corpus",
-]
+__getattr__, __dir__, __all__ = names_at_first_use(__name__)

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from earmark._optional import require
-from earmark.documents.columns import listed, near
 from earmark.documents.document import Documents, Texts
+from earmark.documents.table import listed, near
 from earmark.exceptions import DataError
 from earmark.progress import tracked
 from earmark.whole_files import cache_folder

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from earmark.documents.columns import listed
 from earmark.documents.document import Documents
+from earmark.documents.table import listed
 from earmark.exceptions import EarmarkWarning
 from earmark.typing import LabelsLike
 

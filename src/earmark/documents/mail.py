@@ -18,7 +18,7 @@ from email.message import Message
 from html.parser import HTMLParser
 from pathlib import Path
 
-__all__ = ["decoded_mail", "is_maildir", "mail_record", "mails_of_box"]
+__all__ = ["decoded_mail", "is_maildir", "mail_record", "mail_text", "mails_of_box"]
 
 _HEADER = re.compile(r"([!-9;-~]+):[ \t]*(.*)")
 _MBOX = re.compile(r">?From [^\n]*\n")
@@ -203,6 +203,11 @@ def mail_record(data: bytes) -> dict[str, str | None]:
         mail = {**dict.fromkeys(names, ""), "body": _mended(raw)}
     # The subject as only header, which regions="email" takes apart again.
     return {"text": f"Subject: {mail['subject']}\n\n{mail['body']}", **mail}
+
+
+def mail_text(data: bytes) -> str:
+    """A mail as one text: subject and body."""
+    return str(mail_record(data)["text"])
 
 
 def mails_of_box(lines: Iterable[bytes]) -> Iterator[bytes]:

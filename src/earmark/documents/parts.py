@@ -11,22 +11,19 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.documents._formats import TABLES, ParquetBatch, parquet_batches
-from earmark.documents._sources import (
-    COMPRESSED,
-    Source,
-    find_sources,
-    format_by_suffix,
-)
-from earmark.documents._streams import Format, ReadOptions
-from earmark.documents.columns import (
+from earmark.documents.document import Documents
+from earmark.documents.format import COMPRESSED, FORMATS, format_by_suffix
+from earmark.documents.formats.parquet import ParquetBatch, parquet_batches
+from earmark.documents.source import Source, find_sources
+from earmark.documents.stream import ReadOptions
+from earmark.documents.table import (
     Request,
     Table,
     as_label,
     fault,
+    listed,
     to_documents,
 )
-from earmark.documents.document import Documents
 from earmark.exceptions import DataError
 from earmark.typing import IntVector
 
@@ -37,8 +34,7 @@ PathLike: TypeAlias = str | os.PathLike[str]
 # What a batch of Parquet rows is read up to, counted without compression.
 _BATCH_BYTES = 1 << 25
 _MOST_ROWS = 1 << 16
-# Documents and counts in memory, per byte of a file that is read in batches.
-_GROWTH = {"csv": 14, "tsv": 14, "jsonl": 14, "parquet": 40}
+# Documents and counts in memory, per byte of a compressed file.
 _GROWTH_COMPRESSED = 50
 
 
@@ -107,7 +103,7 @@ class Part:
 
     number: int
     path: Path
-    format: Format
+    format: str
     request: Request
     options: ReadOptions
 
@@ -140,13 +136,14 @@ class Part:
     def _tables(self) -> Iterator[Table]:
         if not self.path.exists():
             raise fault(self.name, "the part is gone; bring it back or start again.")
-        yield from TABLES[self.format](self.path, self.request, self.options)
+        tables = FORMATS[self.format].tables
+        yield from tables(self.path, self.request, self.options)
 
 
 def list_parts(
     path: PathLike | Sequence[PathLike],
     *,
-    format: Format | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002
     encoding: str | None = None,
     quote: str | None = '"',
     **asked: Any,
@@ -159,7 +156,7 @@ def list_parts(
     request = Request(**{"allow_unlabelled": True, "null_text": "empty", **asked})
     sources = _sources(path, options)
     parts = [
-        Part(number, source.path, source.format, request, options)
+        Part(number, source.path, source.format.name, request, options)
         for number, source in enumerate(sources)
         if source.path is not None
     ]
@@ -171,29 +168,36 @@ def memory_needed(path: PathLike) -> int:
     """About how many bytes the documents of a file or directory take if read whole."""
     where, needed = Path(path), 0
     for file in where.iterdir() if where.is_dir() else [where]:
-        growth = _GROWTH.get(format_by_suffix(file) or "", 0)
-        if growth and file.is_file():
+        kind = format_by_suffix(file)
+        if kind is not None and kind.growth is not None and file.is_file():
             packed = file.suffix.lower() in COMPRESSED
-            needed += file.stat().st_size * (_GROWTH_COMPRESSED if packed else growth)
+            growth = _GROWTH_COMPRESSED if packed else kind.growth
+            needed += int(file.stat().st_size * growth)
     return needed
 
 
 def _sources(path: PathLike | Sequence[PathLike], options: ReadOptions) -> list[Source]:
     if not isinstance(path, str | os.PathLike):
-        listed = [s for one in path for s in _sources(one, options)]
-        if not listed:
+        several = [s for one in path for s in _sources(one, options)]
+        if not several:
             raise DataError("the list of parts is empty; name at least one file.")
-        return listed
+        return several
     sources = find_sources(path, options)
     if sources is None:
         raise fault(
             os.fspath(path),
-            "expected a directory of .parquet, .jsonl, .csv or .tsv parts, got none "
-            "of these in it; a folder of text files is read without parts.",
+            "expected a directory of parts, which end in "
+            f"{listed(_of_parts())}, got none of these in it; a folder of text files "
+            "is read without parts.",
         )
     if sources[0].path is None:
         raise fault("stdin", "expected files, which can be read more than once.")
     return sources
+
+
+def _of_parts() -> list[str]:
+    """The suffixes of formats that are read in parts."""
+    return [s for one in FORMATS if one.growth is not None for s in one.suffixes]
 
 
 def _first_table(parts: Sequence[Part]) -> Table:

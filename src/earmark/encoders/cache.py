@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earmark.encoders.by_name import Vectors, text_key
+from earmark.encoders.encoder import Vectors, text_key
 from earmark.exceptions import DataError
 from earmark.parameters import parse_size
 from earmark.whole_files import cache_folder, locked_file

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from earmark.encoders.by_name import Encoder
+from earmark.encoders.encoder import Encoder
 from earmark.exceptions import NotSupportedError
 from earmark.features.analysis import KnownTerms, known_terms
 from earmark.features.preparation import TextPreparation

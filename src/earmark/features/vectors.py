@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.encoders.by_name import (
+from earmark.encoders.encoder import (
     Encoder,
     Vectors,
     load_encoder,

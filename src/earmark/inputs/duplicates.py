@@ -243,7 +243,7 @@ def _shingled(texts: list[str], shingle: int) -> tuple[Hashes, IntVector]:
 
 
 def _candidates(sets: _Sets, first: IntVector, threshold: float) -> Iterator[IntVector]:
-    """Pairs of documents that share two neighbours among their smallest hashes.
+    """Pairs of documents that share two neighbors among their smallest hashes.
 
     Arrays of shape (n_pairs, 2), at most ``_LOOK_BACK`` of them.
     """

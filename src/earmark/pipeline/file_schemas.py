@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from earmark import decision
-from earmark.encoders.by_name import parse_name
+from earmark.encoders.encoder import parse_name
 from earmark.exceptions import DataError
 from earmark.features.analysis import Analysis
 from earmark.persistence.schema import (

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from earmark import decision, features, models, statistics
-from earmark.encoders.by_name import Encoder, load_encoder, require_encoder
+from earmark.encoders.encoder import Encoder, load_encoder, require_encoder
 from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.persistence import ModelInfo, open_model, read_manifest, save_model
 from earmark.pipeline.file_schemas import SCHEMAS

@@ -28,7 +28,7 @@ from earmark.decision.evidence import Judge
 from earmark.decision.guarantee import Coverages
 from earmark.decision.left_out import LeftOut, calibration_evidence
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector
-from earmark.encoders.by_name import Encoder, require_encoder
+from earmark.encoders.encoder import Encoder, require_encoder
 from earmark.evaluation.report.text import ForeignDocuments, telling_documents
 from earmark.exceptions import (
     DataError,

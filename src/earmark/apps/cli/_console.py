@@ -1,4 +1,4 @@
-"""Words on the terminal: wrapped and coloured there, plain in a pipe; progress."""
+"""Words on the terminal: wrapped and colored there, plain in a pipe; progress."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def columns(err: bool = False) -> int | None:
 
 
 def styled(text: str, *, err: bool = False, **style: Any) -> str:
-    """Text in colour on a terminal that has colours."""
+    """Text in color on a terminal that has colors."""
     stream = sys.stderr if err else sys.stdout
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return text if plain or not stream.isatty() else typer.style(text, **style)

@@ -52,14 +52,14 @@ class Stored:
     @property
     def label(self) -> str | None:
         """The column of labels in training."""
-        from earmark.documents.columns import KnownColumn
+        from earmark.documents.table import KnownColumn
 
         name = self.column("label")
         return None if name is None else KnownColumn(name)
 
     def texts(self, files: options.Files) -> str | list[str] | None:
         """The text columns: asked for, as in training, or as guessed there."""
-        from earmark.documents.columns import KnownColumn, UsualColumn
+        from earmark.documents.table import KnownColumn, UsualColumn
         from earmark.inputs.regions import trained_columns
 
         model = self.classifier
@@ -155,7 +155,7 @@ def labelled_only(documents: Documents) -> tuple[Documents, Documents]:
 
 def labelled_rows(documents: Documents) -> list[int]:
     """Positions of the documents that have a label; an error if none has."""
-    from earmark.documents.columns import LABEL_NAMES
+    from earmark.documents.table import LABEL_NAMES
 
     if documents.labels is None:
         raise DataError(

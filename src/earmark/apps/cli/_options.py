@@ -13,6 +13,7 @@ import typer
 from typer.models import OptionInfo
 
 from earmark.apps.cli._console import status, warn
+from earmark.documents.format import FORMATS
 from earmark.exceptions import DataError, MissingDependencyError
 from earmark.whole_files import check_target
 
@@ -59,7 +60,7 @@ def _encoding(name: str) -> str:
 
 
 def _encoder(name: str) -> str:
-    from earmark.encoders.by_name import require_encoder
+    from earmark.encoders.encoder import require_encoder
 
     require_encoder(name)  # a wrong name need not wait for the data
     return name
@@ -122,8 +123,7 @@ SHARED = """
     --max-error is tested on --calibration from there. Default: 0.1,0.25,0.5.
 --novelty SHARE|never  Do not answer documents unlike the training documents. At most
     this share of ordinary documents is rejected. never: answer them too.
---format NAME  csv, tsv, jsonl, json, parquet, xlsx, fasttext, mbox or eml, for stdin
-    (-) or an unusual file name.
+--format NAME  The format, for stdin (-) or an unusual file name: FORMATS.
 --no-quotes  Treat quotes in csv and tsv files as ordinary characters.
 --unlabelled DATA2  More documents, without labels.
 --multi-label  Several labels per document, as a|b or lists.
@@ -144,6 +144,7 @@ SHARED = """
     sentence-transformers:NAME-OR-PATH or minilm. words:NAME encodes only the
     vocabulary.
 """
+SHARED = SHARED.replace("FORMATS", ", ".join(FORMATS.names()))
 Data = Annotated[str, typer.Argument(metavar="DATA", help=f"{_DATA}, or - for stdin.")]
 DataFile = Annotated[str, typer.Argument(metavar="DATA", help=f"{_DATA}.")]
 DataParts = Annotated[str, typer.Argument(metavar="DATA", help=_PARTS)]
@@ -162,10 +163,8 @@ MaxError = Annotated[Any, _option(_SHARE, _share_or_never)]
 Novelty = Annotated[Any, _option(_SHARE, _share_or_never)]
 Shares = Annotated[Any, _option("shares between 0 and 1, such as 0.1,0.3", _shares)]
 Sizes = Annotated[Any, _option("whole numbers such as 50,100,200", _numbers)]
-Format = (
-    Literal["csv", "tsv", "jsonl", "json", "parquet", "xlsx", "fasttext", "mbox", "eml"]
-    | None
-)
+_FORMATS = f"one of {', '.join(FORMATS.names())}"
+Format = Annotated[str | None, _option(_FORMATS, lambda name: FORMATS[name].name)]
 Analyzer = Literal["word", "char", "char_wb"] | None
 _NGRAMS = f"a number from 1 to {_LONGEST}, or two of them such as 1,4"
 Ngrams = Annotated[Any, _option(_NGRAMS, _ngram_range)]
@@ -235,7 +234,7 @@ class Merged(Labelled):
 
     def read_pool(self, path: str, like: Documents) -> Documents:
         """Documents without labels; --format is that of DATA, not theirs."""
-        from earmark.documents.columns import UsualColumn
+        from earmark.documents.table import UsualColumn
 
         columns = column_arguments(self.columns)
         if self.text is None and like.text_columns:

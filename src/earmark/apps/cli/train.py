@@ -220,8 +220,8 @@ def _ask_about_classes(
     described: dict[str, list[str]] | None,
 ) -> None:
     """Refuse descriptions of classes nobody asked for; ask about misspelled ones."""
-    from earmark.documents.columns import listed, near
     from earmark.documents.labels import each_label
+    from earmark.documents.table import listed, near
 
     if described is None:
         if wanted is None:

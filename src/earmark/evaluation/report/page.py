@@ -174,7 +174,7 @@ def _matrix(matrix: ConfusionMatrix) -> JsonObject:
         if column < 0:
             kind, said = "abstained", "left unanswered"
         elif column == row:
-            kind, said = "right", "recognised"
+            kind, said = "right", "recognized"
         share = count / support[row]
         return {
             "count": count,

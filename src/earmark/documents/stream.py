@@ -11,19 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 from earmark._optional import require
-from earmark.documents.columns import fault
+from earmark.documents.format import FORMATS
+from earmark.documents.table import fault
 from earmark.exceptions import DataError
 from earmark.parameters import Limits, require_number, require_one_of
 
 STDIN = "-"
 AUTO = "auto"
-Format: TypeAlias = Literal[
-    "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "fasttext", "mbox", "eml"
-]
-FORMATS: tuple[Format, ...] = get_args(Format)
 # Larger than the default of 8 kB: fewer calls a gigabyte, still small memory.
 _CHUNK = 1 << 16
 
@@ -32,7 +29,7 @@ _CHUNK = 1 << 16
 class ReadOptions:
     """Checked options of one reading, the same for every part of a directory."""
 
-    format: Format | None = None
+    format: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
     quote: str | None = '"'
@@ -43,7 +40,7 @@ class ReadOptions:
     batch_bytes: int = 1 << 24
 
     def __post_init__(self) -> None:
-        require_one_of(self, "format", (None, *FORMATS))
+        require_one_of(self, "format", (None, *FORMATS.names()))
         for name in ("field_limit", "batch_size", "batch_bytes"):
             require_number(self, name, Limits(1), whole=True)
         for name in ("delimiter", "quote"):

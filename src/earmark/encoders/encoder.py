@@ -1,18 +1,19 @@
-"""Encoders by name: adapters to the packages that turn texts into vectors.
+"""Encoders by name, and the registry of their kinds.
 
-Nothing is downloaded here but by ``fetch_encoder``, and no code comes with weights:
-only folders that hold data are read.
+A kind is one module of ``encoders/kinds`` with a constant ``KIND``: an adapter to a
+package that turns texts into vectors. Another package adds one by an entry point of the
+group ``earmark.encoders``. Nothing is downloaded here but by ``fetch_encoder``, and no
+code comes with weights: only folders that hold data are read.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache, partial
-from importlib.util import find_spec
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -20,9 +21,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark._optional import require
+from earmark._optional import is_installed, require
 from earmark.exceptions import DataError, MissingDependencyError
 from earmark.progress import counted
+from earmark.registry import Registry
 
 Vectors = NDArray[np.float32]
 
@@ -32,8 +34,6 @@ Encode: TypeAlias = Callable[[list[str]], Any]
 _Result = TypeVar("_Result")
 
 WORDS = "words:"
-_MINILM = "minilm"
-_MINILM_REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 # Vectors of these tell one encoder from another: many words, scripts and lengths.
 PROBES = (
     "The quick brown fox jumps over the lazy dog.",
@@ -49,10 +49,42 @@ PROBES = (
 _ALIKE = 0.99
 
 
+@dataclass(frozen=True)
+class EncoderKind:
+    """How encoders of one package are named and loaded."""
+
+    prefix: str
+    """What their names begin with, such as ``model2vec:``, without the colon."""
+    summary: str
+    """One line for the tables of the documentation."""
+    load: Callable[[str, str, bool], NamedEncoder]
+    """From the whole name, the model in it, and whether it may be downloaded."""
+    extra: str | None = None
+    """The extra of earmark to install for it."""
+    short_names: Mapping[str, str] = field(default_factory=dict)
+    """Names without a prefix that this kind can load, and the models they mean."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the registry: the prefix."""
+        return self.prefix
+
+    @property
+    def pattern(self) -> str:
+        """How a name looks, for messages and help."""
+        return f"{self.prefix}:NAME"
+
+
+KINDS: Registry[EncoderKind] = Registry(
+    "earmark.encoders.kinds", "earmark.encoders", "KIND"
+)
+
+
 class Named(NamedTuple):
     """A name, taken apart."""
 
     kind: str
+    """The prefix, or the short name."""
     place: str
     by_words: bool
     """Whether it reads the vocabulary instead of the documents."""
@@ -62,13 +94,24 @@ def parse_name(name: str) -> Named:
     """Kind, and model name or path; raise DataError for a name of no known kind."""
     by_words = name.startswith(WORDS)
     kind, colon, place = name.removeprefix(WORDS).partition(":")
-    if (kind == _MINILM and not colon) or (kind in KINDS and place.strip()):
+    if kind in KINDS and place.strip():
         return Named(kind, place.strip(), by_words)
-    known = ", ".join(f"{kind}:NAME" for kind in KINDS)
+    if not colon and kind in short_names():
+        return Named(kind, "", by_words)
     raise DataError(
-        f"encoder {name!r} is not known: expected {_MINILM}, {known}, one of these "
+        f"encoder {name!r} is not known: expected {known_names()}, one of these "
         f"after {WORDS}, or a function from a list of texts to an array."
     )
+
+
+def short_names() -> list[str]:
+    """The names without a prefix that some kind can load."""
+    return sorted({name for kind in KINDS for name in kind.short_names})
+
+
+def known_names() -> str:
+    """How names of encoders look."""
+    return ", ".join([*short_names(), *(kind.pattern for kind in KINDS)])
 
 
 def require_encoder(encoder: object) -> None:
@@ -172,8 +215,8 @@ def load_encoder(name: str) -> NamedEncoder:
     Parameters
     ----------
     name : str
-        ``"model2vec:NAME-OR-PATH"``, ``"fastembed:NAME"``,
-        ``"sentence-transformers:NAME-OR-PATH"`` or ``"minilm"``.
+        Kind and model, such as ``"model2vec:NAME-OR-PATH"``, or ``"minilm"``; the page
+        on encoders lists the kinds.
 
     Returns
     -------
@@ -194,17 +237,17 @@ def load_encoder(name: str) -> NamedEncoder:
 @lru_cache(maxsize=4)
 def _loaded(name: str) -> NamedEncoder:
     kind, place, _ = parse_name(name)
-    if kind != _MINILM:
-        return KINDS[kind](name, place, False)
-    return _first(_installed_minilm(), _loaded)
+    if place:
+        return KINDS[kind].load(name, place, False)
+    return _first(_meant_by(kind), _loaded)
 
 
 def fetch_encoder(name: str) -> str:
     """Download the weights of an encoder; the name that was fetched."""
     kind, place, _ = parse_name(name)
-    if kind == _MINILM:
-        return _first(_installed_minilm()[:1], fetch_encoder)
-    KINDS[kind](name, place, True)
+    if not place:
+        return _first(_meant_by(kind)[:1], fetch_encoder)
+    KINDS[kind].load(name, place, True)
     _loaded.cache_clear()
     return name
 
@@ -221,67 +264,18 @@ def _first(names: Sequence[str], attempt: Callable[[str], _Result]) -> _Result:
     raise first
 
 
-def _installed_minilm() -> list[str]:
-    kinds = ("fastembed", "sentence-transformers")
-    here = [kind for kind in kinds if find_spec(kind.replace("-", "_")) is not None]
+def _meant_by(short: str) -> list[str]:
+    """The full names that a short one stands for, by kinds whose package is here."""
+    able = [kind for kind in KINDS if short in kind.short_names]
+    here = [kind for kind in able if is_installed(kind.extra)]
     if not here:
+        packages = " or ".join(kind.prefix for kind in able)
+        extra = able[0].extra
         raise MissingDependencyError(
-            "fastembed or sentence-transformers is needed for the encoder minilm; "
-            "install the extra fastembed, in a checkout with: "
-            "pip install '.[fastembed]'"
+            f"{packages} is needed for the encoder {short}; install the extra {extra}, "
+            f"in a checkout with: pip install '.[{extra}]'"
         )
-    return [f"{kind}:{_MINILM_REPOSITORY}" for kind in here]
-
-
-def _model2vec(name: str, place: str, fetch: bool) -> NamedEncoder:
-    """Static vectors of word pieces: no network is run, a text takes microseconds."""
-    library = require("model2vec", f"use the encoder {name}")
-    folder = _folder(name, place, fetch)
-    with _explained(name):
-        model = library.StaticModel.from_pretrained(folder)
-    return NamedEncoder(name, model.encode, _stamp(folder), is_quick=True)
-
-
-def _fastembed(name: str, place: str, fetch: bool) -> NamedEncoder:
-    """A network in ONNX form, run without torch."""
-    library = require("fastembed", f"use the encoder {name}")
-    listed = library.TextEmbedding.list_supported_models()
-    names = {model["model"].lower() for model in listed}
-    if place.lower() not in names:
-        raise DataError(
-            f"encoder {name!r}: fastembed has no model {place!r}; it has "
-            f"{', '.join(sorted(model['model'] for model in listed))}."
-        )
-    try:
-        model = library.TextEmbedding(place, local_files_only=not fetch)
-    except Exception as error:  # whatever the package raises
-        raise _absent(name, fetch, error) from error
-    return NamedEncoder(name, lambda texts: np.array(list(model.embed(texts))))
-
-
-def _sentence_transformers(name: str, place: str, fetch: bool) -> NamedEncoder:
-    """A network in torch; nothing but weights is taken from its folder."""
-    library = require("sentence_transformers", f"use the encoder {name}")
-    if "/" not in place and not Path(place).exists():
-        place = f"sentence-transformers/{place}"
-    folder = _folder(name, place, fetch)
-    require_data_only(folder, name)
-    with _explained(name):
-        model = library.SentenceTransformer(
-            str(folder),
-            trust_remote_code=False,
-            local_files_only=True,
-            model_kwargs={"use_safetensors": True},
-        )
-    encode = partial(model.encode, show_progress_bar=False)
-    return NamedEncoder(name, encode, _stamp(folder))
-
-
-KINDS: dict[str, Callable[[str, str, bool], NamedEncoder]] = {
-    "model2vec": _model2vec,
-    "fastembed": _fastembed,
-    "sentence-transformers": _sentence_transformers,
-}
+    return [f"{kind.prefix}:{kind.short_names[short]}" for kind in here]
 
 
 # -- weights on this machine -----------------------------------------------------------
@@ -290,7 +284,7 @@ _REPOSITORY = re.compile(r"\w[\w.-]*/[\w.-]+")
 _DATA_FILES = ("*.json", "*.txt", "*.model", "*.safetensors")
 
 
-def _folder(name: str, place: str, fetch: bool) -> Path:
+def local_folder(name: str, place: str, fetch: bool) -> Path:
     """A folder that was named, or that the hub's cache has for a repository."""
     path = Path(place).expanduser()
     if path.is_dir():
@@ -305,10 +299,11 @@ def _folder(name: str, place: str, fetch: bool) -> Path:
             )
         )
     except Exception as error:  # whatever the package raises
-        raise _absent(name, fetch, error) from error
+        raise not_here(name, fetch, error) from error
 
 
-def _absent(name: str, fetch: bool, error: Exception) -> DataError:
+def not_here(name: str, fetch: bool, error: Exception) -> DataError:
+    """The error for weights that could not be loaded, or not be fetched."""
     if fetch:
         return DataError(f"encoder {name!r} cannot be fetched: {error}")
     return DataError(
@@ -319,62 +314,16 @@ def _absent(name: str, fetch: bool, error: Exception) -> DataError:
 
 
 @contextmanager
-def _explained(name: str) -> Iterator[None]:
+def explained(name: str) -> Iterator[None]:
+    """Whatever a package raises becomes an error that names the encoder."""
     try:
         yield
     except Exception as error:  # whatever the package raises
         raise DataError(f"encoder {name!r} cannot be loaded: {error}") from error
 
 
-def _stamp(folder: Path) -> str:
+def stamp_of(folder: Path) -> str:
     """Names, sizes and dates of the files: another state is another encoder."""
     files = sorted(path for path in folder.iterdir() if path.is_file())
     facts = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
     return hashlib.blake2b(repr(facts).encode(), digest_size=8).hexdigest()
-
-
-_MODULES = {"Dense", "LayerNorm", "Normalize", "Pooling", "StaticEmbedding"}
-
-
-def require_data_only(folder: Path, name: str) -> None:
-    """Refuse a folder of sentence-transformers that could run code of its own."""
-    # The package imports the classes that its JSON files name, even without
-    # ``trust_remote_code`` if the folder is local, and reads pickles where there are
-    # no safetensors.
-    for path in folder.rglob("*.json"):
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise DataError(f"encoder {name!r}: {path} is no JSON: {error}") from error
-        for what in _names_of_code(path.name, content):
-            raise DataError(
-                f"encoder {name!r}: {path} asks for {what}, code that is not among "
-                "the known parts of sentence-transformers; it is not loaded. Give "
-                "your own function instead, if you trust it: encoder=model.encode."
-            )
-    for path in folder.rglob("*.bin"):
-        if not list(path.parent.glob("*.safetensors")):
-            raise DataError(
-                f"encoder {name!r}: {path} may hold code (it is a pickle); it is not "
-                "loaded. Convert it to safetensors: model.save(FOLDER) does so."
-            )
-
-
-def _names_of_code(file: str, content: Any) -> Iterator[str]:
-    """What a JSON file would have imported, unless it is a known part."""
-    if file == "modules.json":
-        for part in content if isinstance(content, list) else [content]:
-            kind = str(part.get("type") if isinstance(part, dict) else part)
-            package, _, name = kind.rpartition(".")
-            if package.partition(".")[0] != "sentence_transformers" or (
-                name not in ("Transformer", *_MODULES)
-            ):
-                yield kind
-    elif isinstance(content, dict):
-        if content.get("auto_map"):
-            yield str(content["auto_map"])
-        if file == "router_config.json":
-            yield "a router"
-        activation = str(content.get("activation_function", "torch.nn."))
-        if "." in activation and not activation.startswith("torch.nn."):
-            yield activation

@@ -8,12 +8,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Literal
 
-from earmark.documents._formats import TABLES
-from earmark.documents._sources import Source, find_sources, folder_documents
-from earmark.documents._streams import Format, ReadOptions
-from earmark.documents.columns import IdRegister, Request, to_documents
 from earmark.documents.document import Documents, concatenate
 from earmark.documents.labels import merged_labels, warn_about_labels
+from earmark.documents.source import Source, find_sources, folder_documents
+from earmark.documents.stream import ReadOptions
+from earmark.documents.table import IdRegister, Request, to_documents
 
 __all__ = ["iter_documents", "read_documents"]
 
@@ -30,7 +29,7 @@ def read_documents(
     separator: str = "|",
     allow_unlabelled: bool = False,
     null_text: Literal["error", "empty"] = "error",
-    format: Format | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002
     encoding: str | None = None,
     delimiter: str | None = None,
     quote: str | None = '"',
@@ -42,12 +41,11 @@ def read_documents(
 ) -> Documents:
     r"""Read all documents of a file or folder.
 
-    Formats go by the suffix: .csv, .tsv, .jsonl (.ndjson), .json (an array or
-    lines), .parquet (.pq), .xlsx (the first sheet), .ft (fastText), .mbox and .eml
-    (mail); the text formats also with .gz or .zst behind. A directory is a Maildir,
-    or one sub-folder per label with text files or mails (.eml), or parts of one of
-    these formats (read in the order of their names). "-" is stdin. Parquet and .zst
-    need pyarrow (``pip install 'earmark[io]'``), Excel openpyxl (``earmark[excel]``).
+    The format goes by the suffix, such as .csv, .jsonl, .parquet, .xlsx or .mbox; those
+    that are text may be compressed (.gz, or .zst with ``earmark[io]``). A directory is
+    a Maildir, or one sub-folder per label with text files or mails (.eml), or parts of
+    one format (read in the order of their names). "-" is stdin. The guide lists all
+    formats, and what to install for some of them.
 
     A mail is decoded. Its columns are text (subject and body as a plain mail, which
     ``regions="email"`` of a classifier takes apart), subject, body, from, to and
@@ -88,8 +86,7 @@ def read_documents(
     null_text : {"error", "empty"}, default="error"
         What a null in a text column is. An empty string is always a legal text.
     format : str, default=None
-        "csv", "tsv", "jsonl", "json", "parquet", "xlsx", "fasttext", "mbox" or
-        "eml": overrides the suffix; needed for stdin.
+        Name of the format, such as "csv": overrides the suffix; needed for stdin.
     encoding : str, default=None
         Encoding of text files. None is UTF-8, with or without byte-order mark;
         "auto" looks at each file: UTF-16 by its mark, UTF-8 if it can be, else
@@ -161,7 +158,7 @@ def iter_documents(
     separator: str = "|",
     allow_unlabelled: bool = False,
     null_text: Literal["error", "empty"] = "error",
-    format: Format | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002
     encoding: str | None = None,
     delimiter: str | None = None,
     quote: str | None = '"',
@@ -234,7 +231,7 @@ def _from_sources(
     """The batches of all parts; the first part settles the columns."""
     n_documents = 0
     for source in sources:
-        for table in TABLES[source.format](source.path, request, options):
+        for table in source.format.tables(source.path, request, options):
             if n_documents == 0:
                 request = request.settled(table)
             batch = to_documents(table, request, register)

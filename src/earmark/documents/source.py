@@ -4,42 +4,31 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from earmark.documents._streams import (
-    STDIN,
+from earmark.documents.document import Documents
+from earmark.documents.format import (
+    COMPRESSED,
+    FORMATS,
     Format,
+    all_suffixes,
+    format_by_suffix,
+)
+from earmark.documents.mail import is_maildir, mail_text
+from earmark.documents.stream import (
+    STDIN,
     ReadOptions,
     decode,
     open_bytes,
     unreadable,
 )
-from earmark.documents.columns import KnownColumn, Request, fault, listed, near
-from earmark.documents.document import Documents
-from earmark.documents.mail import is_maildir, mail_record
+from earmark.documents.table import KnownColumn, Request, fault, listed, near
 from earmark.exceptions import DataError, EarmarkWarning
 
-_SUFFIXES: dict[str, Format] = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".xlsx": "xlsx",
-    ".ft": "fasttext",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".mbox": "mbox",
-    ".eml": "eml",
-}
-# Formats that are read as they lie on the disk.
-_WHOLE = ("parquet", "xlsx")
-COMPRESSED = (".gz", ".zst")
 _TEXT = "*.txt"
-_MAIL = ".eml"
 
 
 @dataclass(frozen=True)
@@ -51,8 +40,9 @@ class Source:
 
     def without_rows(self) -> DataError:
         """The error for a source in which no data row was found."""
-        header = self.format in ("csv", "tsv", *_WHOLE)
-        came = "the columns but no row" if header else "none: the file is empty"
+        came = "the columns but no row"
+        if not self.format.header:
+            came = "none: the file is empty"
         return fault(
             "stdin" if self.path is None else str(self.path),
             f"expected data rows, got {came}; check that it was written completely.",
@@ -64,12 +54,7 @@ def find_sources(
 ) -> list[Source] | None:
     """The files to read, or None for a folder of text files."""
     if os.fspath(path) == STDIN:
-        if options.format is None or options.format in _WHOLE:
-            what = "the format of the data is not known"
-            if options.format is not None:
-                what = f"expected a format that can be streamed, got {options.format!r}"
-            raise fault("stdin", f"{what}; give format=: csv, tsv or jsonl.")
-        return [Source(None, options.format)]
+        return [Source(None, _format_of_stdin(options.format))]
     if not os.fspath(path):
         raise DataError(
             "expected the path of a file or folder, got an empty one; if it comes from "
@@ -83,54 +68,59 @@ def find_sources(
     return [Source(where, _format(where, options))]
 
 
-def format_by_suffix(path: Path) -> Format | None:
-    """The format that the suffixes name, compressed or not."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    return _SUFFIXES.get(suffixes[-1]) if suffixes else None
+def _format_of_stdin(name: str | None) -> Format:
+    """The format that was stated, if it can be streamed."""
+    if name is not None and FORMATS[name].streamed:
+        return FORMATS[name]
+    what = "the format of the data is not known"
+    if name is not None:
+        what = f"expected a format that can be streamed, got {name!r}"
+    names = ", ".join(one.name for one in FORMATS if one.streamed)
+    raise fault("stdin", f"{what}; give format=: {names}.")
 
 
 def _format(path: Path, options: ReadOptions) -> Format:
-    """The format of one file, stated or by its suffix."""
-    kind = options.format or format_by_suffix(path) or _format_by_content(path)
+    """The format of one file, stated, by its suffix, or by how it begins."""
+    stated = None if options.format is None else FORMATS[options.format]
+    kind = stated or format_by_suffix(path) or _format_by_content(path)
     if kind is None:
         is_old = path.suffix.lower() == ".xls"
         hint = " Save an old Excel file as .xlsx." if is_old else ""
         raise fault(
             str(path),
-            f"expected a file ending in {listed(_SUFFIXES)} (text formats also with "
-            f".gz or .zst); rename it or give format=.{hint}",
+            f"expected a file ending in {listed(all_suffixes())} (text formats also "
+            f"with {' or '.join(COMPRESSED)}); rename it or give format=.{hint}",
         )
-    if kind in _WHOLE and path.suffix.lower() in COMPRESSED:
+    if not kind.streamed and path.suffix.lower() in COMPRESSED:
         raise fault(
             str(path),
-            f"expected the {kind} file as it is, got a compressed one; decompress it "
-            f"first ({kind} compresses inside the file).",
+            f"expected the {kind.name} file as it is, got a compressed one; decompress "
+            f"it first ({kind.name} compresses inside the file).",
         )
     return kind
 
 
 def _format_by_content(path: Path) -> Format | None:
-    """FastText's files and mailboxes often have no suffix of their own."""
+    """The format of a file without a suffix of its own, by how it begins."""
+    marks = {one.begins: one for one in FORMATS if one.begins is not None}
     try:
         with open_bytes(path) as stream:
-            start = stream.read(9)
+            start = stream.read(max(map(len, marks)))
     except OSError:
         return None
-    if start == b"__label__":
-        return "fasttext"
-    return "mbox" if start.startswith(b"From ") else None
+    return next((one for mark, one in marks.items() if start.startswith(mark)), None)
 
 
 def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
     """The data files of a directory, all of one format; None if it has none."""
     files = [path for path in _visible(folder) if path.is_file()]
-    by_format: dict[Format, list[Path]] = {}
+    by_format: dict[str, list[Path]] = {}
     for path in files:
         kind = format_by_suffix(path)
-        if kind is not None and kind != "eml" and options.format in (None, kind):
-            by_format.setdefault(kind, []).append(path)
+        if kind is None or kind.document is not None:
+            continue
+        if options.format in (None, kind.name):
+            by_format.setdefault(kind.name, []).append(path)
     if not by_format or is_maildir(folder):
         return None
     if options.format is None and len(_label_folders(folder, options.pattern)) > 1:
@@ -153,7 +143,7 @@ def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
 
 
 def _missing(path: Path) -> DataError:
-    """The file is not there; perhaps a neighbour is meant."""
+    """The file is not there; perhaps a neighbor is meant."""
     parent = path.parent
     if not parent.is_dir():
         return fault(str(path), f"there is no folder {str(parent)!r}; check the path.")
@@ -225,9 +215,10 @@ def _document(path: Path, codec: str) -> str:
         data = path.read_bytes()
     except OSError as error:
         raise unreadable(path, error) from error
-    if path.suffix.lower() == _MAIL or is_maildir(path.parent.parent):
-        return str(mail_record(data)["text"])
-    return decode(data, str(path), codec)
+    if is_maildir(path.parent.parent):
+        return mail_text(data)
+    text_of = _text_of_file(path)
+    return decode(data, str(path), codec) if text_of is None else text_of(data)
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
@@ -235,9 +226,21 @@ def _files(folder: Path, pattern: str) -> list[Path]:
     if is_maildir(folder):
         parts = [*_visible(folder / "cur"), *_visible(folder / "new")]
         return [path for path in parts if path.is_file()]
-    also = _MAIL if pattern == _TEXT else None
-    fit = (p for p in _visible(folder) if p.match(pattern) or p.suffix.lower() == also)
-    return [path for path in fit if path.is_file()]
+    with_mails = pattern == _TEXT
+    return [
+        path
+        for path in _visible(folder)
+        if path.match(pattern) or (with_mails and _text_of_file(path) is not None)
+        if path.is_file()
+    ]
+
+
+def _text_of_file(path: Path) -> Callable[[bytes], str] | None:
+    """What makes a text of a file, if it is of a format of one document in a file."""
+    kind = format_by_suffix(path)
+    if kind is None or path.suffix.lower() not in kind.suffixes:
+        return None
+    return kind.document
 
 
 def _label_folders(folder: Path, pattern: str) -> list[Path]:

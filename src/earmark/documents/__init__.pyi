@@ -1,0 +1,9 @@
+from .corpora import fetch_corpus as fetch_corpus
+from .corpora import load_corpus as load_corpus
+from .docstrings import docstring_corpus as docstring_corpus
+from .document import Documents as Documents
+from .read import iter_documents as iter_documents
+from .read import read_documents as read_documents
+from .splits import labelled_per_class as labelled_per_class
+from .splits import stratified_split as stratified_split
+from .support import support_corpus as support_corpus

@@ -1,0 +1,1 @@
+"""File formats: each module declares the format of its name; see ``format.py``."""

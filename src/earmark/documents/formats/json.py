@@ -1,0 +1,125 @@
+"""JSON: the objects of one array, or one object on each line."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from earmark.documents.format import Format
+from earmark.documents.records import Numbered, Record, batch_tables, record_tables
+from earmark.documents.stream import ReadOptions, TextSource, open_text
+from earmark.documents.table import Request, Table, described, fault
+from earmark.exceptions import DataError
+
+
+def _unique(pairs: list[tuple[str, object]]) -> Record:
+    """An object of JSON, whose fields must not repeat: all but one would be lost."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise DataError(f"an object that has the field {name!r} twice")
+    return record
+
+
+_json = json.JSONDecoder(object_pairs_hook=_unique)
+_decode = _json.raw_decode
+
+
+def tables(
+    path: Path | None, request: Request, options: ReadOptions
+) -> Iterator[Table]:
+    """Batches of JSON lines, or of the objects of one JSON array, as columns."""
+    with open_text(path, options.codec, None) as source:
+        head = source.head()
+        lines = chain(head, source.lines)
+        if head and head[-1].lstrip().startswith("["):
+            records = _array(source, lines)
+            yield from record_tables(source, records, request, options)
+            return
+        batches = _json_lines(source, lines, options)
+        yield from batch_tables(source.name, batches, request)
+
+
+def _array(source: TextSource, lines: Iterable[str]) -> list[Record]:
+    """The objects of a file that is one JSON array, which is read whole."""
+    try:
+        values = _json.decode("".join(lines))
+    except UnicodeDecodeError as error:
+        raise source.undecodable(error, 0) from error
+    except (ValueError, RecursionError) as error:
+        raise fault(
+            source.name,
+            f"expected one JSON array of objects, got broken JSON ({error}); "
+            "check that it was written completely.",
+        ) from error
+    for row, value in enumerate(values, start=1):
+        if not isinstance(value, dict):
+            raise fault(
+                source.name,
+                f'expected an object, got {described(value)}; write {{"text": ...}}.',
+                row=row,
+            )
+    return list(values)
+
+
+def _json_lines(
+    source: TextSource, lines: Iterable[str], options: ReadOptions
+) -> Iterator[Numbered]:
+    """Batches of objects and their lines; blank lines are passed over."""
+    counted, n_before, line = source.bytes, 0, 0
+    records: list[Record] = []
+    numbers: list[int] = []
+    stop = counted.count + options.batch_bytes
+    try:
+        for line, text in enumerate(lines, start=1):
+            try:
+                record, end = _decode(text)
+                clean = type(record) is dict and len(text) - end < 2
+            except (ValueError, RecursionError):
+                clean = False
+            if not clean:
+                if text.isspace():
+                    continue
+                row = n_before + len(records) + 1
+                record = _carefully(text, source.name, row, line)
+            records.append(record)
+            numbers.append(line)
+            if len(records) == options.batch_size or counted.count > stop:
+                yield records, numbers
+                n_before, records, numbers = n_before + len(records), [], []
+                stop = counted.count + options.batch_bytes
+    except UnicodeDecodeError as error:
+        raise source.undecodable(error, line) from error
+    if records:
+        yield records, numbers
+
+
+def _carefully(text: str, source: str, row: int, line: int) -> Record:
+    """Decode a line that the quick way refused, or say what is wrong with it."""
+
+    def wrong(what: str) -> DataError:
+        expected = f"expected one JSON object on the line, {what}."
+        return fault(source, expected, row=row, line=line)
+
+    try:
+        record = _json.decode(text)
+    except json.JSONDecodeError as error:
+        raise wrong(
+            f"got broken JSON at character {error.pos + 1} ({error.msg}); "
+            f"correct or remove the line"
+        ) from error
+    except RecursionError as error:
+        raise wrong("got one nested too deeply; remove the line") from error
+    except DataError as error:
+        raise wrong(f"got {error}; remove one of the two") from None
+    except ValueError as error:
+        raise wrong(f"got one that Python cannot hold ({error})") from error
+    if not isinstance(record, dict):
+        raise wrong(f'got {described(record)}; write {{"text": ...}}')
+    return record
+
+
+FORMAT = Format("json", (".json",), "JSON: an array of objects, or lines", tables)

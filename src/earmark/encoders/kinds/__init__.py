@@ -1,0 +1,1 @@
+"""Kinds of encoders: each module declares the kind of its name; see ``encoder.py``."""
