@@ -234,6 +234,27 @@ def test_no_file_of_earmark_knows_their_names():
             assert "poissonnaivebayes" not in text, path
 
 
+def test_a_broken_package_stops_only_its_own_names(toys):
+    broken = toys / "broken"
+    info = broken / "broken-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0")
+    entries = ENTRIES.replace("toys", "absent").replace("poisson =", "torn =")
+    (info / "entry_points.txt").write_text(entries)
+    said = script(
+        toys,
+        f"import sys; sys.path.insert(0, {str(broken)!r})",
+        "model = TextClassifier('multinomial').fit(mails.texts, mails.labels)",
+        "model.save('plain.earmark')",
+        "earmark.load('plain.earmark')",
+        "try:",
+        "    TextClassifier('torn').fit(mails.texts, mails.labels)",
+        "except earmark.exceptions.EarmarkError as error:",
+        "    print(json.dumps(str(error)))",
+    )
+    assert "Repair or uninstall the package of broken" in said
+
+
 # -- model files -----------------------------------------------------------------
 
 
@@ -318,7 +339,7 @@ def test_the_command_line_trains_predicts_explains_updates_and_forgets(toys):
     for command, words in (
         (("predict", "m.earmark", "mails.arrows"), "spam"),
         (("explain", "m.earmark", "free money"), "money"),
-        (("evaluate", "m.earmark", "mails.arrows"), "accuracy"),
+        (("evaluate", "m.earmark", "mails.arrows"), "are right"),
         (("update", "m.earmark", "mails.arrows"), "exactly"),
         (("forget", "m.earmark", "mails.arrows"), "exactly"),
         (("info", "m.earmark"), "poisson"),
