@@ -2,9 +2,9 @@
 
     python tools/words.py [PATH ...]
 
-Reads documents and Python sources, prints every line that uses a phrase or a
-variable name of the lists below, with what to write instead, and ends with status 1
-if there is any. The style itself is in CONTRIBUTING.md.
+Reads documents and Python sources, prints every line that uses a phrase, a former
+name, a British spelling or a variable name of the lists below, with what to write
+instead, and ends with status 1 if there is any. The style itself is in CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -59,6 +59,45 @@ NAMES = {"found", "held", "told", "made", "given", "kept", "shown"}
 # A parameter of ``load``, which users have in their scripts.
 PUBLIC = {"given"}
 
+# Names that a thing had before, and its name: one meaning, one name.
+FORMER: dict[str, str] = {
+    "AnyOfEngine": "AnyOfClassifier",
+    "BuildOptions": "Planner",
+    "CountEngine": "TextModel",
+    "Engine": "TextModel",
+    "FusedScorer": "TextScorer",
+    "MatrixEngine": "TextModel",
+    "ModelSpec": "Model",
+    "RegionFeatures": "Columns",
+    "SINGLE": "ONE_REGION",
+    "SemiEngine": "TextModel",
+    "SemiFeatures": "Columns",
+    "confidence_level": "level",
+    "engine_": "plan_ and text_model_",
+    "group_whole": "group_near_duplicates",
+    "telling_": "used_names",
+}
+# British spelling, as the beginning of a word, and the American one. ``labelled`` and
+# ``unlabelled`` stay: users have the parameter in their scripts.
+_IZE = "general|initial|maxim|minim|normal|optim|organ|recogn|regular|serial"
+SPELLING: dict[str, str] = {
+    rf"({_IZE}|summar|token)is(e|ed|er|ers|es|ing|ation)\b": "-ize",
+    r"behaviour": "behavior",
+    r"cent(re|red|res)\b": "center",
+    r"colour": "color",
+    r"judgement": "judgment",
+    r"licence": "license",
+    r"neighbour": "neighbor",
+}
+# Packages whose spelling and names are still to be mended.
+LATER = tuple(
+    f"src/earmark/{name}"
+    for name in (
+        *("apps/card", "apps/cli", "decision", "features", "models", "persistence"),
+        *("pipeline", "statistics"),
+    )
+)
+
 
 def main(arguments: list[str]) -> int:
     """Print what is against the style; the exit status."""
@@ -91,9 +130,24 @@ def _problems(path: Path) -> Iterator[str]:
         for match in re.finditer(pattern, text, flags=re.IGNORECASE):
             line = text.count("\n", 0, match.start()) + 1
             yield f"{place}:{line}: {match.group(0)!r}; write {better}"
-    if path.suffix == ".py" and path.is_relative_to(ROOT / "src"):
+    is_ours = path.is_relative_to(ROOT / "src")
+    if is_ours and path.suffix == ".py":
         for line, name in _bad_names(ast.parse(text)):
             yield f"{place}:{line}: {name!r}; name it for what it is"
+    if (is_ours or path.suffix == ".md") and not str(place).startswith(LATER):
+        for line, name, better in _former(text):
+            yield f"{place}:{line}: {name!r}; write {better}"
+
+
+def _former(text: str) -> Iterator[tuple[int, str, str]]:
+    """Names that nothing has any more, and words in British spelling."""
+    names = rf"(?<![\w.])({'|'.join(FORMER)})\b"
+    for match in re.finditer(names, text):
+        yield text.count("\n", 0, match.start()) + 1, match[0], FORMER[match[0]]
+    for pattern, better in SPELLING.items():
+        # Not after a letter; ``by_neighbour`` and ``Neighbour`` are found.
+        for match in re.finditer(rf"(?<![a-zA-Z]){pattern}", text, re.IGNORECASE):
+            yield text.count("\n", 0, match.start()) + 1, match[0], better
 
 
 def _bad_names(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -1,10 +1,12 @@
-"""Tables and figures of stored results, put into the pages that show them.
+"""Tables and figures of stored results and declarations, put into the pages.
 
     python docs/_ext/stored_tables.py
 
 rewrites every page below docs with what ``reproductions/results`` and
-``benchmarks/results`` hold, and copies the figures that a full run has drawn. A table
-stands between ``<!-- table: RESULT/NAME -->`` and ``<!-- end -->``; a test compares.
+``benchmarks/results`` hold and with what models, formats and encoders declare, and
+copies the figures that a full run has drawn. A table stands between
+``<!-- table: RESULT/NAME -->`` and ``<!-- end -->``, on lines of its own or, if it is a
+list of names, within one; a test compares.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +33,12 @@ from benchmarks import (  # noqa: E402
     pool_in_parts,
     scale_model,
 )
+from earmark.decision.decision import has_probabilities  # noqa: E402
 from earmark.documents.format import COMPRESSED, FORMATS  # noqa: E402
 from earmark.encoders.encoder import KINDS, short_names  # noqa: E402
+from earmark.models.base.declaration import MODELS, Model  # noqa: E402
+from earmark.parameters import offers  # noqa: E402
+from earmark.pipeline.text_model import Planner, needs_calibration  # noqa: E402
 from reproductions import NAMES, RESULTS, load  # noqa: E402
 from reproductions.coverage import differences  # noqa: E402
 from reproductions.few_labels.encoder import (  # noqa: E402
@@ -43,12 +50,20 @@ from reproductions.few_labels.encoder import (  # noqa: E402
 )
 from tests.documents import odd_inputs  # noqa: E402
 
-_MARKED = re.compile(r"(<!-- table: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_MARKED = re.compile(
+    r"(<!-- table: (?P<name>[\w./-]+) -->)(?P<line>\n?).*?(?P<end><!-- end -->)",
+    re.DOTALL,
+)
 
 
 def fill(page: str, tables: Mapping[str, str]) -> str:
     """The page with each table between its markers."""
-    return _MARKED.sub(lambda m: f"{m[1]}{tables[m[2]]}\n{m[3]}", page)
+
+    def filled(mark: re.Match[str]) -> str:
+        line, text = mark["line"], tables[mark["name"]]
+        return f"{mark[1]}{line}{text}{line}{mark['end']}"
+
+    return _MARKED.sub(filled, page)
 
 
 def stored_tables(root: Path = ROOT) -> dict[str, str]:
@@ -76,7 +91,82 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     tables["encoders/all"] = encoder_table()
     tables["formats/all"] = format_table()
     tables["formats/suffixes"] = format_suffixes()
-    return tables
+    tables["formats/parts"] = _listed(
+        suffix for one in FORMATS if one.growth is not None for suffix in one.suffixes
+    )
+    return tables | {f"models/{name}": text for name, text in model_tables().items()}
+
+
+def model_tables() -> dict[str, str]:
+    """What the models declare and what their classes can do, as tables and lists."""
+    can = {model.name: _abilities(model) for model in MODELS}
+    abilities = list(next(iter(can.values())))
+    every = [
+        (
+            "`auto`",
+            "",
+            "`semi-supervised` if there is enough unlabelled text, otherwise the best "
+            "of a few models by cross-validation",
+        ),
+        *((f"`{m.name}`", _class_of(m), m.summary) for m in MODELS),
+    ]
+    marks = [
+        (f"`{model.name}`", *("yes" if can[model.name][a] else "" for a in abilities))
+        for model in MODELS
+    ]
+    lists = {
+        "exact": [m.name for m in MODELS if can[m.name]["exact changes"]],
+        "parts": ["auto", *(m.name for m in MODELS if m.in_parts)],
+        "not-in-parts": [m.name for m in MODELS if not m.in_parts],
+        "calibrated": [m.name for m in MODELS if _is_calibrated(m)],
+        "pool": [m.name for m in MODELS if can[m.name]["unlabelled text"]],
+    }
+    head = ("name for `model=` and `--model`", "class in `earmark.models`", "method")
+    return {
+        "all": _rows(head, every),
+        "abilities": _rows(("model", *abilities), marks),
+        **{name: _listed(names) for name, names in lists.items()},
+    }
+
+
+def _class_of(model: Model) -> str:
+    kind = type(model.build(**dict.fromkeys(model.takes)))
+    home = kind.__module__.partition(".")[0]
+    if home == "earmark":
+        return f"`{kind.__name__}`"
+    return f"{home.replace('sklearn', 'scikit-learn')}'s `{kind.__name__}`"
+
+
+def _abilities(model: Model) -> dict[str, bool]:
+    """What a model can do, as seen on its class."""
+    plan = Planner().plan(model.name)
+    takes = signature(plan.estimator.fit).parameters
+    return {
+        "data in parts": model.in_parts,
+        "exact changes": plan.by_term,
+        "exact leave-one-out": offers(plan.estimator, "leave_one_out"),
+        "unlabelled text": "unlabelled" in takes,
+        "vectors of an encoder": model.fed == "rows",
+    }
+
+
+def _is_calibrated(model: Model) -> bool:
+    """Whether left-out documents scale its probabilities."""
+    estimator = Planner().plan(model.name).estimator
+    return needs_calibration(estimator) or not has_probabilities(estimator)
+
+
+def _rows(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A Markdown table."""
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names as a sentence has them: with commas and an "and"."""
+    *first, last = [f"`{name}`" for name in names]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def front_table(root: Path = ROOT) -> str:
@@ -143,8 +233,7 @@ def format_table() -> str:
         for one in FORMATS
     ]
     head = ("format", "suffixes", "what it is", "stdin, compressed", "parts", "extra")
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return _rows(head, rows)
 
 
 def format_suffixes() -> str:
@@ -171,9 +260,7 @@ def encoder_table() -> str:
         models = {kind.short_names[name] for kind in able}
         extras = " or ".join(f"`.[{kind.extra}]`" for kind in able if kind.extra)
         rows.append((f'`"{name}"`', extras, f"short for {', '.join(sorted(models))}"))
-    head = ("`encoder=`", "install", "how it works")
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return _rows(("`encoder=`", "install", "how it works"), rows)
 
 
 def pages(root: Path = ROOT) -> Iterator[Path]:

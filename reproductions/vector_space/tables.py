@@ -272,7 +272,7 @@ def _newsgroups(models: Result) -> Table:
         for name, row in sorted(known, key=lambda pair: -pair[1]["accuracy"])
     ]
     head = ["model", "test accuracy", "leave-one-out on the training part", "k"]
-    head.append("recall of the neighbours")
+    head.append("recall of the neighbors")
     return Table("newsgroups", "Exercise 14.8: 20 Newsgroups, one-of", head, rows)
 
 

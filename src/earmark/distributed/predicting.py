@@ -292,8 +292,8 @@ def report_of_parts(
             "several labels per document are evaluated in memory only; leave out "
             "--dask."
         )
-    judgements = executor.gather("judged", partial(_judged, model), parts)
-    true, answers, scores, novelty = zip(*judgements, strict=True)
+    judgments = executor.gather("judged", partial(_judged, model), parts)
+    true, answers, scores, novelty = zip(*judgments, strict=True)
     if not any(true):
         raise DataError(
             "no labelled document in the parts; name the label with --label."

@@ -1,7 +1,7 @@
 """The multilayer perceptron on sparse documents.
 
     z_1 = f(W_1'x + b_1),  z_l = f(W_l'z_(l-1) + b_l),  y = softmax(W_L'z_(L-1) + b_L)
-    minimise  sum_d s_d (-log y_d,t(d)) / sum_d s_d
+    minimize  sum_d s_d (-log y_d,t(d)) / sum_d s_d
 
 by backpropagation (NN1). A step touches only the rows of W_1 whose terms are in the
 batch (NN2).
@@ -68,7 +68,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Memory:
-    """What an optimiser remembers of earlier gradients.
+    """What an optimizer remembers of earlier gradients.
 
     Adaptive: sums of squares, one for each row of weights. Adam: fading means; the
     mean square of a term's row of W_1 is one number.

@@ -2,7 +2,7 @@
 
 The optimum (``maximize_dual``):
 
-    minimise over W, b   sum_d c_d (-log y_d,t(d)) + |W|^2 / 2
+    minimize over W, b   sum_d c_d (-log y_d,t(d)) + |W|^2 / 2
 
 with y_d = softmax(W'x_d + b) and c_d = C s_d. The dual has a distribution a_d over the
 classes for each document and W = sum_d c_d x_d (t_d - a_d)'; at the optimum a_d = y_d.
@@ -123,7 +123,7 @@ def settle(state: Descent, steps: Steps) -> None:
 
 
 def softmax(scores: FloatMatrix) -> tuple[FloatMatrix, FloatVector]:
-    """Probabilities of each row, and the logs of their normalisers."""
+    """Probabilities of each row, and the logs of their normalizers."""
     top = scores.max(axis=1, keepdims=True)
     powers = np.exp(scores - top)
     total = powers.sum(axis=1, keepdims=True)
@@ -337,7 +337,7 @@ def fitted_temperature(
 ) -> float | None:
     """The T for which softmax(scores / T) predicts the labels ``own`` best.
 
-    Minimises the weighted log loss, convex in 1 / T, plus ``pull`` (log T)^2. If
+    Minimizes the weighted log loss, convex in 1 / T, plus ``pull`` (log T)^2. If
     ``softened``, the target is a little less than 1, as Platt proposed in 1999: a
     handful of documents cannot prove certainty. -inf marks an impossible class;
     documents of one are left out, None where none is left. ``bounds`` are those of

@@ -501,7 +501,7 @@ class Browser:
     # -- judged without the answer ---------------------------------------------------
 
     def _judged(self) -> tuple[list[int], list[str], FloatMatrix]:
-        """Leave-one-out (or cross-fitted) judgements, once for each state."""
+        """Leave-one-out (or cross-fitted) judgments, once for each state."""
         judged: tuple[list[int], list[str], FloatMatrix] = self._once(
             "left out", self.session.view.version, self.session.left_out
         )
