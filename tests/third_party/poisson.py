@@ -16,9 +16,8 @@ from earmark.statistics import ClassStatistics
 from earmark.typing import FloatMatrix, FloatVector
 
 try:
-    from earmark.stored import DERIVED, sizes
-
     from earmark.parameters import estimator
+    from earmark.stored import DERIVED, sizes
 except ImportError:  # until fitted attributes are stored by annotation
     from earmark.parameters import with_parameters
 
