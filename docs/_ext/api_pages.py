@@ -139,7 +139,8 @@ def _option_row(option: Any) -> str:
     about = option.help
     if not isinstance(option.default, bool | None):
         about += f" Default: {option.default}."
-    return f"| `{name}` | {about} |"
+    escaped = name.replace("|", r"\|")
+    return f"| `{escaped}` | {about} |"
 
 
 def write_pages(docs: Path) -> None:
