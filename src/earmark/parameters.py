@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import Field, dataclass, field
 from functools import cache
 from inspect import get_annotations
@@ -33,6 +33,7 @@ from typing import (
 import numpy as np
 
 from earmark.exceptions import ParameterError
+from earmark.stored import OWN_ANNOTATIONS, is_fitted_name, stored
 from earmark.typing import RandomStateLike
 
 
@@ -156,6 +157,9 @@ def _declared(hint: object) -> _Declared | None:
     number, limits = None, Limits()
     is_union = get_origin(hint) in (Union, UnionType)
     for part in get_args(hint) if is_union else (hint,):
+        metas = get_args(part)[1:] if get_origin(part) is Annotated else ()
+        if metas and not any(isinstance(meta, Limits) for meta in metas):
+            return _declared(get_args(part)[0])  # a file's own rule is beside it
         if get_origin(part) is Literal:
             choices += get_args(part)
         elif get_origin(part) is Annotated:
@@ -225,36 +229,24 @@ def seed_of(random_state: RandomStateLike) -> int:
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
-def with_parameters() -> Callable[[type[_C]], type[_C]]:
+def estimator(kind: type[_C]) -> type[_C]:
     """Make the constructor of an estimator: its annotated attributes are parameters.
 
-    By keyword only, unless ``field(kw_only=False)``; what fitting sets is annotated
-    ``= field(init=False)``, or has an underscore at an end and a first value.
+    By keyword only, unless ``field(kw_only=False)``. An attribute with an underscore at
+    an end is fitted: its annotation says what a model file may hold (``stored.py``).
     """
-
-    def decorate(kind: type[_C]) -> type[_C]:
-        for name in list(kind.__annotations__):
-            if name.strip("_") != name and not isinstance(vars(kind).get(name), Field):
-                del kind.__annotations__[name]
-        # Now, as nothing is evaluated any more while a model file is loaded.
-        hints = get_annotations(kind, eval_str=True)
-        declared = {name: _declared(hint) for name, hint in hints.items()}
-        _DECLARED[kind] = {n: d for n, d in declared.items() if d is not None}
-        with_init: type = dataclass(kw_only=True, repr=False, eq=False)(kind)
-        return with_init
-
-    return decorate
-
-
-def with_defaults(kind: type, state: Mapping[str, object]) -> dict[str, object]:
-    """The attributes of a stored estimator, with defaults for parameters not in it.
-
-    A parameter that a later version adds is not in a file that was written before.
-    """
-    from sklearn.base import BaseEstimator  # costs more than the rest of this module
-
-    defaults = default_parameters(kind) if issubclass(kind, BaseEstimator) else {}
-    return {**defaults, **state}
+    # Now, as nothing is evaluated any more while a model file is loaded.
+    hints = get_annotations(kind, locals={}, eval_str=True)
+    OWN_ANNOTATIONS[kind] = hints
+    for name in hints:
+        if is_fitted_name(name):  # the constructor does not set it
+            del kind.__annotations__[name]
+            if isinstance(vars(kind).get(name), Field):
+                delattr(kind, name)
+    declared = {n: _declared(h) for n, h in hints.items() if not is_fitted_name(n)}
+    _DECLARED[kind] = {n: d for n, d in declared.items() if d is not None}
+    with_init: type[_C] = dataclass(kw_only=True, repr=False, eq=False)(kind)
+    return stored(with_init)
 
 
 @cache

@@ -124,7 +124,7 @@ def test_a_learned_confidence_does_not_see_copies_either(rng, monkeypatch):
     def noted(features, certainty, correct, seed):
         shares.append((len(correct), correct.mean()))
 
-    monkeypatch.setattr("earmark.decision.evidence.learn_confidence", noted)
+    monkeypatch.setattr("earmark.decision.left_out.learn_confidence", noted)
     model = TextClassifier("multinomial", max_error=0.4, learn_confidence=True)
     model.fit(texts, y)
     assert shares == [(60, model.evidence_.accuracy)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -16,11 +17,29 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
 from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError, Try
-from earmark.features.analysis import Analysis, AnalysisMixin, KnownTerms, count_matrix
+from earmark.features.analysis import (
+    NUMBER_TYPES,
+    Analysis,
+    AnalysisMixin,
+    KnownTerms,
+    count_matrix,
+)
 from earmark.features.tokens import WORD_PATTERN
 from earmark.inputs.texts import as_texts
 from earmark.kernels.text import Counts, CsrArrays, TokenLists
-from earmark.parameters import AtLeastOne, Limits, require_number, with_parameters
+from earmark.parameters import AtLeastOne, Limits, estimator, require_number
+from earmark.stored import (
+    DERIVED,
+    EXACT,
+    OPTIONAL,
+    in_file,
+    integers,
+    stored_state,
+    type_among,
+    vocabulary,
+    whole,
+    words,
+)
 from earmark.typing import BoolVector, DocumentsLike, IntVector, Labels, SparseMatrix
 
 Seen: TypeAlias = tuple[list[str], IntVector, IntVector]
@@ -167,7 +186,7 @@ def warn_of_upper_case(counter: WordCounter) -> None:
 _SEEN = ("n_documents_", "seen_terms_", "seen_document_count_", "seen_token_count_")
 
 
-@with_parameters()
+@estimator
 class WordCounter(AnalysisMixin):
     r"""Turn documents into a sparse matrix of term counts.
 
@@ -233,15 +252,24 @@ class WordCounter(AnalysisMixin):
 
     """
 
-    # Derived from the rest at need; neither pickled nor saved.
-    _transient = ("_table",)
+    fixed_vocabulary_: bool = field(init=False)
+    vocabulary_: Annotated[dict[str, int], vocabulary("n_terms")] = field(init=False)
+    n_documents_: Annotated[int, whole(), OPTIONAL] = field(init=False)
+    seen_terms_: Annotated[Sequence[str], words("n_seen"), OPTIONAL] = field(init=False)
+    seen_document_count_: Annotated[
+        IntVector, integers("n_seen", high=EXACT), OPTIONAL
+    ] = field(init=False)
+    seen_token_count_: Annotated[
+        IntVector, integers("n_seen", high=EXACT), OPTIONAL
+    ] = field(init=False)
+    _table: Annotated[Any, DERIVED] = None
 
     max_df: float | int = 1.0
     min_df: float | int = 1
     max_features: AtLeastOne | None = None
     vocabulary: Mapping[str, int] | Iterable[str] | None = None
     binary: bool = False
-    dtype: type = np.int64
+    dtype: Annotated[type, in_file(type_among(float, int, *NUMBER_TYPES))] = np.int64
 
     def fit(self, raw_documents: DocumentsLike, y: object = None) -> Self:
         """Learn the vocabulary of the documents."""
@@ -425,15 +453,14 @@ class WordCounter(AnalysisMixin):
 
     def _known_terms(self) -> KnownTerms:
         """The vocabulary, ready for look-up; kept until it changes."""
-        vocabulary, known = self.__dict__.get("_table", (None, None))
+        vocabulary, known = self._table or (None, None)
         if vocabulary is not self.vocabulary_ or not isinstance(known, KnownTerms):
             known = KnownTerms(self, self._names())
             self._table = (self.vocabulary_, known)
         return known
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        state = {key: v for key, v in state.items() if key not in self._transient}
+        state = stored_state(self)
         # Terms by column: documents in another order, or in parts, give the same file.
         if "vocabulary_" in state:
             state["vocabulary_"] = dict(
@@ -442,7 +469,7 @@ class WordCounter(AnalysisMixin):
         return state
 
 
-@with_parameters()
+@estimator
 class HashedCounter(AnalysisMixin):
     r"""Turn documents into counts of hashed terms; nothing to fit, nothing to store.
 
@@ -482,7 +509,7 @@ class HashedCounter(AnalysisMixin):
     binary: bool = False
     norm: Literal["l1", "l2"] | None = "l2"
     alternate_sign: bool = True
-    dtype: type = np.float64
+    dtype: Annotated[type, in_file(type_among(float, int, *NUMBER_TYPES))] = np.float64
 
     def fit(self, X: DocumentsLike = None, y: object = None) -> Self:
         """Check the parameters; there is nothing to learn."""
