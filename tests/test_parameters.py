@@ -15,18 +15,18 @@ from earmark.parameters import (
     Positive,
     Share,
     check_declared,
-    with_parameters,
+    estimator,
 )
 
 
-@with_parameters()
+@estimator
 class Base:
     rate: Positive | None = None
     n: AtLeastOne = 1
     free: int | str = "anything"
 
 
-@with_parameters()
+@estimator
 class Child(Base):
     part: Share = 0.5
     few: Annotated[int, Limits(1, 3, hint="or leave it out")] = 2

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import Field, dataclass, field
 from functools import cache
 from inspect import get_annotations
@@ -32,6 +32,8 @@ from typing import (
 
 import numpy as np
 
+from earmark.exceptions import ParameterError
+from earmark.stored import OWN_ANNOTATIONS, is_fitted_name, stored
 from earmark.typing import RandomStateLike
 
 
@@ -62,8 +64,9 @@ def require_one_of(owner: object, name: str, choices: Collection[object]) -> Non
     value = getattr(owner, name)
     if not _is_among(value, choices):
         listed = ", ".join(repr(choice) for choice in choices)
-        where = f"{type(owner).__name__}.{name}"
-        raise ValueError(f"{where} must be one of {listed}, got {value!r}.")
+        raise ParameterError(
+            name, f"be one of {listed}", repr(value), owner=type(owner).__name__
+        )
 
 
 class Limits(NamedTuple):
@@ -83,18 +86,20 @@ def require_number(
     owner: object, name: str, limits: Limits, *, whole: bool = False
 ) -> None:
     """Raise unless ``getattr(owner, name)`` is a number within the limits."""
-    _check_number(f"{type(owner).__name__}.{name}", getattr(owner, name), limits, whole)
+    _check_number(owner, name, getattr(owner, name), limits, whole)
 
 
 def require_each(
     owner: object, name: str, limits: Limits, *, whole: bool = False
 ) -> None:
     """Raise unless a parameter is a number within the limits, or several such."""
-    values, where = as_list(getattr(owner, name)), f"{type(owner).__name__}.{name}"
+    values = as_list(getattr(owner, name))
     if not values:
-        raise ValueError(f"{where} must hold at least one value, got none.")
+        kind = type(owner).__name__
+        raise ParameterError(name, "hold at least one value", "none", owner=kind)
+    limits = limits._replace(hint="or several such")
     for value in values:
-        _check_number(where, value, limits._replace(hint="or several such"), whole)
+        _check_number(owner, name, value, limits, whole)
 
 
 def as_list(value: Any) -> list[Any]:
@@ -105,16 +110,22 @@ def as_list(value: Any) -> list[Any]:
     return list(value) if several else [value]
 
 
-def _check_number(where: str, value: Any, limits: Limits, whole: bool) -> None:
+class _WrongTypeError(ParameterError, TypeError):
+    """A parameter is of a type that it must not be of."""
+
+
+def _check_number(
+    owner: object, name: str, value: Any, limits: Limits, whole: bool
+) -> None:
     if isinstance(value, np.generic):  # a float32 does not compare with large numbers
         value = value.item()
     kind: Any = Integral if whole else Real
-    tail = f"; {limits.hint}" if limits.hint else ""
+    got, where = repr(value), type(owner).__name__
     if isinstance(value, bool) or not isinstance(value, kind):
-        called = "a whole number" if whole else "a number"
-        raise TypeError(f"{where} must be {called}, got {value!r}{tail}.")
+        called = f"be {'a whole number' if whole else 'a number'}"
+        raise _WrongTypeError(name, called, got, limits.hint, where)
     if limits.nonzero and value == 0:
-        raise ValueError(f"{where} must not be 0{tail}.")
+        raise ParameterError(name, "not be 0", got, limits.hint, where)
     low, high = limits.low, limits.high
     is_open = limits.open_low or math.isinf(low)
     too_large = not whole and abs(value) > sys.float_info.max
@@ -123,7 +134,7 @@ def _check_number(where: str, value: Any, limits: Limits, whole: bool) -> None:
         bounds = f"in {'(' if is_open else '['}{low}, {high}{closing}"
         if whole and high == float("inf"):
             bounds = f">= {low}"
-        raise ValueError(f"{where} must be {bounds}, got {value!r}{tail}.")
+        raise ParameterError(name, f"be {bounds}", got, limits.hint, where)
 
 
 Positive: TypeAlias = Annotated[float, Limits(0.0, open_low=True)]
@@ -146,6 +157,9 @@ def _declared(hint: object) -> _Declared | None:
     number, limits = None, Limits()
     is_union = get_origin(hint) in (Union, UnionType)
     for part in get_args(hint) if is_union else (hint,):
+        metas = get_args(part)[1:] if get_origin(part) is Annotated else ()
+        if metas and not any(isinstance(meta, Limits) for meta in metas):
+            return _declared(get_args(part)[0])  # a file's own rule is beside it
         if get_origin(part) is Literal:
             choices += get_args(part)
         elif get_origin(part) is Annotated:
@@ -215,36 +229,24 @@ def seed_of(random_state: RandomStateLike) -> int:
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
-def with_parameters() -> Callable[[type[_C]], type[_C]]:
+def estimator(kind: type[_C]) -> type[_C]:
     """Make the constructor of an estimator: its annotated attributes are parameters.
 
-    By keyword only, unless ``field(kw_only=False)``; what fitting sets is annotated
-    ``= field(init=False)``, or has an underscore at an end and a first value.
+    By keyword only, unless ``field(kw_only=False)``. An attribute with an underscore at
+    an end is fitted: its annotation says what a model file may hold (``stored.py``).
     """
-
-    def decorate(kind: type[_C]) -> type[_C]:
-        for name in list(kind.__annotations__):
-            if name.strip("_") != name and not isinstance(vars(kind).get(name), Field):
-                del kind.__annotations__[name]
-        # Now, as nothing is evaluated any more while a model file is loaded.
-        hints = get_annotations(kind, eval_str=True)
-        declared = {name: _declared(hint) for name, hint in hints.items()}
-        _DECLARED[kind] = {n: d for n, d in declared.items() if d is not None}
-        with_init: type = dataclass(kw_only=True, repr=False, eq=False)(kind)
-        return with_init
-
-    return decorate
-
-
-def with_defaults(kind: type, state: Mapping[str, object]) -> dict[str, object]:
-    """The attributes of a stored estimator, with defaults for parameters not in it.
-
-    A parameter that a later version adds is not in a file that was written before.
-    """
-    from sklearn.base import BaseEstimator  # costs more than the rest of this module
-
-    defaults = default_parameters(kind) if issubclass(kind, BaseEstimator) else {}
-    return {**defaults, **state}
+    # Now, as nothing is evaluated any more while a model file is loaded.
+    hints = get_annotations(kind, locals={}, eval_str=True)
+    OWN_ANNOTATIONS[kind] = hints
+    for name in hints:
+        if is_fitted_name(name):  # the constructor does not set it
+            del kind.__annotations__[name]
+            if isinstance(vars(kind).get(name), Field):
+                delattr(kind, name)
+    declared = {n: _declared(h) for n, h in hints.items() if not is_fitted_name(n)}
+    _DECLARED[kind] = {n: d for n, d in declared.items() if d is not None}
+    with_init: type[_C] = dataclass(kw_only=True, repr=False, eq=False)(kind)
+    return stored(with_init)
 
 
 @cache

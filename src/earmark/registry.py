@@ -72,6 +72,15 @@ class Registry(Generic[T]):
         """The declaration of this name, None if there is none."""
         return self[name] if name in self else None  # noqa: SIM401
 
+    def name_of(self, make: object) -> str | None:
+        """The name whose declaration has this ``make``; None if there is none."""
+        home = getattr(make, "__module__", "")
+        own = [name for name, module in self._modules.items() if module == home]
+        for name in [*own, *self._entry_points]:
+            if getattr(self[name], "make", None) is make:
+                return name
+        return None
+
     def __getitem__(self, name: str) -> T:
         """The declaration of this name; this imports its module and no other."""
         if name not in self._made:

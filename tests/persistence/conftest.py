@@ -4,6 +4,7 @@ import hashlib
 import json
 import struct
 import types
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from earmark.kernels.term_merge import pack_terms
 from earmark.persistence import tensor_file
+from earmark.stored import DERIVED
 
 OPENING = b'{"__metadata__":{"earmark":"'
 
@@ -26,7 +28,7 @@ class Plain:
 class Estimator(BaseEstimator):
     """A scikit-learn estimator with a derived cache."""
 
-    _transient = ("_cache",)
+    _cache: Annotated[object, DERIVED]
 
     def __init__(self, alpha=1.0, part=None, dtype=np.int64, stop_words=None):
         self.alpha = alpha
@@ -44,7 +46,7 @@ class Estimator(BaseEstimator):
 class Child(Estimator):
     """Has a cache of its own beside its parent's."""
 
-    _transient = ("_more",)
+    _more: Annotated[object, DERIVED]
 
 
 class Slotted:
@@ -132,7 +134,7 @@ def parts_of(raw):
     return header, header["__metadata__"]["earmark"].split(" ", 2)[2], raw[end:]
 
 
-def signed(text, header, body, version=2):
+def signed(text, header, body, version=3):
     """A file with this manifest text, array table and bytes, the checksum right."""
     opening = f"{version} {'0' * 64} "
     metadata = {"__metadata__": {"earmark": opening + text}}
@@ -166,7 +168,13 @@ def forged(tree, tensors=None, **fields):
             arrays[place], arrays[f"{place}.offsets"] = pack_terms(value)
         else:
             arrays[place] = np.ascontiguousarray(value).reshape(np.shape(value))
-    manifest = {"earmark_version": "0", "metadata": {}, "tree": tree, **fields}
+    manifest = {
+        "earmark_version": "0",
+        "metadata": {},
+        "models": [],
+        "tree": tree,
+        **fields,
+    }
     return b"".join(tensor_file.build(manifest, arrays))
 
 

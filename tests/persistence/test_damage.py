@@ -84,7 +84,7 @@ def test_info_verifies_as_load_does(kit, path, raw):
 
 
 @pytest.mark.parametrize(
-    ("version", "word"), [(3, "newer"), (2**31, "newer"), (0, "older")]
+    ("version", "word"), [(4, "newer"), (2**31, "newer"), (0, "older")]
 )
 def test_another_format_version_is_named(kit, path, raw, version, word):
     header, text, body = kit.parts_of(raw)

@@ -258,14 +258,6 @@ def test_a_callable_of_another_place_is_not_handed_out(kit, path):
         load_model(path, kit.TABLE)
 
 
-def test_a_transient_attribute_in_the_file_is_dropped(kit, path):
-    state = {"_cache": "planted", "_sklearn_version": "1.0", "alpha": 2.0}
-    path.write_bytes(kit.forged({"$": "object", "class": "Estimator", "state": state}))
-    loaded = vars(load_model(path, kit.TABLE))
-    assert loaded["alpha"] == 2.0
-    assert not loaded.keys() & {"_cache", "_sklearn_version"}
-
-
 @pytest.fixture
 def raw(kit, path):
     save_model(kit.example(), path, kit.TABLE)

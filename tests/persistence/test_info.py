@@ -64,7 +64,7 @@ def test_the_file_is_laid_out_as_documented(kit, path):
     end = 8 + int.from_bytes(raw[:8], "little")
     header = json.loads(raw[8:end])
     version, digest, text = header.pop("__metadata__")["earmark"].split(" ", 2)
-    assert version == str(FORMAT_VERSION) == "2"
+    assert version == str(FORMAT_VERSION) == "3"
     zeroed = raw.replace(digest.encode(), b"0" * 64, 1)
     assert (
         hashlib.sha256(zeroed).hexdigest() == digest == read_manifest(path).fingerprint

@@ -28,7 +28,7 @@ CASES = {
     "class": (Stranger, r"Plain\.part\.x is a class \(Stranger\)"),
     "builtin": (len, r"Plain\.part\.x is a function \(len\)"),
     "module": (math, "Plain.part.x is of type builtins.module; .*no code"),
-    "stranger": (Stranger(), "Plain.part.x is of type .*Stranger.*_transient"),
+    "stranger": (Stranger(), "Plain.part.x is of type .*Stranger"),
     "enum": (Color.RED, "Color"),
     "generator": (np.random.default_rng(0), "store the seed"),
     "random state": (np.random.RandomState(0), "store the seed"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -38,7 +39,7 @@ from earmark.decision.guarantee import (
     words_per_label,
 )
 from earmark.decision.left_out import LeftOut, calibration_evidence, split_rows
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError, Named, NotSupportedError, Try
 from earmark.folds import check_equal_length, take
 from earmark.inputs.labels import (
     as_labels,
@@ -46,7 +47,8 @@ from earmark.inputs.labels import (
     label_column,
     right_answers,
 )
-from earmark.parameters import Limits, check_declared, offers, seed_of, with_parameters
+from earmark.parameters import Limits, check_declared, estimator, offers, seed_of
+from earmark.stored import DERIVED, OPTIONAL, classifier, floats, integers, labels, size
 from earmark.typing import (
     ArrayLike,
     DocumentsLike,
@@ -83,18 +85,20 @@ class Promising(ABC):
     follow from ``evidence_`` when they are asked for.
     """
 
-    classes_: Labels
+    classes_: Annotated[Labels, labels("n_classes")]
     max_error: float | None
     level: float
     min_coverage: Coverages
     max_novelty: float | None = None
-    evidence_: Evidence | None
+    evidence_: Evidence | None = None
     learned_confidence_: LearnedConfidence | None = None
-    class_sizes_: IntVector | None = None
-    _transient: ClassVar[tuple[str, ...]] = ("_promised",)
-    _how_to_measure: ClassVar[str] = "fit with max_error set"
+    class_sizes_: Annotated[IntVector, integers("n_classes")] | None = None
+    _how_to_set: ClassVar[str] = " set"
+    _how_to_measure: ClassVar[tuple[Try, ...]] = ()
     # Evidence, parameters of the promise and its thresholds: once, not for each text.
-    _promised: tuple[Evidence, tuple[object, ...], list[Threshold]] | None = None
+    _promised: Annotated[
+        tuple[Evidence, tuple[object, ...], list[Threshold]] | None, DERIVED
+    ] = None
 
     @abstractmethod
     def summary(self) -> str:
@@ -168,10 +172,11 @@ class Promising(ABC):
         if self.max_error is None:
             return decision
         if self.evidence_ is None:
-            raise DataError(
-                "max_error needs to know how accurate the answers are: "
-                f"{self._how_to_measure}."
-            )
+            named = Named("max_error")
+            needs = " needs to know how accurate the answers are: fit with "
+            ways = self._how_to_measure
+            fault: list[str | Named] = [named, needs, named, self._how_to_set]
+            raise DataError(fault, *ways, about="max_error")
         return decision.at(self.thresholds_)
 
     def _ranked(self, scores: Scores, X: DocumentsLike) -> Scores:
@@ -186,12 +191,16 @@ class Promising(ABC):
         check_declared(self)
         checked_coverages(self.min_coverage, f"{type(self).__name__}.")
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: Any = super().__getstate__()
-        return {k: v for k, v in state.items() if k not in self._transient}
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """The evidence is about all answers, or about each class."""
+        evidence = self.evidence_
+        if evidence is not None:
+            grouped = evidence.group is not None
+            if evidence.n_groups != (sizes["n_classes"] if grouped else 1):
+                yield ".evidence_ is about other classes"
 
 
-@with_parameters()
+@estimator
 class AbstainingClassifier(Promising, WrappingClassifier):
     """Answer only where at most ``max_error`` of the answers are wrong.
 
@@ -279,11 +288,13 @@ class AbstainingClassifier(Promising, WrappingClassifier):
 
     """
 
-    # Needed while fitting only; and what files of earlier versions have of the promise.
-    _transient = (
-        *("_promised", "_fit_params", "coverage_", "estimated_error_", "n_missing_"),
-        *("guaranteed_error_", "min_confidence_", "thresholds_", "cost_"),
+    any_of_: bool = field(init=False)
+    estimator_: Annotated[Estimator, classifier(fitted=True, n_classes="n_classes")] = (
+        field(init=False)
     )
+    n_features_in_: Annotated[int, size("n_features"), OPTIONAL] = field(init=False)
+    cost_: Annotated[FloatMatrix, floats(None, None)] | None = None
+    _fit_params: Annotated[Any, DERIVED] = None
 
     max_error: ErrorRate | None = 0.05
     level: Level = 0.95

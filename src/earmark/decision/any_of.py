@@ -9,7 +9,7 @@ from dataclasses import field
 from functools import update_wrapper
 from inspect import signature
 from types import MethodType
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -54,11 +54,23 @@ from earmark.parameters import (
     PositiveShare,
     Verbosity,
     check_declared,
+    estimator,
     offers,
     require_number,
     seed_of,
     shape_of,
-    with_parameters,
+)
+from earmark.stored import (
+    OPTIONAL,
+    classifier,
+    either,
+    floats,
+    in_file,
+    instance,
+    labels,
+    optional,
+    sequence,
+    size,
 )
 from earmark.typing import (
     ArrayLike,
@@ -155,11 +167,13 @@ class FitParams:
         return sized and not isinstance(value, str) and n_rows(value) == self._n_rows
 
 
-@with_parameters()
+@estimator
 class WrappingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
     """A classifier around another one, its ``estimator``."""
 
-    estimator: Estimator = field(default=None, kw_only=False)
+    estimator: Annotated[
+        Estimator, in_file(either(classifier(fitted=False), instance()))
+    ] = field(default=None, kw_only=False)
     cv: int | Iterable[tuple[ArrayLike, ArrayLike]] = 5
     random_state: RandomStateLike = 0
 
@@ -257,7 +271,7 @@ class _Data(NamedTuple):
     seed: int
 
 
-@with_parameters()
+@estimator
 class AnyOfClassifier(WrappingClassifier):
     """One two-class classifier and one threshold per label.
 
@@ -311,6 +325,17 @@ class AnyOfClassifier(WrappingClassifier):
     [('a',), ('a', 'b')]
 
     """
+
+    classes_: Annotated[Labels, labels("n_classes")] = field(init=False)
+    estimators_: Annotated[
+        list[Any],
+        sequence(
+            optional(classifier(fitted=True, n_features="n_features")), "n_classes"
+        ),
+    ] = field(init=False)
+    input_: Literal["one", "indicator", "sets"] = field(init=False)
+    cuts_: Annotated[FloatVector, floats("n_classes", finite=False)] = field(init=False)
+    n_features_in_: Annotated[int, size("n_features"), OPTIONAL] = field(init=False)
 
     any_of_: ClassVar[bool] = True
     metric: Literal["f1", "precision"] = "f1"

@@ -14,7 +14,7 @@ as it stands.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from scipy import sparse, special
@@ -27,6 +27,8 @@ from earmark.folds import check_equal_length, stratified_folds
 from earmark.inputs.duplicates import texts_of
 from earmark.kernels.rows import log_normalize
 from earmark.kernels.softmax import fitted_temperature
+from earmark.parameters import Positive
+from earmark.stored import floats, size, stored
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -42,6 +44,7 @@ _MOST = 700.0  # log-odds beyond this are told apart by nothing
 _LOWEST = -700.0  # log scores below are as good as impossible
 
 
+@stored
 class TemperatureCalibrator(BaseEstimator):
     """One factor for all scores: P(c) proportional to exp(score_c / T).
 
@@ -63,6 +66,9 @@ class TemperatureCalibrator(BaseEstimator):
     array([[0.75, 0.25]])
 
     """
+
+    n_classes_: Annotated[int, size("n_classes")]
+    temperature_: Positive
 
     def fit(self, log_scores: ArrayLike, y_index: ArrayLike) -> Self:
         """Choose the temperature on scores that did not see their own label."""
@@ -120,15 +126,16 @@ def _columns(log_scores: ArrayLike, n_classes: int) -> FloatMatrix:
     return shifted
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class LearnedConfidence:
     """A logistic model of whether the best label is right."""
 
-    mean: FloatVector
+    mean: Annotated[FloatVector, floats("n_figures")]
     """Mean of the features, (n_features,)."""
-    scale: FloatVector
+    scale: Annotated[FloatVector, floats("n_figures")]
     """Standard deviation of the features, (n_features,)."""
-    weight: FloatVector
+    weight: Annotated[FloatVector, floats("n_figures")]
     """Of the standardized features, (n_features,)."""
     bias: float
     """What is added."""

@@ -8,8 +8,9 @@ sides: a document is no evidence about its own copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from scipy import special
@@ -27,6 +28,8 @@ from earmark.inputs.labels import (
     label_matrix,
     label_sets,
 )
+from earmark.parameters import AtLeastOne
+from earmark.stored import floats, integers, stored, truths
 from earmark.typing import (
     BoolVector,
     DocumentsLike,
@@ -42,28 +45,29 @@ from earmark.typing import (
 _MOST_SCORES = 10_000_000
 
 
+@stored
 @dataclass(eq=False)
 class Evidence:
     """How certain the model was of answers to unseen documents, and if rightly."""
 
-    certainty: FloatVector
+    certainty: Annotated[FloatVector, floats("n_answers", finite=False)]
     """Log-odds of the best label, or its margin over the second; for several labels per
     document the distance of each label's score from its cut, (n_answers,)."""
-    correct: BoolVector
+    correct: Annotated[BoolVector, truths("n_answers")]
     """Whether the answer is right, (n_answers,)."""
     held_out: bool = False
     """Whether the documents took no part in fitting. Only then does a threshold come
     with a guarantee; otherwise it is an estimate."""
-    group: IntVector | None = None
+    group: Annotated[IntVector, integers("n_answers")] | None = None
     """The threshold that each answer belongs to: of its label, or of the predicted
     class. None: there is one for all, (n_answers,)."""
-    n_groups: int = 1
+    n_groups: AtLeastOne = 1
     """How many thresholds there are."""
     probabilistic: bool = True
     """Whether ``certainty`` is log-odds."""
     about_labels: bool = False
     """Whether each label is decided on by itself."""
-    novelty: FloatVector | None = None
+    novelty: Annotated[FloatVector, floats("n_answers", low=0, high=1)] | None = None
     """p-value that the document is like the training documents, (n_answers,)."""
     n_copies: int = 0
     """Documents left out because they nearly repeat another."""
@@ -111,6 +115,11 @@ class Evidence:
         return guaranteed_thresholds(
             *answers, *promised, min_coverage=min_coverage, pool_rare=own
         )
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Groups are numbered from 0."""
+        if self.group is not None and self.group.max(initial=-1) >= self.n_groups:
+            yield ".group must be below n_groups"
 
 
 def any_of_evidence(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,15 @@ from earmark.kernels.rows import (
     scale_rows,
     unit_rows,
 )
-from earmark.parameters import AtLeastOne, Jobs, Limits, check_declared, with_parameters
+from earmark.parameters import (
+    AtLeastOne,
+    Jobs,
+    Limits,
+    NotNegative,
+    check_declared,
+    estimator,
+)
+from earmark.stored import DERIVED, csr, floats, in_file, integers, pair, whole
 from earmark.typing import FloatMatrix, FloatVector, IntVector, LabelsLike, SparseMatrix
 
 # p-value up to which a document is called foreign if nothing else is said.
@@ -42,7 +50,7 @@ _N_SPARE = 2_000
 _HASHES = 2**31 - 1
 
 
-@with_parameters()
+@estimator
 class NoveltyDetector(BaseEstimator):
     """Tell documents from elsewhere, by a p-value that ordinary ones keep.
 
@@ -95,12 +103,24 @@ class NoveltyDetector(BaseEstimator):
 
     """
 
-    _transient = ("_known",)
+    terms_: Annotated[IntVector, integers("n_terms", high=2**31 - 1)] = field(
+        init=False
+    )
+    counts_: Annotated[
+        SparseMatrix, csr("u", "n_documents", "n_terms", low=1, high=255)
+    ] = field(init=False)
+    dual_: Annotated[Any, floats("n_documents", "n_columns")] = field(init=False)
+    prior_: Annotated[Any, floats("n_columns")] = field(init=False)
+    calibration_: Annotated[FloatVector, floats(None)] = field(init=False)
+    _known: Annotated[Any, DERIVED] = None
+
     # In the files of earlier versions, which do not say it.
-    neighbor_weight_ = 2.0
+    neighbor_weight_: NotNegative = 2.0
 
     analyzer: Literal["word", "char", "char_wb"] = "word"
-    ngram_range: tuple[int, int] = (1, 1)
+    ngram_range: Annotated[
+        tuple[int, int], in_file(pair(whole(1, 64), whole(1, 64)))
+    ] = (1, 1)
     max_documents: AtLeastOne = 10_000
     n_folds: Annotated[int, Limits(2)] = 10
     random_state: Annotated[int, Limits(0)] = 0
@@ -213,7 +233,7 @@ class NoveltyDetector(BaseEstimator):
         return _logs(self.counts_)
 
     def _familiarity(self, X: Sequence[str]) -> FloatVector:
-        if "_known" not in vars(self):
+        if self._known is None:
             fitted = self.dual_, self.prior_, self.neighbor_weight_
             self._known = _Known.from_dual(_logs(self.counts_), *fitted)
         texts = list(X)
@@ -233,11 +253,14 @@ class NoveltyDetector(BaseEstimator):
             shape=(len(texts), len(self.terms_)),
         )
         rows.sort_indices()
-        return self._known.familiarity(rows, unseen)
+        return np.asarray(self._known.familiarity(rows, unseen))
 
-    def __getstate__(self) -> dict[str, object]:
-        state: dict[str, object] = super().__getstate__()
-        return {key: v for key, v in state.items() if key not in self._transient}
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Terms and calibration are looked up by bisection."""
+        if (np.diff(self.terms_) <= 0).any():
+            yield ".terms_ must rise"
+        if (np.diff(self.calibration_) < 0).any():
+            yield ".calibration_ must not fall"
 
 
 def smallest_p_value(n_calibration: int) -> float:

@@ -405,7 +405,7 @@ class RowsOfParts:
         """The results of ``task(*args, rows)`` for each part."""
         return self.executor.gather(stage, partial(task, *args), self.items)
 
-    def kept(self, stage: str, task: Callable[..., Result], *args: object) -> Self:
+    def mapped(self, stage: str, task: Callable[..., Result], *args: object) -> Self:
         """What ``task(*args, rows)`` makes of each part, in place of its rows."""
         items = self.executor.keep(stage, partial(task, *args), self.items)
         return replace(self, items=items)

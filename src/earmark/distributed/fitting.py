@@ -24,7 +24,7 @@ from earmark.distributed.predicting import PredictReport, SentModel, predict_par
 from earmark.distributed.sampling import Sample
 from earmark.documents.parts import Part, list_parts
 from earmark.documents.table import UsualColumn
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError, Named, NotSupportedError, only_in_python
 from earmark.features.columns import BY_CHARACTERS, fitting_features
 from earmark.inputs.regions import RegionTexts, trained_columns
 from earmark.inputs.training import Inputs
@@ -409,7 +409,10 @@ def _refuse(estimator: Estimator) -> None:
         return
     if estimator.max_error is not None:
         raise NotSupportedError(
-            "max_error is not estimated in parts; fit without it, and "
-            "call measure_confidence with a sample of the training documents."
+            [Named("max_error"), " is not estimated in parts; fit without it"],
+            only_in_python(
+                "and call measure_confidence with a sample of the training documents"
+            ),
+            about="max_error",
         )
     require_in_parts(_planner(estimator).plan(estimator.model))

@@ -20,7 +20,7 @@ from earmark.distributed.counting import (
 from earmark.distributed.executor import Executor, Regions, merge_tree, merged
 from earmark.distributed.sampling import Sample, SampleTask, room_of
 from earmark.documents.parts import Part
-from earmark.exceptions import DataError, NotSupportedError
+from earmark.exceptions import DataError, Named, NotSupportedError
 from earmark.features import HashedCounter, WordCounter
 from earmark.features.columns import Block, Columns, ColumnsTemplate
 from earmark.features.word_counter import no_term_left
@@ -197,7 +197,7 @@ def fit_plan(plan: Plan, job: Job) -> TextModel:
     docs = next(iter(counts.labelled.values())).docs
     columns = fitted_columns(template, counts)
     if not columns.width:
-        raise DataError(no_term_left(template.counter))
+        raise no_term_left(template.counter)
     task = MatrixTask(columns, job.regions, counts.classes, with_pool)
     rows = RowsOfParts(
         job.executor,
@@ -245,8 +245,12 @@ def _fit_hashed(plan: Plan, job: Job) -> TextModel:
     check_parameters(model)
     if plan.class_weight.factors is not None:
         raise NotSupportedError(
-            "class_weight is not known in a single pass; leave it out, or count "
-            "without hashing."
+            [
+                Named("class_weight"),
+                " is not known in a single pass; leave it out, or count without "
+                "hashing.",
+            ],
+            about="class_weight",
         )
     add = partial(_hashed_sums, plan.columns, model)
     counts = job.count(plan.columns.counter, add=add)

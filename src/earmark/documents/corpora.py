@@ -19,7 +19,7 @@ from typing import Any, Literal
 from earmark._optional import require
 from earmark.documents.document import Documents, Texts
 from earmark.documents.table import listed, near
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, Try
 from earmark.progress import tracked
 from earmark.whole_files import cache_folder
 
@@ -213,7 +213,9 @@ def fetch_corpus(name: str, *, url: str | None = None) -> list[Path]:
     if not base:
         raise DataError(
             f"corpus {name!r}: expected the address of a folder with its files, got "
-            f"none; give url= or set EARMARK_DATA_URL. {_advice(name, corpus)}"
+            "none",
+            Try("give", " or set EARMARK_DATA_URL", url=...),
+            Try(_advice(name, corpus)),
         )
     pooch = require("pooch", f"download the corpus {name!r}")
     paths = []
@@ -284,6 +286,6 @@ def _verify(path: Path, expected: str, size: int, changed: int) -> None:
     if digest != expected:
         raise DataError(
             f"{path}: expected the published file with SHA-256 {expected}, got one of "
-            f"{size} bytes with {digest}; get it again, or read it as it is with "
-            f"verify=False."
+            f"{size} bytes with {digest}; get it again",
+            Try("or read it as it is with", verify=False),
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from earmark.documents.document import Documents
 from earmark.documents.table import listed
-from earmark.exceptions import EarmarkWarning
+from earmark.exceptions import EarmarkWarning, Try
 from earmark.typing import LabelsLike
 
 __all__ = [
@@ -96,11 +96,13 @@ def warn_about_labels(documents: Documents) -> None:
     source = documents.source or "the documents"
     groups = similar_labels(documents.labels)
     if groups:
+        alike = "; ".join(map(listed, groups[:3]))
         warnings.warn(
-            f"{source}: the labels {'; '.join(map(listed, groups[:3]))} differ only by "
-            "case, blanks or a final .0 and are taken as they stand; merge_labels=True "
-            "takes those that are alike as one.",
-            EarmarkWarning,
+            EarmarkWarning(
+                f"{source}: the labels {alike} differ only by case, blanks or a final "
+                ".0 and are taken as they stand",
+                Try("take those that are alike as one with", merge_labels=True),
+            ),
             stacklevel=3,
         )
     texts = documents.texts
@@ -108,9 +110,11 @@ def warn_about_labels(documents: Documents) -> None:
     for name, column in columns.items():
         if len(documents) >= _FEWEST and list(column) == list(documents.labels):
             warnings.warn(
-                f"{source}: the text column {name!r} holds the labels themselves, so "
-                "every answer would look right; name another column with text=.",
-                EarmarkWarning,
+                EarmarkWarning(
+                    f"{source}: the text column {name!r} holds the labels themselves, "
+                    "so every answer would look right",
+                    Try("name another column with", text=...),
+                ),
                 stacklevel=3,
             )
 

@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from earmark.documents.stream import ReadOptions, TextSource
-from earmark.documents.table import Plan, Request, Table, fault, listed, near
+from earmark.documents.table import Plan, Request, Table, listed, near, place
+from earmark.exceptions import DataError
 
 Record: TypeAlias = dict[str, Any]
 # Records, and the line of each where lines are counted.
@@ -121,12 +122,9 @@ def _column(
             if not _has(record, name):
                 slips = near(name, record)
                 hint = f" (did you mean {listed(slips)}?)" if slips else ""
-                raise fault(
-                    source,
+                line = None if lines is None else lines[index]
+                raise DataError(
                     f"expected the field, the object has {listed(record) or 'none'}"
-                    f"{hint}; add it or remove the line.",
-                    row=first_row + index,
-                    line=None if lines is None else lines[index],
-                    column=name,
-                )
+                    f"{hint}; add it or remove the line."
+                ).at(place(source, first_row + index, line, name))
     return [_nested(record, name) for record in batch]

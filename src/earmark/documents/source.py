@@ -26,7 +26,7 @@ from earmark.documents.stream import (
     unreadable,
 )
 from earmark.documents.table import KnownColumn, Request, fault, listed, near
-from earmark.exceptions import DataError, EarmarkWarning
+from earmark.exceptions import DataError, EarmarkWarning, Try, only_in_python
 
 _TEXT = "*.txt"
 
@@ -76,7 +76,7 @@ def _format_of_stdin(name: str | None) -> Format:
     if name is not None:
         what = f"expected a format that can be streamed, got {name!r}"
     names = ", ".join(one.name for one in FORMATS if one.streamed)
-    raise fault("stdin", f"{what}; give format=: {names}.")
+    raise fault("stdin", what, Try("give", f": {names}", format=...))
 
 
 def _format(path: Path, options: ReadOptions) -> Format:
@@ -85,11 +85,12 @@ def _format(path: Path, options: ReadOptions) -> Format:
     kind = stated or format_by_suffix(path) or _format_by_content(path)
     if kind is None:
         is_old = path.suffix.lower() == ".xls"
-        hint = " Save an old Excel file as .xlsx." if is_old else ""
         raise fault(
             str(path),
             f"expected a file ending in {listed(all_suffixes())} (text formats also "
-            f"with {' or '.join(COMPRESSED)}); rename it or give format=.{hint}",
+            f"with {' or '.join(COMPRESSED)})",
+            Try("rename it or give", format=...),
+            *([Try("Save an old Excel file as .xlsx.")] if is_old else ()),
         )
     if not kind.streamed and path.suffix.lower() in COMPRESSED:
         raise fault(
@@ -135,8 +136,8 @@ def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
     if len(by_format) > 1:
         raise fault(
             str(folder),
-            f"expected parts of one format, got {listed(by_format)}; "
-            f"say which to read with format=.",
+            f"expected parts of one format, got {listed(by_format)}",
+            Try("say which to read with", format=...),
         )
     (paths,) = by_format.values()
     return [Source(path, _format(path, options)) for path in paths]
@@ -265,13 +266,14 @@ def _labelled_files(
         raise fault(
             str(folder),
             f"expected one sub-folder per label with files {pattern!r} in it, or "
-            f"Parquet, JSONL or CSV parts, got {came}; give the pattern of the file "
-            f"names with pattern=, for example pattern='*'.",
+            f"parts of a data set, got {came}",
+            Try("give the pattern of the file names, for example", pattern="*"),
         )
     if request.label is not False and not request.allow_unlabelled:
         raise fault(
             str(folder),
-            f"expected one sub-folder per label, got {len(loose)} files without one; "
-            f"sort them into sub-folders, or read them as unlabelled with label=False.",
+            f"expected one sub-folder per label, got {len(loose)} files without one",
+            Try("sort them into sub-folders"),
+            only_in_python("or read them as unlabelled with label=False"),
         )
     yield from ((path, None) for path in loose)

@@ -16,7 +16,7 @@ from typing import Any
 from earmark._optional import require
 from earmark.documents.format import FORMATS
 from earmark.documents.table import fault
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, Try
 from earmark.parameters import Limits, require_number, require_one_of
 
 STDIN = "-"
@@ -131,14 +131,14 @@ def bad_bytes(
     if error.reason == "NUL byte":
         return fault(
             name,
-            f"expected text, got a NUL byte at {place}; the file is binary, or "
-            f"UTF-16: then give encoding='utf-16'.",
+            f"expected text, got a NUL byte at {place}; the file is binary, or UTF-16",
+            Try("then give", encoding="utf-16"),
             line=line,
         )
     return fault(
         name,
-        f"expected {encoding.removesuffix('-sig')} text, got {place}: {error.reason}; "
-        f"give the file's encoding, perhaps encoding={_likely(error)!r}.",
+        f"expected {encoding.removesuffix('-sig')} text, got {place}: {error.reason}",
+        Try("give the file's encoding, perhaps", encoding=_likely(error)),
         line=line,
     )
 
@@ -210,8 +210,8 @@ def _encoding_of(path: Path | None, encoding: str) -> str:
     if path is None:
         raise fault(
             "stdin",
-            "encoding='auto' reads a file twice, and stdin can be read only once; "
-            "give its own with encoding=.",
+            "the encoding 'auto' reads a file twice, and stdin can be read only once",
+            Try("give its own with", encoding=...),
         )
     with open_bytes(path) as stream:
         return _found_encoding(iter(lambda: stream.read(_CHUNK), b""))

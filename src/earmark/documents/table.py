@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from earmark.documents.document import Documents, Texts
-from earmark.exceptions import DataError, EarmarkWarning
+from earmark.exceptions import DataError, EarmarkWarning, Named, Text, Try
 from earmark.missing import is_missing
 from earmark.parameters import require_one_of
 
@@ -192,28 +192,23 @@ def _require_column(column: str, flag: str, names: Sequence[str], source: str) -
             f"rename them so that each name stands once.",
         )
     slips = near(column, names)
-    hint = f" Did you mean {listed(slips)}?" if slips else ""
-    asked = f"asked for by {flag}="
+    hint = [Try(f"Did you mean {listed(slips)}?")] if slips else []
+    asked: list[str | Named] = ["asked for by ", Named(flag, is_argument=True)]
     if isinstance(column, KnownColumn):
-        asked = column.origin
+        asked = [column.origin]
     if len(names) == 1:
         hint = _delimiter_hint(names[0]) or hint
-    raise fault(
-        source,
-        f"expected a column {column!r} ({asked}), "
-        f"the columns are {listed(names)}.{hint}",
-    )
+    what = [f"expected a column {column!r} (", *asked, "), the columns are "]
+    raise fault(source, [*what, f"{listed(names)}."], *hint)
 
 
-def _delimiter_hint(header: str) -> str:
+def _delimiter_hint(header: str) -> list[Try]:
     """A one-column header that holds separators was split by the wrong one."""
     for delimiter in (";", "\t", "|", ","):
         if delimiter in header:
-            return (
-                f" The header looks split by {delimiter!r}: "
-                f"give delimiter={delimiter!r}."
-            )
-    return ""
+            seen = f"The header looks split by {delimiter!r}: give"
+            return [Try(seen, delimiter=delimiter)]
+    return []
 
 
 def _guess(
@@ -226,11 +221,11 @@ def _guess(
     best = by_lower.get(candidates[0], [])
     likely = best or [n for c in candidates[1:] for n in by_lower.get(c, [])]
     if len(likely) > 1:
-        advice = f"name one with {flag}="
+        advice = Try("name one with", **{flag: ...})
         if len(set(likely)) < len(likely):
-            advice = "rename them so that each name stands once"
-        what = f"more than one column may be the {flag}: {listed(likely)}; {advice}."
-        raise fault(source, what)
+            advice = Try("rename them so that each name stands once")
+        what = f"more than one column may be the {flag}: {listed(likely)}"
+        raise fault(source, what, advice)
     return likely[0] if likely else None
 
 
@@ -261,12 +256,12 @@ def _guess_text(
     named = [name for name in names if name.strip().lower() == _TEXT_NAMES[0]]
     if named and not free:
         what = f"column {named[0]!r} holds no strings"
-    hint = _delimiter_hint(names[0]) if len(names) == 1 else ""
     raise fault(
         source,
         f"expected a column named {listed(_TEXT_NAMES)} or one string column; "
-        f"{what} and the columns are {listed(names)}; "
-        f"name the text with text=.{hint}",
+        f"{what} and the columns are {listed(names)}",
+        Try("name the text with", text=...),
+        *(_delimiter_hint(names[0]) if len(names) == 1 else ()),
     )
 
 
@@ -286,11 +281,14 @@ class Table:
         n_rows = len(next(iter(self.data.values())))
         return range(self.first_row, self.first_row + n_rows)
 
-    def fault(self, what: str, index: int, column: str) -> DataError:
+    def fault(self, what: str, index: int, column: str, *tries: Try) -> DataError:
         """An error about one cell."""
+        return DataError(what, *tries).at(self.place(index, column))
+
+    def place(self, index: int, column: str) -> str:
+        """Where a cell is."""
         line = None if self.line_of is None else self.line_of(index)
-        row = self.first_row + index
-        return fault(self.source, what, row=row, line=line, column=column)
+        return place(self.source, self.first_row + index, line, column)
 
 
 class IdRegister:
@@ -307,9 +305,11 @@ class IdRegister:
             if first is not place:
                 raise table.fault(
                     f"expected each id once, got {name!r} that {first[0]}, row "
-                    f"{first[1]} has already; remove the copy, or read without id=.",
+                    f"{first[1]} has already",
                     index,
                     column,
+                    Try("remove the copy"),
+                    Try("or read without", id=...),
                 )
 
 
@@ -342,15 +342,15 @@ def _texts(table: Table, column: str, null_is_empty: bool) -> list[str]:
     for index, value in enumerate(values):
         if isinstance(value, str) or (null_is_empty and is_missing(value)):
             continue
-        hint = (
-            "fill it in, remove the row, or read it as an empty document with "
-            "null_text='empty'"
-            if is_missing(value)
-            else "write it as a string, or name another column with text="
-        )
-        raise table.fault(
-            f"expected a text, got {described(value)}; {hint}.", index, column
-        )
+        tries = [
+            Try("write it as a string"),
+            Try("or name another column with", text=...),
+        ]
+        if is_missing(value):
+            empty = Try("or read it as an empty document with", null_text="empty")
+            tries = [Try("fill it in, remove the row"), empty]
+        what = f"expected a text, got {described(value)}"
+        raise table.fault(what, index, column, *tries)
     return ["" if is_missing(value) else value for value in values]
 
 
@@ -365,14 +365,15 @@ def _labels(table: Table, column: str, request: Request) -> list[Any]:
         try:
             many = request.multi_label
             label = _label_set(value, request.separator) if many else as_label(value)
-        except ValueError as error:
-            raise table.fault(str(error), index, column) from None
+        except DataError as error:
+            raise error.at(table.place(index, column)) from None
         if label is None and not request.allow_unlabelled:
             raise table.fault(
-                f"expected a label, got {described(value)}; fill it in or remove the "
-                f"row, or read it as unlabelled with allow_unlabelled=True.",
+                f"expected a label, got {described(value)}",
                 index,
                 column,
+                Try("fill it in or remove the row"),
+                Try("or read it as unlabelled with", allow_unlabelled=True),
             )
         labels.append(label)
     return labels
@@ -389,13 +390,13 @@ def as_label(value: object) -> str | None:
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
         return str(int(value))
     if isinstance(value, list | tuple):
-        raise ValueError(
-            f"expected one label, got {described(value)}; for documents with several "
-            f"labels give multi_label=True."
+        raise DataError(
+            f"expected one label, got {described(value)}",
+            Try("for documents with several labels give", multi_label=True),
         )
-    raise ValueError(
-        f"expected a label (a string or a whole number), got {described(value)}; "
-        f"name another column with label=."
+    raise DataError(
+        f"expected a label (a string or a whole number), got {described(value)}",
+        Try("name another column with", label=...),
     )
 
 
@@ -413,9 +414,14 @@ def _label_set(value: object, separator: str) -> list[str] | None:
     for entry in value:
         label = as_label(entry)
         if label is None:
-            raise ValueError(
-                f"expected labels, got an empty one in {value!r}; remove it, or give "
-                f"the separator between labels with separator= (now {separator!r})."
+            raise DataError(
+                f"expected labels, got an empty one in {value!r}",
+                Try("remove it"),
+                Try(
+                    "or give the separator between labels with",
+                    f" (now {separator!r})",
+                    separator=...,
+                ),
             )
         labels[label] = None
     return list(labels)
@@ -442,31 +448,39 @@ def _ids(table: Table, column: str) -> list[Any]:
     for index, value in enumerate(values):
         if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
             raise table.fault(
-                f"expected an id (a string or a whole number), got {described(value)}; "
-                f"fill it in, or read without id=.",
+                f"expected an id (a string or a whole number), got {described(value)}",
                 index,
                 column,
+                Try("fill it in"),
+                Try("or read without", id=...),
             )
     return values
 
 
 def fault(
     source: str,
-    what: str,
-    *,
+    what: Text,
+    *tries: Try,
+    row: int | None = None,
+    line: int | None = None,
+) -> DataError:
+    """A DataError that begins with the place; rows and lines count from 1."""
+    return DataError(what, *tries).at(place(source, row, line))
+
+
+def place(
+    source: str,
     row: int | None = None,
     line: int | None = None,
     column: str | None = None,
-) -> DataError:
-    """A DataError that begins with the place; rows and lines count from 1."""
-    place = source
+) -> str:
+    """Where something is in a file."""
+    text = source
     if row is not None:
-        place += f", row {row}" + (f" (line {line})" if line is not None else "")
+        text += f", row {row}" + (f" (line {line})" if line is not None else "")
     elif line is not None:
-        place += f", line {line}"
-    if column is not None:
-        place += f", column {column!r}"
-    return DataError(f"{place}: {what}")
+        text += f", line {line}"
+    return text if column is None else f"{text}, column {column!r}"
 
 
 def described(value: object) -> str:

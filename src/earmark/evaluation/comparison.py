@@ -24,7 +24,7 @@ from earmark.evaluation.significance import (
     p_words,
     percentile_interval,
 )
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, Try
 from earmark.folds import stratified_split, take
 from earmark.inputs.duplicates import copied_texts
 from earmark.inputs.labels import (
@@ -400,8 +400,8 @@ def _splits(
         if not len(rest):
             raise DataError(
                 f"no document is left for testing: {len(labels)} documents in "
-                f"{len(classes)} classes, near-duplicates on one side; label more, or "
-                "raise test_size."
+                f"{len(classes)} classes, near-duplicates on one side; label more",
+                Try("or raise", test_size=...),
             )
         held_out = [labels[row] for row in rest]
         yield (take(X, train), target[train]), (take(X, rest), held_out)

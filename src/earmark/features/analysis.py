@@ -6,10 +6,11 @@ matrix is never made, so memory grows with the vocabulary only.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import joblib
 import numpy as np
@@ -18,7 +19,7 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator
 
-from earmark.exceptions import DataError, EarmarkWarning
+from earmark.exceptions import DataError, EarmarkWarning, Try, only_in_python
 from earmark.features.preparation import TextPreparation
 from earmark.features.tokens import (
     WORD_PATTERN,
@@ -42,7 +43,20 @@ from earmark.kernels.text import (
     TermTable,
     TokenLists,
 )
-from earmark.parameters import Jobs, check_declared, require_one_of, with_parameters
+from earmark.parameters import Jobs, check_declared, estimator, require_one_of
+from earmark.stored import (
+    either,
+    function,
+    in_file,
+    instance,
+    none,
+    optional,
+    pair,
+    such,
+    text,
+    whole,
+    words,
+)
 from earmark.typing import (
     DocumentsLike,
     FloatMatrix,
@@ -58,22 +72,60 @@ if TYPE_CHECKING:
 _LONGEST_TEXT = 2**28
 
 
-@with_parameters()
+# A text of n words has about n times as many n-grams as the range is wide.
+_MAX_NGRAM = 64
+NUMBER_TYPES = tuple(
+    np.dtype(code).type for code in ("i4", "i8", "u4", "u8", "f4", "f8")
+)
+_PATTERN = such(
+    "a regular expression with at most one group",
+    lambda value: isinstance(value, str) and re.compile(value).groups <= 1,
+    (re.error, RecursionError, OverflowError),
+)
+_ENCODING = such(
+    "the name of an encoding",
+    lambda name: isinstance(name, str) and "".encode(name) == b"".decode(name).encode(),
+    (LookupError, ValueError),
+)
+_STRINGS = such("a set of strings", lambda v: isinstance(v, (set, frozenset)))
+
+
+@estimator
 class AnalysisMixin(BaseEstimator):
     """The text side of a counter: how documents become terms."""
 
-    input: Literal["content", "filename", "file"] = "content"
-    encoding: str = "utf-8"
+    input: Annotated[
+        Literal["content", "filename", "file"], in_file(text("content"))
+    ] = "content"
+    encoding: Annotated[str, in_file(_ENCODING)] = "utf-8"
     decode_error: Literal["strict", "ignore", "replace"] = "strict"
-    strip_accents: str | Callable[[str], str] | None = None
+    strip_accents: Annotated[
+        str | Callable[[str], str] | None, in_file(either(none, text(), function))
+    ] = None
     lowercase: bool = True
-    preprocessor: Callable[[Any], str] | None = None
-    tokenizer: Callable[[str], list[str]] | None = None
-    stop_words: str | list[str] | None = None
-    token_pattern: str | None = WORD_PATTERN
-    ngram_range: tuple[int, int] = (1, 1)
-    analyzer: str | Callable[[Any], list[str]] = "word"
+    preprocessor: Annotated[
+        Callable[[Any], str] | None,
+        in_file(either(none, function, instance(TextPreparation))),
+    ] = None
+    tokenizer: Annotated[
+        Callable[[str], list[str]] | None, in_file(optional(function))
+    ] = None
+    stop_words: Annotated[
+        str | list[str] | None,
+        in_file(either(none, text("english"), words(), _STRINGS)),
+    ] = None
+    token_pattern: Annotated[str | None, in_file(optional(_PATTERN))] = WORD_PATTERN
+    ngram_range: Annotated[
+        tuple[int, int], in_file(pair(whole(1, _MAX_NGRAM), whole(1, _MAX_NGRAM)))
+    ] = (1, 1)
+    analyzer: Annotated[
+        str | Callable[[Any], list[str]],
+        in_file(either(text("word", "char", "char_wb"), function)),
+    ] = "word"
     n_jobs: Jobs = None
+
+    def _check_parameters(self) -> None:
+        Analysis(self).check()
 
     def build_preprocessor(self) -> Callable[[str], str]:
         """The function applied to a text before it is taken apart."""
@@ -200,12 +252,15 @@ class Analysis:
         """Say so when words are looked for in text without spaces."""
         share = unspaced_share(texts)
         if share >= 0.5:
+            name = type(self.counter).__name__
             warnings.warn(
-                f"{type(self.counter).__name__}: {share:.0%} of the letters belong to "
-                "scripts written without spaces (Chinese, Japanese, Thai, ...), so "
-                "whole phrases become one word; use analyzer='char' with "
-                "ngram_range=(1, 2), or give a tokenizer.",
-                EarmarkWarning,
+                EarmarkWarning(
+                    f"{name}: {share:.0%} of the letters belong to scripts written "
+                    "without spaces (Chinese, Japanese, Thai, ...), so whole phrases "
+                    "become one word",
+                    Try("use", analyzer="char", ngram_range=(1, 2)),
+                    only_in_python("or give a tokenizer"),
+                ),
                 stacklevel=5,
             )
 

@@ -7,10 +7,10 @@ counter: the words of a region, the phrases of a text, or the vectors of an enco
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,7 @@ from earmark.features.analysis import KnownTerms, known_terms
 from earmark.features.preparation import TextPreparation
 from earmark.features.scoring import LinearRule
 from earmark.features.tokens import unspaced_share
-from earmark.features.vectors import EncoderColumns
+from earmark.features.vectors import ENCODER, EncoderColumns
 from earmark.features.weighting import TfidfWeighting
 from earmark.features.word_counter import HashedCounter, WordCounter, terms_by_column
 from earmark.inputs.regions import (
@@ -34,6 +34,17 @@ from earmark.inputs.regions import (
 )
 from earmark.kernels.rows import canonical_rows
 from earmark.parameters import default_parameters, offers
+from earmark.stored import (
+    either,
+    function,
+    in_file,
+    instance,
+    none,
+    sequence,
+    size,
+    stored,
+    words,
+)
 from earmark.typing import (
     BoolVector,
     FloatMatrix,
@@ -63,6 +74,7 @@ def fitting_features(features: Any, texts: Mapping[str, Iterable[str]]) -> Any:
     return {"analyzer": "char", "ngram_range": (1, 2)}
 
 
+@stored
 @dataclass(eq=False)
 class Block:
     """Neighboring columns of one kind, made by one counter."""
@@ -70,13 +82,22 @@ class Block:
     kind: Kind
     region: str | None
     """None: all regions of a document, joined."""
-    counter: Any
+    counter: Annotated[
+        Any,
+        either(none, instance(WordCounter, HashedCounter, EncoderColumns), function),
+    ]
     """A word counter, a user's vectorizer, the columns of an encoder, or known terms;
     None for a region without text, which has no column."""
-    weighting: TfidfWeighting | None
+    weighting: (
+        Annotated[
+            TfidfWeighting,
+            instance(TfidfWeighting, fitted=True, n_features="n_columns"),
+        ]
+        | None
+    )
     """Applied to the counts; None keeps counts."""
-    width: int
-    known: Labels | None = None
+    width: Annotated[int, size("n_columns")]
+    known: Annotated[Labels | None, none] = None
     """The terms, where they were given beforehand."""
 
     def counts(self, documents: Any, words: SparseMatrix | None = None) -> Matrix:
@@ -100,6 +121,23 @@ class Block:
             [] if self.counter is None else self.counter.get_feature_names_out()
         )
         return np.asarray(list(names), dtype=object)
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """A block is as wide as its counter, which makes columns of its kind."""
+        counter = self.counter
+        if (self.kind == "vector") != isinstance(counter, EncoderColumns):
+            yield ".counter makes columns of another kind"
+        width = self.width
+        if counter is None:
+            width = 0
+        elif isinstance(counter, EncoderColumns):
+            width = counter.width
+        elif isinstance(counter, HashedCounter):
+            width = counter.n_features
+        elif isinstance(counter, WordCounter):
+            width = len(counter.vocabulary_)
+        if width != self.width:
+            yield ".width does not fit the counter"
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,14 +193,13 @@ class ColumnTable:
     """Its term, (n_columns,); None where nobody knows the terms."""
 
 
+@stored
 @dataclass(eq=False)
 class Columns:
     """Fitted columns, block after block."""
 
-    _transient: ClassVar[tuple[str, ...]] = ("_described",)
-
-    blocks: list[Block]
-    regions: list[str]
+    blocks: Annotated[list[Block], sequence(instance(Block), at_least=1)]
+    regions: Annotated[list[str], words(unique=True, at_least=1)]
     """The regions of a document, in their order."""
 
     def rows(self, texts: RegionTexts) -> Rows:
@@ -275,8 +312,19 @@ class Columns:
             return column_of(texts, block.region)
         return joined_texts({name: column_of(texts, name) for name in self.regions})
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in self._transient}
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Blocks of regions in their order, or words, phrases and vectors of all."""
+        regions = [block.region for block in self.blocks]
+        if regions[0] is None:
+            kinds = [block.kind for block in self.blocks]
+            order = [kind for kind in ("word", "phrase", "vector") if kind in kinds]
+            fits = set(regions) == {None} and kinds == order and kinds[0] == "word"
+        else:
+            fits = regions == list(self.regions)
+        if not fits:
+            yield ".blocks do not fit the regions"
+        if not self.width:
+            yield " has no columns"
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,20 +398,23 @@ class Counted:
     counts: list[SparseMatrix]
 
 
+@stored
 @dataclass(frozen=True)
 class ColumnsTemplate:
     """How documents become columns, before any document is seen."""
 
-    counter: Any
+    counter: Annotated[Any, either(instance(WordCounter, HashedCounter), function)]
     """Unfitted; copied for each region."""
-    weighting: TfidfWeighting | None = None
+    weighting: (
+        Annotated[TfidfWeighting, instance(TfidfWeighting, fitted=False)] | None
+    ) = None
     """Unfitted; copied for each region and applied to its counts."""
     shared: bool = False
     """Give every region the terms of all of them, in the same order."""
     joined: bool = False
     """Regions are joined; phrases for short texts, and vectors, have their own block,
     and all that is learned is learned from the pool too."""
-    encoder: Encoder | None = None
+    encoder: Annotated[Encoder | None, in_file(ENCODER)] = None
     """For joined texts: a name, or a function from texts to vectors."""
 
     def fit(

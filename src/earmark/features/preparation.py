@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from sklearn.base import BaseEstimator
 
 from earmark._optional import require
 from earmark.features.tokens import make_preprocessor, stop_word_set
 from earmark.inputs.regions import ADDRESS, NUMBER
-from earmark.parameters import with_parameters
+from earmark.parameters import estimator
+from earmark.stored import DERIVED, in_file, optional, text
 
 # Name -> what is looked for, and the token that stands for it. Addresses go
 # first: they may hold numbers.
@@ -26,7 +27,7 @@ _WORD = re.compile(r"\w+")
 _MOST_KNOWN = 200_000
 
 
-@with_parameters()
+@estimator
 class TextPreparation(BaseEstimator):
     """A ``preprocessor`` for ``WordCounter`` that is made of named steps.
 
@@ -61,17 +62,19 @@ class TextPreparation(BaseEstimator):
 
     """
 
-    _transient = ("_steps",)
+    _steps: Annotated[Any, DERIVED] = None
 
     substitutions: Sequence[str] = ()
     stemmer: str | None = None
     stop_words: str | list[str] | None = None
     lowercase: bool = True
-    strip_accents: str | Callable[[str], str] | None = None
+    strip_accents: Annotated[
+        str | Callable[[str], str] | None, in_file(optional(text()))
+    ] = None
 
     def __call__(self, text: str) -> str:
         """The text as the counter is to see it."""
-        if "_steps" not in self.__dict__:
+        if self._steps is None:
             self._steps = self._chain()
         for step in self._steps:
             text = step(text)
@@ -79,7 +82,7 @@ class TextPreparation(BaseEstimator):
 
     def set_params(self, **params: Any) -> TextPreparation:
         """Change parameters; the steps are made anew."""
-        self.__dict__.pop("_steps", None)
+        self._steps = None
         super().set_params(**params)
         return self
 
@@ -104,10 +107,6 @@ class TextPreparation(BaseEstimator):
                 _stem(self.stemmer, _TOKENS | (stop_word_set(self.stop_words) or set()))
             )
         return steps
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {key: v for key, v in state.items() if key not in self._transient}
 
 
 def _substitute(pattern: re.Pattern[str], token: str) -> Callable[[str], str]:

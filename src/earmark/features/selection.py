@@ -7,7 +7,7 @@ class with the term, ``docs`` (n_classes,) documents of the class.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 import numpy as np
 from scipy.special import xlogy
@@ -18,7 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from earmark.kernels.rows import canonical_rows, class_sums, require_counts
-from earmark.parameters import AtLeastOne, check_declared, with_parameters
+from earmark.parameters import AtLeastOne, check_declared, estimator
+from earmark.stored import floats, size
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -33,7 +34,7 @@ from earmark.typing import (
 Criterion: TypeAlias = Literal["information_gain", "chi2", "df", "mutual_information"]
 
 
-@with_parameters()
+@estimator
 class TermSelector(SelectorMixin, BaseEstimator):
     """Keep the ``k`` best columns of a document-term matrix.
 
@@ -69,6 +70,9 @@ class TermSelector(SelectorMixin, BaseEstimator):
     array([False,  True, False])
 
     """
+
+    n_features_in_: Annotated[int, size("n_features")] = field(init=False)
+    scores_: Annotated[FloatVector, floats("n_features", nan=True)] = field(init=False)
 
     criterion: Criterion = field(default="information_gain", kw_only=False)
     k: AtLeastOne = 1000

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -19,6 +20,17 @@ from earmark.encoders.encoder import (
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features.weighting import TfidfWeighting
 from earmark.kernels.rows import canonical_rows, ridge_dual
+from earmark.stored import (
+    either,
+    floats,
+    function,
+    in_file,
+    instance,
+    none,
+    size,
+    stored,
+    such,
+)
 from earmark.typing import BoolVector, FloatMatrix, SparseMatrix
 
 # Of a larger pool so many distinct texts are encoded, unless the encoder is quick.
@@ -26,20 +38,37 @@ MOST_ENCODED = 10_000
 _MOST_STEPS, _CLOSE = 30, 1e-10
 
 
+# A path on a network share would make the machine introduce itself to a stranger's.
+_SHARES = ("//", "\\\\")
+_ENCODER_NAME = such(
+    "the name of an encoder",
+    lambda v: isinstance(v, str) and not parse_name(v).place.startswith(_SHARES),
+    (DataError,),
+)
+# What a file may hold of an encoder: one of a known kind, not on another's disk.
+ENCODER = either(none, function, _ENCODER_NAME)
+
+
+@stored
 @dataclass(eq=False)
 class EncoderColumns:
     """The vectors of one encoder, as columns of documents."""
 
-    encoder: Encoder
+    encoder: Annotated[Encoder, in_file(ENCODER)]
     """A name, or a function from a list of texts to an array with a row for each."""
-    width: int = 0
-    probes: Vectors | None = None
+    width: Annotated[int, size("n_columns")] = 0
+    probes: Annotated[Vectors, floats(None, None)] | None = None
     """What the encoder makes of the probe sentences; None where it cannot be asked."""
-    table: Vectors | None = None
+    table: Annotated[Vectors, floats("n_words", "n_columns")] | None = None
     """The vector of each word, (n_words, n_dimensions), if the encoder reads the
     vocabulary instead of the documents; a document is then the sum of its words'
     vectors, by tf-idf."""
-    weighting: TfidfWeighting | None = None
+    weighting: (
+        Annotated[
+            TfidfWeighting, instance(TfidfWeighting, fitted=True, n_features="n_words")
+        ]
+        | None
+    ) = None
     """Of the words, for the table."""
     n_spared: int = 0
     """Documents of the pool that were not encoded."""
@@ -127,6 +156,11 @@ class EncoderColumns:
         if self.table is None:
             return encoded_texts(self.encoder, texts, width)
         return np.asarray(self.word_weights(words) @ self.table, dtype=np.float64)
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """A table of words has their weights beside it."""
+        if (self.table is None) != (self.weighting is None):
+            yield ".table and weighting do not fit"
 
 
 def encoded_texts(

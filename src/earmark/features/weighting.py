@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self, TypeAlias
+from dataclasses import field
+from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +19,8 @@ from earmark.kernels.rows import (
     scale_rows,
     unit_rows,
 )
-from earmark.parameters import require_one_of, with_parameters
+from earmark.parameters import estimator, require_one_of
+from earmark.stored import EXACT, counts, number, size
 from earmark.typing import FloatVector, IntVector, MatrixLike, SparseMatrix
 
 # Documents with each term: whole numbers, but for documents that were weighted.
@@ -62,7 +64,7 @@ _SMART: tuple[Mapping[str, Any], ...] = (
 )
 
 
-@with_parameters()
+@estimator
 class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Weigh counts by term frequency, rarity and document length.
 
@@ -100,6 +102,10 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [0., 1.]])
 
     """
+
+    document_frequency_: Annotated[Any, counts("n_features")] = field(init=False)
+    n_documents_: Annotated[float, number(0, EXACT)] = field(init=False)
+    n_features_in_: Annotated[int, size("n_features")] = field(init=False)
 
     tf: str = "sublinear"
     idf: str = "smooth"

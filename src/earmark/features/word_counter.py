@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -15,31 +16,47 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array
 
-from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
-from earmark.features.analysis import Analysis, AnalysisMixin, KnownTerms, count_matrix
+from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError, Try
+from earmark.features.analysis import (
+    NUMBER_TYPES,
+    Analysis,
+    AnalysisMixin,
+    KnownTerms,
+    count_matrix,
+)
 from earmark.features.tokens import WORD_PATTERN
 from earmark.inputs.texts import as_texts
 from earmark.kernels.text import Counts, CsrArrays, TokenLists
-from earmark.parameters import AtLeastOne, Limits, require_number, with_parameters
+from earmark.parameters import AtLeastOne, Limits, estimator, require_number
+from earmark.stored import (
+    DERIVED,
+    EXACT,
+    OPTIONAL,
+    in_file,
+    integers,
+    stored_state,
+    type_among,
+    vocabulary,
+    whole,
+    words,
+)
 from earmark.typing import BoolVector, DocumentsLike, IntVector, Labels, SparseMatrix
 
 Seen: TypeAlias = tuple[list[str], IntVector, IntVector]
 """Terms, and in how many documents each occurs and how often."""
 
 
-def no_term_left(counter: object) -> str:
-    """What to say where the documents hold nothing that is counted."""
+def no_term_left(counter: object) -> DataError:
+    """The error where the documents hold nothing that is counted."""
     nothing = "no term is left to learn from (empty vocabulary): "
     if not isinstance(counter, AnalysisMixin) or counter.analyzer != "word":
-        return f"{nothing}the documents are empty."
+        return DataError(f"{nothing}the documents are empty.")
     word = "word (two letters or digits at least)"
     if counter.token_pattern != WORD_PATTERN:
         word = f"word that token_pattern={counter.token_pattern!r} matches"
     besides = "" if counter.stop_words is None else " besides stop words"
-    return (
-        f"{nothing}no document holds a {word}{besides}; analyzer='char' reads every "
-        "character."
-    )
+    advice = Try("", " reads every character", analyzer="char")
+    return DataError(f"{nothing}no document holds a {word}{besides}", advice)
 
 
 def check_pruning(counter: WordCounter) -> None:
@@ -169,7 +186,7 @@ def warn_of_upper_case(counter: WordCounter) -> None:
 _SEEN = ("n_documents_", "seen_terms_", "seen_document_count_", "seen_token_count_")
 
 
-@with_parameters()
+@estimator
 class WordCounter(AnalysisMixin):
     r"""Turn documents into a sparse matrix of term counts.
 
@@ -235,15 +252,24 @@ class WordCounter(AnalysisMixin):
 
     """
 
-    # Derived from the rest at need; neither pickled nor saved.
-    _transient = ("_table",)
+    fixed_vocabulary_: bool = field(init=False)
+    vocabulary_: Annotated[dict[str, int], vocabulary("n_terms")] = field(init=False)
+    n_documents_: Annotated[int, whole(), OPTIONAL] = field(init=False)
+    seen_terms_: Annotated[Sequence[str], words("n_seen"), OPTIONAL] = field(init=False)
+    seen_document_count_: Annotated[
+        IntVector, integers("n_seen", high=EXACT), OPTIONAL
+    ] = field(init=False)
+    seen_token_count_: Annotated[
+        IntVector, integers("n_seen", high=EXACT), OPTIONAL
+    ] = field(init=False)
+    _table: Annotated[Any, DERIVED] = None
 
     max_df: float | int = 1.0
     min_df: float | int = 1
     max_features: AtLeastOne | None = None
     vocabulary: Mapping[str, int] | Iterable[str] | None = None
     binary: bool = False
-    dtype: type = np.int64
+    dtype: Annotated[type, in_file(type_among(float, int, *NUMBER_TYPES))] = np.int64
 
     def fit(self, raw_documents: DocumentsLike, y: object = None) -> Self:
         """Learn the vocabulary of the documents."""
@@ -371,7 +397,7 @@ class WordCounter(AnalysisMixin):
             )
             places = np.flatnonzero(mask)
         if not len(places) and not may_be_empty:
-            raise DataError(no_term_left(self))
+            raise no_term_left(self)
         names = [terms[k] for k in places.tolist()]
         self.vocabulary_ = dict(zip(names, range(len(names)), strict=True))
         return places
@@ -379,7 +405,7 @@ class WordCounter(AnalysisMixin):
     def _learn(self, counts: Counts) -> NDArray[np.int32]:
         """Set the vocabulary -> column of each counted term, -1 where left out."""
         if counts.n_terms == 0:
-            raise DataError(no_term_left(self))
+            raise no_term_left(self)
         order = counts.order()
         mask = np.ones(counts.n_terms, dtype=bool)  # in the order of the sorted terms
         if prunes(self):
@@ -427,15 +453,14 @@ class WordCounter(AnalysisMixin):
 
     def _known_terms(self) -> KnownTerms:
         """The vocabulary, ready for look-up; kept until it changes."""
-        vocabulary, known = self.__dict__.get("_table", (None, None))
+        vocabulary, known = self._table or (None, None)
         if vocabulary is not self.vocabulary_ or not isinstance(known, KnownTerms):
             known = KnownTerms(self, self._names())
             self._table = (self.vocabulary_, known)
         return known
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        state = {key: v for key, v in state.items() if key not in self._transient}
+        state = stored_state(self)
         # Terms by column: documents in another order, or in parts, give the same file.
         if "vocabulary_" in state:
             state["vocabulary_"] = dict(
@@ -444,7 +469,7 @@ class WordCounter(AnalysisMixin):
         return state
 
 
-@with_parameters()
+@estimator
 class HashedCounter(AnalysisMixin):
     r"""Turn documents into counts of hashed terms; nothing to fit, nothing to store.
 
@@ -484,7 +509,7 @@ class HashedCounter(AnalysisMixin):
     binary: bool = False
     norm: Literal["l1", "l2"] | None = "l2"
     alternate_sign: bool = True
-    dtype: type = np.float64
+    dtype: Annotated[type, in_file(type_among(float, int, *NUMBER_TYPES))] = np.float64
 
     def fit(self, X: DocumentsLike = None, y: object = None) -> Self:
         """Check the parameters; there is nothing to learn."""

@@ -213,7 +213,7 @@ def _strings(column: Any, where: str, *, empty: bool = False) -> Documents:
     try:
         return as_texts(column)
     except DataError as error:
-        raise DataError(f"{where}: {error}") from None
+        raise error.at(where) from None
 
 
 def _split(

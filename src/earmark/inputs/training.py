@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from earmark.exceptions import DataError, EarmarkWarning
+from earmark.exceptions import DataError, EarmarkWarning, Try
 from earmark.folds import take
 from earmark.inputs.class_names import ClassNames
 from earmark.inputs.duplicates import DuplicateGroups, group_copies
@@ -259,8 +259,8 @@ def _are_lists(known: list[Any], rows: list[int], multi_label: Any, name: str) -
     if not several and any(is_list):
         odd = is_list.index(True)
         raise DataError(
-            f"{name}, row {rows[odd]}: expected one label, got the list "
-            f"{known[odd]!r}; set multi_label=True for several labels per document."
+            f"{name}, row {rows[odd]}: expected one label, got the list {known[odd]!r}",
+            Try("set", " for several labels per document", multi_label=True),
         )
     return several
 

@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from earmark.exceptions import DataError
+from earmark.stored import anything_plain, either, mapping, none, number, stored, text
 from earmark.typing import (
     ClassWeightLike,
     FloatVector,
@@ -79,11 +80,15 @@ def require_known_labels(class_weight: ClassWeightLike, known: Sequence[Any]) ->
         )
 
 
+@stored
 @dataclass(frozen=True)
 class ClassWeight:
     """The factor on the documents of each class; the one home of class weights."""
 
-    factors: ClassWeightLike = None
+    factors: Annotated[
+        ClassWeightLike,
+        either(none, text("balanced"), mapping(anything_plain, number(0))),
+    ] = None
     """None: 1 for all. "balanced": classes count alike. A dict: label -> factor."""
 
     def require_valid(self) -> None:

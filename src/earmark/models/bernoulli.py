@@ -15,7 +15,7 @@ from earmark.models.shared.naive_bayes import (
     PresenceScores,
     log_or_minus_inf,
 )
-from earmark.parameters import with_parameters
+from earmark.parameters import estimator
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -26,7 +26,7 @@ from earmark.typing import (
 )
 
 
-@with_parameters()
+@estimator
 class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     """Every term is present or absent, independently, with its class's probability.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Annotated
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from earmark.kernels.rows import (
 from earmark.models.base.declaration import Auto, Model
 from earmark.models.nbsvm import NBSVM
 from earmark.models.shared.margins import MarginClassifier
-from earmark.parameters import Positive, Share, with_parameters
+from earmark.parameters import Positive, Share, estimator
+from earmark.stored import sizes
 from earmark.typing import (
     FloatMatrix,
     FloatVector,
@@ -24,7 +26,7 @@ from earmark.typing import (
 )
 
 
-@with_parameters()
+@estimator
 class BlendedSVM(MarginClassifier):
     """The mean of a linear SVM on the rows of X and of NBSVM on which terms are there.
 
@@ -67,7 +69,9 @@ class BlendedSVM(MarginClassifier):
 
     """
 
-    nbsvm_: NBSVM = field(init=False)
+    nbsvm_: Annotated[NBSVM, sizes(n_classes="n_classes", n_features="n_features")] = (
+        field(init=False)
+    )
 
     C: Positive = 1.0
     ratio_C: Positive = 10.0  # noqa: N815

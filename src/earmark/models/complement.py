@@ -17,7 +17,7 @@ from earmark.models.shared.naive_bayes import (
     is_spread_out,
     log_or_minus_inf,
 )
-from earmark.parameters import with_parameters
+from earmark.parameters import estimator
 from earmark.typing import (
     FloatMatrix,
     FloatVector,
@@ -26,7 +26,7 @@ from earmark.typing import (
 )
 
 
-@with_parameters()
+@estimator
 class ComplementNaiveBayes(CountNaiveBayes):
     """Score a class by how badly the rest of the corpus explains the document.
 

@@ -6,7 +6,8 @@ function call makes them, in parts an executor.
 
 from __future__ import annotations
 
-from typing import Self
+from dataclasses import field
+from typing import Annotated, Self
 
 import numpy as np
 from scipy import sparse
@@ -35,9 +36,10 @@ from earmark.parameters import (
     NotNegative,
     Positive,
     PositiveShare,
-    with_parameters,
+    estimator,
 )
 from earmark.statistics import ClassStatistics
+from earmark.stored import floats
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -49,7 +51,7 @@ from earmark.typing import (
 )
 
 
-@with_parameters()
+@estimator
 class SemiSupervisedNaiveBayes(JointClassifier):
     """Multinomial naive Bayes that learns from unlabelled documents by EM.
 
@@ -99,6 +101,12 @@ class SemiSupervisedNaiveBayes(JointClassifier):
     array(['a'], dtype='<U1')
 
     """
+
+    converged_: bool = field(init=False)
+    feature_log_prob_: Annotated[
+        FloatMatrix, floats("n_classes", "n_features", high=0)
+    ] = field(init=False)
+    n_iter_: int = field(init=False)
 
     _takes_counts = True
     alpha: Positive = 0.1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -34,11 +34,22 @@ from earmark.parameters import (
     Positive,
     PositiveShare,
     Verbosity,
+    estimator,
     random_state_of,
     require_each,
-    with_parameters,
 )
 from earmark.statistics.class_statistics import label_positions
+from earmark.stored import (
+    DERIVED,
+    OPTIONAL,
+    anything_plain,
+    array,
+    flag,
+    floats,
+    integers,
+    number,
+    whole,
+)
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -280,7 +291,7 @@ def telling_features(
     return np.asarray(np.abs(mean - center) / np.sqrt(spread), dtype=np.float64)
 
 
-@with_parameters()
+@estimator
 class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
     """A class is a mixture of hidden nodes, its sub-topics, found by repeated EM.
 
@@ -395,7 +406,45 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
 
     """
 
-    _transient = ("_skl_callbacks",)
+    class_log_prior_: Annotated[FloatVector, floats("n_classes", high=0)] = field(
+        init=False
+    )
+    node_class_: Annotated[IntVector, integers("n_nodes")] = field(init=False)
+    node_log_weight_: Annotated[FloatVector, floats("n_nodes", finite=False)] = field(
+        init=False
+    )
+    alpha_: Annotated[float, number(0), OPTIONAL] = field(init=False)
+    best_restart_: Annotated[IntVector, array("i", "n_classes"), OPTIONAL] = field(
+        init=False
+    )
+    bounds_: Annotated[
+        FloatMatrix, floats("n_classes", None, None, nan=True), OPTIONAL
+    ] = field(init=False)
+    converged_: Annotated[bool, flag, OPTIONAL] = field(init=False)
+    feature_log_prob_: Annotated[
+        FloatMatrix, floats("n_nodes", "n_features", finite=False), OPTIONAL
+    ] = field(init=False)
+    theta_: Annotated[FloatMatrix, floats("n_nodes", "n_features"), OPTIONAL] = field(
+        init=False
+    )
+    var_: Annotated[FloatMatrix, floats("n_nodes", "n_features", low=0), OPTIONAL] = (
+        field(init=False)
+    )
+    n_hidden_: Annotated[IntVector, integers("n_classes", low=1), OPTIONAL] = field(
+        init=False
+    )
+    n_iter_: Annotated[int, whole(), OPTIONAL] = field(init=False)
+    responsibilities_: Annotated[
+        FloatMatrix, floats(None, None, nan=True), OPTIONAL
+    ] = field(init=False)
+    restart_scores_: Annotated[FloatMatrix, floats(None, None, nan=True), OPTIONAL] = (
+        field(init=False)
+    )
+    trials_: Annotated[Any, anything_plain, OPTIONAL] = field(init=False)
+    validation_score_: Annotated[Any, anything_plain, OPTIONAL] = field(init=False)
+    _skl_callbacks: Annotated[Any, DERIVED] = field(init=False)
+    _skl_callbacks_to_teardown: Annotated[Any, DERIVED] = field(init=False)
+    _callback_fit_ctx: Annotated[Any, DERIVED] = field(init=False)
 
     event_model: Literal["multinomial", "gaussian"] = "multinomial"
     n_hidden: int | Sequence[int] = 2
@@ -581,6 +630,17 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
     @property
     def _takes_counts(self) -> bool:
         return self.event_model != "gaussian"
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Nodes go through the classes in order, and have parameters."""
+        if not np.array_equal(
+            np.unique(self.node_class_), np.arange(sizes["n_classes"])
+        ):
+            yield ".node_class_ must name each class"
+        if (np.diff(self.node_class_) < 0).any():
+            yield ".node_class_ must not fall"
+        if {"feature_log_prob_", "theta_"}.isdisjoint(vars(self)):
+            yield " has no parameters of its nodes"
 
 
 def _shares(model: HierarchicalBayes, rows: PartRows) -> Any:

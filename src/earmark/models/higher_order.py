@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 from operator import index
-from typing import Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -26,10 +28,12 @@ from earmark.models.shared.paths import (
     count_class_paths,
     joined_paths,
 )
-from earmark.parameters import Share, with_parameters
+from earmark.parameters import Share, estimator
 from earmark.statistics import ClassStatistics
+from earmark.stored import array, counts, csr, integers, truths
 from earmark.typing import (
     ArrayLike,
+    BoolVector,
     FloatMatrix,
     FloatVector,
     IntVector,
@@ -128,7 +132,7 @@ class _ClassView:
         return right, last, best
 
 
-@with_parameters()
+@estimator
 class HigherOrderNaiveBayes(PresenceScores):
     """Naive Bayes whose term probabilities come from paths across documents.
 
@@ -194,6 +198,21 @@ class HigherOrderNaiveBayes(PresenceScores):
 
     """
 
+    class_count_: Annotated[IntVector, counts("n_classes")] = field(init=False)
+    document_class_: Annotated[IntVector, integers("n_documents")] | None = field(
+        init=False
+    )
+    documents_: (
+        Annotated[SparseMatrix, csr("iu", "n_documents", "n_features", low=0, high=1)]
+        | None
+    ) = field(init=False)
+    is_first_order_: Annotated[BoolVector, truths("n_classes")] = field(init=False)
+    path_count_: Annotated[
+        SparseMatrix, csr("if", "n_classes", "n_features", low=0)
+    ] = field(init=False)
+    path_total_: Annotated[Any, array("if", "n_classes", low=0)] = field(init=False)
+    seen_: Annotated[BoolVector, truths("n_features")] = field(init=False)
+
     _numbers = "numeric"
 
     order: PathOrder = 2
@@ -252,8 +271,8 @@ class HigherOrderNaiveBayes(PresenceScores):
         paths = joined_paths(self.order, counts.presence, documents, pairs)
         if not self.keep_documents:
             return self.finalise(paths)
-        kept: GatheredRows = rows.sum("documents", _block, None)
-        return self.finalise(paths, canonical_rows(kept.X), kept.y)
+        every: GatheredRows = rows.sum("documents", _block, None)
+        return self.finalise(paths, canonical_rows(every.X), every.y)
 
     def finalise(
         self,
@@ -372,6 +391,7 @@ class HigherOrderNaiveBayes(PresenceScores):
         if len(self.classes_) > 1:
             ratio -= self._log_present[:, rival]
         mine = np.flatnonzero(self.document_class_ == label)
+        assert self.documents_ is not None
         return _ClassView(self.documents_[mine], mine, ratio)
 
     def _wanted(self, label: ArrayLike, rows: SparseMatrix) -> IntVector:
@@ -384,6 +404,16 @@ class HigherOrderNaiveBayes(PresenceScores):
                 f"{n_samples} documents, got {labels.tolist()!r}."
             )
         return np.searchsorted(self.classes_, labels)
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Documents have known classes; no term is on more paths than there are."""
+        own = self.document_class_
+        if own is not None and own.max(initial=-1) >= sizes["n_classes"]:
+            yield ".document_class_ names no class"
+        counts = self.path_count_
+        total = np.repeat(self.path_total_, np.diff(counts.indptr))
+        if not np.all(counts.data <= total * (1 + 1e-9)):
+            yield ".path_count_ exceeds path_total_"
 
 
 def _block(number: int | None, rows: PartRows) -> GatheredRows:

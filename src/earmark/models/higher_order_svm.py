@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -34,12 +34,14 @@ from earmark.models.shared.paths import PathWeights, pair_ratio
 from earmark.parameters import (
     Jobs,
     Limits,
+    NotNegative,
+    estimator,
     offers,
     random_state_of,
     require_number,
     require_one_of,
-    with_parameters,
 )
+from earmark.stored import classifier, in_file, optional, truths
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -205,7 +207,7 @@ class OneAgainstOne:
 COSTS = tuple(10.0**k for k in range(-4, 5))
 
 
-@with_parameters()
+@estimator
 class HigherOrderClassifier(PathWeights, RankingClassifier):
     """A linear SVM, or any classifier, on documents weighted by higher-order paths.
 
@@ -271,10 +273,15 @@ class HigherOrderClassifier(PathWeights, RankingClassifier):
 
     """
 
-    C_: float | None = field(init=False)
+    estimators_: list[Annotated[Estimator, classifier(fitted=True)]] = field(init=False)
+    held_: Annotated[BoolVector, truths("n_classes", "n_features")] = field(init=False)
+
+    C_: NotNegative | None = None
     _numbers = "numeric"
 
-    estimator: Estimator = field(default=None, kw_only=False)
+    estimator: Annotated[Estimator, in_file(optional(classifier(fitted=False)))] = (
+        field(default=None, kw_only=False)
+    )
     C: float | str | None = "training"
     cv: int = 5
     random_state: RandomStateLike = None
@@ -425,6 +432,17 @@ class HigherOrderClassifier(PathWeights, RankingClassifier):
             constants = {"intercept": intercept, "vote": vote}
             answers.append(ScoreParts(part.columns, part.terms, constants, note))
         return answers
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """There is a machine for each pair of classes, on the terms of either."""
+        yield from super()._faults(sizes)
+        pairs = list(combinations(self.held_, 2))
+        fits = len(pairs) == len(self.estimators_) and all(
+            int((a | b).sum()) == model.n_features_in_ and len(model.classes_) == 2
+            for (a, b), model in zip(pairs, self.estimators_, strict=True)
+        )
+        if not fits:
+            yield ".estimators_ do not fit the pairs of classes and columns"
 
 
 MODEL = Model(

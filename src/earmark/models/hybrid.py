@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from math import inf
-from typing import ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -34,9 +34,20 @@ from earmark.models.shared.region_weights import (
 from earmark.parameters import (
     Limits,
     NotNegative,
+    Positive,
     as_list,
+    estimator,
     require_each,
-    with_parameters,
+)
+from earmark.stored import (
+    DERIVED,
+    either,
+    floats,
+    in_file,
+    integers,
+    sizes,
+    text,
+    words,
 )
 from earmark.typing import (
     ArrayLike,
@@ -51,7 +62,7 @@ from earmark.typing import (
 )
 
 
-@with_parameters()
+@estimator
 class HybridBayes(LogitClassifier, AdditiveClassifier):
     """Naive Bayes in each region of a document, weighed against each other.
 
@@ -118,15 +129,23 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
 
     """
 
-    # Rebuilt from the statistics and alpha_, so not saved.
-    _derived: ClassVar[tuple[str, ...]] = ("regions_",)
+    alpha_: Positive = field(init=False)
+    class_bias_: Annotated[FloatVector, floats("n_classes")] = field(init=False)
+    log_loss_: dict[float, float] = field(init=False)
+    region_weight_: Annotated[FloatVector, floats("n_regions")] = field(init=False)
 
     tunes = True
-    statistics_: RegionStatistics = field(init=False)
-    regions_: list[GenerativeRegion] = field(init=False)
-    column_region_: IntVector | None = None
+    statistics_: Annotated[RegionStatistics, sizes(n_classes="n_classes")] = field(
+        init=False
+    )
+    regions_: Annotated[list[GenerativeRegion], DERIVED] = field(init=False)
+    column_region_: (
+        Annotated[IntVector, integers("n_features", high=2.0**20)] | None
+    ) = None
 
-    event_model: str | Sequence[str] = "multinomial"
+    event_model: Annotated[
+        str | Sequence[str], in_file(either(text(), words(at_least=1)))
+    ] = "multinomial"
     normalize: bool = True
     vocabulary: Literal["per_region", "shared"] = "per_region"
     fit_features: Literal["leave_one_out", "plug_in"] = "leave_one_out"
@@ -441,6 +460,15 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         return self.event_model == "multinomial" or (
             not isinstance(self.event_model, str) and "multinomial" in self.event_model
         )
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Each region has a weight, and columns that are there."""
+        yield from super()._faults(sizes)
+        sums, n_features = self.statistics_, int(self.n_features_in_)
+        together = np.concatenate([np.zeros(0, np.int64), *sums.columns])
+        fits = len(sums.parts) == len(self.region_weight_)
+        if not fits or together.max(initial=-1) >= n_features:
+            yield ": regions, columns and weights do not fit"
 
 
 def _part_evidence(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from itertools import pairwise
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -19,8 +20,9 @@ from earmark.kernels.rows import canonical_rows, row_entries, unit_rows
 from earmark.models.base.classifier import ScoringClassifier
 from earmark.models.base.declaration import Model
 from earmark.models.shared.neighbor_search import Search, SketchSearch, build_search
-from earmark.parameters import AtLeastOne, Jobs, random_state_of, with_parameters
+from earmark.parameters import AtLeastOne, Jobs, estimator, random_state_of
 from earmark.statistics.class_statistics import label_positions, require_same_classes
+from earmark.stored import DERIVED, csr, integers, whole
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -62,7 +64,7 @@ class Answer(NamedTuple):
     """Its place among the documents learned; -1 where there is none."""
 
 
-@with_parameters()
+@estimator
 class NeighborsClassifier(ScoringClassifier):
     """Let the most similar training documents vote on the label.
 
@@ -137,15 +139,13 @@ class NeighborsClassifier(ScoringClassifier):
 
     """
 
-    # The index follows from vectors_ and is built again when it is missing.
-    _transient: ClassVar[tuple[str, ...]] = ("_index",)
-
-    vectors_: SparseMatrix = field(init=False)
-    targets_: IntVector = field(init=False)
-    lots_seed_: int = field(init=False)
-    chosen_: int | None = field(init=False)
-    n_features_in_: int = field(init=False)
-    _index: Search = field(init=False)
+    vectors_: Annotated[SparseMatrix, csr("f", "n_documents", "n_features")] = field(
+        init=False
+    )
+    targets_: Annotated[IntVector, integers("n_documents")] = field(init=False)
+    lots_seed_: Annotated[int, whole(0, 2**32)] = field(init=False)
+    chosen_: AtLeastOne | None = field(init=False)
+    _index: Annotated[Search, DERIVED] = field(init=False)
 
     n_neighbors: AtLeastOne | Literal["auto"] = field(default=10, kw_only=False)
     vote: Literal["similarity", "majority"] = "similarity"
@@ -427,6 +427,11 @@ class NeighborsClassifier(ScoringClassifier):
     def _sizes(self) -> FloatVector:
         sizes = np.bincount(self.targets_, minlength=len(self.classes_))
         return np.asarray(sizes, dtype=np.float64)
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Documents have known classes."""
+        if self.targets_.max(initial=-1) >= sizes["n_classes"]:
+            yield ".targets_ names no class"
 
 
 def vote_weights(similarity: FloatMatrix, index: IntVector, vote: str) -> FloatMatrix:

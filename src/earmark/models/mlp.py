@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from typing import Annotated, ClassVar, Literal, Self
+from itertools import pairwise
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,8 @@ from earmark.kernels import mlp
 from earmark.kernels.rows import canonical_rows, squared_lengths
 from earmark.models.base.declaration import Model
 from earmark.models.shared.descent import DescentClassifier, TrainingSet
-from earmark.parameters import AtLeastOne, Limits, with_parameters
+from earmark.parameters import AtLeastOne, Limits, NotNegative, estimator
+from earmark.stored import DERIVED, floats, such
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -35,7 +37,16 @@ _ETA = {"adam": 1e-3, "sgd": 0.1}
 _BATCH = {"adaptive": 1, "adam": 32, "sgd": 1}
 
 
-@with_parameters()
+def _are_widths(value: object) -> bool:
+    """Whether a file's value can be the widths of layers."""
+    return (
+        isinstance(value, (list, tuple))
+        and bool(value)
+        and all(type(n) is int and 1 <= n <= 2**24 for n in value)
+    )
+
+
+@estimator
 class MultilayerPerceptron(DescentClassifier):
     """A neural network whose first layer is sparse.
 
@@ -112,14 +123,15 @@ class MultilayerPerceptron(DescentClassifier):
 
     """
 
-    # What the optimiser remembers is not part of the model.
-    _transient: ClassVar[tuple[str, ...]] = ("_memory",)
+    _length: NotNegative = field(init=False)
 
-    _first: FloatMatrix = field(init=False)
-    _dense: FloatVector = field(init=False)
-    _sizes: tuple[int, ...] = field(init=False)
-    _memory: mlp.Memory = field(init=False)
-    _first_weights: Sequence[FloatMatrix] | None = None
+    _first: Annotated[FloatMatrix, floats("n_features", None)] = field(init=False)
+    _dense: Annotated[FloatVector, floats(None)] = field(init=False)
+    _sizes: Annotated[
+        tuple[int, ...], such("the widths of the layers", _are_widths)
+    ] = field(init=False)
+    _memory: Annotated[mlp.Memory, DERIVED] = field(init=False)
+    _first_weights: Annotated[Sequence[FloatMatrix] | None, DERIVED] = None
 
     hidden: Sequence[int] = (100,)
     activation: Literal["tanh", "relu"] = "tanh"
@@ -266,6 +278,14 @@ class MultilayerPerceptron(DescentClassifier):
                 ScoreParts(columns, terms @ last, {"empty document": empty}, _NOTE)
             )
         return parts
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """There are weights for every layer, as many as the layers' sizes say."""
+        widths = [int(n) for n in self._sizes]
+        needed = widths[0] + sum((a + 1) * b for a, b in pairwise(widths))
+        ends = (self._first.shape[1], sizes["n_classes"], len(self._dense))
+        if ends != (widths[0], widths[-1], needed):
+            yield ": the weights do not fit the layers"
 
 
 _NOTE = (

@@ -21,7 +21,7 @@ from earmark.models.shared.naive_bayes import (
     log_or_minus_inf,
     weighted_sums,
 )
-from earmark.parameters import with_parameters
+from earmark.parameters import estimator
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -31,7 +31,7 @@ from earmark.typing import (
 )
 
 
-@with_parameters()
+@estimator
 class MultinomialNaiveBayes(CountNaiveBayes):
     """Every token of a document is an independent draw from its class.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import field
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -21,7 +21,8 @@ from earmark.kernels.rows import (
 from earmark.kernels.softmax import maximize_dual
 from earmark.models.base.declaration import Model
 from earmark.models.shared.margins import MarginClassifier
-from earmark.parameters import AtLeastOne, Positive, Share, seed_of, with_parameters
+from earmark.parameters import AtLeastOne, Positive, Share, estimator, seed_of
+from earmark.stored import floats
 from earmark.typing import (
     BoolVector,
     FloatMatrix,
@@ -33,7 +34,7 @@ from earmark.typing import (
 )
 
 
-@with_parameters()
+@estimator
 class NBSVM(MarginClassifier):
     """Terms weigh by their naive Bayes log-count ratio, a linear SVM weighs again.
 
@@ -97,7 +98,11 @@ class NBSVM(MarginClassifier):
 
     """
 
-    log_ratio_: FloatMatrix = field(init=False)
+    n_iter_: int = field(init=False)
+
+    log_ratio_: Annotated[FloatMatrix, floats("n_machines", "n_features")] = field(
+        init=False
+    )
 
     C: Positive = 10.0
     alpha: Positive = 1.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -38,8 +38,9 @@ from earmark.models.base.additive import AdditiveClassifier
 from earmark.models.base.classifier import LogitClassifier, RankingClassifier
 from earmark.models.base.declaration import Model
 from earmark.models.base.parted import PartedRows, weights_of
-from earmark.parameters import Limits, NotNegative, Positive, with_parameters
+from earmark.parameters import Limits, NotNegative, Positive, estimator
 from earmark.statistics import UnitVectorSums
+from earmark.stored import DERIVED, sizes
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -217,7 +218,7 @@ def _two_class_parts(
     return parts
 
 
-@with_parameters()
+@estimator
 class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
     """Assign each document to the class with the nearest prototype.
 
@@ -279,14 +280,14 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
 
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("_squares", "_weights")
-
     tunes = True
-    statistics_: UnitVectorSums = field(init=False)
-    tuned_: dict[str, float] = field(init=False)
+    statistics_: Annotated[
+        UnitVectorSums, sizes(n_terms="n_features", n_classes="n_classes")
+    ] = field(init=False)
+    tuned_: dict[Literal["temperature", "threshold"], float] = field(init=False)
     # (n_features, n_classes); of unit length for the cosine.
-    _weights: FloatMatrix = field(init=False)
-    _squares: FloatVector = field(init=False)
+    _weights: Annotated[FloatMatrix, DERIVED] = field(init=False)
+    _squares: Annotated[FloatVector, DERIVED] = field(init=False)
 
     metric: Literal["euclidean", "cosine", "dot"] = "euclidean"
     normalize: bool = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Annotated, Any, Literal, Self
 
@@ -52,9 +52,10 @@ from earmark.parameters import (
     Limits,
     NotNegative,
     Positive,
+    estimator,
     seed_of,
-    with_parameters,
 )
+from earmark.stored import classifier, either, floats, in_file, instance, sizes, text
 from earmark.typing import (
     Estimator,
     FloatMatrix,
@@ -93,7 +94,7 @@ _CALIBRATION_POOL = 2000
 _FEW = 300
 
 
-@with_parameters()
+@estimator
 class SemiSupervisedClassifier(LogitClassifier):
     """Learn from few labels and a pool of documents without any.
 
@@ -182,11 +183,28 @@ class SemiSupervisedClassifier(LogitClassifier):
 
     """
 
+    class_share_: Annotated[FloatVector, floats("n_classes", low=0)] = field(init=False)
+    features_: Annotated[RecipeFeatures, instance(RecipeFeatures, fitted=True)] = field(
+        init=False
+    )
+    recipe_: str = field(init=False)
+    scale_: NotNegative = field(init=False)
+    student_weights_: dict[str, NotNegative] = field(init=False)
+    students_: dict[str, Annotated[LinearStudent, sizes(n_classes="n_classes")]] = (
+        field(init=False)
+    )
+    used_pool_: bool = field(init=False)
+    n_iter_: int = 1
+
     _takes_counts = True
     takes_rows = True
     views: Any = field(default="auto", kw_only=False)
-    student: Estimator = field(default="softmax", kw_only=False)
-    voter: Estimator = "softmax"
+    student: Annotated[Estimator, in_file(either(text(), classifier(fitted=False)))] = (
+        field(default="softmax", kw_only=False)
+    )
+    voter: Annotated[Estimator, in_file(either(text(), classifier(fitted=False)))] = (
+        "softmax"
+    )
     recipe: Literal["auto", "long", "short"] = "auto"
     max_iter: AtLeastOne | None = None
     pool_weight: Positive | None = None
@@ -463,6 +481,11 @@ class SemiSupervisedClassifier(LogitClassifier):
         if not self.used_pool_:
             return np.zeros(len(self.classes_))
         return prior_offset(self.class_share_, self.prior_correction)
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Every student has a weight."""
+        if not self.students_.keys() <= self.student_weights_.keys():
+            yield ".student_weights_ do not fit the students"
 
 
 def as_rows(X: Rows | MatrixLike) -> Rows:

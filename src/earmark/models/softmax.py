@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 import scipy
@@ -32,7 +32,8 @@ from earmark.models.base.classifier import two_classes
 from earmark.models.base.declaration import Auto, Model
 from earmark.models.base.parted import PartedRows, PartRows
 from earmark.models.shared.descent import DescentClassifier, TrainingSet
-from earmark.parameters import AtLeastOne, Positive, with_parameters
+from earmark.parameters import AtLeastOne, Positive, estimator
+from earmark.stored import OPTIONAL, floats, number
 from earmark.typing import (
     FloatMatrix,
     FloatVector,
@@ -51,7 +52,7 @@ _NEAR = 1e-10
 _STEEP, _NEWTON_STEPS, _CG_STEPS = 1e-14, 3, 200
 
 
-@with_parameters()
+@estimator
 class SoftmaxRegression(DescentClassifier):
     """Multi-class logistic regression, made for sparse text.
 
@@ -145,9 +146,15 @@ class SoftmaxRegression(DescentClassifier):
 
     """
 
-    _weights: FloatMatrix = field(init=False)
-    _offset: FloatVector = field(init=False)
-    _squares: FloatVector = field(init=False)
+    _length: Annotated[float, number(0), OPTIONAL] = field(init=False)
+    _weight_seen: Annotated[float, number(0), OPTIONAL] = field(init=False)
+    objective_: Annotated[float, number(), OPTIONAL] = field(init=False)
+
+    _weights: Annotated[FloatMatrix, floats("n_features", "n_classes")] = field(
+        init=False
+    )
+    _offset: Annotated[FloatVector, floats("n_classes")] = field(init=False)
+    _squares: Annotated[FloatVector, floats(None, finite=False)] = field(init=False)
 
     solver: Literal["adaptive", "plain", "dual"] = "adaptive"
     C: Positive | None = None
@@ -359,6 +366,11 @@ class SoftmaxRegression(DescentClassifier):
     def linear_rule(self) -> LinearRule:
         """The scores as a sum over the document's terms."""
         return LinearRule(self._weights, self._offset, log_posteriors=log_normalize)
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Squared gradients are kept for each weight, or for none."""
+        if self._squares.size not in (0, sizes["n_features"] + 1):
+            yield "._squares does not fit the weights"
 
 
 def cross_entropy(

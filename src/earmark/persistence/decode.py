@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from earmark.exceptions import ModelFormatError
-from earmark.parameters import with_defaults
 from earmark.persistence import nodes
 from earmark.persistence.nodes import Array, Given, Place, Table, unpack_strings
-from earmark.persistence.schema import Checker, Schemas
 from earmark.persistence.tensor_file import Json
+from earmark.stored import Checker, is_declared, parameter_defaults
 from earmark.typing import SparseMatrix
 
 _KEYS = (str, int, float, bool, type(None), np.generic)
@@ -35,16 +34,14 @@ def decode(
     *,
     name: str = "model",
     given: Given = None,
-    schemas: Schemas = None,
 ) -> Any:
     """Put together what ``encode`` took apart and called ``name``.
 
     Only the classes of ``table`` are made. ``given`` has, by place, the callables that
-    the file leaves out. ``schemas`` say what the state of each class must be, and a
-    class without one is refused; None checks nothing. A tree that ``encode`` does not
-    write is a ModelFormatError.
+    the file leaves out. The state of a class that is declared is checked by
+    its annotations. A tree that ``encode`` does not write is a ModelFormatError.
     """
-    checker = None if schemas is None else Checker(schemas)
+    checker = Checker()
     decoder = _Decoder(dict(tensors), table, given or {}, checker)
     value = decoder.value(tree, Place(name))
     if decoder.tensors:
@@ -62,7 +59,7 @@ class _Decoder:
     tensors: dict[str, Array]
     table: Table
     given: Mapping[str, Callable[..., object]]
-    checker: Checker | None
+    checker: Checker
 
     def value(self, node: Json, place: Place) -> Any:
         """The value of a JSON value or node."""
@@ -238,14 +235,14 @@ class _Decoder:
         values = {
             key: self.value(state[key], place.attribute(key)) for key in sorted(state)
         }
-        for key in nodes.transient(kind, name) & values.keys():
-            del values[key]
         values |= dict.fromkeys(nodes.NOT_OBEYED & values.keys())
-        values = with_defaults(kind, values)
-        if self.checker is not None:
-            self.checker.check_state(name, kind, values, place)
+        declared = is_declared(kind)
+        if declared:
+            # A parameter that came later has its default.
+            values = {**parameter_defaults(kind), **values}
+            self.checker.check_state(kind, values, place)
         value = _restore(kind, values, place)
-        if self.checker is not None:
+        if declared:
             self.checker.remember(value)
         return value
 

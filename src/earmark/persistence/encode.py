@@ -15,6 +15,12 @@ from earmark.kernels.term_merge import pack_terms
 from earmark.persistence import nodes
 from earmark.persistence.nodes import Array, Place, Table, class_name
 from earmark.persistence.tensor_file import Json, storable
+from earmark.stored import (
+    declared_by,
+    derived_names,
+    is_declared,
+    parameter_names,
+)
 from earmark.typing import SparseMatrix
 
 _KEYS = (str, int, float, bool, type(None))
@@ -26,6 +32,8 @@ class Encoded(NamedTuple):
 
     tree: Json
     tensors: dict[str, Array]
+    kinds: set[type]
+    """The classes of the objects in it."""
 
 
 def encode(
@@ -43,7 +51,8 @@ def encode(
     """
     root = name or class_name(type(value), table) or type(value).__name__
     encoder = _Encoder(table, allow_callables)
-    return Encoded(encoder.value(value, Place(root)), encoder.tensors)
+    tree = encoder.value(value, Place(root))
+    return Encoded(tree, encoder.tensors, encoder.kinds)
 
 
 class _Encoder:
@@ -53,6 +62,7 @@ class _Encoder:
         self.table = table
         self.allow_callables = allow_callables
         self.tensors: dict[str, Array] = {}
+        self.kinds: set[type] = set()
 
     def value(self, value: object, place: Place) -> Json:
         """The JSON value or node for any value."""
@@ -162,17 +172,30 @@ class _Encoder:
 
     def instance(self, value: object, name: str, place: Place) -> Json:
         """An instance of a class in the table: its state, sorted by name."""
-        left_out = nodes.transient(type(value), name)
         state = {}
+        kind: type = type(value)
+        self.kinds.add(kind)
+        known: set[str] | None = None
+        derived = derived_names(kind)
+        if is_declared(kind):
+            declared = declared_by(kind)
+            known = {*declared.rules, *parameter_names(kind)}
+            derived = derived | declared.derived
         for key, item in sorted(_state(value, place).items()):
+            if key in derived:
+                continue
             if not nodes.is_attribute(key):
                 raise NotSupportedError(
                     f"{place} has an attribute {key!r}; names must be identifiers "
                     "that do not begin with two underscores"
                 )
-            if key not in left_out:
-                stored = None if key in nodes.NOT_OBEYED else item
-                state[key] = self.value(stored, place.attribute(key))
+            if known is not None and key not in known:
+                raise NotSupportedError(
+                    f"{place} has an attribute {key!r} that {type(value).__name__} "
+                    "does not declare; annotate it in the class"
+                )
+            stored = None if key in nodes.NOT_OBEYED else item
+            state[key] = self.value(stored, place.attribute(key))
         return {"$": "object", "class": name, "state": state}
 
     def array(self, value: Array, place: Place) -> Json:
@@ -261,8 +284,7 @@ def _refusal(value: object, place: Place) -> NotSupportedError:
     advice = (
         "a model file holds numbers, strings, lists, dicts, arrays and the classes "
         "that earmark stores; if it is an estimator of your own, save it with joblib, "
-        "or name one of earmark's models. (A class of earmark leaves an attribute "
-        "out by listing it in _transient.)"
+        "or name one of earmark's models."
     )
     bases = (bool, int, float, str, list, tuple, dict, set, frozenset)
     base = next((b for b in bases if isinstance(value, b)), None)

@@ -10,15 +10,16 @@ from typing import Any
 
 from earmark import __version__
 from earmark.exceptions import ModelFormatError, NotSupportedError
+from earmark.models.base.declaration import MODELS
 from earmark.persistence import tensor_file
 from earmark.persistence.decode import decode
 from earmark.persistence.encode import encode
 from earmark.persistence.nodes import Given, Table, class_name
-from earmark.persistence.schema import Schemas
 from earmark.persistence.tensor_file import Json, dump_json, parse_json
 from earmark.typing import FilePath, JsonObject
 
-_FIELDS = ("earmark_version", "metadata", "tree")
+_FIELDS = ("earmark_version", "metadata", "models", "tree")
+_MOST_MODELS = 100
 
 
 @dataclass(frozen=True)
@@ -65,30 +66,34 @@ def save_model(
         )
     extra = _plain_metadata(metadata)
     parts = encode(obj, table, name=name, allow_callables=allow_callables)
-    manifest = {"earmark_version": __version__, "metadata": extra, "tree": parts.tree}
+    manifest = {
+        "earmark_version": __version__,
+        "metadata": extra,
+        "models": sorted({*filter(None, map(MODELS.name_of, parts.kinds))}),
+        "tree": parts.tree,
+    }
     tensor_file.write(path, manifest, parts.tensors)
 
 
-def load_model(
-    path: FilePath, table: Table, given: Given = None, *, schemas: Schemas = None
-) -> Any:
+def load_model(path: FilePath, table: Table, given: Given = None) -> Any:
     """Read the object that ``save_model`` wrote; no code from the file is run.
 
-    ``table``, ``given`` and ``schemas`` are those of ``decode``; beside the table stand
+    ``table`` and ``given`` are those of ``decode``; beside the table stand
     the linear models of scikit-learn in ``sklearn_linear``. ModelFormatError if the
     file is damaged, truncated, newer, foreign or hostile; NotSupportedError if it asks
     for another ``given``.
     """
-    return open_model(path, table, given, schemas=schemas)[0]
+    return open_model(path, table, given)[0]
 
 
 def open_model(
-    path: FilePath, table: Table, given: Given = None, *, schemas: Schemas = None
+    path: FilePath, table: Table, given: Given = None
 ) -> tuple[Any, ModelInfo]:
     """The object of ``load_model`` and the facts of ``read_manifest``, read once."""
     with _naming(path):
         file = tensor_file.read(path)
         tree = _checked_tree(file.manifest)
+        _import_models(file.manifest["models"])
         functions = dict(given or {})
         _check_given(path, tree, functions)
         value = decode(
@@ -97,7 +102,6 @@ def open_model(
             table,
             name=str(tree["class"]),
             given=functions,
-            schemas=schemas,
         )
         return value, _info(file, tree)
 
@@ -148,6 +152,19 @@ def _plain_metadata(metadata: Mapping[str, Json] | None) -> dict[str, Json]:
             "strings, finite numbers, truth values and None"
         )
     return plain
+
+
+def _import_models(names: Json) -> None:
+    """Import the modules of the models that a file names, if they are known here."""
+    if not isinstance(names, list) or len(names) > _MOST_MODELS:
+        raise ModelFormatError("the manifest must list the names of the models")
+    for name in names:
+        if not isinstance(name, str) or name not in MODELS:
+            raise ModelFormatError(
+                f"the file needs the model {str(name)[:80]!r}, which is not registered "
+                "on this machine; install the package that brings it"
+            )
+        MODELS[name]
 
 
 def _checked_tree(manifest: JsonObject) -> dict[str, Json]:

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from earmark.exceptions import ModelFormatError
 from earmark.kernels.term_merge import unpack_terms
+from earmark.stored import INT64 as INT64
+from earmark.stored import Place as Place
 
 Array = NDArray[np.generic]
 Table: TypeAlias = Mapping[str, type]  # name in a file -> class
@@ -31,7 +33,6 @@ Given: TypeAlias = Mapping[str, Callable[..., object]] | None
 MAX_NESTING = 40  # objects within objects; a node adds at most 3 JSON levels
 MAX_STRING = 4096  # a string in the manifest; longer ones become a tensor
 PACK_FROM = 16  # a list of so many numbers or strings becomes a tensor
-INT64 = range(-(2**63), 2**63)
 SPARSE = ("csc_array", "csc_matrix", "csr_array", "csr_matrix")
 
 _NUMPY = (
@@ -46,41 +47,6 @@ TYPES: dict[str, type] = {
     "str": str,
     **{f"numpy.{name}": np.dtype(name).type for name in _NUMPY.split()},
 }
-
-
-class Place:
-    """A place in the object tree, spelled out only when a message needs it."""
-
-    __slots__ = ("depth", "is_attribute", "key", "parent")
-
-    def __init__(
-        self, key: object, parent: Place | None = None, is_attribute: bool = False
-    ) -> None:
-        self.key = key
-        self.parent = parent
-        self.is_attribute = is_attribute
-        self.depth: int = 0 if parent is None else parent.depth + 1
-
-    def attribute(self, name: str) -> Place:
-        """The attribute ``name`` of the object here."""
-        return Place(name, self, is_attribute=True)
-
-    def part(self, name: str) -> Place:
-        """Part of the value here, such as the keys of a dict: no deeper."""
-        part = self.attribute(name)
-        part.depth = self.depth
-        return part
-
-    def item(self, key: object) -> Place:
-        """The element at ``key`` of the container here."""
-        return Place(key, self)
-
-    def __str__(self) -> str:
-        if self.parent is None:
-            return str(self.key)
-        if self.is_attribute:
-            return f"{self.parent}.{self.key}"
-        return f"{self.parent}[{self.key!r}]"
 
 
 def unpack_strings(blob: Array, offsets: Array, place: Place) -> list[str]:
@@ -111,24 +77,12 @@ def unpack_strings(blob: Array, offsets: Array, place: Place) -> list[str]:
 NOT_OBEYED = frozenset({"n_jobs"})
 
 
-# Attributes of scikit-learn models that are no data and are rebuilt when needed.
-_SKLEARN_TRANSIENT = {"sklearn.SGDClassifier": frozenset({"_loss_function_"})}
-_NEVER_STORED = frozenset({"_sklearn_version"})
-
-
 @cache
 def sklearn_linear() -> Table:
     """Name in the file -> scikit-learn class; imported at the first call."""
-    from sklearn import linear_model, preprocessing, svm
+    from earmark.models.shared.sklearn_linear import CLASSES
 
-    kinds: tuple[type, ...] = (
-        preprocessing.LabelBinarizer,  # a part of RidgeClassifier
-        svm.LinearSVC,
-        linear_model.LogisticRegression,
-        linear_model.RidgeClassifier,
-        linear_model.SGDClassifier,
-    )
-    return {f"sklearn.{kind.__name__}": kind for kind in kinds}
+    return {f"sklearn.{kind.__name__}": kind for kind in CLASSES}
 
 
 def find_class(name: str, table: Table) -> type | None:
@@ -140,21 +94,12 @@ def find_class(name: str, table: Table) -> type | None:
 
 def class_name(kind: type, table: Table) -> str | None:
     """The name of a class in the file; None if the class is not in the table."""
-    for name, candidate in table.items():
-        if candidate is kind:
-            return name
+    if kind.__name__ in table and table[kind.__name__] is kind:
+        return kind.__name__
     name = f"sklearn.{kind.__name__}"
     if kind.__module__.startswith("sklearn.") and find_class(name, {}) is kind:
         return name
     return None
-
-
-def transient(kind: type, name: str) -> frozenset[str]:
-    """Attributes that are not stored: ``_transient`` of the class and its bases."""
-    names = set(_NEVER_STORED | _SKLEARN_TRANSIENT.get(name, frozenset()))
-    for base in kind.__mro__:
-        names.update(vars(base).get("_transient", ()))
-    return frozenset(names)
 
 
 def is_attribute(name: object) -> bool:

@@ -29,7 +29,7 @@ from earmark.whole_files import write_whole
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MAX_MANIFEST = 16 * 2**20
 MAX_HEADER = 64 * 2**20
 
@@ -130,10 +130,11 @@ def read(path: FilePath, *, keep: bool = True) -> TensorFile:
     if not intact or sha256.hexdigest() != digest:
         raise ModelFormatError(_fault(header, size))
     if version != FORMAT_VERSION:
-        relation = "newer" if version > FORMAT_VERSION else "older"
+        newer = version > FORMAT_VERSION
+        what = "install the earmark that wrote it" if newer else "train the model again"
         raise ModelFormatError(
-            f"format version {version} is {relation} than this earmark reads "
-            f"({FORMAT_VERSION}); install the earmark that wrote it"
+            f"format version {version} is {'newer' if newer else 'older'} than this "
+            f"earmark reads ({FORMAT_VERSION}); {what}"
         )
     manifest = _manifest(header)
     return TensorFile(version, size, digest, manifest, _tensors(raw) if keep else {})

@@ -5,79 +5,47 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from earmark import decision, features, models, statistics
+from earmark import models
 from earmark.encoders.encoder import Encoder, load_encoder, require_encoder
 from earmark.exceptions import ModelFormatError, NotSupportedError
 from earmark.persistence import ModelInfo, open_model, read_manifest, save_model
-from earmark.pipeline.file_schemas import SCHEMAS
+from earmark.stored import STORED
 from earmark.typing import FilePath, JsonObject
 
 if TYPE_CHECKING:
     from earmark.pipeline.text_classifier import TextClassifier
 
 
-# Where the parts of a classifier are that are not public but are stored.
-_INTERNAL = {
-    "decision.evidence": "Evidence",
-    "decision.calibration": "LearnedConfidence TemperatureCalibrator",
-    "models.shared.region_weights": "RegionStatistics",
-    "models.shared.recipe": "LinearStudent",
-    "models.shared.views": (
-        "LsaView PpmiView RecipeFeatures SubwordView TfidfView VectorView"
-    ),
-    "features.columns": "Block Columns ColumnsTemplate",
-    "features.vectors": "EncoderColumns",
-    "inputs.weights": "ClassWeight",
-    "pipeline.text_classifier": "TextClassifier",
-    "pipeline.text_model": "Plan TextModel",
-    "statistics.term_sums": "TermSums",
-    "features.preparation": "TextPreparation",
-}
+def _public_models() -> list[str]:
+    """The names of the classes of ``earmark.models``, none of them imported."""
+    return dir(models)
 
 
-class _Classes(Mapping[str, type]):
-    """Name in a file -> class, imported when it is asked for."""
-
-    def __init__(self, homes: Mapping[str, str]) -> None:
-        self._homes = homes
+class _StoredClasses(Mapping[str, type]):
+    """Name in a file -> class: those that are declared, and the public models."""
 
     def __getitem__(self, name: str) -> type:
-        kind: type = getattr(import_module(f"earmark.{self._homes[name]}"), name)
-        return kind
+        if name not in self:
+            raise KeyError(name)
+        return STORED[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._homes
+        if name not in STORED and name in _public_models():
+            getattr(models, str(name))  # this imports it
+        return name in STORED
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._homes)
+        return iter(dict(STORED))
 
     def __len__(self) -> int:
-        return len(self._homes)
+        return len(STORED)
 
 
-def _homes() -> dict[str, str]:
-    """Every class that a model file may name -> the module that has it."""
-    homes = {name: home for home, names in _INTERNAL.items() for name in names.split()}
-    for package in (decision, features, models, statistics):
-        home = package.__name__.removeprefix("earmark.")
-        homes |= {name: home for name in package.__all__ if name[0].isupper()}
-    return homes
-
-
-@cache
 def class_table() -> Mapping[str, type]:
     """Every class that a model file may name."""
-    return _Classes(_homes())
-
-
-@cache
-def _stored_classes() -> Mapping[str, type]:
-    """The classes of the table that a classifier may be made of."""
-    return _Classes({name: home for name, home in _homes().items() if name in SCHEMAS})
+    return _StoredClasses()
 
 
 def save_classifier(
@@ -93,9 +61,7 @@ def save_classifier(
         "classes": [str(label) for label in classifier.classes_.tolist()],
         **(metadata or {}),
     }
-    save_model(
-        classifier, path, _stored_classes(), facts, allow_callables=allow_callables
-    )
+    save_model(classifier, path, class_table(), facts, allow_callables=allow_callables)
 
 
 def load(
@@ -143,7 +109,7 @@ def load_with_info(
         require_encoder(encoder)
         again = load_encoder(encoder) if isinstance(encoder, str) else encoder
         functions |= dict.fromkeys(_encoder_places(path), again)
-    classifier, info = open_model(path, _stored_classes(), functions, schemas=SCHEMAS)
+    classifier, info = open_model(path, class_table(), functions)
     if not isinstance(classifier, TextClassifier):
         raise ModelFormatError(
             f"{os.fspath(path)}: expected a TextClassifier, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from operator import index
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
@@ -33,10 +33,14 @@ from earmark.evaluation.report.text import ForeignDocuments, telling_documents
 from earmark.exceptions import (
     DataError,
     EarmarkWarning,
+    Named,
     NotSupportedError,
     UnavailableError,
+    only_in_python,
 )
+from earmark.features import HashedCounter, WordCounter
 from earmark.features.columns import BY_CHARACTERS, Columns, fitting_features
+from earmark.features.vectors import ENCODER
 from earmark.folds import take
 from earmark.inputs.class_names import ClassNames
 from earmark.inputs.regions import (
@@ -59,9 +63,8 @@ from earmark.parameters import (
     Limits,
     Verbosity,
     check_declared,
+    estimator,
     seed_of,
-    with_defaults,
-    with_parameters,
 )
 from earmark.pipeline.choose import (
     choose,
@@ -79,6 +82,21 @@ from earmark.pipeline.summary import summary_of
 from earmark.pipeline.text_model import Plan, Planner, TextModel
 from earmark.statistics.class_statistics import require_same_classes
 from earmark.statistics.term_sums import TermSums
+from earmark.stored import (
+    DERIVED,
+    anything_plain,
+    classifier,
+    either,
+    function,
+    in_file,
+    instance,
+    mapping,
+    none,
+    stored_state,
+    text,
+    whole,
+    words,
+)
 from earmark.typing import (
     DocumentsLike,
     Estimator,
@@ -120,7 +138,7 @@ def _offered(name: str) -> offered_if:
     return offered_if(check)
 
 
-@with_parameters()
+@estimator
 class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     """Classify raw text: read, count, fit, decide, explain, save.
 
@@ -231,25 +249,51 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
     """
 
-    classes_: Labels = field(init=False)
-    reasons_: list[str] = field(init=False)
+    reasons_: Annotated[list[str], words()] = field(init=False)
     plan_: Plan | None = None
-    text_model_: TextModel | None = None
-    novelty_: NoveltyDetector | None = None
-    n_columns_: int | None = None
+    text_model_: Annotated[
+        TextModel | None,
+        either(
+            instance(TextModel, n_classes="n_classes"),
+            instance(TermSums, n_classes="n_classes"),
+        ),
+    ] = None
+    novelty_: (
+        Annotated[NoveltyDetector, instance(NoveltyDetector, fitted=True)] | None
+    ) = None
+    n_columns_: Annotated[int, whole(1, 2**20)] | None = None
     # Sums of documents that `partial_fit` learned, merged when somebody asks.
-    _waiting: list[TermSums] = field(init=False)
+    _waiting: Annotated[list[TermSums], DERIVED] = field(init=False)
+    _how_to_set = " set (earmark train --max-error)"
     _how_to_measure = (
-        "fit with max_error set (earmark train --max-error), with calibration=(X, y), "
-        "or call measure_confidence with the training documents; what was known is "
-        "gone after partial_fit and forget"
+        only_in_python("with calibration=(X, y)"),
+        only_in_python("or call measure_confidence with the training documents"),
+        only_in_python("what was known is gone after partial_fit and forget"),
     )
 
-    model: Any = field(default="auto", kw_only=False)
-    regions: Any = None
-    features: Any = None
-    encoder: Encoder | None = None
-    class_names: Mapping[Any, Any] | str | None = "auto"
+    model: Annotated[Any, in_file(either(text(), classifier(fitted=False)))] = field(
+        default="auto", kw_only=False
+    )
+    regions: Annotated[
+        Any,
+        in_file(either(none, text("email"), words(unique=True, at_least=1), function)),
+    ] = None
+    features: Annotated[
+        Any,
+        in_file(
+            either(
+                none,
+                mapping(text(), anything_plain),
+                instance(WordCounter, HashedCounter),
+                function,
+            )
+        ),
+    ] = None
+    encoder: Annotated[Encoder | None, in_file(ENCODER)] = None
+    class_names: Annotated[
+        Mapping[Any, Any] | str | None,
+        in_file(either(none, text("auto"), mapping(anything_plain, anything_plain))),
+    ] = "auto"
     multi_label: Any = "auto"
     max_error: ErrorRate | None = None
     level: Level = 0.95
@@ -792,10 +836,13 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             novelty = self._novelty(texts)
             decision = decision.with_novelty(novelty, self.max_novelty)
         elif self.max_novelty is not None:
+            named = Named("max_novelty")
+            needs = " needs to know the training documents: fit with "
             raise DataError(
-                "max_novelty needs to know the training documents: fit with "
-                "max_novelty set (earmark train --novelty), or call measure_novelty "
-                "with them; what was known is gone after partial_fit and forget."
+                [named, needs, named, " set (earmark train --novelty)"],
+                only_in_python("or call measure_novelty with them"),
+                only_in_python("what was known is gone after partial_fit and forget"),
+                about="max_novelty",
             )
         return decision if self.max_error is None else self._within_promise(decision)
 
@@ -857,10 +904,11 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     def _drop_evidence(self) -> None:
         self.evidence_ = self.learned_confidence_ = self.class_sizes_ = None
 
+    def _check_parameters(self) -> None:
+        self._check_promise()
+
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        for derived in ("_promised", "_waiting"):
-            state.pop(derived, None)
+        state = stored_state(self)
         if self.text_model_ is not None:
             fitted = self._answering()
             # Columns and model of a count model follow from its sums.
@@ -868,7 +916,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(with_defaults(type(self), state))
+        super().__setstate__(state)
         known: object = self.text_model_
         if isinstance(known, TermSums):
             assert self.plan_ is not None
@@ -882,6 +930,22 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.classifier_tags.multi_label = True
         return tags
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Where answers are matrices of 0 and 1, labels are the columns' numbers."""
+        yield from super()._faults(sizes)
+        if self.plan_ is None or self.text_model_ is None:
+            yield " has no model"
+        n_columns, classes = self.n_columns_, self.classes_
+        fits = n_columns is None or (
+            self.plan_ is not None
+            and self.plan_.multi_label
+            and classes.dtype.kind in "iu"
+            and classes.min() >= 0
+            and classes.max() < n_columns
+        )
+        if not fits:
+            yield ".n_columns_ does not fit the labels"
 
 
 def report_of(

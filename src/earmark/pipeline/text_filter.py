@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, Named
 from earmark.typing import BoolVector
 
 _BREAK = re.compile(r"\n[^\S\n]*\n\s*")
@@ -45,10 +45,9 @@ class TextFilter:
         known = {str(label): label for label in classifier.classes_.tolist()}
         unknown = [label for label in wanted if str(label) not in known]
         if unknown or not wanted:
-            raise DataError(
-                f"keep= must name labels of the model ({', '.join(sorted(known))}), "
-                f"got {', '.join(map(str, wanted)) or 'none'}."
-            )
+            must = f" must name labels of the model ({', '.join(sorted(known))}), "
+            got = f"got {', '.join(map(str, wanted)) or 'none'}."
+            raise DataError([Named("keep", is_argument=True), must, got], about="keep")
         if not 0.0 <= min_confidence <= 1.0:
             raise DataError(
                 f"min_confidence must be between 0 and 1, got {min_confidence!r}."

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -22,7 +22,7 @@ from earmark.decision.decision import (
     log_probabilities,
     one_of_decision,
 )
-from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
+from earmark.exceptions import EarmarkWarning, NotSupportedError
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.features.columns import (
     Columns,
@@ -53,6 +53,7 @@ from earmark.models.base.declaration import Model, model_of
 from earmark.parameters import offers
 from earmark.statistics.class_statistics import label_positions
 from earmark.statistics.term_sums import TermSums
+from earmark.stored import DERIVED, classifier, floats, integers, none, sizes, stored
 from earmark.typing import (
     BoolVector,
     Estimator,
@@ -72,24 +73,27 @@ _QUARTER_CALIBRATES = 1000
 _QUARTER_CALIBRATES_ANY = 4000
 
 
+@stored
 @dataclass(eq=False)
 class TextModel:
     """Columns and a fitted model: from texts by region to scores and decisions."""
 
-    _transient: ClassVar[tuple[str, ...]] = ("rule", "scorer", "used_names")
-
     columns: Columns
-    model: Estimator
+    model: Annotated[Estimator, classifier(fitted=True, n_classes="n_classes")]
     """One that decides on each label by itself is an ``AnyOfClassifier``."""
-    calibrator: TemperatureCalibrator | None = None
+    calibrator: (
+        Annotated[TemperatureCalibrator, sizes(n_classes="n_classes")] | None
+    ) = None
     """From scores to probabilities, where the model has none."""
-    class_factor: FloatVector | None = None
+    class_factor: Annotated[FloatVector, floats("n_classes", low=0)] | None = None
     """What the documents of each class counted, where classes were weighted."""
-    sums: TermSums | None = None
+    sums: Annotated[TermSums | None, none] = None
     """Where the model was made of term sums; columns and model follow from them."""
-    training_rows: IntVector | None = None
+    training_rows: Annotated[IntVector, integers(None)] | None = None
     """Where the documents that the model remembers stood in what the user gave."""
-    used_names: Mapping[Hashable, list[str]] = field(default_factory=dict)
+    used_names: Annotated[Mapping[Hashable, list[str]], DERIVED] = field(
+        default_factory=dict
+    )
     """Texts of the classes whose names were learned from."""
 
     @property
@@ -252,11 +256,15 @@ class TextModel:
             for some in paths
         ]
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in self._transient}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"used_names": {}, **state})
+        vars(self).update(state, used_names={})
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """The model is fitted on these columns, and says how sure it is."""
+        if getattr(self.model, "n_features_in_", None) != self.columns.width:
+            yield ".model is fitted on other columns"
+        if not (self.calibrator or self.multi_label or has_probabilities(self.model)):
+            yield ".calibrator is missing for its model"
 
 
 def takes_rows(model: Estimator) -> bool:
@@ -267,12 +275,13 @@ def takes_rows(model: Estimator) -> bool:
 # -- fitting -------------------------------------------------------------------------
 
 
+@stored
 @dataclass(frozen=True)
 class Plan:
     """How a model is fitted to texts; fitting it again gives the same model."""
 
     name: str
-    estimator: Estimator
+    estimator: Annotated[Estimator, classifier(fitted=False)]
     """Unfitted; for several labels an ``AnyOfClassifier`` around it."""
     columns: ColumnsTemplate
     class_weight: ClassWeight = field(default_factory=ClassWeight)
@@ -386,7 +395,7 @@ class Plan:
             counted = template.fit(data.texts, data.pool if learned else None)
         columns, rows = counted
         if not any(b.width for b in columns.blocks if b.kind == "word"):
-            raise DataError(no_term_left(template.counter))
+            raise no_term_left(template.counter)
         if not self.uses_pool or not data.n_pool:
             return columns, rows[:n] if len(rows) > n else rows, None
         if template.joined:

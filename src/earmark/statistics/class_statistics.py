@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +21,7 @@ from earmark.kernels.rows import (
     require_counts,
     scale_rows,
 )
+from earmark.stored import EXACT, counts, csr, labels, optional, stored, words
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -214,6 +215,7 @@ Terms: TypeAlias = Any
 _LARGEST = 2.0**62
 
 
+@stored
 class ClassStatistics(AdditiveStatistics):
     """Documents, tokens and presences per class, and nothing about smoothing.
 
@@ -250,6 +252,16 @@ class ClassStatistics(AdditiveStatistics):
            [1, 0, 2]])
 
     """
+
+    classes: Annotated[Labels, labels("n_classes")]
+    docs: Annotated[Sums, counts("n_classes")]
+    tokens: Annotated[
+        SparseMatrix, csr("if", "n_classes", "n_terms", low=0, high=EXACT)
+    ]
+    presence: Annotated[
+        SparseMatrix, csr("if", "n_classes", "n_terms", low=0, high=EXACT)
+    ]
+    terms: Annotated[Terms, optional(words("n_terms", unique=True))]
 
     def __init__(
         self, classes: ArrayLike, n_features: int = 0, terms: Terms | None = None

@@ -6,8 +6,9 @@ merging agree, whatever the vocabulary was when each document came.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +26,7 @@ from earmark.features.word_counter import (
 from earmark.inputs.regions import RegionTexts, column_of
 from earmark.kernels.text import Documents
 from earmark.statistics.class_statistics import ClassStatistics, label_positions
+from earmark.stored import instance, sequence, stored, words
 from earmark.typing import FloatVector, Labels, WeightsLike
 
 
@@ -52,7 +54,7 @@ def text_statistics(
     return ClassStatistics(classes, terms=terms).add(X, y, weight)
 
 
-def _kept(counter: WordCounter, statistics: ClassStatistics) -> ClassStatistics:
+def _pruned(counter: WordCounter, statistics: ClassStatistics) -> ClassStatistics:
     """The columns that the counter's limits on frequency leave."""
     if not prunes(counter):
         return statistics
@@ -66,12 +68,18 @@ def _kept(counter: WordCounter, statistics: ClassStatistics) -> ClassStatistics:
     return statistics.select(np.flatnonzero(mask))
 
 
+@stored
 @dataclass(eq=False)
 class TermSums:
     """The class statistics of each region; a value: nothing changes it."""
 
-    regions: list[str]
-    parts: list[ClassStatistics]
+    regions: Annotated[list[str], words("n_regions", unique=True)]
+    parts: Annotated[
+        list[ClassStatistics],
+        sequence(
+            instance(ClassStatistics, n_classes="n_classes"), "n_regions", at_least=1
+        ),
+    ]
     """One for each region, all of the same classes and documents."""
 
     @classmethod
@@ -135,9 +143,9 @@ class TermSums:
         ``before`` is taken again where its terms are the same: its look-up tables
         still serve.
         """
-        pruned = [_kept(counter, part) for part in self.parts]
+        pruned = [_pruned(counter, part) for part in self.parts]
         if not sum(part.n_features for part in pruned):
-            raise DataError(no_term_left(counter))
+            raise no_term_left(counter)
         joined = ClassStatistics.from_sums(
             self.classes,
             self.parts[0].docs,
@@ -146,3 +154,11 @@ class TermSums:
         )
         terms = {r: p.terms for r, p in zip(self.regions, pruned, strict=True)}
         return known_columns(counter, terms, before), joined
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """All parts name their terms, and have the same classes."""
+        if any(part.terms is None for part in self.parts):
+            yield ".parts must name their terms"
+        first = self.parts[0].classes
+        if not all(np.array_equal(part.classes, first) for part in self.parts):
+            yield ".parts have different classes"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Self, TypeAlias
+from typing import Annotated, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -29,6 +29,7 @@ from earmark.statistics.class_statistics import (
     union,
     weighed,
 )
+from earmark.stored import EXACT, counts, csr, floats, integers, labels, stored
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -45,6 +46,7 @@ _ALWAYS_SAFE = 2.0**62 * UNIT
 Moments: TypeAlias = tuple[FloatMatrix, FloatMatrix, FloatMatrix]
 
 
+@stored
 class UnitVectorSums(AdditiveStatistics):
     """Weight of documents and sum of their unit vectors within each class.
 
@@ -84,6 +86,11 @@ class UnitVectorSums(AdditiveStatistics):
     [0, 1]
 
     """
+
+    classes: Annotated[Labels, labels("n_classes")]
+    docs: Annotated[Sums, counts("n_classes")]
+    signed: Annotated[IntVector, integers("n_classes", low=-EXACT, high=EXACT)]
+    sums: Annotated[SparseMatrix, csr("if", "n_classes", "n_terms")]
 
     # What a model file of before this parameter means.
     unit: bool = True
@@ -200,6 +207,7 @@ def merge_moments(one: Moments, other: Moments) -> Moments:
     return total, mean + delta * share, spread
 
 
+@stored
 class ClassMoments(AdditiveStatistics):
     """Weight, mean and centred sum of squares of each feature within each class.
 
@@ -220,6 +228,11 @@ class ClassMoments(AdditiveStatistics):
     ([2.0, 5.0], [2.0, 0.0])
 
     """
+
+    classes: Annotated[Labels, labels("n_classes")]
+    docs: Annotated[Sums, counts("n_classes")]
+    mean: Annotated[FloatMatrix, floats("n_classes", "n_terms")]
+    squares: Annotated[FloatMatrix, floats("n_classes", "n_terms", low=0)]
 
     def __init__(self, classes: ArrayLike, n_features: int) -> None:
         self.classes: Labels = np.asarray(classes)

@@ -13,7 +13,7 @@ from pathlib import Path
 from earmark.documents.format import Format
 from earmark.documents.stream import ReadOptions, TextSource, open_text
 from earmark.documents.table import Request, Table, fault
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, Try
 
 # Rows between two looks at the size of the batch.
 _AT_ONCE = 64
@@ -170,26 +170,30 @@ class _Rows:
         """What the csv module found wrong, in the user's terms."""
         message, here = str(error), self.reader.line_num
         n_before = sum(map(bool, self._raw))
-        literal = "if quotes are ordinary characters in this file give quote=None"
+        literal = "if quotes are ordinary characters in this file give"
         if "field larger" in message:
             what = (
                 f"expected fields of at most {self.options.field_limit} characters, "
-                f"got a longer one; most often a quote is not closed: {literal}; "
-                f"otherwise raise field_limit= of read_documents"
+                "got a longer one; most often a quote is not closed"
             )
+            tries = [
+                Try(literal, quote=None),
+                Try("otherwise raise", " of read_documents", field_limit=...),
+            ]
         elif "unexpected end" in message:
-            what = (
-                f"expected a closing quote, got the end of the file at line {here}; "
-                f"close the quote, or {literal}"
-            )
+            what = f"expected a closing quote, got the end of the file at line {here}"
+            tries = [Try("close the quote"), Try(f"or {literal}", quote=None)]
         else:
             what = (
-                f"expected a well-formed row, got an error at line {here} ({message}); "
-                f"double the quotes inside a quoted field, or {literal}"
+                f"expected a well-formed row, got an error at line {here} ({message})"
             )
+            tries = [
+                Try("double the quotes inside a quoted field"),
+                Try(f"or {literal}", quote=None),
+            ]
         row = None if is_header else self.first + n_before
         line = self.line_of(n_before)
-        return fault(self.source.name, f"{what}.", row=row, line=line)
+        return fault(self.source.name, what, *tries, row=row, line=line)
 
 
 FORMAT = Format(

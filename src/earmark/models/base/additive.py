@@ -9,7 +9,8 @@ the text is read.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +20,7 @@ from earmark.inputs.weights import real_weights
 from earmark.models.base.classifier import ScoringClassifier
 from earmark.models.base.parted import PartedRows, PartRows, weights_of
 from earmark.statistics.class_statistics import label_positions, require_same_classes
+from earmark.stored import instance
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -42,9 +44,7 @@ class AdditiveClassifier(ScoringClassifier):
     by_term: ClassVar[bool] = False
     # Whether documents are looked at again once their sums are known.
     tunes: ClassVar[bool] = False
-    statistics_: Any
-    classes_: Labels
-    n_features_in_: int
+    statistics_: Annotated[Any, instance()]
     _numbers = "numeric"
 
     @abstractmethod
@@ -197,6 +197,11 @@ class AdditiveClassifier(ScoringClassifier):
                 "leave-one-out wants documents that were learned: y holds more "
                 "documents of a class than the model has seen."
             )
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """The statistics are about the classes of the model."""
+        if not np.array_equal(self.statistics_.classes, self.classes_):
+            yield ".statistics_ has other classes than the model"
 
 
 def _part_sums(

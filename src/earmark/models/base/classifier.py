@@ -12,7 +12,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Annotated, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -31,7 +31,8 @@ from earmark.features.scoring import (
 )
 from earmark.inputs.weights import checked_weights, real_weights, require_class_weight
 from earmark.kernels.rows import canonical_rows, log_normalize
-from earmark.parameters import check_declared, offers, with_defaults
+from earmark.parameters import Share, check_declared, offers
+from earmark.stored import derived_names, floats, integers, labels, size, stored_state
 from earmark.typing import (
     ArrayLike,
     ClassWeightLike,
@@ -70,10 +71,18 @@ def linear_rule_of(estimator: Estimator) -> LinearRule | None:
 class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier that gives every class a score; the highest wins."""
 
-    classes_: Labels
-    left_out_: tuple[IntVector, FloatMatrix] | None = None
+    n_features_in_: Annotated[int, size("n_features")]
+
+    classes_: Annotated[Labels, labels("n_classes")]
+    left_out_: (
+        tuple[
+            Annotated[IntVector, integers("n_left_out")],
+            Annotated[FloatMatrix, floats("n_left_out", "n_classes", finite=False)],
+        ]
+        | None
+    ) = None
     """Training documents that fitting held out, by row, and what was said of them."""
-    encoder_share_: float | None = None
+    encoder_share_: Share | None = None
     """What an encoder's vectors count; None for models without one."""
     # Whether probabilities are far too low, as the weights are small.
     needs_calibration: ClassVar[bool] = False
@@ -81,8 +90,6 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     takes_rows: ClassVar[bool] = False
     # What the offset of a linear rule is called in an explanation.
     _offset_name: ClassVar[str] = "bias"
-    # Attributes that `_derive` makes from others; a model file leaves them out.
-    _derived: ClassVar[tuple[str, ...]] = ()
     # What training rows hold; "numeric" keeps counts beyond 2**53 as they are.
     _numbers: ClassVar[type | str] = np.float64
 
@@ -161,14 +168,14 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     # -- model files -----------------------------------------------------------
 
     def _derive(self) -> None:
-        """Set what follows from other fitted attributes (``_derived``)."""
+        """Set what follows from other fitted attributes (marked ``DERIVED``)."""
 
     def __getstate__(self) -> dict[str, object]:
-        return {k: v for k, v in vars(self).items() if k not in self._derived}
+        return stored_state(self)
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(with_defaults(type(self), state))
-        if self._derived and "classes_" in state:
+        self.__dict__.update(state)
+        if derived_names(type(self)) and "classes_" in state:
             self._derive()
 
     def __sklearn_tags__(self) -> Tags:
@@ -250,7 +257,7 @@ class LogitClassifier(ScoringClassifier):
 class JointClassifier(LogitClassifier):
     """Scores that are log P(x, c): probabilities follow by normalising (NB5)."""
 
-    class_log_prior_: FloatVector
+    class_log_prior_: Annotated[FloatVector, floats("n_classes", high=0)]
     _offset_name = "class prior"
 
     @abstractmethod

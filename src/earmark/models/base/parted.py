@@ -73,7 +73,7 @@ class PartedRows(Protocol):
     def gather(self, stage: str, task: Callable[..., Result], *args: object) -> Result:
         """The results of ``task(*args, rows)`` for each part."""
 
-    def kept(self, stage: str, task: Callable[..., Result], *args: object) -> Self:
+    def mapped(self, stage: str, task: Callable[..., Result], *args: object) -> Self:
         """What ``task(*args, rows)`` makes of each part, in place of its rows."""
 
     def together(self, stage: str, task: Callable[..., Result], *args: object) -> Self:

@@ -32,10 +32,11 @@ from earmark.parameters import (
     Limits,
     Positive,
     Verbosity,
+    estimator,
     seed_of,
-    with_parameters,
 )
 from earmark.statistics.class_statistics import label_positions, require_same_classes
+from earmark.stored import any_float, anything_plain
 from earmark.typing import (
     ArrayLike,
     ClassWeightLike,
@@ -64,7 +65,7 @@ class TrainingSet:
     total_weight: float
 
 
-@with_parameters()
+@estimator
 class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier):
     """Base of softmax regression and the multilayer perceptron.
 
@@ -82,8 +83,8 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
     class_weight: ClassWeightLike = None
     random_state: RandomStateLike = None
     verbose: Verbosity = 0
-    step_size_: float = field(init=False)
-    trace_: dict[str, list[float]] = field(init=False)
+    step_size_: Annotated[float, any_float] = field(init=False)
+    trace_: Annotated[dict[str, list[float]], anything_plain] = field(init=False)
     n_iter_: int = field(init=False)
 
     @abstractmethod

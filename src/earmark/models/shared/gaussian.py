@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 
@@ -11,9 +11,10 @@ from earmark.features.scoring import ScoreParts
 from earmark.kernels.rows import dense_blocks, log_normalize
 from earmark.models.base.classifier import JointClassifier
 from earmark.models.shared.naive_bayes import ClassPrior
-from earmark.parameters import NotNegative, with_parameters
+from earmark.parameters import NotNegative, estimator
 from earmark.statistics import ClassMoments
 from earmark.statistics.vector_sums import merge_moments
+from earmark.stored import DERIVED, sizes
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
@@ -27,7 +28,7 @@ from earmark.typing import (
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-@with_parameters()
+@estimator
 class GaussianNaiveBayes(JointClassifier, ClassPrior):
     """Every feature is normal within a class, independently of the others.
 
@@ -62,10 +63,13 @@ class GaussianNaiveBayes(JointClassifier, ClassPrior):
 
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("class_log_prior_", "theta_", "var_")
-    statistics_: ClassMoments = field(init=False)
-    theta_: FloatMatrix = field(init=False)
-    var_: FloatMatrix = field(init=False)
+    class_log_prior_: Annotated[FloatVector, DERIVED] = field(init=False)
+
+    statistics_: Annotated[
+        ClassMoments, sizes(n_terms="n_features", n_classes="n_classes")
+    ] = field(init=False)
+    theta_: Annotated[FloatMatrix, DERIVED] = field(init=False)
+    var_: Annotated[FloatMatrix, DERIVED] = field(init=False)
 
     class_prior: ArrayLike | str | None = None
     var_smoothing: NotNegative = 1e-9

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +23,8 @@ from earmark.models.base.classifier import (
     require_weighted,
     two_classes,
 )
-from earmark.parameters import seed_of, with_parameters
+from earmark.parameters import estimator, seed_of
+from earmark.stored import floats
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -42,15 +43,17 @@ from earmark.typing import (
 _MANY_TIMES = 4
 
 
-@with_parameters()
+@estimator
 class MarginClassifier(RankingClassifier):
     """A linear machine for each class against the rest; two classes share one."""
 
     # Equal documents are one of their summed weight: the order of rows has no
     # influence.
 
-    weights_: FloatMatrix = field(init=False)
-    intercept_: FloatVector = field(init=False)
+    weights_: Annotated[FloatMatrix, floats("n_machines", "n_features")] = field(
+        init=False
+    )
+    intercept_: Annotated[FloatVector, floats("n_machines")] = field(init=False)
     class_weight: ClassWeightLike = None
     random_state: RandomStateLike = None
 
@@ -105,6 +108,13 @@ class MarginClassifier(RankingClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # the checks' data are not counts
         return tags
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Two classes have one machine, more have one each."""
+        n_classes = sizes["n_classes"]
+        needed = 1 if n_classes == 2 else n_classes
+        if n_classes < 2 or sizes["n_machines"] != needed:
+            yield " must have weights for each class"
 
 
 def margin_scores(

@@ -147,7 +147,7 @@ class PartsFit(Fit):
         if not mask.all():
             ends = np.cumsum(list(data.sizes.values()))[:-1]
             marks = dict(zip(data.sizes, np.split(mask, ends), strict=True))
-            data = data.kept("some", _some_rows, marks)
+            data = data.mapped("some", _some_rows, marks)
         sums: ClassStatistics = data.sum("columns", class_counts, self.n_classes)
         presence, tokens = sums.presence.toarray(), sums.dense_tokens()
         documents = []

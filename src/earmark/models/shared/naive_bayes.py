@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +20,7 @@ from earmark.models.base.additive import AdditiveClassifier
 from earmark.models.base.classifier import JointClassifier
 from earmark.parameters import Limits
 from earmark.statistics import ClassStatistics
+from earmark.stored import DERIVED, sizes
 from earmark.typing import (
     ArrayLike,
     Estimator,
@@ -156,13 +157,15 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
     (n_classes,), and says what its likelihood is without one document.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("_offset", "_weights", "class_log_prior_")
+    class_log_prior_: Annotated[FloatVector, DERIVED]
 
     by_term = True
     alpha: float
-    statistics_: ClassStatistics
-    _weights: FloatMatrix | SparseWeights
-    _offset: FloatVector
+    statistics_: Annotated[
+        ClassStatistics, sizes(n_terms="n_features", n_classes="n_classes")
+    ]
+    _weights: Annotated[FloatMatrix | SparseWeights, DERIVED]
+    _offset: Annotated[FloatVector, DERIVED]
 
     def _empty_statistics(self, classes: Labels, n_features: int) -> ClassStatistics:
         return ClassStatistics(classes, n_features)
@@ -233,20 +236,13 @@ class PresenceScores(JointClassifier):
     returns the indicator of the present terms as CSR.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = (
-        "_absent",
-        "_certain",
-        "_log_present",
-        "_offset",
-        "_weights",
-        "class_log_prior_",
-    )
+    class_log_prior_: Annotated[FloatVector, DERIVED]
 
-    _log_present: FloatMatrix
-    _certain: FloatMatrix | None
-    _weights: FloatMatrix | SparseWeights
-    _absent: FloatVector
-    _offset: FloatVector
+    _log_present: Annotated[FloatMatrix, DERIVED]
+    _certain: Annotated[FloatMatrix | None, DERIVED]
+    _weights: Annotated[FloatMatrix | SparseWeights, DERIVED]
+    _absent: Annotated[FloatVector, DERIVED]
+    _offset: Annotated[FloatVector, DERIVED]
 
     @property
     def feature_log_prob_(self) -> FloatMatrix:

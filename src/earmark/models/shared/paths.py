@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from earmark.exceptions import DataError, EarmarkWarning
 from earmark.kernels.rows import canonical_rows, class_sums, presence
 from earmark.models.shared.naive_bayes import log_or_minus_inf
-from earmark.parameters import Limits, check_declared, with_parameters
+from earmark.parameters import Limits, check_declared, estimator
 from earmark.statistics import second_order_paths, third_order_paths
+from earmark.stored import anything_plain, floats, labels, size, truths
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -170,9 +171,16 @@ def pair_ratio(
     return ratio
 
 
-@with_parameters()
+@estimator
 class PathWeights(BaseEstimator):
     """An estimator that weighs the terms of classes by their paths."""
+
+    log_present_: Annotated[
+        FloatMatrix, floats("n_classes", "n_features", high=0, finite=False)
+    ] = field(init=False)
+    log_absent_: Annotated[
+        FloatMatrix, floats("n_classes", "n_features", high=0, finite=False)
+    ] = field(init=False)
 
     order: PathOrder = 2
     pure: bool = False
@@ -201,8 +209,14 @@ class PathWeights(BaseEstimator):
         has_term = class_sums(rows, y_index, n_classes).toarray() > 0
         return *paths.log_probabilities(self.alpha), has_term
 
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """With smoothing, no term has the probability 0."""
+        logs = (self.log_present_, self.log_absent_)
+        if self.alpha > 0 and not all(np.isfinite(log).all() for log in logs):
+            yield ": a smoothed probability is 0"
 
-@with_parameters()
+
+@estimator
 class HigherOrderTransformer(TransformerMixin, PathWeights):
     """Weight terms by the log-ratio of two classes, from higher-order paths.
 
@@ -261,6 +275,11 @@ class HigherOrderTransformer(TransformerMixin, PathWeights):
     [-0.64, 0.0, -1.05, 0.83]
 
     """
+
+    classes_: Annotated[Labels, labels("n_classes")] = field(init=False)
+    n_features_in_: Annotated[int, size("n_features")] = field(init=False)
+    pairs_: Annotated[Any, anything_plain] = field(init=False)
+    seen_: Annotated[Any, truths("n_features")] = field(init=False)
 
     pair: ArrayLike | None = None
 

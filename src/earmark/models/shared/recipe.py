@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
 import scipy
@@ -25,6 +25,7 @@ from earmark.models.shared.pool_em import (
     naive_bayes_em,
 )
 from earmark.models.softmax import SoftmaxRegression, cross_entropy
+from earmark.stored import classifier, floats, in_file, optional, stored
 from earmark.typing import (
     BoolVector,
     Estimator,
@@ -437,8 +438,14 @@ def softmax_regression(tol: float = 1e-3) -> SoftmaxRegression:
     return SoftmaxRegression(solver="dual", C=10.0, tol=tol)
 
 
+@stored
 class LinearStudent(BaseEstimator):
     """A linear classifier that remembers which part of its weights had labels."""
+
+    estimator: Annotated[Estimator, in_file(optional(classifier(fitted=False)))]
+    weights_: Annotated[FloatMatrix, floats("n_columns", "n_classes")]
+    labelled_weights_: Annotated[FloatMatrix, floats("n_columns", "n_classes")]
+    offsets_: Annotated[FloatVector, floats("n_classes")]
 
     def __init__(self, estimator: Estimator = None) -> None:
         self.estimator = estimator

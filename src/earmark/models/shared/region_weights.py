@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy
@@ -22,6 +22,7 @@ from earmark.models.shared.naive_bayes import log_likelihood_without
 from earmark.models.softmax import cross_entropy
 from earmark.statistics import ClassMoments, ClassStatistics
 from earmark.statistics.class_statistics import AdditiveStatistics
+from earmark.stored import instance, integers, sequence, stored, words
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -57,8 +58,18 @@ def has_content(rows: Matrix) -> BoolVector:
     return np.asarray((rows != 0).any(axis=1))
 
 
+@stored
 class RegionStatistics(AdditiveStatistics):
     """Class statistics of every region, or of all in one table (CS1, HY4)."""
+
+    columns: Annotated[list[IntVector], sequence(integers(None), "n_regions")]
+    event_models: Annotated[list[str], words("n_regions")]
+    parts: Annotated[
+        list[Any],
+        sequence(instance(ClassStatistics, ClassMoments, n_classes="n_classes")),
+    ]
+    shared: bool
+    sizes: Annotated[ClassStatistics, instance(ClassStatistics, n_classes="n_classes")]
 
     # A region counts the documents that have it: an empty one says nothing.
 
@@ -138,6 +149,13 @@ class RegionStatistics(AdditiveStatistics):
         self.parts = [mine.copy()._combine(theirs, sign) for mine, theirs in pairs]
         self.sizes = sizes
         return self
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Each region has sums of its columns; with a shared table there is one."""
+        widths = [len(columns) for columns in self.columns]
+        needed = widths[:1] if self.shared else widths
+        if needed != [part.n_features for part in self.parts]:
+            yield ": columns and statistics do not fit"
 
 
 # A class of few documents has next to no variance once one of them is left out:

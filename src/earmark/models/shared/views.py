@@ -9,9 +9,9 @@ the words. ``RecipeFeatures`` makes of columns of counts all that the recipe loo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,8 @@ from earmark.kernels.rows import (
     right_singular_vectors,
 )
 from earmark.models.shared.recipe import Material, Names, Recipe, prior_offset
-from earmark.parameters import with_parameters
+from earmark.parameters import estimator
+from earmark.stored import floats, in_file, instance, integers, stored, words
 from earmark.typing import (
     Estimator,
     FloatMatrix,
@@ -62,6 +63,7 @@ FloatTable = NDArray[np.float32]
 _NEVER = np.float32(1e-30)
 
 
+@stored
 class TfidfView(TransformerMixin, BaseEstimator):
     """The tf-idf rows themselves."""
 
@@ -74,8 +76,12 @@ class TfidfView(TransformerMixin, BaseEstimator):
         return X
 
 
+@stored
 class VectorView(TransformerMixin, BaseEstimator):
     """Vectors of a sentence encoder: unit length, centred, turned, unit length."""
+
+    mean_: Annotated[FloatVector, floats("n_dimensions")]
+    turn_: Annotated[FloatMatrix, floats("n_dimensions", "n_dimensions")]
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Learn the mean of the unit vectors, and how much they differ where."""
@@ -98,6 +104,9 @@ class VectorView(TransformerMixin, BaseEstimator):
 
 class WordTableView(TransformerMixin, BaseEstimator, ABC):
     """Documents as sums of word vectors: X @ table_, of unit length, centred."""
+
+    mean_: Annotated[FloatVector, floats("n_components")]
+    table_: Annotated[FloatMatrix, floats("n_terms", "n_components")]
 
     centred = True
 
@@ -132,7 +141,7 @@ def unit(vectors: Any) -> Any:
     return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
-@with_parameters()
+@estimator
 class LsaView(WordTableView):
     """Latent semantic analysis: the leading right singular vectors of X."""
 
@@ -147,7 +156,7 @@ class LsaView(WordTableView):
         return np.asarray(vectors)
 
 
-@with_parameters()
+@estimator
 class PpmiView(WordTableView):
     """Words by the company they keep: positive pointwise mutual information."""
 
@@ -172,13 +181,13 @@ class PpmiView(WordTableView):
         return table
 
 
-@with_parameters()
+@estimator
 class SubwordView(WordTableView):
     """Words by their letters, for short texts: latent semantic analysis of n-grams."""
 
     centred = False
 
-    terms: Sequence[str] = field(default=(), kw_only=False)
+    terms: Annotated[Sequence[str], in_file(words())] = field(default=(), kw_only=False)
     n_components: int = field(default=100, kw_only=False)
     random_state: int = field(default=0, kw_only=False)
 
@@ -242,8 +251,19 @@ def make_view(view: Estimator, n_components: int, terms: Any, seed: int) -> Any:
     return makers[view]()
 
 
+@stored
 class RecipeFeatures(BaseEstimator):
     """Tf-idf of words and phrases, word tables and encoder vectors of documents."""
+
+    n_words_: int
+    words_: Annotated[IntVector, integers(None)]
+    phrases_: Annotated[IntVector, integers(None)]
+    word_weighting_: Annotated[TfidfWeighting, instance(TfidfWeighting, fitted=True)]
+    phrase_weighting_: (
+        Annotated[TfidfWeighting, instance(TfidfWeighting, fitted=True)] | None
+    )
+    tables_: dict[str, WordTableView]
+    encoder_: VectorView | None
 
     def __init__(self, min_df: int = 2, phrases: bool = False) -> None:
         self.min_df = min_df
@@ -349,6 +369,24 @@ class RecipeFeatures(BaseEstimator):
         phrases = self.phrase_weighting_.transform(X.of("phrase"))
         both = sparse.hstack([words, phrases], format="csr")
         return canonical_rows(both / np.sqrt(2.0))
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Columns are among those there are, weighted one by one, and in the tables."""
+        weighted = [(self.words_, self.word_weighting_)]
+        if self.phrase_weighting_ is not None:
+            weighted.append((self.phrases_, self.phrase_weighting_))
+        fits = self.words_.max(initial=-1) < self.n_words_ and all(
+            weighting.n_features_in_ == len(columns) for columns, weighting in weighted
+        )
+        rising = np.array_equal(self.phrases_, np.arange(len(self.phrases_)))
+        alone = self.phrase_weighting_ is None and len(self.phrases_) > 0
+        if not fits or not rising or alone:
+            yield ": words_ or phrases_ do not fit the columns"
+        tables = [vars(view).get("table_") for view in self.tables_.values()]
+        if any(
+            table is not None and len(table) != len(self.words_) for table in tables
+        ):
+            yield ": tables_ do not fit the columns"
 
 
 def _weighting(X: SparseMatrix, weight: FloatVector | None) -> TfidfWeighting:
