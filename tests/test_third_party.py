@@ -30,7 +30,6 @@ LINES = [
     for label, texts in (("spam", SPAM), ("ham", HAM))
     for text in texts
 ]
-STEP_6 = pytest.mark.xfail(strict=True, reason="house, step 6")
 
 
 class Answer(NamedTuple):
@@ -258,7 +257,6 @@ def test_a_broken_package_stops_only_its_own_names(toys):
 # -- model files -----------------------------------------------------------------
 
 
-@STEP_6
 def test_a_saved_model_is_loaded_where_the_package_is_installed(toys):
     saved = script(
         toys,
@@ -276,7 +274,6 @@ def test_a_saved_model_is_loaded_where_the_package_is_installed(toys):
     ).read_bytes()
 
 
-@STEP_6
 def test_load_refuses_a_model_that_is_not_registered_here(toys):
     script(toys, FIT, "model.save('here.earmark')", "print(0)")
     answer = earmark(toys, "explain", "here.earmark", "free", knows_toys=False)
@@ -285,7 +282,6 @@ def test_load_refuses_a_model_that_is_not_registered_here(toys):
     assert "Traceback" not in answer.output
 
 
-@STEP_6
 def test_damaged_bytes_are_refused(toys):
     said = script(
         toys,
@@ -308,7 +304,6 @@ def test_damaged_bytes_are_refused(toys):
     assert said[0] == said[1] > 20
 
 
-@STEP_6
 def test_a_lie_about_its_parameter_or_its_sizes_is_refused(toys):
     said = script(
         toys,
@@ -330,7 +325,6 @@ def test_a_lie_about_its_parameter_or_its_sizes_is_refused(toys):
     assert said == [True, False]
 
 
-@STEP_6
 def test_the_command_line_trains_predicts_explains_updates_and_forgets(toys):
     train = ("train", "mails.arrows", "--model", "poisson", "--out", "m.earmark")
     trained = earmark(toys, *train)
@@ -350,7 +344,6 @@ def test_the_command_line_trains_predicts_explains_updates_and_forgets(toys):
         assert words in answer.output
 
 
-@STEP_6
 def test_the_command_line_trains_and_predicts_part_by_part(toys):
     trained = earmark(
         *(toys, "train", "parts", "--model", "poisson"),

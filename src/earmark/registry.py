@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -77,10 +78,14 @@ class Registry(Generic[T]):
     def name_of(self, make: object) -> str | None:
         """The name whose declaration has this ``make``; None if there is none."""
         home = getattr(make, "__module__", "")
-        own = [name for name, module in self._modules.items() if module == home]
-        for name in [*own, *self._entry_points]:
-            if getattr(self[name], "make", None) is make:
-                return name
+        names = [name for name, module in self._modules.items() if module == home]
+        if home.partition(".")[0] != self.package.partition(".")[0]:
+            names += self._entry_points
+        for name in names:
+            # What cannot be imported has made nothing that could be asked about.
+            with suppress(EarmarkError):
+                if getattr(self[name], "make", None) is make:
+                    return name
         return None
 
     def __getitem__(self, name: str) -> T:

@@ -15,6 +15,7 @@ from earmark.evaluation import (
     suspected_label_errors,
 )
 from earmark.evaluation.report import SideBySide
+from earmark.evaluation.report.columns import COLUMNS
 from earmark.evaluation.report.page import marked_pieces
 from earmark.evaluation.report.text import telling_documents
 from earmark.exceptions import DataError
@@ -299,3 +300,11 @@ def test_every_result_is_written_as_json(tmp_path):
     content = json.loads(matrix.to_json(path))
     assert content == json.loads(path.read_text("utf-8")) == matrix.to_dict()
     assert content["classes"] == [0, 1]
+
+
+def test_the_page_has_every_column_of_the_class_table():
+    report = Report.from_predictions(["a", "a", "b"], ["a", "b", "b"])
+    page, text = report.to_html(), str(report)
+    for column in COLUMNS:
+        assert f">{column.head}</th>" in page
+        assert column.only_on_page or f" {column.head}" in text

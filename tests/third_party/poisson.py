@@ -11,20 +11,10 @@ from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.models.base.additive import AdditiveClassifier
 from earmark.models.base.classifier import JointClassifier
 from earmark.models.base.declaration import Model
-from earmark.parameters import Positive
+from earmark.parameters import Positive, estimator
 from earmark.statistics import ClassStatistics
+from earmark.stored import DERIVED, sizes
 from earmark.typing import FloatMatrix, FloatVector
-
-try:
-    from earmark.parameters import estimator
-    from earmark.stored import DERIVED, sizes
-except ImportError:  # until fitted attributes are stored by annotation
-    from earmark.parameters import with_parameters
-
-    estimator, DERIVED = with_parameters(), None
-
-    def sizes(**_: str) -> None:
-        """Say nothing."""
 
 
 @estimator

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from earmark.evaluation.coverage import spread
+from earmark.evaluation.report.columns import COLUMNS, page_cells
 from earmark.evaluation.report.text import percent, targets, telling_documents
 from earmark.evaluation.significance import wilson_interval
 from earmark.typing import ArrayLike, JsonObject
@@ -98,6 +99,7 @@ def render_page(report: Report) -> str:
         lists=examples,
         matrix=cells,
         classes=_class_rows(report),
+        columns=COLUMNS,
         targets=[] if curve is None else targets(curve.n_documents),
         coverage=coverage,
         reliability=report.reliability and reliability_chart(report.reliability),
@@ -197,16 +199,10 @@ def _matrix(matrix: ConfusionMatrix) -> JsonObject:
 
 
 def _class_rows(report: Report) -> list[JsonObject]:
-    """Scores of each class; a share of few documents has a wide interval."""
+    """The label of each class, and its cells."""
     scores = report.confusion or report.multi_label
-    rows = []
-    for c in [] if scores is None else scores.per_class:
-        shares = []
-        for share, total in ((c.precision, c.predicted), (c.recall, c.support)):
-            low, high = wilson_interval(round(share * total), int(total))
-            shares.append((share, f"{100 * low:.0f}–{100 * high:.0f} %"))
-        rows.append({"class": c, "shares": [*shares, (c.f1, "")]})
-    return rows
+    classes = () if scores is None else scores.per_class
+    return [{"label": c.label, "cells": list(page_cells(c))} for c in classes]
 
 
 def _slider(curve: AccuracyCoverage) -> JsonObject:

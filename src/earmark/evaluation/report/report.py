@@ -20,11 +20,10 @@ from earmark.evaluation.coverage import (
     reliability,
 )
 from earmark.evaluation.label_errors import SuspectedLabelError
+from earmark.evaluation.report.columns import HEAD, class_row
 from earmark.evaluation.report.page import cut, render, render_page
 from earmark.evaluation.report.text import (
-    CLASS_COLUMNS,
     ForeignDocuments,
-    class_row,
     percent,
     render_terminal,
     summary_sentences,
@@ -231,8 +230,8 @@ class Report(Result):
     def _repr_html_(self) -> str:
         scores = self.confusion or self.multi_label
         classes = () if scores is None else scores.per_class
-        rows = [class_row(c.label, c, c.support) for c in classes]
-        return html_block(self.title, self.sentences, CLASS_COLUMNS, rows)
+        rows = [class_row(c.label, c) for c in classes]
+        return html_block(self.title, self.sentences, HEAD, rows)
 
     def to_html(self, path: Path | None = None) -> str:
         """The report as one HTML page that needs no network; written to ``path``.

@@ -11,18 +11,14 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import scipy
 
+from earmark.evaluation.report.columns import HEAD, average_row, class_row
 from earmark.evaluation.result import Result
 from earmark.evaluation.significance import wilson_interval
 from earmark.tables import text_table
 from earmark.typing import FloatVector, IntVector, JsonObject
 
 if TYPE_CHECKING:
-    from earmark.evaluation.confusion import (
-        Averages,
-        ClassScores,
-        ConfusionMatrix,
-        MultiLabelScores,
-    )
+    from earmark.evaluation.confusion import ConfusionMatrix, MultiLabelScores
     from earmark.evaluation.coverage import Reliability
     from earmark.evaluation.report.report import Report
 
@@ -307,26 +303,17 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return text_table(header, rows) if rows else ""
 
 
-CLASS_COLUMNS = ("class", "precision", "recall", "F1", "documents")
-
-
-def class_row(name: object, scores: ClassScores | Averages, n: int) -> list[str]:
-    """The cells of ``CLASS_COLUMNS``."""
-    rates = (scores.precision, scores.recall, scores.f1)
-    return [str(name), *(f"{rate:.3f}" for rate in rates), f"{n:,}"]
-
-
 def _class_table(scores: ConfusionMatrix | MultiLabelScores, n_documents: int) -> str:
     classes = scores.per_class
     if len(classes) > _MOST_ROWS:
         weakest = sorted(classes, key=lambda s: (s.f1, str(s.label)))
         classes = tuple(weakest[:_MOST_ROWS])
     rows = [
-        *(class_row(_cut(s.label, 34), s, s.support) for s in classes),
-        class_row("micro average", scores.micro, n_documents),
-        class_row("macro average", scores.macro, n_documents),
+        *(class_row(_cut(s.label, 34), s) for s in classes),
+        average_row("micro average", scores.micro, n_documents),
+        average_row("macro average", scores.macro, n_documents),
     ]
-    text = text_table(CLASS_COLUMNS, rows)
+    text = text_table(HEAD, rows)
     if len(classes) < len(scores.per_class):
         text += f"\n(the {_MOST_ROWS} weakest of {len(scores.per_class)} classes)"
     return text
