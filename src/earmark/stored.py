@@ -235,12 +235,14 @@ def declared_by(kind: type) -> Declared:
 def _read(kind: type) -> Declared:
     declared = Declared()
     of_estimator = is_estimator(kind)
-    may_lack = set()
+    hints: dict[str, Any] = {}
     for base in _own_bases(kind):
-        for name, hint in _annotations(base).items():
-            _declare(declared, kind, name, hint, of_estimator)
-            if OPTIONAL in get_args(hint) or _has_default(kind, name):
-                may_lack.add(name)
+        hints |= _annotations(base)  # a class says more than its bases
+    may_lack = set()
+    for name, hint in hints.items():
+        _declare(declared, kind, name, hint, of_estimator)
+        if OPTIONAL in get_args(hint) or _has_default(kind, name):
+            may_lack.add(name)
     declared.derived |= derived_names(kind)
     declared.faults = getattr(kind, "_faults", None)
     declared.required = {

@@ -72,7 +72,7 @@ def _base_has(name: str) -> Any:
     """Offer a method only if the base classifier has it."""
 
     def check(self: AbstainingClassifier) -> bool:
-        getattr(vars(self).get("estimator_", self.estimator), name)
+        getattr(getattr(self, "estimator_", self.estimator), name)
         return True
 
     return available_if(check)

@@ -7,7 +7,7 @@ what a probability would round to 1; what people read is the probability.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -294,8 +294,8 @@ class Decision:
 
     def take(self, rows: IntVector | slice) -> Decision:
         """The same for some of the documents."""
-        by_row = vars(self).keys() - {"classes", "max_novelty"}
-        columns = {name: getattr(self, name) for name in by_row}
+        names = {one.name for one in fields(self)} - {"classes", "max_novelty"}
+        columns = {name: getattr(self, name) for name in names}
         known = {name: c[rows] for name, c in columns.items() if c is not None}
         return replace(self, **known)
 

@@ -54,7 +54,7 @@ class SentModel:
         if self.loaded is None:
             self.loaded = load(self.path)
             for name in ("max_error", "max_novelty"):
-                share = vars(self)[name]
+                share = getattr(self, name)
                 if share is not None:
                     share = None if share == "never" else share
                     self.loaded.set_params(**{name: share})

@@ -149,7 +149,7 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Count more documents over the same columns."""
-        if "document_frequency_" not in vars(self):
+        if not hasattr(self, "document_frequency_"):
             return self.fit(X)
         rows = self._rows(X, reset=False)
         self.n_documents_ += int(rows.shape[0])

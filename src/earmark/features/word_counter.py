@@ -302,12 +302,12 @@ class WordCounter(AnalysisMixin):
         After any number of calls the vocabulary is that of one ``fit`` on all the
         documents together, pruning included; it may be empty at first.
         """
-        if "vocabulary_" not in vars(self):
+        if not hasattr(self, "vocabulary_"):
             self._start()
         if self.fixed_vocabulary_:
             return self
-        continues = "seen_terms_" in vars(self)
-        if prunes(self) and "vocabulary_" in vars(self) and not continues:
+        continues = hasattr(self, "seen_terms_")
+        if prunes(self) and hasattr(self, "vocabulary_") and not continues:
             raise NotSupportedError(
                 "WordCounter.partial_fit cannot follow fit when min_df, max_df or "
                 "max_features leave terms out, since their counts are gone; "
@@ -318,7 +318,7 @@ class WordCounter(AnalysisMixin):
         if prunes(self):
             self._add_seen(terms, counts)
             return self
-        known = sorted({*vars(self).get("vocabulary_", ()), *terms})
+        known = sorted({*getattr(self, "vocabulary_", ()), *terms})
         self.vocabulary_ = dict(zip(known, range(len(known)), strict=True))
         return self
 
@@ -373,9 +373,9 @@ class WordCounter(AnalysisMixin):
 
     def _add_seen(self, terms: list[str], counts: Counts) -> None:
         """Add to the counts of all terms seen so far, and prune anew."""
-        n_documents = vars(self).get("n_documents_", 0) + counts.n_rows
+        n_documents = getattr(self, "n_documents_", 0) + counts.n_rows
         seen = merge_seen(
-            tuple(vars(self).get(name, ()) for name in _SEEN[1:]),
+            tuple(getattr(self, name, ()) for name in _SEEN[1:]),
             (terms, *counts.frequencies()),
         )
         self._learn_frequencies(seen, n_documents, may_be_empty=True)
@@ -433,7 +433,7 @@ class WordCounter(AnalysisMixin):
         return count_matrix(arrays, n_terms, self.binary, self.dtype)
 
     def _check_vocabulary(self) -> None:
-        if "vocabulary_" not in vars(self):
+        if not hasattr(self, "vocabulary_"):
             if self.vocabulary is None:
                 raise NotFittedError(
                     f"{type(self).__name__} is not fitted: vocabulary not fitted or "

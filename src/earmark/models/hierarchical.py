@@ -619,7 +619,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
     def _feature_names(self, names: Sequence[str] | None) -> Sequence[str]:
         if names is None:
             default = [f"x{j}" for j in range(self.n_features_in_)]
-            return list(vars(self).get("feature_names_in_", default))
+            return list(getattr(self, "feature_names_in_", default))
         if len(names) != self.n_features_in_:
             raise ValueError(
                 f"feature_names must hold {self.n_features_in_} names, one for each "
@@ -639,7 +639,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
             yield ".node_class_ must name each class"
         if (np.diff(self.node_class_) < 0).any():
             yield ".node_class_ must not fall"
-        if {"feature_log_prob_", "theta_"}.isdisjoint(vars(self)):
+        if not (hasattr(self, "feature_log_prob_") or hasattr(self, "theta_")):
             yield " has no parameters of its nodes"
 
 

@@ -185,7 +185,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         call ``fit_weights`` with documents that were learned to fit them again.
         ``columns``, as in ``fit``, is for the first call.
         """
-        if "statistics_" not in vars(self):
+        if not hasattr(self, "statistics_"):
             self._set_regions(columns)
             return self._fit(X, y, sample_weight, classes)
         return super().partial_fit(X, y, classes, sample_weight)
@@ -352,7 +352,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         self.column_region_ = None if known is None else np.asarray(known)
 
     def _derive(self) -> None:
-        if "alpha_" not in vars(self):
+        if not hasattr(self, "alpha_"):
             self.alpha_ = self._alphas()[0]
         sums = self.statistics_
         parts = sums.parts * (len(sums.columns) if sums.shared else 1)

@@ -145,7 +145,7 @@ class NeighborsClassifier(ScoringClassifier):
     targets_: Annotated[IntVector, integers("n_documents")] = field(init=False)
     lots_seed_: Annotated[int, whole(0, 2**32)] = field(init=False)
     chosen_: AtLeastOne | None = field(init=False)
-    _index: Annotated[Search, DERIVED] = field(init=False)
+    _index: Annotated[Search | None, DERIVED] = None
 
     n_neighbors: AtLeastOne | Literal["auto"] = field(default=10, kw_only=False)
     vote: Literal["similarity", "majority"] = "similarity"
@@ -170,7 +170,7 @@ class NeighborsClassifier(ScoringClassifier):
         Give all labels in ``classes`` at the first call if ``y`` does not hold
         them all; a label that is not among them is an error and changes nothing.
         """
-        if "vectors_" not in vars(self):
+        if not hasattr(self, "vectors_"):
             return self._begin(X, y, classes)
         self._check_parameters()
         require_same_classes(classes, self.classes_)
@@ -289,7 +289,7 @@ class NeighborsClassifier(ScoringClassifier):
 
     def _remember(self, vectors: SparseMatrix, targets: IntVector) -> None:
         self.vectors_, self.targets_, self.chosen_ = vectors, targets, None
-        self.__dict__.pop("_index", None)
+        self._index = None
 
     def _at_most(self, k: int) -> int:
         return max(1, min(k, len(self.targets_)))
@@ -312,7 +312,7 @@ class NeighborsClassifier(ScoringClassifier):
         return np.concatenate(similarity), np.concatenate(positions)
 
     def _built_index(self) -> Search:
-        if "_index" not in vars(self):
+        if self._index is None:
             options = (self.metric, self.only_similar, self.algorithm)
             self._index = build_search(self.vectors_, *options, self.lots_seed_)
         return self._index

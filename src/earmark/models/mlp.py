@@ -130,7 +130,7 @@ class MultilayerPerceptron(DescentClassifier):
     _sizes: Annotated[
         tuple[int, ...], such("the widths of the layers", _are_widths)
     ] = field(init=False)
-    _memory: Annotated[mlp.Memory, DERIVED] = field(init=False)
+    _memory: Annotated[mlp.Memory | None, DERIVED] = None
     _first_weights: Annotated[Sequence[FloatMatrix] | None, DERIVED] = None
 
     hidden: Sequence[int] = (100,)
@@ -227,7 +227,7 @@ class MultilayerPerceptron(DescentClassifier):
         self, data: TrainingSet, order: IntVector, part: tuple[float, float]
     ) -> float:
         network = self._network()
-        if "_memory" not in vars(self):  # a model from a file learns on
+        if self._memory is None:  # a model from a file learns on
             self._memory = mlp.new_memory(network, self.solver)
         falling = self.solver == "adaptive"
         first, last = ((1.0 - p * falling) * self.step_size_ for p in part)

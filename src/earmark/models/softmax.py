@@ -296,12 +296,12 @@ class SoftmaxRegression(DescentClassifier):
         # |w_0|^2 + |w_1|^2 = |w|^2 / 2: half of C gives the same optimum.
         default = _DUAL_C if self.solver == "dual" else math.inf
         value = default if self.C is None else float(self.C)
-        n_classes = len(self.classes_) if "classes_" in vars(self) else 0
+        n_classes = len(self.classes_) if hasattr(self, "classes_") else 0
         return value / 2 if n_classes == 2 else value
 
     def _continues(self, n_features: int) -> bool:
         """Whether there are weights of an earlier fit to start from."""
-        if not self.warm_start or "_weights" not in vars(self):
+        if not self.warm_start or not hasattr(self, "_weights"):
             return False
         return self._weights.shape == (n_features, len(self.classes_))
 

@@ -185,7 +185,7 @@ def require_same_classes(classes: ArrayLike | None, known: Labels) -> None:
 
 
 def checked_batch(
-    statistics: AdditiveStatistics,
+    statistics: Any,
     rows: SparseMatrix,
     y: ArrayLike,
     sample_weight: WeightsLike,
@@ -197,7 +197,7 @@ def checked_batch(
             f"X must have {statistics.n_features} columns, as the documents learned "
             f"before, got {n_columns}."
         )
-    y_index = label_positions(np.asarray(y), vars(statistics)["classes"], n_rows)
+    y_index = label_positions(np.asarray(y), statistics.classes, n_rows)
     return y_index, checked_weights(sample_weight, n_rows)
 
 

@@ -110,7 +110,7 @@ class AdditiveClassifier(ScoringClassifier):
         them all; a label that is not among them is an error and changes nothing.
         """
         self._check_parameters()
-        if "statistics_" not in vars(self):
+        if not hasattr(self, "statistics_"):
             X, labels = self._training_data(X, y)
             known = np.unique(labels if classes is None else np.asarray(classes))
             return self.finalise(self._summed(X, labels, sample_weight, known))

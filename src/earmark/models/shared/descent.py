@@ -159,7 +159,7 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
                 f"partial_fit, got {self.class_weight!r}; the balance of documents "
                 "still to come is not known."
             )
-        first = "classes_" not in vars(self)
+        first = not hasattr(self, "classes_")
         X, labels = self._training_data(X, y, reset=first)
         if classes is not None and not first:
             require_same_classes(np.unique(np.asarray(classes)), self.classes_)
