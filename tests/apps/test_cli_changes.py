@@ -5,15 +5,17 @@ import hashlib
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import earmark
 from earmark import TextClassifier
-from earmark.apps.cli import _data
-from earmark.documents import parts, read_documents
+from earmark.apps.cli import data as reading
+from earmark.documents import read_documents
 from earmark.documents.document import fingerprint
+from earmark.documents.format import FORMATS
 from earmark.persistence import read_manifest
 from tests.apps.test_cli import run
 
@@ -249,8 +251,9 @@ def test_a_budget_is_kept_with_the_model(first, tmp_path):
 
 def test_large_data_is_read_in_parts_and_that_is_said(first, tmp_path, monkeypatch):
     whole = trained(first, tmp_path / "w.earmark", "--model", "multinomial")
-    monkeypatch.setattr(_data, "_machine_memory", lambda: 800_000_000)
-    monkeypatch.setitem(parts._GROWTH, "csv", 10**6)
+    monkeypatch.setattr(reading, "_machine_memory", lambda: 800_000_000)
+    large = replace(FORMATS["csv"], growth=10**6)
+    monkeypatch.setitem(FORMATS._made, "csv", large)
     out = tmp_path / "p.earmark"
     options = ("--label", "kind", "-o", out)
     code, stdout, stderr = run("train", first, *options, "--model", "multinomial")

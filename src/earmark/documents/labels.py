@@ -101,7 +101,7 @@ def warn_about_labels(documents: Documents) -> None:
             EarmarkWarning(
                 f"{source}: the labels {alike} differ only by case, blanks or a final "
                 ".0 and are taken as they stand",
-                Try("take those that are alike as one with", merge_labels=True),
+                Try("", " takes those that are alike as one", merge_labels=True),
             ),
             stacklevel=3,
         )

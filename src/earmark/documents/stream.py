@@ -131,8 +131,8 @@ def bad_bytes(
     if error.reason == "NUL byte":
         return fault(
             name,
-            f"expected text, got a NUL byte at {place}; the file is binary, or UTF-16",
-            Try("then give", encoding="utf-16"),
+            f"expected text, got a NUL byte at {place}; the file is binary",
+            Try("or UTF-16: then give", encoding="utf-16"),
             line=line,
         )
     return fault(

@@ -32,6 +32,7 @@ class KnownColumn(str):
     """A column that the caller did not name: the model's, or that of another part."""
 
     origin = "the model's column"
+    """Why it is looked for; "" where that need not be said."""
 
     @classmethod
     def of_part(cls, name: str, source: str) -> KnownColumn:
@@ -193,13 +194,14 @@ def _require_column(column: str, flag: str, names: Sequence[str], source: str) -
         )
     slips = near(column, names)
     hint = [Try(f"Did you mean {listed(slips)}?")] if slips else []
-    asked: list[str | Named] = ["asked for by ", Named(flag, is_argument=True)]
+    asked: list[str | Named] = [" (asked for by ", Named(flag, is_argument=True), ")"]
     if isinstance(column, KnownColumn):
-        asked = [column.origin]
+        asked = [column.origin and f" ({column.origin})"]
     if len(names) == 1:
         hint = _delimiter_hint(names[0]) or hint
-    what = [f"expected a column {column!r} (", *asked, "), the columns are "]
-    raise fault(source, [*what, f"{listed(names)}."], *hint)
+    expected = f"expected a column {column!r}"
+    known = f", the columns are {listed(names)}."
+    raise fault(source, [expected, *asked, known], *hint)
 
 
 def _delimiter_hint(header: str) -> list[Try]:

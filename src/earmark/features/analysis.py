@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -162,7 +163,7 @@ class AnalysisMixin(BaseEstimator):
 
 
 class Analysis:
-    """A counter's parameters, read at the moment of use: texts, tokens or a scan."""
+    """A counter's parameters, read once: from texts to tokens, or to a scan."""
 
     def __init__(self, counter: AnalysisMixin) -> None:
         self.counter = counter
@@ -178,6 +179,7 @@ class Analysis:
         words = (counter.build_tokenizer(), counter.get_stop_words())
         return make_analyzer(analyzer, counter.ngram_range, preprocess, *words)
 
+    @cached_property
     def scan(self) -> Scan | None:
         """The parameters for the compiled kernels; None where they cannot serve."""
         if native() is None or not self.is_named():
@@ -196,7 +198,7 @@ class Analysis:
             analyzer=analyzer,
             ngram_range=(min_n, max_n),
             min_length=min_length,
-            lowercase=bool(counter.lowercase) and not self._prepares(),
+            lowercase=bool(counter.lowercase) and not self._prepares,
             stop_words=stops or frozenset(),
         )
 
@@ -204,17 +206,17 @@ class Analysis:
         """Documents for the kernels; named preparations are made on the way in."""
         if self.counter.input != "content":
             texts: Documents = self.read(documents)
-        elif type(documents) is list and not self._prepares():
+        elif type(documents) is list and not self._prepares:
             return documents  # the kernels look at every item themselves
         else:
             texts = as_texts(documents)
-        if not self._prepares():
+        if not self._prepares:
             return texts
         return list(map(self.counter.build_preprocessor(), texts))
 
     def source(self, documents: DocumentsLike) -> ScannedTexts | TokenLists:
         """The documents for counting and scoring: compiled where that can serve."""
-        scan = self.scan()
+        scan = self.scan
         if scan is None:
             return TokenLists(self.read(documents), self.analyzer())
         n_threads = int(joblib.effective_n_jobs(self.counter.n_jobs))
@@ -276,6 +278,7 @@ class Analysis:
         is_plain = counter.tokenizer is None and counter.token_pattern is not None
         return counter.analyzer != "word" or is_plain
 
+    @cached_property
     def _prepares(self) -> bool:
         """Whether texts change before the kernel sees them, lower-casing included."""
         counter = self.counter
@@ -391,6 +394,7 @@ class KnownTerms:
 
     def __init__(self, counter: WordCounter, terms: list[str]) -> None:
         self.counter, self._table = counter, TermTable(terms)
+        self._analysis = Analysis(counter)
 
     def get_feature_names_out(self) -> list[str]:
         """The terms."""
@@ -399,7 +403,7 @@ class KnownTerms:
     def transform(self, documents: DocumentsLike) -> SparseMatrix:
         """Counts of the terms (n_documents, n_terms)."""
         counter = self.counter
-        arrays = Analysis(counter).source(documents).count_columns(self._table)
+        arrays = self._analysis.source(documents).count_columns(self._table)
         n_terms = len(self._table.terms)
         return count_matrix(arrays, n_terms, counter.binary, counter.dtype)
 
@@ -418,5 +422,5 @@ class KnownTerms:
         # (1 + log10), times idf, divided by the document's norm "l1" or "l2".
         if self.counter.binary:
             tf = "binary"
-        source = Analysis(self.counter).source(documents)
+        source = self._analysis.source(documents)
         return source.scores(self._table, weights, bias, tf, idf, norm)

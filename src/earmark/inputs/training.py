@@ -52,7 +52,7 @@ class Target:
 
     def split(self, texts: RegionTexts) -> tuple[RegionTexts, RegionTexts]:
         """The documents with a label, and the others."""
-        if not len(self.unlabelled):
+        if len(self.labelled) == self.n_documents:
             return texts, {name: [] for name in texts}
         return take(texts, self.labelled), take(texts, self.unlabelled)
 
@@ -125,10 +125,8 @@ class Inputs:
 
     def pair(
         self, pair: Any, where: str, like: RegionTexts
-    ) -> tuple[RegionTexts, Labels] | None:
+    ) -> tuple[RegionTexts, Labels]:
         """A pair (X, y) that is held out: documents that have a label, and these."""
-        if pair is None:
-            return None
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise TypeError(
                 f"{where} must be a pair (X, y), got {type(pair).__name__}."
@@ -151,7 +149,9 @@ class Inputs:
             more = as_region_texts(unlabelled, self.regions, "unlabelled")
             more = with_regions(more, list(texts), self.regions, "unlabelled")
             pool = {name: [*pool[name], *more[name]] for name in texts}
-        weight = checked_weights(sample_weight, n_documents(texts))
+        weight = sample_weight
+        if weight is not None:
+            weight = checked_weights(weight, n_documents(texts))
         return TrainingData(
             labelled,
             target.labels,
@@ -160,14 +160,15 @@ class Inputs:
             ClassNames() if names is None else names,
             target.multi_label,
             target.n_columns,
-            target.labelled if len(target.unlabelled) else None,
+            target.labelled if len(target.labelled) < target.n_documents else None,
         )
 
     def first_target(self, y: LabelsLike, n: int, names: ClassNames) -> Target:
         """The labels that a fit begins with; none at all where classes are named."""
         if y is not None and not (names.labels and all(map(is_missing, as_list(y)))):
-            target = self.target(y, n)
-            _require_two_classes(target, names)
+            target = as_target(y, n, self.multi_label)
+            if not target.multi_label:
+                _require_two_classes(target, names)
             return target
         if len(names.labels) < 2:
             raise DataError(
@@ -190,7 +191,7 @@ def no_labels(asked: str) -> DataError:
 
 
 def _require_two_classes(target: Target, names: ClassNames) -> None:
-    if target.multi_label or bool(np.any(target.labels[1:] != target.labels[0])):
+    if bool(np.any(target.labels[1:] != target.labels[0])):
         return
     if len({*target.labels.tolist(), *names.labels}) > 1:
         return

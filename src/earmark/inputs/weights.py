@@ -91,13 +91,14 @@ class ClassWeight:
     ] = None
     """None: 1 for all. "balanced": classes count alike. A dict: label -> factor."""
 
-    def require_valid(self) -> None:
-        """Raise unless it is None, "balanced" or a dict from label to factor."""
-        require_class_weight(self.factors)
+    def __post_init__(self) -> None:
+        if self.factors is not None:
+            require_class_weight(self.factors)
 
     def require_labels(self, known: Sequence[Any]) -> None:
         """Raise where a factor is given for a label that is none of the classes."""
-        require_known_labels(self.factors, known)
+        if self.factors is not None:
+            require_known_labels(self.factors, known)
 
     def of_classes(
         self, classes: Labels, docs: FloatVector | IntVector

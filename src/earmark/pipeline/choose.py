@@ -89,9 +89,9 @@ def choose(
         why = "the default for several labels per document"
         chosen = why if model == "auto" else "chosen by you"
         return Choice(planner.plan(name), [chosen, *unused_pool(data.n_pool)])
-    if unlabelled_classes(data):
+    if data.names.labels and unlabelled_classes(data):
         return _from_names(model, data, planner)
-    useful, left_out = _pool_serves(model, data)
+    useful, left_out = _pool_serves(model, data) if data.n_pool else (False, [])
     if model == _SEMI and not useful:
         model = "auto"  # below the guard the pool is ignored
         left_out = left_out or ["no unlabelled documents were given"]

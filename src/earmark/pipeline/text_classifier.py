@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import NotFittedError
 
 from earmark.decision.abstaining import ErrorRate, Level, Promising
 from earmark.decision.any_of import offered_if
@@ -346,27 +346,29 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         self._check_promise()
         if self.encoder is not None:
             require_encoder(self.encoder)
-        inputs = self._inputs
+        inputs = Inputs(self.regions, self.multi_label)
         texts = inputs.texts(X)
-        data = self._training_data(texts, y, classes, unlabelled, sample_weight)
+        data = self._training_data(inputs, texts, y, classes, unlabelled, sample_weight)
         planner = self._planner(texts, data.multi_label)
         choice = choose(self.model, data, planner, self.budget)
         fitted, reasons = choice.fitted, list(choice.reasons)
         if fitted is None:
-            chosen_on = inputs.pair(validation, "validation", data.texts)
+            chosen_on = None
+            if validation is not None:
+                chosen_on = inputs.pair(validation, "validation", data.texts)
             fitted = choice.plan.fit(data, chosen_on, choice.counted)
-            right = fitted.left_out_right(data.labels)
-            reasons += [] if right is None else [with_pool(right)]
+            if data.n_pool:
+                right = fitted.left_out_right(data.labels)
+                reasons += [] if right is None else [with_pool(right)]
         reasons += self._used(fitted, data, planner)
         self.adopt(choice.plan, fitted, reasons, data.n_columns)
         if self.max_novelty is not None:
             self._learn_ordinary(data)
-        left_out = self._left_out(data)
         if self.learn_confidence and not data.multi_label and len(data.labels):
-            learned = left_out.learned_confidence(self.classes_)
+            learned = self._left_out(data).learned_confidence(self.classes_)
             self.learned_confidence_, self.class_sizes_ = learned
-        held_out = inputs.pair(calibration, "calibration", data.texts)
-        if held_out is not None:
+        if calibration is not None:
+            held_out = inputs.pair(calibration, "calibration", data.texts)
             require_same_kind(held_out[1], data.multi_label, "calibration")
             warn_of_new_labels(held_out[1], self.classes_, "calibration", required=True)
             novelty = None if self.novelty_ is None else self._novelty
@@ -374,11 +376,12 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
                 self._judge(), fitted, data.texts, *held_out, novelty
             )
         elif self.max_error is not None:
-            self.evidence_ = left_out.evidence(self._judge())
+            self.evidence_ = self._left_out(data).evidence(self._judge())
         return self
 
     def _training_data(
         self,
+        inputs: Inputs,
         texts: RegionTexts,
         y: Any,
         classes: Any,
@@ -386,7 +389,6 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         sample_weight: WeightsLike,
     ) -> TrainingData:
         """What ``fit`` was given, checked."""
-        inputs = self._inputs
         if isinstance(classes, str):
             raise DataError(f"classes must be a list of labels, got {classes!r}.")
         names = ClassNames(self.class_names, () if classes is None else list(classes))
@@ -552,7 +554,10 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     def _answering(self) -> TextModel:
         """The model, with all that was learned; on an error it is that of before."""
         fitted = self.text_model_
-        assert fitted is not None
+        if fitted is None:
+            raise NotFittedError(
+                "this TextClassifier is not fitted yet; call fit with documents first."
+            )
         if self._waiting:
             waiting, self._waiting = self._waiting, []
             assert fitted.sums is not None
@@ -594,7 +599,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
     def decide(self, X: Any) -> Decision:
         """Labels, confidences, probabilities and abstentions in one value."""
-        check_is_fitted(self)
+        self._answering()
         return self._decide(self._texts(X))
 
     def predict_proba(self, X: Any) -> FloatMatrix:
@@ -603,7 +608,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
     def predict_log_proba(self, X: Any) -> FloatMatrix:
         """Log probability of each class, (n_documents, n_classes)."""
-        check_is_fitted(self)
+        self._answering()
         return self._answering().predict_log_proba(self._texts(X))
 
     def decision_function(self, X: Any) -> FloatMatrix:
@@ -613,7 +618,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         has only those; of several labels per document each score over its cut. For two
         classes one score per document, that of ``classes_[1]``.
         """
-        check_is_fitted(self)
+        self._answering()
         scores = self._answering().decision_function(self._texts(X))
         two = scores.shape[1] == 2 and not self.is_multi_label_
         return scores[:, 1] - scores[:, 0] if two else scores
@@ -635,7 +640,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
         The order is that of ``earmark.decision.rank``.
         """
-        check_is_fitted(self)
+        self._answering()
         known = self.classes_.tolist()
         if label not in known:
             raise DataError(f"label must be one of {known!r}, got {label!r}.")
@@ -654,7 +659,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         encoder, is refused unless you allow to leave them out; ``load`` then asks
         for them. ``metadata``, plain JSON data, is kept in the file's manifest.
         """
-        check_is_fitted(self)
+        self._answering()
         self._check_promise()
         from earmark.pipeline.files import save_classifier  # brings every model
 
@@ -675,7 +680,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         chains of terms and training documents that lead from the document into the
         label's.
         """
-        check_is_fitted(self)
+        self._answering()
         if index(paths) < 0:
             raise ValueError(f"paths must be at least 0, got {paths!r}.")
         texts = self._texts(X)
@@ -737,7 +742,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
         None for models without one weight a term and class.
         """
-        check_is_fitted(self)
+        self._answering()
         return telling_terms(self._answering(), top)
 
     def describe(self, top: int = 10) -> HiddenNodes:
@@ -745,58 +750,58 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
         For ``model="hierarchical"``. ``print`` the result, or call its ``plot()``.
         """
-        check_is_fitted(self)
+        self._answering()
         return hidden_nodes(self._answering(), self.model_name_, top)
 
     @property
     def model_name_(self) -> str:
         """The model that was chosen."""
-        check_is_fitted(self)
+        self._answering()
         assert self.plan_ is not None
         return self.plan_.name
 
     @property
     def columns_(self) -> Columns:
         """What turns documents into numbers."""
-        check_is_fitted(self)
+        self._answering()
         return self._answering().columns
 
     @property
     def model_(self) -> Estimator:
         """The fitted model, on the rows of ``columns_``."""
-        check_is_fitted(self)
+        self._answering()
         return self._answering().model
 
     @property
     def calibrator_(self) -> TemperatureCalibrator | None:
         """What turns scores into probabilities, where the model has none."""
-        check_is_fitted(self)
+        self._answering()
         return self._answering().calibrator
 
     @property
     def is_multi_label_(self) -> bool:
         """Whether a document may have several labels."""
-        check_is_fitted(self)
+        self._answering()
         assert self.plan_ is not None
         return self.plan_.multi_label
 
     @property
     def region_names_(self) -> list[str] | None:
         """The regions the model was trained on; None for a single text."""
-        check_is_fitted(self)
+        self._answering()
         names = self._regions
         return None if names == [ONE_REGION] else names
 
     @property
     def seed_(self) -> int:
         """What ``random_state`` came to; None is 0."""
-        check_is_fitted(self)
+        self._answering()
         assert self.plan_ is not None
         return self.plan_.seed or 0
 
     def summary(self) -> str:
         """What was chosen, why, and what was used, in plain words."""
-        check_is_fitted(self)
+        self._answering()
         return summary_of(self)
 
     # -- private ---------------------------------------------------------------
@@ -813,12 +818,13 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
     def _texts(self, X: Any) -> RegionTexts:
         """Documents by region; of a fitted classifier under the model's regions."""
-        like = None if self.text_model_ is None else self._regions
-        return self._inputs.texts(X, like=like)
+        fitted = self.text_model_
+        inputs = Inputs(self.regions, self.multi_label)
+        return inputs.texts(X, like=None if fitted is None else fitted.columns.regions)
 
     def _fitted_pair(self, X: Any, y: Any) -> tuple[RegionTexts, Target]:
         """Documents and labels for a fitted classifier."""
-        check_is_fitted(self)
+        self._answering()
         texts = self._texts(X)
         return texts, self._inputs.target(y, n_documents(texts))
 

@@ -96,12 +96,12 @@ class TextModel:
     )
     """Texts of the classes whose names were learned from."""
 
-    @property
+    @cached_property
     def classes_(self) -> Labels:
         """The labels, sorted."""
         return np.asarray(self.model.classes_)
 
-    @property
+    @cached_property
     def multi_label(self) -> bool:
         """Whether each label is decided on by itself."""
         return isinstance(self.model, AnyOfClassifier)
@@ -544,7 +544,6 @@ class Planner:
         """How a model of this name, or this estimator, is fitted."""
         declared, estimator = self._estimator(model)
         factors = ClassWeight(self.class_weight)
-        factors.require_valid()
         fed, features = declared.fed, self.features
         joined = fed == "rows" and not self.multi_label
         if joined and (features is None or isinstance(features, Mapping)):

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earmark.apps.cli._console import confirm, say, status
+from earmark.apps.cli.console import confirm, say, status
+from earmark.apps.cli.options import (
+    DATA,
+    OUTPUT,
+    app,
+    examples,
+    groups,
+    option,
+    whole,
+)
 
 if TYPE_CHECKING:
     from earmark.decision import Decision
@@ -23,23 +32,35 @@ _LABELS_PER_CLASS = 20
 _PEERS = {"Complement NB": "complement", "tf-idf + linear SVM": "svm"}
 
 
+@app.command(epilog=examples("earmark demo", "earmark demo --data messages"))
+@groups
 def demo(
-    out: Path = Path("earmark-report"),
-    labels: Annotated[int, typer.Option(min=2)] = _LABELS_PER_CLASS,
-    data: Path | None = None,
+    out: Annotated[
+        Path, option("Folder for report and model.", panel=OUTPUT, metavar="DIR")
+    ] = Path("earmark-report"),
+    labels: Annotated[
+        int,
+        option(
+            "Labelled documents per class.",
+            panel=DATA,
+            read=whole(2),
+            metavar="N",
+        ),
+    ] = _LABELS_PER_CLASS,
+    data: Annotated[
+        Path | None,
+        option(
+            "Write train.csv and test.csv (180 messages to a shop's support) into DIR, "
+            "and stop.",
+            panel=DATA,
+            metavar="DIR",
+        ),
+    ] = None,
 ) -> None:
     """Show what earmark does, on the docstrings of the installed Python packages.
 
     Compares models, shows which answers to trust, explains one of them, and writes
     an HTML report. Takes under a minute and downloads nothing.
-
-      earmark demo
-      earmark demo --data messages  # only write two small csv files
-
-    --out DIR  Folder for report and model.
-    --labels  Labelled documents per class.
-    --data DIR  Write train.csv and test.csv (180 messages to a shop's support) into
-        DIR, and stop.
     """
     from earmark.documents import docstring_corpus, labelled_per_class, stratified_split
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import note, say, show, status
+from earmark.apps.cli import options
+from earmark.apps.cli.console import note, say, show, status
+from earmark.apps.cli.options import DATA, MODEL, OUTPUT, app, examples, groups, option
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -33,30 +34,36 @@ _ALWAYS = "tf-idf + LR"
 _WITH_ENCODER = ("auto", "semi-supervised")
 
 
+@app.command(
+    epilog=examples(
+        "earmark evaluate model.earmark test.csv",
+        "earmark evaluate model.earmark test.csv --report report.html",
+        "earmark evaluate old.earmark new.earmark test.csv",
+        "earmark evaluate model.earmark parts/ --dask local:4",
+    )
+)
+@groups
 def evaluate(
-    models: options.Models,
+    *,
+    models: options.Models = None,
     data: options.Data,
-    files: options.Labelled,
-    report: Path | None = None,
+    files: options.LabelledFiles,
+    report: Annotated[
+        Path | None,
+        option("Write one self-contained HTML page.", panel=OUTPUT, metavar="FILE"),
+    ] = None,
     date: options.Day = None,
     max_error: options.MaxError = None,
-    dask: str | None = None,
+    dask: options.Dask = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure a model on labelled documents it has not seen, or several.
-
-      earmark evaluate model.earmark test.csv
-      earmark evaluate model.earmark test.csv --report report.html
-      earmark evaluate old.earmark new.earmark test.csv
-      earmark evaluate model.earmark parts/ --dask local:4
-
-    --report FILE  Write one self-contained HTML page.
-    --date DAY  The date at the top of the page, instead of today's.
-    """
+    """Measure a model on labelled documents it has not seen, or several."""
     from earmark import __version__
-    from earmark.apps.cli._data import evaluate_in_parts
+    from earmark.apps.cli.data import evaluate_in_parts
     from earmark.evaluation.report import SideBySide
 
+    if not models:
+        raise typer.BadParameter(f"Missing argument 'DATA': {data} is taken as MODEL.")
     if report is not None:
         options.require_output(report, data, *models)
     if data == "-" and len(models) > 1:
@@ -95,13 +102,13 @@ def _names(models: list[Path]) -> list[str]:
 def _judged(
     model: Path,
     data: str,
-    files: options.Labelled,
+    files: options.LabelledFiles,
     max_error: float | str | None,
     header: dict[str, str],
     with_checks: bool,
 ) -> Report:
     from earmark.apps.changes import has_learned
-    from earmark.apps.cli._data import labelled_only, load_model
+    from earmark.apps.cli.data import labelled_only, load_model
     from earmark.evaluation import check_documents
 
     stored = load_model(model, max_error)
@@ -150,15 +157,40 @@ def _suspects(
     return [replace(error, index=rows[error.index]) for error in errors]
 
 
+@app.command(
+    epilog=examples(
+        "earmark compare mails.csv --label topic",
+        "earmark compare few.csv --label topic --unlabelled many.jsonl",
+        "earmark compare mails.csv --label topic --models softmax,hybrid --repeats 10",
+        "earmark compare phrases.csv --label language --analyzer char_wb --ngrams 1,4",
+        "earmark compare few.csv --unlabelled many.jsonl --encoder model2vec:NAME",
+    )
+)
+@groups
 def compare(
     data: options.Data,
-    files: options.Training,
-    fitting: options.Fitting,
-    unlabelled: str | None = None,
-    models: str | None = None,
+    files: options.TrainingFiles,
+    fitting: options.FittingOptions,
+    unlabelled: options.Unlabelled = None,
+    models: Annotated[
+        str | None,
+        option(
+            "Names of `earmark info --models`. Usually auto,multinomial,hybrid.",
+            panel=MODEL,
+            metavar="NAME[,NAME...]",
+        ),
+    ] = None,
     encoder: options.Encoder = None,
-    repeats: options.Repeats = 5,
-    test_size: Annotated[float, typer.Option(min=0.05, max=0.95)] = 0.3,
+    n_repeats: options.Repeats = 5,
+    test_size: Annotated[
+        float,
+        option(
+            "Share tested in each split.",
+            panel=MODEL,
+            read=options.decimal(0.05, 0.95),
+            metavar="N",
+        ),
+    ] = 0.3,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare models on the same splits, with intervals and paired tests.
@@ -167,45 +199,36 @@ def compare(
     among them. Says "no difference shown" where there is none. Documents without a
     label, in DATA or in --unlabelled, go to the models that use them. With --encoder a
     logistic regression on its vectors joins.
-
-      earmark compare mails.csv --label topic
-      earmark compare few.csv --label topic --unlabelled many.jsonl
-      earmark compare mails.csv --label topic --models multinomial,hybrid --repeats 10
-      earmark compare phrases.csv --label language --analyzer char_wb --ngrams 1,4
-      earmark compare few.csv --unlabelled many.jsonl --encoder model2vec:NAME
-
-    --models NAME[,NAME...]  Names of `earmark info --models`. Default:
-        auto,multinomial,hybrid.
-    --repeats  Number of random splits.
-    --test-size  Share tested in each split.
-    --jobs  Number of processes.
     """
     from earmark.evaluation import compare_classifiers
 
     contenders = _contenders(models, files.multi_label, encoder, fitting)
     documents, pool = files.read_with_pool(data, unlabelled)
-    with status(f"training {len(contenders)} models on {repeats} splits"):
+    with status(f"training {len(contenders)} models on {n_repeats} splits"):
         comparison = compare_classifiers(
             contenders,
             documents.texts,
             documents.labels or [],
             unlabelled=pool,
-            n_repeats=repeats,
+            n_repeats=n_repeats,
             test_size=test_size,
-            n_jobs=fitting.jobs,
-            random_state=fitting.seed,
+            n_jobs=fitting.n_jobs,
+            random_state=fitting.random_state,
         )
     show(as_json, comparison.to_dict(), comparison, is_result=True)
 
 
 def _contenders(
-    models: str | None, several: bool, encoder: str | None, fitting: options.Fitting
+    models: str | None,
+    several: bool,
+    encoder: str | None,
+    fitting: options.FittingOptions,
 ) -> dict[str, Any]:
     """The models asked for, and the baselines that belong in every table."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    from earmark.apps.cli._encoded import EncoderVectors
+    from earmark.apps.cli.encoded import EncoderVectors
     from earmark.models import SoftmaxRegression
     from earmark.pipeline import TextClassifier
 
@@ -230,15 +253,34 @@ def _contenders(
     return contenders
 
 
+@app.command(
+    "learning-curve",
+    epilog=examples(
+        "earmark learning-curve mails.csv --label topic",
+        "earmark learning-curve few.csv --unlabelled many.jsonl --chart curve.svg",
+    ),
+)
+@groups
 def learning_curve(
     data: options.Data,
-    files: options.Merged,
-    fitting: options.Fitting,
-    unlabelled: str | None = None,
-    model: str = "auto",
-    sizes: options.Sizes = None,
-    repeats: options.Repeats = 5,
-    chart: Path | None = None,
+    files: options.MergedFiles,
+    fitting: options.FittingOptions,
+    unlabelled: options.Unlabelled = None,
+    model: options.ModelName = "auto",
+    sizes: Annotated[
+        Any,
+        option(
+            "Numbers of labels; seven if not given.",
+            panel=MODEL,
+            metavar="N[,N...]",
+            read=options.whole_numbers,
+        ),
+    ] = None,
+    n_repeats: options.Repeats = 5,
+    chart: Annotated[
+        Path | None,
+        option("Draw it: .svg, .png or .pdf.", panel=OUTPUT, metavar="FILE"),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure accuracy against the number of labels, and what more would bring.
@@ -246,15 +288,6 @@ def learning_curve(
     Fits the model on growing parts of the labelled documents, tests it on others, and
     says what more labels would buy. Documents without a label, in DATA or in
     --unlabelled, go to a model that uses them.
-
-      earmark learning-curve mails.csv --label topic
-      earmark learning-curve few.csv --label topic --unlabelled many.jsonl --chart c.svg
-
-    --model NAME  One of `earmark info --models`.
-    --sizes N[,N...]  Numbers of labels; seven if not given.
-    --repeats  Curves to average.
-    --chart FILE  Draw it: .svg, .png or .pdf.
-    --jobs  Number of processes.
     """
     from earmark.evaluation import learning_curve
     from earmark.pipeline import TextClassifier
@@ -264,16 +297,16 @@ def learning_curve(
         _require_chart(chart, data)
     classifier = TextClassifier(model, **fitting.parameters)
     documents, pool = files.read_with_pool(data, unlabelled)
-    with status(f"training {model} {repeats} times per number of labels"):
+    with status(f"training {model} {n_repeats} times per number of labels"):
         curve = learning_curve(
             classifier,
             documents.texts,
             documents.labels or [],
             unlabelled=pool,
             sizes=sizes,
-            n_repeats=repeats,
-            n_jobs=fitting.jobs,
-            random_state=fitting.seed,
+            n_repeats=n_repeats,
+            n_jobs=fitting.n_jobs,
+            random_state=fitting.random_state,
         )
     show(as_json, curve.to_dict(), curve, is_result=True)
     if chart is not None:
@@ -314,11 +347,30 @@ def _draw(curve: LearningCurve, name: str, path: Path) -> None:
         figure.savefig(temporary, format=path.suffix[1:])
 
 
+@app.command(
+    epilog=examples(
+        "earmark check mails.csv --label topic",
+        "earmark check train.csv --label topic --test test.csv",
+        "earmark check posts.csv --label tags --multi-label",
+    )
+)
+@groups
 def check(
     data: options.Data,
-    files: options.Training,
-    test: str | None = None,
-    top: Annotated[int, typer.Option(min=0)] = 10,
+    files: options.TrainingFiles,
+    test: Annotated[
+        str | None,
+        option("Test data, to check for leaks.", panel=DATA, metavar="DATA2"),
+    ] = None,
+    top: Annotated[
+        int,
+        option(
+            "Suspected labels to show.",
+            panel=OUTPUT,
+            read=options.whole(0),
+            metavar="N",
+        ),
+    ] = 10,
     as_json: options.AsJson = False,
 ) -> None:
     """Find common problems in labelled documents.
@@ -326,15 +378,8 @@ def check(
     Empty texts, repeated documents, equal documents with different labels, leaks
     between training and test part, sorted or very uneven classes, and labels that
     are more probably wrong than right, judged by a model that never saw them.
-
-      earmark check mails.csv --label topic
-      earmark check train.csv --label topic --test test.csv
-      earmark check posts.csv --label tags --multi-label
-
-    --test DATA2  Test data, to check for leaks.
-    --top  Suspected labels to show.
     """
-    from earmark.apps.cli._data import ask_about_labels
+    from earmark.apps.cli.data import ask_about_labels
     from earmark.documents.document import fingerprint
     from earmark.documents.labels import each_label
     from earmark.evaluation import check_documents, group_near_duplicates

@@ -11,26 +11,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import confirm, file_size, note, say_facts, show, status
+from earmark.apps.cli import options
+from earmark.apps.cli.console import confirm, file_size, note, say_facts, show, status
+from earmark.apps.cli.options import (
+    DATA,
+    MODEL,
+    OUTPUT,
+    app,
+    argument,
+    examples,
+    groups,
+    option,
+)
 
 if TYPE_CHECKING:
     from earmark.typing import JsonObject
 
 
+@app.command(
+    epilog=examples(
+        "earmark info", "earmark info --models", "earmark info model.earmark"
+    )
+)
+@groups
 def info(
     model: options.AnyModel = None,
-    models: bool = False,
+    models: Annotated[bool, option("List the names for --model.", panel=MODEL)] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Describe a model file, or this installation.
-
-      earmark info
-      earmark info --models
-      earmark info model.earmark
-
-    --models  List the names for --model.
-    """
+    """Describe a model file, or this installation."""
     if models and model is not None:
         raise typer.BadParameter("--models lists all names; name no file.")
     if models:
@@ -106,7 +115,7 @@ def _installation() -> JsonObject:
 
 
 def _model_file(path: Path) -> JsonObject:
-    from earmark.apps.cli._data import require_model
+    from earmark.apps.cli.data import require_model
     from earmark.persistence import read_manifest
 
     require_model(path)
@@ -123,54 +132,79 @@ def _model_file(path: Path) -> JsonObject:
     }
 
 
+@app.command(
+    epilog=examples(
+        "earmark card model.earmark",
+        'earmark card model.earmark --out card.html --intended-use "Routing tickets."',
+        "earmark card model.earmark --out README.md --hub --license cc-by-4.0",
+    )
+)
+@groups
 def card(
     model: options.Model,
-    out: Path | None = None,
-    intended_use: str | None = None,
+    out: Annotated[
+        Path | None,
+        option(
+            "Write it there, not to stdout.",
+            "--out",
+            "-o",
+            panel=OUTPUT,
+            metavar="FILE",
+        ),
+    ] = None,
+    intended_use: Annotated[
+        str | None,
+        option("What the model is meant for, in words.", panel=OUTPUT, metavar="TEXT"),
+    ] = None,
     date: options.Day = None,
-    licence: Annotated[str | None, typer.Option("--license")] = None,
-    contact: str | None = None,
-    hub: bool = False,
-    test: str | None = None,
-    words: Annotated[int, typer.Option(min=0)] = 8,
+    license: Annotated[  # noqa: A002
+        str | None, option("License, e.g. cc-by-4.0.", panel=OUTPUT, metavar="ID")
+    ] = None,
+    contact: Annotated[
+        str | None,
+        option("Whom to ask about the model.", panel=OUTPUT, metavar="WHO"),
+    ] = None,
+    hub: Annotated[
+        bool, option("Begin with the front matter that hubs read.", panel=OUTPUT)
+    ] = False,
+    test: Annotated[
+        str | None,
+        option("Add the accuracy on these documents.", panel=DATA, metavar="DATA"),
+    ] = None,
+    words: Annotated[
+        int,
+        option(
+            "Most indicative words per label.",
+            panel=OUTPUT,
+            read=options.whole(0),
+            metavar="N",
+        ),
+    ] = 8,
 ) -> None:
     """Write a model card: what the model is, its accuracy, what it is not for.
 
     Markdown, or one HTML page if FILE ends in .html. Everything in it is read from
     the model file: the labels, the fingerprint of the training data, the evaluation.
-
-      earmark card model.earmark
-      earmark card model.earmark --out card.html --intended-use "Routing of tickets."
-      earmark card model.earmark --out README.md --hub --license cc-by-4.0
-
-    -o, --out FILE  Write it there, not to stdout.
-    --intended-use TEXT  What the model is meant for, in words.
-    --date DAY  Date of the model.
-    --license ID  Licence, e.g. cc-by-4.0.
-    --contact WHO  Whom to ask about the model.
-    --hub  Begin with the front matter that hubs read.
-    --test DATA  Add the accuracy on these documents.
-    --words  Most indicative words per label.
     """
     from earmark.apps.card import card_facts, front_matter, to_html, to_markdown
-    from earmark.apps.cli._data import load_model, require_model
+    from earmark.apps.cli.data import load_model, require_model
     from earmark.whole_files import write_whole
 
     require_model(model)
     if out is not None:
         options.require_output(out, model)
-    said = {"date": date, "licence": licence, "contact": contact}
+    said = {"date": date, "licence": license, "contact": contact}
     about = {name: value for name, value in said.items() if value is not None}
     report = None
     if test is not None:
         stored = load_model(model)
-        documents = stored.read(test, options.Labelled())
+        documents = stored.read(test, options.LabelledFiles())
         report = stored.classifier.report(documents.texts, documents.labels), test
     facts = card_facts(model, words, report)
     if out is not None and out.suffix.lower() in (".html", ".htm"):
         text = to_html(facts, intended_use, about)
     else:
-        front = front_matter(facts, licence) if hub else None
+        front = front_matter(facts, license) if hub else None
         text = to_markdown(facts, intended_use, about, front)
     if out is None:
         typer.echo(text, nl=False)
@@ -179,24 +213,23 @@ def card(
     note(f"wrote {out}")
 
 
+@app.command(
+    epilog=examples(
+        "earmark cache", "earmark cache --clear", "earmark cache --clear model2vec"
+    )
+)
+@groups
 def cache(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="Only encoders with this in the name."),
+        str | None, argument("[NAME]", "Only encoders with this in the name.")
     ] = None,
-    clear: bool = False,
+    clear: Annotated[bool, option("Forget the vectors listed.", panel=OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show or clear the vectors that encoders have computed.
 
     They are kept in the folder EARMARK_CACHE (or the platform's for caches), at most
     4 GB per encoder; EARMARK_ENCODER_CACHE sets another size, or off.
-
-      earmark cache
-      earmark cache --clear
-      earmark cache --clear model2vec
-
-    --clear  Forget the vectors listed.
     """
     from earmark.encoders.cache import cache_entries, clear_cache
 
@@ -214,11 +247,19 @@ def cache(
     )
 
 
+@app.command(
+    epilog=examples(
+        "earmark fetch model2vec:minishlab/potion-base-8M",
+        "earmark fetch r8 --url https://example.org/corpora",
+    )
+)
+@groups
 def fetch(
-    what: Annotated[
-        str, typer.Argument(metavar="NAME", help="Of a corpus, or of an encoder.")
-    ],
-    url: str | None = None,
+    what: Annotated[str, argument("NAME", "Of a corpus, or of an encoder.")],
+    url: Annotated[
+        str | None,
+        option("Folder that holds the files.", panel=DATA, metavar="URL"),
+    ] = None,
 ) -> None:
     """Download a benchmark corpus, or the weights of an encoder.
 
@@ -226,18 +267,12 @@ def fetch(
     no single public home: give the address of a mirror with --url or EARMARK_DATA_URL.
     Files already in the folder EARMARK_DATA need no fetching; checksums are verified.
     This is the only command that uses the network.
-
-      earmark fetch model2vec:minishlab/potion-base-8M
-      earmark fetch r8 --url https://example.org/corpora
-
-    --url URL  Folder that holds the files.
     """
     from earmark.documents import fetch_corpus
     from earmark.documents.corpora import corpus_names
+    from earmark.encoders.encoder import KINDS, fetch_encoder, short_names
 
-    if ":" in what or what == "minilm":
-        from earmark.encoders import fetch_encoder
-
+    if ":" in what or what in short_names():
         with status(f"fetching {what}"):
             fetched = fetch_encoder(what)
         confirm(f"{fetched} is on this machine now")
@@ -245,7 +280,7 @@ def fetch(
     if what not in corpus_names():
         raise typer.BadParameter(
             f"{what!r} is not one of {', '.join(corpus_names())}, and no encoder "
-            "(model2vec:NAME, ...)"
+            f"({', '.join(kind.pattern for kind in KINDS)})"
         )
     with status(f"fetching {what}"):
         paths = fetch_corpus(what, url=url)

@@ -10,32 +10,26 @@ import errno
 import os
 import sys
 import warnings
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from earmark import __version__
-from earmark.apps.cli import demo, evaluate, info, predict, reproduce, serve, train
-from earmark.apps.cli._console import say, styled
-from earmark.apps.cli._help import Command, Group, in_flags, with_groups
-from earmark.exceptions import EarmarkError
+from earmark.apps.cli import console
 
-app = typer.Typer(
-    name="earmark",
-    no_args_is_help=True,
-    add_completion=True,
-    cls=Group,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help=(
-        "Classify text with few labels.\n\n"
-        "earmark demo\nearmark train mails.csv --label topic\n"
-        "earmark COMMAND --help"
-    ),
-    epilog="Exit status: 0 done, 1 the data or the model is at fault, 2 wrong usage.",
-)
+# The commands, in the order of the help.
+from earmark.apps.cli import demo as demo  # isort: skip
+from earmark.apps.cli import train as train  # isort: skip
+from earmark.apps.cli import predict as predict  # isort: skip
+from earmark.apps.cli import evaluate as evaluate  # isort: skip
+from earmark.apps.cli import serve as serve  # isort: skip
+from earmark.apps.cli import info as info  # isort: skip
+from earmark.apps.cli import reproduce as reproduce  # isort: skip
+from earmark.apps.cli.console import say, styled
+from earmark.apps.cli.options import app
+from earmark.exceptions import EarmarkError, Message
 
+__all__ = ["app", "main"]
 
 # A file that cannot be written is named by whoever writes it.
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
@@ -48,7 +42,11 @@ def _show_version(wanted: bool) -> None:
 
 
 _VERSION = typer.Option(
-    callback=_show_version, is_eager=True, help="Print the version."
+    "--version",
+    callback=_show_version,
+    is_eager=True,
+    help="Print the version.",
+    metavar=" ",
 )
 
 
@@ -57,36 +55,12 @@ def _root(version: Annotated[bool, _VERSION] = False) -> None:
     pass
 
 
-_COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo.demo,
-    "train": train.train,
-    "predict": predict.predict,
-    "evaluate": evaluate.evaluate,
-    "compare": evaluate.compare,
-    "check": evaluate.check,
-    "learning-curve": evaluate.learning_curve,
-    "update": train.update,
-    "forget": train.forget,
-    "explain": predict.explain,
-    "info": info.info,
-    "label": serve.label,
-    "serve": serve.serve,
-    "card": info.card,
-    "fetch": info.fetch,
-    "cache": info.cache,
-    "filter": predict.filter_documents,
-    "reproduce": reproduce.reproduce,
-}
-for _name, _run in _COMMANDS.items():
-    app.command(name=_name, help=_run.__doc__, cls=Command)(with_groups(_run))
-
-
 def _say_warnings_once() -> None:
     """Show each warning as one line, and a text that comes again not again."""
     said: set[str] = set()
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = str(message)
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        text = _text(message)
         if text not in said:
             said.add(text)
             _alert("warning", text, typer.colors.YELLOW)
@@ -96,18 +70,29 @@ def _say_warnings_once() -> None:
     warnings.filterwarnings("ignore", "The number of unique classes is greater than")
 
 
+def _text(message: object) -> str:
+    """A message in the words of the command line."""
+    if isinstance(message, Message):
+        return message.said(console.words)
+    return str(message)
+
+
 def _alert(kind: str, text: str, color: str) -> None:
     start = styled(f"{kind}:", err=True, fg=color)
-    say(f"{start} {in_flags(text)}", hang="  ", err=True)
+    say(f"{start} {text}", hang="  ", err=True)
 
 
 def main() -> None:
     """Entry point of the console script: errors become one line and a status."""
     _say_warnings_once()
+    if os.environ.get("NO_COLOR"):  # Typer's help would be bold
+        from typer import rich_utils
+
+        rich_utils.COLOR_SYSTEM = None
     try:
         app(sys.argv[1:] or ["--help"], prog_name="earmark")
     except EarmarkError as error:
-        _alert("error", str(error), typer.colors.RED)
+        _alert("error", _text(error), typer.colors.RED)
         sys.exit(1)
     except BrokenPipeError:
         # The reader went away, as in `earmark predict ... | head`: not our fault.

@@ -11,12 +11,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import counting, note, number, show
+from earmark.apps.cli import options
+from earmark.apps.cli.console import counting, note, number, show
+from earmark.apps.cli.options import (
+    DATA,
+    DECIDING,
+    LARGE,
+    OUTPUT,
+    app,
+    argument,
+    examples,
+    groups,
+    option,
+)
 from earmark.exceptions import DataError
 from earmark.whole_files import csv_line, json_line, whole_file
 
@@ -30,16 +41,41 @@ _LINES = (".jsonl", ".ndjson", ".json")
 
 
 @dataclass(frozen=True)
-class Rows:
+class Output:
     """What is written of each document, and where."""
 
-    out: str = "-"
-    id_column: Annotated[str | None, typer.Option("--id")] = None
-    keep: str | None = None
-    with_text: bool = False
-    top_k: Annotated[int, typer.Option(min=0)] = 0
-    explain: bool = False
-    as_json: Annotated[bool, typer.Option("--json")] = False
+    out: Annotated[
+        str,
+        option(
+            ".csv or .jsonl; - is stdout.", "--out", "-o", panel=OUTPUT, metavar="FILE"
+        ),
+    ] = "-"
+    id: Annotated[
+        str | None,
+        option(
+            "Column that identifies a row, copied first.", panel=OUTPUT, metavar="COL"
+        ),
+    ] = None
+    keep: Annotated[
+        str | None,
+        option("More columns to copy.", panel=OUTPUT, metavar="COL[,COL...]"),
+    ] = None
+    with_text: Annotated[bool, option("Copy the text as well.", panel=OUTPUT)] = False
+    top_k: Annotated[
+        int,
+        option(
+            "Add the K likeliest labels.",
+            panel=OUTPUT,
+            metavar="K",
+            read=options.whole(0),
+        ),
+    ] = 0
+    explain: Annotated[
+        bool, option("Add the words behind each label.", panel=OUTPUT)
+    ] = False
+    as_json: Annotated[
+        bool, option("Write JSON lines instead of csv.", "--json", panel=OUTPUT)
+    ] = False
 
     @property
     def are_lines(self) -> bool:
@@ -47,16 +83,35 @@ class Rows:
         return self.as_json or self.out.lower().endswith(_LINES[:2])
 
 
+@app.command(
+    epilog=examples(
+        "earmark predict model.earmark new.csv --out labels.csv",
+        "cat new.jsonl | earmark predict model.earmark - --format jsonl",
+        "earmark predict model.earmark new.csv --id ticket --keep customer --top-k 3",
+        "earmark predict model.earmark new.csv --max-error 0.05 --explain",
+        "earmark predict model.earmark new.csv --novelty 0.01",
+        "earmark predict model.earmark parts/ --by-part --out labels/",
+        "earmark predict model.earmark parts/ --dask local:4 --out labels/",
+    )
+)
+@groups
 def predict(
     model: options.Model,
     data: options.Data,
     files: options.Files,
-    rows: Rows,
+    rows: Output,
     max_error: options.MaxError = None,
-    novelty: options.Novelty = None,
-    by_part: bool = False,
-    skip_bad: bool = False,
-    dask: str | None = None,
+    max_novelty: options.Novelty = None,
+    by_part: Annotated[
+        bool,
+        option(
+            "A Parquet file of labels for every part of DATA, in the folder --out "
+            "(DATA.predicted); parts that are there already are not done again.",
+            panel=LARGE,
+        ),
+    ] = False,
+    skip_bad: options.SkipBad = False,
+    dask: options.Dask = None,
 ) -> None:
     """Predict the labels of documents, in constant memory.
 
@@ -65,50 +120,32 @@ def predict(
     p-value: small for documents unlike the training documents. With several labels per
     document and --max-error, the column undecided lists the labels left open. The
     output file appears when everything is done.
-
-      earmark predict model.earmark new.csv --out labels.csv
-      cat new.jsonl | earmark predict model.earmark - --format jsonl
-      earmark predict model.earmark new.csv --id ticket --keep customer,date --top-k 3
-      earmark predict model.earmark new.csv --max-error 0.05 --explain
-      earmark predict model.earmark new.csv --novelty 0.01  # or: --novelty never
-      earmark predict model.earmark parts/ --by-part --out labels/
-      earmark predict model.earmark parts/ --dask local:4 --out labels/
-
-    -o, --out FILE  .csv or .jsonl; - is stdout.
-    --id COL  Column that identifies a row, copied first.
-    --keep COL[,COL...]  More columns to copy.
-    --with-text  Copy the text as well.
-    --top-k K  Add the K likeliest labels.
-    --explain  Add the words behind each label.
-    --by-part  A Parquet file of labels for every part of DATA, in the folder --out
-        (DATA.predicted); parts that are there already are not done again.
-    --json  Write JSON lines instead of csv.
     """
-    from earmark.apps.cli._data import load_model, predict_in_parts
+    from earmark.apps.cli.data import load_model, predict_in_parts
 
     in_parts = {"by_part": by_part, "dask": dask, "skip_bad": skip_bad}
     out = Path(f"{data.rstrip('/')}.predicted" if rows.out == "-" else rows.out)
     if any(in_parts.values()):
         whole: dict[str, object] = {"--explain": rows.explain, "--top-k": rows.top_k}
-        whole |= {"--id": rows.id_column, "--keep": rows.keep}
+        whole |= {"--id": rows.id, "--keep": rows.keep}
         whole |= {"--with-text": rows.with_text}
         options.refuse_with_parts(whole, **in_parts)
         _require_folder(out)
     elif rows.out != "-":
         _require_kind(rows.out, rows.as_json)
         options.require_output(out, data, model, streams=True)
-    stored = load_model(model, max_error, novelty)
+    stored = load_model(model, max_error, max_novelty)
     if any(in_parts.values()):
         from earmark.distributed.predicting import SentModel
 
-        sent = SentModel(model, max_error, stored.classifier, novelty)
+        sent = SentModel(model, max_error, stored.classifier, max_novelty)
         facts = predict_in_parts(stored, data, files, sent, out, dask, skip_bad)
         labelled = f"labelled {number(facts['documents'], 'document')}"
         labelled += f", {facts['abstained']:,} without an answer"
         show(rows.as_json, facts, _words_about_parts(labelled, facts), saved=out)
         return
     copied = options.comma_list(rows.keep)
-    batches = stored.batches(data, files, id=rows.id_column, keep=copied)
+    batches = stored.batches(data, files, id=rows.id, keep=copied)
     _label_all(stored.classifier, batches, rows)
 
 
@@ -120,7 +157,7 @@ def _is_file(stream: IO[str]) -> bool:
 
 
 def _label_all(
-    classifier: TextClassifier, batches: Iterator[Documents], rows: Rows
+    classifier: TextClassifier, batches: Iterator[Documents], rows: Output
 ) -> None:
     """Write a row per document, and say what is to be said of all of them."""
     totals: Counter[str] = Counter()
@@ -148,14 +185,14 @@ def _label_all(
 def _all_records(
     classifier: TextClassifier,
     batches: Iterator[Documents],
-    rows: Rows,
+    rows: Output,
     totals: Counter[str],
     advance: Callable[[int], None],
 ) -> Iterator[dict[str, Any]]:
     """What is written of each document, and how many are without an answer."""
     for batch in batches:
         decision = classifier.decide(batch.texts)
-        copies = _copies(batch, rows.id_column, rows.with_text)
+        copies = _copies(batch, rows.id, rows.with_text)
         answers = _answers(classifier, batch, decision, rows.explain)
         best = _likeliest(decision, rows.top_k, rows.are_lines)
         records = zip(copies, answers, best, strict=True)
@@ -171,13 +208,13 @@ def _all_records(
         advance(len(batch))
 
 
-def _refuse_clashes(rows: Rows, batch: Documents, own: set[str]) -> None:
+def _refuse_clashes(rows: Output, batch: Documents, own: set[str]) -> None:
     """Refuse columns of the data by the names of columns that are written anyway."""
-    own |= {"row"} if rows.id_column is None else set()
+    own |= {"row"} if rows.id is None else set()
     if rows.with_text and not batch.regions and batch.text_columns != ("text",):
         own.add("text")
     copies = [("--keep", name) for name in options.comma_list(rows.keep)]
-    for flag, name in [*copies, ("--id", rows.id_column)]:
+    for flag, name in [*copies, ("--id", rows.id)]:
         if name in own:
             truth = "; earmark evaluate compares answers with labels"
             raise typer.BadParameter(
@@ -327,16 +364,45 @@ def _output(out: str) -> Iterator[BinaryIO]:
         raise
 
 
+@app.command(
+    "filter",
+    epilog=examples(
+        "earmark filter model.earmark crawl/ --keep good --min-confidence 0.9 -o out/",
+        "earmark filter model.earmark crawl/ --keep good --unit paragraph -o out/",
+    ),
+)
+@groups
 def filter_documents(
     model: options.Model,
     data: options.DataParts,
     files: options.Files,
-    keep: Annotated[str, typer.Option()],
-    out: Annotated[Path, typer.Option()],
-    min_confidence: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.0,
-    unit: Literal["document", "paragraph"] = "document",
+    keep: Annotated[
+        str, option("Labels to keep.", panel=OUTPUT, metavar="LABEL[,LABEL...]")
+    ],
+    out: Annotated[
+        Path,
+        option("Folder for what is kept.", "--out", "-o", panel=OUTPUT, metavar="DIR"),
+    ],
+    min_confidence: Annotated[
+        float,
+        option(
+            "Minimum probability of the label.",
+            panel=DECIDING,
+            read=options.decimal(0.0, 1.0),
+            metavar="N",
+        ),
+    ] = 0.0,
+    unit: Annotated[
+        Any,
+        option(
+            "Judge documents, or paragraphs between empty lines.",
+            panel=DATA,
+            metavar="document|paragraph",
+            read=options.one_of("document", "paragraph"),
+        ),
+    ] = "document",
     max_error: options.MaxError = None,
-    skip_bad: bool = False,
+    skip_bad: options.SkipBad = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Keep the documents, or paragraphs, that the model gives a wanted label.
@@ -344,17 +410,8 @@ def filter_documents(
     Every part of DATA becomes a part of the same name in the folder --out, with all
     its columns: Parquet stays Parquet, the others become JSON lines. Memory stays
     constant. If it is stopped, the same command goes on.
-
-      earmark filter model.earmark crawl/ --keep good --min-confidence 0.9 --out clean/
-      earmark filter model.earmark crawl/ --keep good --unit paragraph --out clean/
-
-    --keep LABEL[,LABEL...]  Labels to keep.
-    -o, --out DIR  Folder for what is kept.
-    --min-confidence  Minimum probability of the label.
-    --unit  Judge documents, or paragraphs between empty lines.
-    --text COL  Column with the text.
     """
-    from earmark.apps.cli._data import load_model
+    from earmark.apps.cli.data import load_model
     from earmark.distributed.predicting import filter_parts
     from earmark.pipeline.text_filter import TextFilter
 
@@ -387,30 +444,43 @@ def filter_documents(
     show(as_json, facts, _words_about_parts(outcome, facts), saved=out)
 
 
+@app.command(
+    epilog=examples(
+        'earmark explain model.earmark "cheap pills, only today"',
+        "cat mail.txt | earmark explain model.earmark -",
+        'earmark explain mails.earmark \'{"subject": "lunch?", "body": "noon"}\'',
+    )
+)
+@groups
 def explain(
     model: options.Model,
     text: Annotated[
         str,
-        typer.Argument(
-            metavar="TEXT",
-            help="The document, or - for stdin. For a model with several columns: a "
-            "JSON object.",
+        argument(
+            "TEXT",
+            "The document, or - for stdin. For a model with several columns: a JSON "
+            "object.",
         ),
     ],
-    top: Annotated[int, typer.Option(min=1)] = 10,
-    paths: Annotated[int, typer.Option(min=0)] = 0,
+    top: Annotated[
+        int,
+        option(
+            "Number of words to show.", panel=OUTPUT, read=options.whole(1), metavar="N"
+        ),
+    ] = 10,
+    paths: Annotated[
+        int,
+        option(
+            "Paths of words and training documents to show.",
+            panel=OUTPUT,
+            read=options.whole(0),
+            metavar="N",
+        ),
+    ] = 0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show the words behind a prediction; their contributions add up to its score.
-
-      earmark explain model.earmark "cheap pills, only today"
-      cat mail.txt | earmark explain model.earmark -
-      earmark explain mails.earmark '{"subject": "lunch?", "body": "at noon"}'
-
-    --top  Number of words to show.
-    --paths  Paths of words and training documents to show.
-    """
-    from earmark.apps.cli._data import load_model
+    """Show the words behind a prediction; their contributions add up to its score."""
+    from earmark.apps.cli.data import load_model
 
     classifier = load_model(model).classifier
     texts = _one_document(sys.stdin.read() if text == "-" else text, classifier)

@@ -10,19 +10,47 @@ from typing import Annotated, Any
 
 import typer
 
-from earmark.apps.cli import _options as options
+from earmark.apps.cli import options
+from earmark.apps.cli.options import (
+    DATA,
+    OUTPUT,
+    app,
+    argument,
+    examples,
+    groups,
+    option,
+)
 
 _PACKAGE = "reproductions"
 
 
+@app.command(
+    epilog=examples(
+        "earmark reproduce all --stored",
+        "earmark reproduce higher-order --quick",
+        "earmark reproduce hybrid --part figure_2",
+        "earmark reproduce all",
+    )
+)
+@groups
 def reproduce(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Name of a reproduction, or all.")
-    ],
-    quick: bool = False,
-    part: list[str] | None = None,
-    out: Path | None = None,
-    stored: bool = False,
+    name: Annotated[str, argument("NAME", "Name of a reproduction, or all.")],
+    quick: Annotated[
+        bool, option("Fewer draws and sizes: minutes, not hours.", panel=DATA)
+    ] = False,
+    part: Annotated[
+        list[str] | None,
+        option(
+            "Run this part only, keep the others as stored.", panel=DATA, metavar="PART"
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, option("Folder for results.", panel=OUTPUT, metavar="DIR")
+    ] = None,
+    stored: Annotated[
+        bool,
+        option("Show the stored results, run nothing: seconds.", panel=OUTPUT),
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Regenerate the tables and figures of the papers behind the models.
@@ -31,16 +59,6 @@ def reproduce(
     needs the benchmark corpora (set EARMARK_DATA to their folder). Prints every table,
     ours beside the paper's; writes NAME.json and PNG figures into
     reproductions/results, a quick run into reproductions/quick.
-
-      earmark reproduce all --stored
-      earmark reproduce higher-order --quick
-      earmark reproduce hybrid --part figure_2
-      earmark reproduce all
-
-    --quick  Fewer draws and sizes: minutes, not hours.
-    --part PART  Run this part only, keep the others as stored.
-    --out DIR  Folder for results.
-    --stored  Show the stored results, run nothing: seconds.
     """
     run = _experiments().reproduce
     run(name, quick=quick, part=part, out=out, stored=stored, as_json=as_json)

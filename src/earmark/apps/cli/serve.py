@@ -8,8 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import confirm, status, warn
+from earmark.apps.cli import options
+from earmark.apps.cli.console import confirm, status, warn
+from earmark.apps.cli.options import (
+    DATA,
+    DECIDING,
+    MODEL,
+    OUTPUT,
+    SERVER,
+    app,
+    argument,
+    examples,
+    groups,
+    option,
+)
 from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -18,24 +30,111 @@ if TYPE_CHECKING:
 _KINDS = ("csv", "jsonl", "parquet", "earmark", "html")
 
 
+@app.command(
+    epilog=examples(
+        "earmark serve model.earmark",
+        "earmark serve old.earmark new.earmark --canary 0.05",
+        "curl -s localhost:8000/classify -H 'Content-Type: application/json' "
+        '-d \'{"texts": ["free pills"], "explain": true}\'',
+    )
+)
+@groups
 def serve(
-    models: options.Models,
-    host: str = "127.0.0.1",
+    models: Annotated[list[Path], argument("MODEL...", "Model files (*.earmark).")],
+    host: options.Host = "127.0.0.1",
     port: options.Port = 8000,
-    token_file: Path | None = None,
-    allow_host: list[str] | None = None,
-    max_body: Annotated[int, typer.Option(min=1)] = 8 * 2**20,
-    max_text: Annotated[int, typer.Option(min=1)] = 1_000_000,
-    max_batch: Annotated[int, typer.Option(min=1)] = 1000,
-    max_concurrency: Annotated[int, typer.Option(min=1)] = 256,
-    timeout: Annotated[float, typer.Option(min=0.1)] = 30.0,
-    reload: Annotated[float, typer.Option(min=0)] = 1.0,
-    canary: Annotated[float, typer.Option(min=0, max=1)] = 0.0,
-    learn: bool = False,
-    feedback: Path | None = None,
-    quiet: bool = False,
+    token_file: Annotated[
+        Path | None,
+        option(
+            "Require the bearer token in FILE (or in EARMARK_TOKEN).",
+            panel=SERVER,
+            metavar="FILE",
+        ),
+    ] = None,
+    allow_host: options.AllowHost = None,
+    max_body: Annotated[
+        int,
+        option(
+            "Maximum bytes per request.",
+            panel=SERVER,
+            read=options.whole(1),
+            metavar="N",
+        ),
+    ] = 8 * 2**20,
+    max_text: Annotated[
+        int,
+        option(
+            "Maximum characters per text.",
+            panel=SERVER,
+            read=options.whole(1),
+            metavar="N",
+        ),
+    ] = 1_000_000,
+    max_batch: Annotated[
+        int,
+        option(
+            "Maximum documents per request.",
+            panel=SERVER,
+            read=options.whole(1),
+            metavar="N",
+        ),
+    ] = 1000,
+    max_concurrency: Annotated[
+        int,
+        option(
+            "Maximum concurrent requests.",
+            panel=SERVER,
+            read=options.whole(1),
+            metavar="N",
+        ),
+    ] = 256,
+    timeout: Annotated[
+        float,
+        option(
+            "Seconds allowed per answer.",
+            panel=SERVER,
+            read=options.decimal(0.1),
+            metavar="N",
+        ),
+    ] = 30.0,
+    reload: Annotated[
+        float,
+        option(
+            "Seconds between checks for a new model file; 0: never.",
+            panel=SERVER,
+            read=options.decimal(0),
+            metavar="N",
+        ),
+    ] = 1.0,
+    canary: Annotated[
+        float,
+        option(
+            "Share of requests for the second model.",
+            panel=SERVER,
+            read=options.decimal(0, 1),
+            metavar="N",
+        ),
+    ] = 0.0,
+    learn: Annotated[
+        bool,
+        option(
+            "Let POST /learn and /forget change the model and its file; needs a token.",
+            panel=SERVER,
+        ),
+    ] = False,
+    feedback: Annotated[
+        Path | None,
+        option(
+            "Append corrections (POST /feedback) to this .jsonl file.",
+            panel=SERVER,
+            metavar="FILE",
+        ),
+    ] = None,
+    quiet: Annotated[
+        bool, option("Log only warnings and errors.", panel=OUTPUT)
+    ] = False,
 ) -> None:
-    r"""Answer over HTTP, with a page to try the model on.
+    """Answer over HTTP, with a page to try the model on.
 
     POST /classify takes {"texts": [...]}, or {"documents": [{"subject": ..., "body":
     ...}, ...]} for a model of several columns. GET /model, /healthz, /readyz, /metrics
@@ -45,30 +144,9 @@ def serve(
 
     With several models, POST /classify?model=NAME chooses one by its file name without
     .earmark. Other requests go to the first, and a share of --canary to the second.
-
-      earmark serve model.earmark
-      earmark serve old.earmark new.earmark --canary 0.05
-      curl -s localhost:8000/classify -H 'Content-Type: application/json' \
-           -d '{"texts": ["free pills"], "explain": true}'
-
-    --host  Address to listen on; anything but loopback is open to the network.
-    --port  0: any free port.
-    --token-file FILE  Require the bearer token in FILE (or in EARMARK_TOKEN).
-    --allow-host NAME  Also answer to this host name, e.g. behind a proxy; repeatable.
-        On loopback without a token, other names are refused.
-    --max-body  Maximum bytes per request.
-    --max-text  Maximum characters per text.
-    --max-batch  Maximum documents per request.
-    --max-concurrency  Maximum concurrent requests.
-    --timeout  Seconds allowed per answer.
-    --reload  Seconds between checks for a new model file; 0: never.
-    --canary  Share of requests for the second model.
-    --learn  Let POST /learn and /forget change the model and its file; needs a token.
-    --feedback FILE  Append corrections (POST /feedback) to this .jsonl file.
-    --quiet  Log only warnings and errors.
     """
     from earmark._optional import require
-    from earmark.apps.cli._data import require_model
+    from earmark.apps.cli.data import require_model
 
     for package in ("starlette", "pydantic", "uvicorn", "prometheus_client"):
         require(package, "serve over HTTP")
@@ -129,25 +207,111 @@ def read_token(file: Path | None) -> str | None:
     return token
 
 
+@app.command(
+    epilog=examples(
+        "earmark label mails.csv --labels private,work,spam",
+        "earmark label mails.csv --labels labels.csv --from-names",
+        "earmark label mails.csv --label topic --text subject,body",
+        "earmark label mails.csv --export labels.csv",
+        "earmark label mails.csv --invite ann",
+        "earmark label mails.csv --host 0.0.0.0 --overlap 0.1",
+    )
+)
+@groups
 def label(
     data: options.DataFile,
-    files: options.Training,
-    labels: str | None = None,
-    project: Path | None = None,
-    model: str = "blend",
-    from_names: bool = False,
-    max_error: Annotated[float, typer.Option(min=0.0001, max=0.9999)] = 0.05,
-    check_share: Annotated[float, typer.Option(min=0.0, max=0.9)] = 0.2,
-    overlap: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.0,
-    guidelines: Path | None = None,
-    invite: str | None = None,
-    revoke: str | None = None,
-    seed: options.Seed = 0,
-    host: str = "127.0.0.1",
-    allow_host: list[str] | None = None,
+    files: options.TrainingFiles,
+    labels: Annotated[
+        str | None,
+        option(
+            "Labels, or a .csv or .tsv file with columns label and, as you like, "
+            "description, group, key. You can add more on the page.",
+            panel=DATA,
+            metavar="A,B,C|FILE",
+        ),
+    ] = None,
+    project: Annotated[
+        Path | None,
+        option(
+            "Folder for the answers, DATA.labels unless given.",
+            panel=OUTPUT,
+            metavar="DIR",
+        ),
+    ] = None,
+    model: Annotated[
+        str,
+        option(
+            "Model that learns as you label: blend, softmax, complement, ...; or a "
+            "model file to start from.",
+            panel=MODEL,
+            metavar="NAME|FILE",
+        ),
+    ] = "blend",
+    from_names: Annotated[
+        bool,
+        option(
+            "Predict from the first document on, by the names and descriptions of the "
+            "labels.",
+            panel=MODEL,
+        ),
+    ] = False,
+    max_error: Annotated[
+        float,
+        option(
+            "Target error rate of the accepted predictions.",
+            panel=DECIDING,
+            read=options.decimal(0.0001, 0.9999),
+            metavar="N",
+        ),
+    ] = 0.05,
+    check_share: Annotated[
+        float,
+        option(
+            "Share of random documents set aside to measure accuracy.",
+            panel=DECIDING,
+            read=options.decimal(0.0, 0.9),
+            metavar="N",
+        ),
+    ] = 0.2,
+    overlap: Annotated[
+        float,
+        option(
+            "Share of documents that two people label.",
+            panel=DECIDING,
+            read=options.decimal(0.0, 1.0),
+            metavar="N",
+        ),
+    ] = 0.0,
+    guidelines: Annotated[
+        Path | None,
+        option("Text that tells people how to label.", panel=DATA, metavar="FILE"),
+    ] = None,
+    invite: Annotated[
+        str | None,
+        option(
+            "Print a new token for a person, and stop.", panel=SERVER, metavar="NAME"
+        ),
+    ] = None,
+    revoke: Annotated[
+        str | None,
+        option("Make a person's token void, and stop.", panel=SERVER, metavar="NAME"),
+    ] = None,
+    random_state: options.Seed = 0,
+    host: options.Host = "127.0.0.1",
+    allow_host: options.AllowHost = None,
     port: options.Port = 8001,
-    export: Path | None = None,
-    open_browser: Annotated[bool, typer.Option("--open")] = False,
+    export: Annotated[
+        Path | None,
+        option(
+            "Write .csv, .jsonl, .parquet (labels), .earmark (model) or .html "
+            "(report), and stop.",
+            panel=OUTPUT,
+            metavar="FILE",
+        ),
+    ] = None,
+    open_browser: Annotated[
+        bool, option("Open the page in the browser.", "--open", panel=SERVER)
+    ] = False,
 ) -> None:
     """Label documents in the browser, by keyboard, while a model learns.
 
@@ -155,42 +319,12 @@ def label(
     random ones are set aside for an honest estimate. Every answer is on disk before the
     next document appears; start the same command again to go on.
 
-      earmark label mails.csv --labels private,work,spam
-      earmark label mails.csv --labels labels.csv --from-names
-      earmark label mails.csv --label topic --text subject,body
-      earmark label mails.csv --export labels.csv
-
     Together: everybody opens the page and gives a name. On other machines a token says
-    who it is: make one per person, and listen where they can reach you.
-
-      earmark label mails.csv --invite ann
-      earmark label mails.csv --host 0.0.0.0 --overlap 0.1
-
-    --labels A,B,C|FILE  Labels, or a .csv or .tsv file with columns label and, as you
-        like, description, group, key. You can add more on the page.
-    --project DIR  Folder for the answers. Default: DATA.labels.
-    --label COL  Column with labels that are known already.
-    --multi-label  Any number of labels per document.
-    --model NAME|FILE  Model that learns as you label: blend, softmax, complement, ...;
-        or a model file to start from.
-    --from-names  Predict from the first document on, by the names and descriptions of
-        the labels.
-    --max-error  Target error rate of the accepted predictions.
-    --check-share  Share of random documents set aside to measure accuracy.
-    --overlap  Share of documents that two people label.
-    --guidelines FILE  Text that tells people how to label.
-    --invite NAME  Print a new token for a person, and stop.
-    --revoke NAME  Make a person's token void, and stop.
-    --host  Address to listen on; beyond loopback, tokens are needed.
-    --allow-host NAME  Answer to this host name too, as behind a proxy; tokens are
-        needed.
-    --port  0: any free port.
-    --export FILE  Write .csv, .jsonl, .parquet (labels), .earmark (model) or .html
-        (report), and stop.
-    --open  Open the page in the browser.
+    who it is: make one per person (--invite), and listen where they can reach you
+    (--host).
     """
     from earmark._optional import require
-    from earmark.apps.cli._data import load_model
+    from earmark.apps.cli.data import load_model
     from earmark.documents import iter_documents
 
     for package in ("starlette", "pydantic", "uvicorn"):
@@ -230,7 +364,7 @@ def label(
             check_share=check_share,
             max_error=max_error,
             overlap=overlap,
-            seed=seed,
+            seed=random_state,
         )
     if guidelines is not None:
         text = guidelines.read_text(encoding="utf-8")

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from earmark.apps.cli import _data as reading
-from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import file_size, note, number, show, status, warn
+from earmark.apps.cli import data as reading
+from earmark.apps.cli import options
+from earmark.apps.cli.console import file_size, note, number, show, status, warn
+from earmark.apps.cli.options import (
+    DATA,
+    DECIDING,
+    LARGE,
+    MODEL,
+    OUTPUT,
+    app,
+    examples,
+    groups,
+    option,
+)
 from earmark.exceptions import DataError, NotSupportedError, UnavailableError
 from earmark.whole_files import changed_by_one
 
@@ -23,14 +33,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Deciding:
+class DecisionOptions:
     """When a classifier answers."""
 
     max_error: options.MaxError = None
-    calibration: str | None = None
-    min_coverage: options.Shares = None
-    learn_confidence: bool = False
-    novelty: options.Novelty = None
+    calibration: Annotated[
+        str | None,
+        option(
+            "Labelled documents kept out of training. They turn the estimate of "
+            "--max-error into a guarantee.",
+            panel=DECIDING,
+            metavar="DATA3",
+        ),
+    ] = None
+    min_coverage: options.MinCoverage = None
+    learn_confidence: Annotated[
+        bool,
+        option(
+            "Learn from the training documents, each left out, which answers are "
+            "right, and rank by that where it helps: more answers for --max-error.",
+            panel=DECIDING,
+        ),
+    ] = False
+    max_novelty: options.Novelty = None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -45,18 +70,38 @@ class Deciding:
             "max_error": options.error_rate(self.max_error),
             "min_coverage": self.min_coverage,
             "learn_confidence": self.learn_confidence,
-            "max_novelty": options.error_rate(self.novelty),
+            "max_novelty": options.error_rate(self.max_novelty),
         }
 
 
 @dataclass(frozen=True)
-class Wording(options.Fitting):
+class TextOptions(options.FittingOptions):
     """What becomes of a text before its words are counted."""
 
-    email: bool = False
-    stem: str | None = None
-    substitute: str | None = None
-    hashed: Annotated[int | None, typer.Option(min=10, max=30)] = None
+    email: Annotated[
+        bool, option("Texts are e-mails: regions subject, body.", panel=DATA)
+    ] = False
+    stem: Annotated[
+        str | None,
+        option("Count word stems, e.g. english.", panel=MODEL, metavar="LANGUAGE"),
+    ] = None
+    substitute: Annotated[
+        str | None,
+        option(
+            "Replace each number or address by one token.",
+            panel=MODEL,
+            metavar="KIND[,KIND]",
+        ),
+    ] = None
+    hashed: Annotated[
+        int | None,
+        option(
+            "Hash words into 2^BITS columns.",
+            panel=LARGE,
+            metavar="BITS",
+            read=options.whole(10, 30),
+        ),
+    ] = None
     encoder: options.Encoder = None
 
     @property
@@ -85,53 +130,64 @@ class Wording(options.Fitting):
         return HashedCounter(n_features=2**self.hashed, alternate_sign=False, norm=None)
 
 
+@app.command(
+    epilog=examples(
+        "earmark train mails.csv --label topic",
+        "earmark train mails.csv --label topic --text subject,body --model hybrid",
+        "earmark train few.csv --label topic --unlabelled many.jsonl",
+        "earmark train pool.csv --classes sport,politics,tech",
+        "earmark train pool.csv --class-names names.csv",
+        "earmark train phrases.csv --label language --analyzer char_wb --ngrams 1,4",
+        "earmark train few.csv --unlabelled many.jsonl --encoder model2vec:NAME",
+        "earmark train parts/ --label topic --model multinomial --memory 2GB",
+    )
+)
+@groups
 def train(
     data: options.Data,
-    files: options.Training,
-    deciding: Deciding,
-    wording: Wording,
-    large: options.Large,
-    unlabelled: str | None = None,
-    classes: str | None = None,
-    class_names: str | None = None,
-    model: str = "auto",
-    out: Path = Path("model.earmark"),
-    class_weight: Literal["balanced"] | None = None,
-    no_estimate: bool = False,
+    files: options.TrainingFiles,
+    deciding: DecisionOptions,
+    wording: TextOptions,
+    large: options.PartsOptions,
+    unlabelled: options.Unlabelled = None,
+    classes: Annotated[
+        str | None,
+        option(
+            "Classes to learn by name, also without any label.",
+            panel=DATA,
+            metavar="LABEL[,LABEL]",
+        ),
+    ] = None,
+    class_names: Annotated[
+        str | None,
+        option(
+            "What the classes are about: a table with columns label and description.",
+            panel=DATA,
+            metavar="NAMES",
+        ),
+    ] = None,
+    model: options.ModelName = "auto",
+    out: Annotated[
+        Path, option("The model file.", "--out", "-o", panel=OUTPUT, metavar="FILE")
+    ] = Path("model.earmark"),
+    class_weight: Annotated[
+        str | None,
+        option(
+            "Weigh classes equally.",
+            panel=MODEL,
+            metavar="balanced",
+            read=options.one_of("balanced"),
+        ),
+    ] = None,
+    no_estimate: Annotated[
+        bool, option("Do not estimate the accuracy: faster.", panel=OUTPUT)
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Train a classifier on labelled documents and save it.
 
     Rows without a label are used as unlabelled text. The model file is written
     atomically.
-
-      earmark train mails.csv --label topic
-      earmark train mails.csv --label topic --text subject,body --model hybrid
-      earmark train few.csv --label topic --unlabelled many.jsonl
-      earmark train pool.csv --classes sport,politics,tech
-      earmark train pool.csv --class-names names.csv
-      earmark train phrases.csv --label language --analyzer char_wb --ngrams 1,4
-      earmark train few.csv --unlabelled many.jsonl --encoder model2vec:NAME
-      earmark train parts/ --label topic --model multinomial --memory 2GB
-
-    --classes LABEL[,LABEL]  Classes to learn by name, also without any label.
-    --class-names NAMES  What the classes are about: a table with columns label and
-        description.
-    --model NAME  One of `earmark info --models`.
-    -o, --out FILE  The model file.
-    --calibration DATA3  Labelled documents kept out of training. They turn the estimate
-        of --max-error into a guarantee.
-    --learn-confidence  Learn from the training documents, each left out, which answers
-        are right, and rank by that where it helps: more answers for --max-error.
-    --class-weight balanced  Weigh classes equally.
-    --email  Texts are e-mails: regions subject, body.
-    --stem LANGUAGE  Count word stems, e.g. english.
-    --substitute KIND[,KIND]  Replace each number or address by one token.
-    --jobs  Threads for counting.
-    --keep-parts  Keep what each part gave in MODEL.parts: training again, with parts
-        added to the folder, reads only the new ones.
-    --hashed BITS  Hash words into 2^BITS columns.
-    --no-estimate  Do not estimate the accuracy: faster.
     """
     from earmark.pipeline import TextClassifier
 
@@ -149,13 +205,13 @@ def train(
         encoder=wording.encoder,
         multi_label=files.multi_label or "auto",
         class_weight=class_weight,
-        n_jobs=wording.jobs,
+        n_jobs=wording.n_jobs,
         verbose=int(files.multi_label),  # label by label; shown on a terminal
     )
     whole = {"--calibration": deciding.calibration, "--classes": classes}
     whole |= {"--class-names": class_names, "--encoder": wording.encoder}
     large = _as_large(data, model, files, deciding, large, whole)
-    if large != options.Large():
+    if large != options.PartsOptions():
         _require_parts(large, classifier, whole)
         facts = reading.train_in_parts(classifier, data, unlabelled, files, large, out)
         show(as_json, facts, _words_about_parts(facts), saved=out)
@@ -177,16 +233,16 @@ def train(
 def _as_large(
     data: str,
     model: str,
-    files: options.Training,
-    deciding: Deciding,
-    large: options.Large,
+    files: options.TrainingFiles,
+    deciding: DecisionOptions,
+    large: options.PartsOptions,
     whole: dict[str, str | None],
-) -> options.Large:
+) -> options.PartsOptions:
     """A limit of memory for large data that can be read in parts, and that is said."""
     from earmark.models.base.declaration import MODELS
 
     together = (large.memory, files.multi_label, files.merge_labels, files.format)
-    decided = (deciding.novelty, options.error_rate(deciding.max_error))
+    decided = (deciding.max_novelty, options.error_rate(deciding.max_error))
     can = data != "-" and (model == "auto" or MODELS[model].in_parts)
     if not can or any((*together, *decided, *whole.values())):
         return large
@@ -200,7 +256,9 @@ def _as_large(
 
 
 def _require_parts(
-    large: options.Large, classifier: TextClassifier, whole: dict[str, str | None]
+    large: options.PartsOptions,
+    classifier: TextClassifier,
+    whole: dict[str, str | None],
 ) -> None:
     """Refuse options that do not go together with data in parts."""
     refused: dict[str, object] = {**whole}
@@ -250,7 +308,10 @@ def _ask_about_classes(
 
 
 def _read(
-    data: str, unlabelled: str | None, calibration: str | None, files: options.Training
+    data: str,
+    unlabelled: str | None,
+    calibration: str | None,
+    files: options.TrainingFiles,
 ) -> tuple[Documents, Any, Documents | None]:
     """The documents, more texts without labels, and documents to calibrate with."""
     pool = held_out = None
@@ -286,7 +347,7 @@ def _learn(
             source = documents.source
             if held_out is not None and str(error).startswith("calibration"):
                 source = held_out.source
-            raise DataError(f"{source}: {error}") from error
+            raise error.at(source) from error
     known = any(label is not None for label in labels or ())
     wanted = estimate and known and not classifier.is_multi_label_
     if classifier.evidence_ is None and wanted:
@@ -341,65 +402,88 @@ def _learned(facts: dict[str, Any]) -> str:
     return f"learned {number(len(facts['classes']), 'class', 'classes')} from {source}"
 
 
-def _command(method: str, about: str) -> Callable[..., None]:
-    """The command that changes a model by a method of TextClassifier."""
-
-    def run(
-        model: options.Model,
-        data: options.Data,
-        files: options.Merged,
-        out: Path | None = None,
-        answer_all: bool = False,
-        as_json: options.AsJson = False,
-    ) -> None:
-        replaced = out is None and model.is_file()
-        with changed_by_one(model) if replaced else nullcontext():
-            facts = _change(method, model, data, files, out or model, answer_all)
-        done = "added to" if method == "partial_fit" else "forgotten by"
-        amount = number(facts["documents"], "document")
-        words = f"{amount} {done} {facts['file']}, exactly"
-        show(as_json, facts, words, saved=out or model)
-
-    run.__doc__ = f"{about}\n{_OPTIONS}"
-    return run
+Changed = Annotated[
+    Path | None,
+    option("Write here, not over MODEL.", "--out", "-o", panel=OUTPUT, metavar="FILE"),
+]
+AnswerAll = Annotated[
+    bool,
+    option(
+        "Answer every document from now on; needed for a model that abstains, because "
+        "what it knew about that does not hold after a change.",
+        panel=DECIDING,
+    ),
+]
 
 
-_OPTIONS = """
--o, --out FILE  Write here, not over MODEL.
---answer-all  Answer every document from now on; needed for a model that abstains,
-    because what it knew about that does not hold after a change.
-"""
-update = _command(
-    "partial_fit",
+@app.command(
+    epilog=examples(
+        "earmark update model.earmark new.csv",
+        "earmark update model.earmark new.csv --out newer.earmark",
+    )
+)
+@groups
+def update(
+    model: options.Model,
+    data: options.Data,
+    files: options.MergedFiles,
+    out: Changed = None,
+    answer_all: AnswerAll = False,
+    as_json: options.AsJson = False,
+) -> None:
     """Add labelled documents to a saved model, exactly.
 
-For multinomial, bernoulli and complement: the model is then the one that training
-on all documents at once gives. Rows without a label are left out. MODEL is replaced
-as a whole, or left alone if something is wrong.
+    For multinomial, bernoulli and complement: the model is then the one that training
+    on all documents at once gives. Rows without a label are left out. MODEL is replaced
+    as a whole, or left alone if something is wrong.
+    """
+    _change_file("partial_fit", model, data, files, out, answer_all, as_json)
 
-  earmark update model.earmark new.csv
-  earmark update model.earmark new.csv --out newer.earmark
-""",
-)
-forget = _command(
-    "forget",
+
+@app.command(epilog=examples("earmark forget model.earmark leave.csv"))
+@groups
+def forget(
+    model: options.Model,
+    data: options.Data,
+    files: options.MergedFiles,
+    out: Changed = None,
+    answer_all: AnswerAll = False,
+    as_json: options.AsJson = False,
+) -> None:
     """Take documents out of a saved model, exactly.
 
-For multinomial, bernoulli and complement: the model is then the one that training
-without them gives. DATA holds the documents with their labels, as they were
-learned. The file keeps a record of time, number and a salted hash, and no text;
-`earmark info MODEL` shows it.
+    For multinomial, bernoulli and complement: the model is then the one that training
+    without them gives. DATA holds the documents with their labels, as they were
+    learned. The file keeps a record of time, number and a salted hash, and no text;
+    `earmark info MODEL` shows it.
+    """
+    _change_file("forget", model, data, files, out, answer_all, as_json)
 
-  earmark forget model.earmark leave.csv
-""",
-)
+
+def _change_file(
+    method: str,
+    model: Path,
+    data: str,
+    files: options.MergedFiles,
+    out: Path | None,
+    answer_all: bool,
+    as_json: bool,
+) -> None:
+    """Change a model by a method of TextClassifier; one process at a time."""
+    replaced = out is None and model.is_file()
+    with changed_by_one(model) if replaced else nullcontext():
+        facts = _change(method, model, data, files, out or model, answer_all)
+    done = "added to" if method == "partial_fit" else "forgotten by"
+    amount = number(facts["documents"], "document")
+    words = f"{amount} {done} {facts['file']}, exactly"
+    show(as_json, facts, words, saved=out or model)
 
 
 def _change(
     method: str,
     model: Path,
     data: str,
-    files: options.Merged,
+    files: options.MergedFiles,
     target: Path,
     answer_all: bool,
 ) -> dict[str, Any]:
@@ -422,7 +506,7 @@ def _change(
             learn = classifier.partial_fit if added else classifier.forget
             learn(documents.texts, labels)
         except DataError as error:
-            raise DataError(f"{documents.source}: {error}") from error
+            raise error.at(documents.source) from error
     metadata, record = recorded(stored.metadata, documents, added=added)
     classifier.save(target, metadata=metadata)
     facts = {"model": classifier.model_name_, "documents": len(documents)}
@@ -430,7 +514,7 @@ def _change(
 
 
 def _known_labels(
-    stored: reading.Stored, data: str, files: options.Merged
+    stored: reading.Stored, data: str, files: options.MergedFiles
 ) -> tuple[Documents, list[Any]]:
     """The labelled documents, and their labels as the model has them."""
     from earmark.documents.labels import merge_with

@@ -67,13 +67,14 @@ MODELS: Registry[Model] = Registry("earmark.models", "earmark.models", "MODEL")
 def model_of(model: str | Estimator) -> Model:
     """What is known of a model by name, or of any classifier; fed tf-idf if unknown."""
     if isinstance(model, str):
-        if model not in MODELS:
+        declared = MODELS.get(model)
+        if declared is None:
             listed = ", ".join(["auto", *MODELS.names()])
             raise ValueError(
                 f"TextClassifier.model must be an estimator or one of {listed}; "
                 f"got {model!r}."
             )
-        return MODELS[model]
+        return declared
     kind = type(model)
     declared = getattr(sys.modules.get(kind.__module__), "MODEL", None)
     if isinstance(declared, Model) and declared.make is kind:

@@ -23,12 +23,27 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = 100  # longer lines are hard to read
 _quiet = False
+# The options of the command that runs: the name of each parameter, and its flag.
+_flags: dict[str, str] = {}
 
 
-def be_quiet(quiet: bool) -> None:
-    """Whether progress, notes and confirmations are left out from now on."""
+def begin(command: Any, *, quiet: bool) -> None:
+    """Take note of the command that runs, and whether it is to say little."""
     global _quiet
     _quiet = quiet
+    _flags.clear()
+    for one in command.params:
+        if one.param_type_name == "option":
+            _flags[one.name] = (one.opts or one.secondary_opts)[0]
+
+
+def words(name: str, value: object) -> str | None:
+    """A parameter as the option of the command that runs; None if it has no such."""
+    flag = _flags.get(name)
+    if flag is None or value is ... or value is None or isinstance(value, bool):
+        return flag
+    several = value if isinstance(value, list | tuple) else [value]
+    return f"{flag} {','.join(map(str, several))}"
 
 
 def number(count: int, singular: str, plural: str | None = None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from earmark.apps.cli import _options as options
-from earmark.apps.cli._console import warn
+from earmark.apps.cli import options
+from earmark.apps.cli.console import warn
 from earmark.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 # So many labels are not suspicious, even if each has one document.
 _MANY_LABELS = 20
 _MEANS_NONE = {"n/a", "na", "nan", "none", "null", "-", "?", "unknown", "tbd"}
-# Advice that names parameters of read_documents, for a file that has its own option.
-_ADVICE = re.compile(r" \(asked for by \w+=\)|[;,][^;,]*\b\w+=[^;]*?(?=\.?$|;)")
 # What documents may take of the memory of the machine before they are read in parts.
 _SHARE = 1 / 8
 
@@ -90,7 +87,7 @@ class Stored:
         more |= {**files.how, **columns, "label": False, "null_text": "empty"}
         return iter_documents(data, **more)
 
-    def read(self, data: str, files: options.Labelled, **more: Any) -> Documents:
+    def read(self, data: str, files: options.LabelledFiles, **more: Any) -> Documents:
         """All documents of a file with their labels, for evaluation."""
         from earmark.documents import read_documents
 
@@ -171,13 +168,16 @@ def labelled_rows(documents: Documents) -> list[int]:
 def class_descriptions(file: str) -> dict[str, list[str]]:
     """Descriptions by label, from a table of two columns."""
     from earmark.documents import read_documents
+    from earmark.documents.table import KnownColumn
 
+    columns = KnownColumn("description"), KnownColumn("label")
+    for column in columns:
+        column.origin = ""
     try:
-        table = read_documents(
-            file, text="description", label="label", null_text="empty"
-        )
-    except DataError as error:
-        raise DataError(f"--class-names {_ADVICE.sub('', str(error))}") from None
+        table = read_documents(file, *columns, null_text="empty")
+    except DataError as error:  # which columns they are is not for the user to say
+        said = error.said(lambda name, value: None)
+        raise DataError(f"--class-names {said}") from None
     texts: dict[str, list[str]] = {}
     labels = table.labels or ()
     for row, label, text in zip(table.rows, labels, table.joined(), strict=True):
@@ -281,12 +281,12 @@ def train_in_parts(
     classifier: TextClassifier,
     data: str,
     unlabelled: str | None,
-    files: options.Labelled,
-    large: options.Large,
+    files: options.LabelledFiles,
+    large: options.PartsOptions,
     out: Path,
 ) -> dict[str, Any]:
     """Fit, save, and say what was done; goes on with a fit that was stopped."""
-    from earmark.apps.cli._console import counting_parts
+    from earmark.apps.cli.console import counting_parts
     from earmark.distributed.fitting import fitting
 
     started, cpu = time.perf_counter(), time.process_time()
@@ -351,7 +351,7 @@ def predict_in_parts(
     skip_bad: bool,
 ) -> dict[str, Any]:
     """Label every part, here or on a cluster, and say what was done."""
-    from earmark.apps.cli._console import counting
+    from earmark.apps.cli.console import counting
     from earmark.distributed.executor import DaskExecutor
     from earmark.distributed.predicting import predict_parts
 
@@ -365,7 +365,7 @@ def predict_in_parts(
 
 
 def evaluate_in_parts(
-    model: Path, data: str, files: options.Labelled, max_error: Any, dask: str
+    model: Path, data: str, files: options.LabelledFiles, max_error: Any, dask: str
 ) -> Report:
     """A report of answers that were given on a cluster."""
     from earmark.distributed.executor import DaskExecutor

@@ -1,4 +1,7 @@
-"""Texts as an encoder's vectors, for a baseline that sees nothing else."""
+"""Texts as an encoder's vectors, for a baseline of ``earmark compare``.
+
+A module of its own, because scikit-learn is imported for its base classes.
+"""
 
 from __future__ import annotations
 
