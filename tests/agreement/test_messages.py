@@ -6,9 +6,6 @@ import sys
 
 import pytest
 
-rewritten = pytest.mark.xfail(
-    strict=True, reason="house, step 7: messages are rewritten by regular expressions"
-)
 ROWS = [
     ("cheap pills now", "spam"),
     ("meeting at noon", "ham"),
@@ -44,9 +41,9 @@ def model(tmp_path_factory):
     [
         "urgent",
         "semi; colon",
-        pytest.param("class_weight", marks=rewritten),
-        pytest.param("max_error", marks=rewritten),
-        pytest.param("red; a tokenizer= of green", marks=rewritten),
+        "class_weight",
+        "max_error",
+        "red; a tokenizer= of green",
     ],
 )
 def test_a_label_stands_as_it_is(label, model, tmp_path):
@@ -55,9 +52,7 @@ def test_a_label_stands_as_it_is(label, model, tmp_path):
     assert f"label(s) {label}; documents with them count as wrong." in told
 
 
-@pytest.mark.parametrize(
-    "column", ["kind", "max_error", pytest.param("see text=b", marks=rewritten)]
-)
+@pytest.mark.parametrize("column", ["kind", "max_error", "see text=b"])
 def test_a_column_stands_as_it_is(column, tmp_path):
     data = written(tmp_path / "new.csv", ROWS)
     told = said("train", data, "--label", column, "--text", "text")

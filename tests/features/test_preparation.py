@@ -42,8 +42,8 @@ def test_kernel_and_plain_path_count_alike():
     )
     fast = WordCounter(preprocessor=step, lowercase=False)
     plain = WordCounter(preprocessor=lambda t: step(t), lowercase=False)
-    assert (Analysis(fast).scan() is None) == (native() is None)
-    assert Analysis(plain).scan() is None
+    assert (Analysis(fast).scan is None) == (native() is None)
+    assert Analysis(plain).scan is None
     assert_array_equal(
         fast.fit_transform(TEXTS).toarray(), plain.fit_transform(TEXTS).toarray()
     )

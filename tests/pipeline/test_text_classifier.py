@@ -436,7 +436,7 @@ def test_weights_of_documents_must_be_numbers(rng):
     [
         ({"n_jobs": "a"}, "n_jobs must be a whole number, got 'a'; -1 takes all cores"),
         ({"n_jobs": 1.5}, "n_jobs must be a whole number, got 1.5"),
-        ({"n_jobs": 0}, "n_jobs must not be 0; -1 takes all cores"),
+        ({"n_jobs": 0}, "n_jobs must not be 0, got 0; -1 takes all cores"),
         ({"verbose": "x"}, "verbose must be a whole number, got 'x'"),
         ({"min_coverage": 5}, "min_coverage must be a share of the documents"),
     ],

@@ -392,9 +392,16 @@ def known_terms(counter: WordCounter | KnownTerms) -> KnownTerms:
 class KnownTerms:
     """A counter's analysis over terms known beforehand, in the order of the columns."""
 
-    def __init__(self, counter: WordCounter, terms: list[str]) -> None:
-        self.counter, self._table = counter, TermTable(terms)
+    def __init__(
+        self, counter: WordCounter, terms: list[str], table: TermTable | None = None
+    ) -> None:
+        self.counter = counter
+        self._table = TermTable(terms) if table is None else table
         self._analysis = Analysis(counter)
+
+    def read_again(self) -> KnownTerms:
+        """The same terms under the counter's parameters of now."""
+        return KnownTerms(self.counter, self._table.terms, self._table)
 
     def get_feature_names_out(self) -> list[str]:
         """The terms."""

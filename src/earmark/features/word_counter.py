@@ -457,7 +457,7 @@ class WordCounter(AnalysisMixin):
         if vocabulary is not self.vocabulary_ or not isinstance(known, KnownTerms):
             known = KnownTerms(self, self._names())
             self._table = (self.vocabulary_, known)
-        return known
+        return known.read_again()
 
     def __getstate__(self) -> dict[str, Any]:
         state = stored_state(self)
