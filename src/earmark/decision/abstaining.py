@@ -187,7 +187,7 @@ class Promising(ABC):
         return self.learned_confidence_.ranked(scores, self.class_sizes_, X)
 
     def _check_promise(self) -> None:
-        """Raise unless an error rate and a level that can be meant are set."""
+        """Raise unless ``max_error`` and ``level`` are valid."""
         check_declared(self)
         checked_coverages(self.min_coverage, f"{type(self).__name__}.")
 
@@ -495,7 +495,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         return LeftOut(X, labels, fitted, judged, False, self.cv, seed, weight)
 
     def _estimate(self, X: DocumentsLike, y: LabelsLike) -> None:
-        """Estimated thresholds: every document is fitted on, and scored without."""
+        """Learn thresholds from training documents, each scored without itself."""
         self._fit_base(X, y)
         exact = self.method == "leave_one_out"
         if exact and (self.any_of_ or not offers(self.estimator_, "leave_one_out")):
@@ -508,7 +508,7 @@ class AbstainingClassifier(Promising, WrappingClassifier):
     def _learn_confidence(
         self, X: DocumentsLike, y: LabelsLike, rows: IntVector | None = None
     ) -> None:
-        """From training documents only, each judged without itself."""
+        """Learn a confidence from training documents, each judged without itself."""
         if not self.learn_confidence or self.any_of_:
             return
         if not has_probabilities(self.estimator_):

@@ -115,7 +115,7 @@ class Threshold:
 
 
 def _words(threshold: Threshold, answered: str) -> str:
-    """What holds for the answers, after words about how many there are."""
+    """The sentence about how many answers are wrong; ``answered`` begins it."""
     wrong = f"{100 * threshold.max_error:g} %"
     if threshold.n_answered == 0:
         return _why_nothing(threshold, wrong)
@@ -356,7 +356,7 @@ def guaranteed_thresholds(
 
 
 def _too_small(sizes: IntVector, max_error: float, risk: float) -> IntVector:
-    """Groups that share a threshold, so that as many as can have one of their own."""
+    """Groups too small for a threshold of their own: they share one."""
     order = np.argsort(-sizes, kind="stable")
     for n_own in range(len(sizes), 0, -1):
         pool = int(sizes[order[n_own:]].sum())
@@ -376,7 +376,7 @@ def _with_pool(
     level: float,
     coverages: tuple[float, ...],
 ) -> list[Threshold]:
-    """Thresholds where the ``rare`` groups are one; each of them with its counts."""
+    """Thresholds of all groups; the ``rare`` ones share one threshold."""
     pooled = np.where(np.isin(members, rare), rare[0], members)
     n_groups = int(max(members.max(initial=0), rare.max())) + 1
     promised = max_error, level
@@ -535,7 +535,7 @@ def _p_value(errors: ArrayLike, ranks: ArrayLike, max_error: float) -> FloatVect
 
 
 def _start_from(rank: int, n_documents: int, max_error: float, risk: float) -> int:
-    """First rank from ``rank`` on at which one error more is allowed than before."""
+    """The first rank, from ``rank`` on, at which one more error is allowed."""
     slack = risk * (1 + _ROUNDING)
     allowed = int(scipy.stats.binom.ppf(risk, rank - 1, max_error))
     if _p_value(allowed, rank - 1, max_error) > slack:
@@ -603,7 +603,7 @@ def _group_risks(sizes: IntVector, max_error: float, risk: float) -> FloatVector
 def _missing(
     errors: IntVector, max_error: float, risk: float, coverages: tuple[float, ...]
 ) -> int | None:
-    """At least how many more documents would let a first test pass, or None."""
+    """The fewest further documents with which a test could pass; None if unknown."""
     # The error in a share of the documents is taken to go on in that share of more.
     n_documents = len(errors)
     smallest = smallest_sample(max_error, 1 - risk)

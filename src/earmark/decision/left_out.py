@@ -146,7 +146,7 @@ class LeftOut:
 
 
 def _joined(parts: Sequence[Evidence]) -> Evidence:
-    """Evidence of several folds together."""
+    """The evidence of several folds, joined into one."""
     grouped = [part for part in parts if part.group is not None]
     alike = grouped or list(parts)
     return replace(
@@ -160,7 +160,7 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
 
 
 def _strata(y: LabelsLike) -> Labels:
-    """What is spread over folds: the label, or the first of several."""
+    """The label by which folds are stratified: of several labels, the first."""
     if is_multi_label(y):
         keys = [str(sorted(map(str, s or ()))[:1]) for s in label_sets(y)]
     else:

@@ -117,7 +117,7 @@ class PartCounts:
         return some
 
     def _each(self, change: Callable[[TermCounts], TermCounts]) -> PartCounts:
-        """With another table of counts in every region."""
+        """The same counts with a change made to the table of every region."""
         labelled = {region: change(counts) for region, counts in self.labelled.items()}
         pool = {region: change(counts) for region, counts in self.pool.items()}
         return replace(self, labelled=labelled, pool=pool)

@@ -106,7 +106,7 @@ def _merged_block(task: Task, items: Iterable[Item]) -> Result:
 
 
 def _blocks_of(items: Sequence[Item], size: int) -> list[list[Item]]:
-    """Neighbors in lists of ``size``, a power of two: each list is a whole subtree."""
+    """Lists of ``size`` neighboring items, a power of two: each is a subtree."""
     return [list(items[k : k + size]) for k in range(0, len(items), size)]
 
 
@@ -189,7 +189,7 @@ class DaskExecutor(Executor):
             ]
 
     def _block(self, items: Sequence[Item]) -> int:
-        """Parts in a task: a few, if every worker still gets several tasks."""
+        """Parts for each task: a few, if every worker still gets several tasks."""
         n_workers = max(1, sum(self.client.nthreads().values()))
         return next((n for n in (4, 2) if len(items) >= 4 * n * n_workers), 1)
 

@@ -91,7 +91,7 @@ class LocalExecutor(Executor):
     def _done(
         self, stage: str, task: Task, parts: Sequence[Part]
     ) -> Iterator[Callable[[], Result]]:
-        """How to load each part's pieces, after doing what is not done yet."""
+        """Run the task on parts that have no stored result; loaders of all results."""
         assert self.store is not None
         sizes, started = [part.stamp[0] for part in parts], time.perf_counter()
         n_documents = n_bytes = 0
@@ -130,7 +130,7 @@ _BY_ITSELF = ("counts-", "sample-")
 
 @cache
 def _table() -> Mapping[str, type]:
-    """What the results of a part may be resolved of; no file can name anything else."""
+    """The classes that a stored result of a part may hold."""
     own = (DrawnDocuments, GatheredRows, PartCounts, PartRows, Sample, TermCounts)
     return {**class_table(), **{cls.__name__: cls for cls in own}}
 

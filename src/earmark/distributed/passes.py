@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from earmark.decision.any_of import require_weighable
 from earmark.distributed.counting import (
     CountTask,
     MatrixTask,
@@ -86,7 +87,7 @@ class Job:
         return drawn
 
     def _settle(self, counts: PartCounts, classes: dict[str, int]) -> None:
-        """Take note of what the first pass met: bad parts, and at least two classes."""
+        """Note the bad parts that the first pass met; raise if it met one class."""
         self.counts = counts
         names = {part.number: part.name for part in self.parts}
         bad = [names[number] for number in counts.bad]
@@ -229,6 +230,8 @@ def require_in_parts(plan: Plan) -> None:
             f"{type(plan.estimator).__name__} cannot be fitted in parts; take one of "
             f"{names_in_parts()}, or fit in memory."
         )
+    if plan.class_weight.factors is not None:
+        require_weighable(plan.estimator)
 
 
 def _hashed_sums(
@@ -240,7 +243,7 @@ def _hashed_sums(
 
 
 def _fit_hashed(plan: Plan, job: Job) -> TextModel:
-    """One pass: columns are hashes, so nothing need be known before."""
+    """Fit in one pass: the columns are hashes, so no vocabulary is needed."""
     model = clone(plan.estimator)
     check_parameters(model)
     if plan.class_weight.factors is not None:

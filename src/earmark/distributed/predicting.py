@@ -46,8 +46,8 @@ class SentModel:
     def __post_init__(self) -> None:
         self.path = os.path.abspath(self.path)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "loaded": None}
+    def __reduce__(self) -> tuple[Any, ...]:  # what was loaded stays here
+        return type(self), (self.path, self.max_error, None, self.max_novelty)
 
     def classifier(self) -> Any:
         """The classifier, in this process."""
@@ -214,7 +214,7 @@ def _write_labels(classifier: Any, part: Part, target: Path) -> tuple[int, int]:
 
 
 def _written(label: Any, many: bool) -> Any:
-    """A label as it stands in the file: a string, strings, or nothing."""
+    """A label as it is written: a string, a list of strings, or None."""
     if label is None or not many:
         return None if label is None else str(label)
     return [str(one) for one in label]

@@ -211,7 +211,7 @@ def _candidates(
     mine: BoolVector,
     stayed: DrawnDocuments,
 ) -> DrawnDocuments:
-    """Those of a batch that can still get in."""
+    """Documents of a batch that may still become part of the sample."""
     rows = np.flatnonzero(mine & (lot < stayed.limit))
     names = [*labels.names, ""]
     return DrawnDocuments(

@@ -145,7 +145,7 @@ def _documents(
     columns: dict[str, list[Any]],
     regions: Sequence[str] | None,
 ) -> Documents:
-    """Put the columns of the files in their places."""
+    """Documents from the columns of a corpus."""
     texts: Texts
     if regions is not None:
         usable = [
@@ -270,7 +270,7 @@ def _fetched_folder() -> Path:
 
 
 def _advice(name: str, corpus: Corpus) -> str:
-    """Both ways to a corpus, and its origin."""
+    """How to get a corpus that is missing: two ways, and its origin."""
     return (
         f"Set EARMARK_DATA to a folder that holds the corpus files, or set "
         f"EARMARK_DATA_URL to an address that serves them and run: earmark fetch "

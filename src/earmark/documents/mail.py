@@ -145,7 +145,7 @@ def _text(data: bytes, *charsets: str) -> str:
 
 
 def _mended(text: str) -> str:
-    """Bytes that were no UTF-8 and were escaped, as the text they may be."""
+    """Text whose bytes were not UTF-8, decoded by another encoding."""
     if text.isascii() or not any("\udc80" <= c <= "\udcff" for c in text):
         return text
     return _text(text.encode("utf-8", "surrogateescape"))
@@ -156,7 +156,7 @@ def _looks_html(text: str) -> bool:
 
 
 class _Visible(HTMLParser):
-    """What a reader of a page sees."""
+    """Collects the visible text of an HTML page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

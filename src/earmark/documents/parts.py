@@ -221,7 +221,7 @@ def _rows_a_batch(metadata: Any) -> int:
 
 
 def _batch(request: Request, rows: ParquetBatch) -> Batch:
-    """Text columns stay Arrow arrays, which the kernels read where they lie."""
+    """A batch of documents; text columns stay Arrow arrays, without a copy."""
     plan = rows.plan
     simple = (plan.regions is not None or len(plan.texts) == 1) and all(
         name in rows.strings for name in plan.texts

@@ -144,7 +144,7 @@ def _parts(folder: Path, options: ReadOptions) -> list[Source] | None:
 
 
 def _missing(path: Path) -> DataError:
-    """The file is not there; perhaps a neighbor is meant."""
+    """The error for a file that does not exist, with a similar name if there is one."""
     parent = path.parent
     if not parent.is_dir():
         return fault(str(path), f"there is no folder {str(parent)!r}; check the path.")
@@ -237,7 +237,7 @@ def _files(folder: Path, pattern: str) -> list[Path]:
 
 
 def _text_of_file(path: Path) -> Callable[[bytes], str] | None:
-    """What makes a text of a file, if it is of a format of one document in a file."""
+    """The reader of one file's text, for formats with one document in each file."""
     kind = format_by_suffix(path)
     if kind is None or path.suffix.lower() not in kind.suffixes:
         return None

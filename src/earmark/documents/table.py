@@ -205,7 +205,7 @@ def _require_column(column: str, flag: str, names: Sequence[str], source: str) -
 
 
 def _delimiter_hint(header: str) -> list[Try]:
-    """A one-column header that holds separators was split by the wrong one."""
+    """Advice for a header of one column: another delimiter was probably meant."""
     for delimiter in (";", "\t", "|", ","):
         if delimiter in header:
             seen = f"The header looks split by {delimiter!r}: give"

@@ -75,7 +75,7 @@ def _settings(classifier: TextClassifier) -> list[tuple[str, str]]:
 
 
 def _evaluation(classifier: TextClassifier) -> JsonObject | None:
-    """Accuracy on documents that it had not seen, and the share answered for others."""
+    """Accuracy on unseen documents, and the share answered at higher accuracies."""
     evidence = classifier.evidence_
     if evidence is None or not len(evidence.correct):
         return None
@@ -108,7 +108,7 @@ def _tested(report: Report, source: str) -> JsonObject:
 
 
 def _figures(accuracy: float, n: int) -> JsonObject:
-    """Of documents, or with several labels per document of decisions about labels."""
+    """An accuracy, its interval and the number of answers (documents, or labels)."""
     low, high = map(float, wilson_interval(round(accuracy * n), n)) if n else (0.0, 1.0)
     share = accuracy if n else 0.0
     return {"n_answers": n, "accuracy": share, "low": low, "high": high}

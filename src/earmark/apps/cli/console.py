@@ -198,7 +198,7 @@ def counting_parts() -> Iterator[Callable[[Any], None] | None]:
 
 
 def _bar(facts: Callable[[Any], list[str]], with_bar: bool = False) -> Progress | None:
-    """A line of progress on stderr; None where nobody would see it."""
+    """A line of progress on stderr; None if stderr is no terminal."""
     if _quiet or not sys.stderr.isatty():
         return None
     from rich import progress as rich

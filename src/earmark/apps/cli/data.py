@@ -244,7 +244,7 @@ def training_data(
 
 
 def _parts_data(source: str, job: Job) -> dict[str, Any]:
-    """The same for data that was read in parts: numbers, no fingerprint."""
+    """Facts about data that was read in parts: numbers, but no fingerprint."""
     counts = job.counts
     assert counts is not None
     return {
@@ -257,7 +257,7 @@ def _parts_data(source: str, job: Job) -> dict[str, Any]:
 
 
 def _name(source: str) -> str:
-    """The last part of a path: the rest is nobody else's business."""
+    """The last part of a path; folders stay private."""
     return "standard input" if source == "-" else Path(source).name
 
 
@@ -270,7 +270,7 @@ def memory_for_large(data: str) -> int | None:
 
 
 def _machine_memory() -> int:
-    """Bytes, or so many that nothing is large, where that is not known."""
+    """Memory of this machine in bytes; a huge number if it is not known."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on Windows

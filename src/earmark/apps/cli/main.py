@@ -56,7 +56,7 @@ def _root(version: Annotated[bool, _VERSION] = False) -> None:
 
 
 def _say_warnings_once() -> None:
-    """Show each warning as one line, and a text that comes again not again."""
+    """Show each warning as one line, and the same warning only once."""
     said: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:

@@ -159,7 +159,7 @@ def _is_file(stream: IO[str]) -> bool:
 def _label_all(
     classifier: TextClassifier, batches: Iterator[Documents], rows: Output
 ) -> None:
-    """Write a row per document, and say what is to be said of all of them."""
+    """Write a row for each document, and print a summary."""
     totals: Counter[str] = Counter()
     # Rows on the terminal, or on their way through a pipe, are not to be mixed.
     hidden = rows.out == "-" and not _is_file(sys.stdout)
@@ -189,7 +189,7 @@ def _all_records(
     totals: Counter[str],
     advance: Callable[[int], None],
 ) -> Iterator[dict[str, Any]]:
-    """What is written of each document, and how many are without an answer."""
+    """The rows to write, and how many documents got no answer."""
     for batch in batches:
         decision = classifier.decide(batch.texts)
         copies = _copies(batch, rows.id, rows.with_text)
@@ -209,7 +209,7 @@ def _all_records(
 
 
 def _refuse_clashes(rows: Output, batch: Documents, own: set[str]) -> None:
-    """Refuse columns of the data by the names of columns that are written anyway."""
+    """Refuse to copy columns whose names the output already uses."""
     own |= {"row"} if rows.id is None else set()
     if rows.with_text and not batch.regions and batch.text_columns != ("text",):
         own.add("text")
@@ -227,7 +227,7 @@ def _refuse_clashes(rows: Output, batch: Documents, own: set[str]) -> None:
 def _without_known_words(
     classifier: TextClassifier, batch: Documents, decision: Decision
 ) -> int:
-    """How many documents are answered as an empty one would be."""
+    """How many documents are answered with the scores of an empty one."""
     blank = {name: [""] for name in batch.regions} if batch.regions else [""]
     same = (decision.scores == classifier.decide(blank).scores).all(axis=1)
     answered = [label is not None for label in decision.labels]

@@ -90,11 +90,11 @@ class _Guidelines(_Body):
 
 
 class _Browse(_Body, Question):
-    """What to list, and who asks."""
+    """A request to list documents: the question, and who asks."""
 
 
 class _Many(_Browse):
-    """Labels for some documents, or without a list for all that are shown."""
+    """A request to label several documents; without a list, all that are shown."""
 
     key: Name
     labels: list[Label]

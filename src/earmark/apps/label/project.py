@@ -176,7 +176,7 @@ def _started(
 
 
 def _named_model(documents: Documents, store: Store) -> TextClassifier:
-    """A model from the documents and what the labels are called and mean."""
+    """A first model, from the documents and the names and meanings of the labels."""
     labels = store.labels()
     names = {name: [name] for name in labels} | _described(store)
     return TextClassifier(class_names=names, random_state=0).fit(
@@ -233,7 +233,7 @@ def _rows(session: Session, all_documents: bool) -> list[JsonObject]:
 
 
 def _label(session: Session, entry: Entry | None) -> str | list[str] | None:
-    """What an entry says: a label, or a list where there may be any number."""
+    """The answer of an entry: a label, or a list if documents have several."""
     if entry is None or entry.labels is None:
         return None
     return list(entry.labels) if session.loop.any_of else entry.labels[0]
@@ -336,7 +336,7 @@ def _labelled(session: Session, answers: Answers) -> tuple[Any, list[Any]]:
 
 
 def _report(session: Session) -> bytes:
-    """On the random checks, by a model that has not seen them."""
+    """A report on the random checks, by a model that was not trained on them."""
     checks = session.loop.checks()
     if not checks:
         raise Refusal(409, "too_early", "the report needs answered random checks.")

@@ -323,7 +323,7 @@ class Session:
         self._wake.notify_all()
 
     def _promised(self, view: View) -> View:
-        """A view that goes on with the promise of before."""
+        """A view that continues with the promise stored earlier."""
         # Looks have spent their share of the risk; the next is due when it would be.
         n_looks = self.store.fact("looks") or 0
         stored = self.store.fact("promise") or {}
@@ -345,7 +345,7 @@ class Session:
         self.store.set_fact("promise", stored)
 
     def _take(self, document: int, entries: list[Entry]) -> None:
-        """Bring everything that is known of a document in line with its entries."""
+        """Update what is known of a document from its entries."""
         entry = settled(entries)
         self.entries.pop(document, None)
         if entry is not None:
@@ -382,7 +382,7 @@ class Session:
         return tuple(sorted(labels, key=known.index))
 
     def _refresh(self, documents: Sequence[int]) -> None:
-        """Bring the loop in line with the store, and wake the learner."""
+        """Update the loop from the store, and wake the learner."""
         for document in documents:
             self._take(document, self.store.entries_of(document))
         self._dirty = True

@@ -397,7 +397,7 @@ class Store:
         )
 
     def _read(self, rows: Iterable[Any]) -> list[Entry]:
-        """Entries as they are understood after the changes of labels since."""
+        """Read entries, with labels renamed as they were since."""
         changes = self.label_changes()
         entries = []
         for number, document, labels, *rest in rows:

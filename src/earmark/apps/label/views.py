@@ -321,7 +321,7 @@ class Browser:
         self._kept: dict[str, tuple[object, Any]] = {}
 
     def _once(self, name: str, state: object, make: Callable[[], Any]) -> Any:
-        """What was made of this state before, or is made now."""
+        """A result computed once for each state, and kept until the state changes."""
         entry = self._kept.get(name)
         if entry is None or entry[0] != state:
             entry = self._kept[name] = (state, make())
@@ -426,7 +426,7 @@ class Browser:
         return question.search.lower() in lower[row]
 
     def _guessed(self, rows: IntVector, question: Question, person: str) -> IntVector:
-        """Those with a guess; where it is hidden, also the list does not tell."""
+        """Documents with the wanted guess, except those whose guess is hidden."""
         one_of = question.given is not None and not self.session.loop.any_of
         unseen = self._unseen_guesses() if one_of else {}
         wanted = [
@@ -508,7 +508,7 @@ class Browser:
         return judged
 
     def _unseen_guesses(self) -> dict[int, str]:
-        """Of checks by the model, which never learned from them; else without them."""
+        """Guesses for labelled documents by models that did not learn from them."""
         session = self.session
         documents, classes, log_proba = self._judged()
         best = log_proba.argmax(axis=1) if len(documents) else ()

@@ -113,7 +113,7 @@ class _Service:
             self._check_learning()
 
     def _check_learning(self) -> None:
-        """Refuse at the start what would make every lesson of a model fail."""
+        """Refuse, at the start, a model or folder that could not learn."""
         for holder in self.holders.values():
             if not holder.model.can_learn:
                 name = holder.model.classifier.model_name_
@@ -125,7 +125,7 @@ class _Service:
             holder.check_folder()
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """To the router; not for labels, where routing would be half of the work."""
+        """Pass a request to the router; /classify goes straight to its handler."""
         asked = (scope.get("method"), scope.get("path"))
         if asked == ("POST", "/classify"):
             reply = await self.classify(Request(scope))

@@ -169,7 +169,7 @@ def _request_models(model: ServedModel, limits: Limits) -> tuple[Any, ...]:
 
 
 def _options(model: ServedModel) -> dict[str, Any]:
-    """How to classify, as fields: of what this model can do."""
+    """The fields of a request that say how to classify, as far as the model can."""
     whole = Annotated[int, Field(ge=1, le=_MOST_SCORES), BeforeValidator(_whole)]
     words: JsonObject = {"description": "Return the words behind each label."}
     explain: Any = bool

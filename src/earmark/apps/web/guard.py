@@ -187,7 +187,7 @@ class Guard:
     # -- who asks ---------------------------------------------------------------------
 
     def _check_sender(self, scope: Scope) -> None:
-        """Whom the request was meant for, and who sent it."""
+        """Check the host that a request names, and its token."""
         host = _header(scope, b"host") or ""
         if self.hosts is not None and _host_name(host) not in self.hosts:
             raise Refusal(
@@ -258,7 +258,7 @@ class Guard:
             self.buffered -= counted
 
     async def _drain(self, scope: Scope, receive: Receive) -> bool:
-        """Read on and throw away, for a while; whether that was all of the body."""
+        """Read and discard the rest of a body, for a while; whether it ended."""
         if _header(scope, b"expect") is not None:
             return False  # a client that asks first has not begun to send
         left, more = _DRAINED * self.limits.body, True
@@ -356,7 +356,7 @@ def _check_origin(scope: Scope) -> None:
 
 
 def _complete(message: Message, request_id: str) -> None:
-    """Add the headers of every reply; a page is locked up as well."""
+    """Add the security headers of every reply; pages get more than JSON does."""
     headers = message.get("headers", [])
     more = [_NO_SNIFFING, (b"x-request-id", request_id.encode())]
     if _JSON not in headers:

@@ -67,7 +67,7 @@ def tables(
 
 
 def _delimiter_of(header: str, quote: str | None) -> str:
-    """A comma, unless the header has none and one of the others instead."""
+    """The delimiter: a comma, unless the header has only another candidate."""
     # Spreadsheets write semicolons in the countries where 0,5 is a half.
     if quote is not None:
         mark = re.escape(quote)
@@ -151,7 +151,7 @@ class _Rows:
         return line
 
     def _wrong_width(self, cells: list[list[str]], width: int) -> DataError:
-        """Too many or too few fields."""
+        """The error for a row with too many or too few fields."""
         index = next(i for i, row in enumerate(cells) if len(row) != width)
         n_fields = len(cells[index])
         advice = (

@@ -16,7 +16,7 @@ from earmark.exceptions import DataError
 
 
 def _unique(pairs: list[tuple[str, object]]) -> Record:
-    """An object of JSON, whose fields must not repeat: all but one would be lost."""
+    """An object of JSON; a repeated field is an error, since one would be lost."""
     record = dict(pairs)
     if len(record) < len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
