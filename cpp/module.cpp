@@ -12,10 +12,12 @@ NB_MODULE(_native, m) {
     bind_mixture(m);
     bind_mlp(m);
     bind_offset_svm(m);
+    bind_one_vs_rest(m);
     bind_paths(m);
     bind_postings(m);
     bind_rows(m);
     bind_sgd(m);
+    bind_static_vectors(m);
     bind_term_merge(m);
     bind_text(m);
     bind_third_order(m);

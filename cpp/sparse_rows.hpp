@@ -127,20 +127,20 @@ EARMARK_INLINE void score_row(const SparseRows& x, std::int64_t row, const doubl
 
 // Add to out[0 .. width) the rows of weights of some columns, each times x where `scaled`:
 // the sums stay in registers, and each is taken in the order of the columns.
-template <std::size_t width, bool scaled, typename Column>
-EARMARK_INLINE void add_block(const double* weights, std::size_t n_outputs, const Column* columns,
+template <std::size_t width, bool scaled, typename Weight, typename Column>
+EARMARK_INLINE void add_block(const Weight* weights, std::size_t n_outputs, const Column* columns,
                               const double* x, std::size_t n, double* out) {
     double sum[width];
     for (std::size_t i = 0; i < width; ++i) sum[i] = out[i];
     for (std::size_t k = 0; k < n; ++k) {
-        const double* row = weights + std::size_t(columns[k]) * n_outputs;
+        const Weight* row = weights + std::size_t(columns[k]) * n_outputs;
         for (std::size_t i = 0; i < width; ++i) sum[i] += scaled ? x[k] * row[i] : row[i];
     }
     for (std::size_t i = 0; i < width; ++i) out[i] = sum[i];
 }
 
-template <bool scaled, typename Column>
-EARMARK_INLINE void add_blocks(const double* weights, std::size_t n_outputs, const Column* columns,
+template <bool scaled, typename Weight, typename Column>
+EARMARK_INLINE void add_blocks(const Weight* weights, std::size_t n_outputs, const Column* columns,
                                const double* x, std::size_t n, double* out) {
     std::size_t k = 0;
     for (; k + 16 <= n_outputs; k += 16) add_block<16, scaled>(weights + k, n_outputs, columns, x, n, out + k);

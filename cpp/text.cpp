@@ -152,6 +152,14 @@ void bind_counted(nb::module_& m) {
                 self.frequencies(documents.data(), occurrences.data());
             },
             "documents"_a.noconvert(), "occurrences"_a.noconvert())
+        .def(
+            "totals",
+            [](Counted& self, Out<std::int64_t> totals) {
+                require_size(totals, self.n_rows(), "totals");
+                nb::gil_scoped_release release;
+                self.totals(totals.data());
+            },
+            "totals"_a.noconvert())
         .def("order",
              [](const Counted& self) {
                  std::vector<std::uint32_t> order;
@@ -196,7 +204,8 @@ void bind_vocabulary(nb::module_& m) {
                 nb::gil_scoped_release release;
                 new (self) ColumnCounts(texts, vocabulary, n_threads);
             },
-            "texts"_a, "vocabulary"_a, "n_threads"_a);
+            "texts"_a, "vocabulary"_a, "n_threads"_a)
+        .def("take_totals", [](ColumnCounts& self) { return give_array(std::move(self.totals)); });
     m.def(
         "murmurhash3", [](nb::bytes data) { return murmur3(data.c_str(), data.size()); }, "data"_a);
     nb::class_<HashedCounts, RowMatrix>(m, "HashedCounts")
@@ -222,16 +231,17 @@ nb::tuple packed_terms(const ClassSums& sums) {
                           give_array(std::move(offsets)));
 }
 
-void score(const Texts& texts, const Vocabulary& vocabulary, int tf, int norm, std::optional<In<double>> idf,
-           In2<double> weights, In<double> bias, Out2<double> scores, Out<std::int64_t> n_tokens,
-           std::size_t n_threads) {
+template <typename Weight>
+void score(const Texts& texts, const Vocabulary& vocabulary, int tf, int norm, double unknown,
+           std::optional<In<double>> idf, In2<Weight> weights, In<double> bias, Out2<double> scores,
+           Out<std::int64_t> n_tokens, std::size_t n_threads) {
     require(0 <= tf && tf <= 3 && 0 <= norm && norm <= 2, "tf, norm: expected 0 to 3 and 0 to 2.");
     require_shape(weights, vocabulary.n_columns(), bias.size(), "weights");
     if (idf) require_size(*idf, vocabulary.n_columns(), "idf");
     require_shape(scores, texts.size(), bias.size(), "scores");
     require_size(n_tokens, texts.size(), "n_tokens");
-    const Linear linear = {
-        static_cast<Tf>(tf), static_cast<Norm>(norm), idf ? idf->data() : nullptr, weights.data(), bias.data(),
+    const Linear<Weight> linear = {
+        static_cast<Tf>(tf), static_cast<Norm>(norm), unknown, idf ? idf->data() : nullptr, weights.data(), bias.data(),
         bias.size()};
     nb::gil_scoped_release release;
     score_texts(texts, vocabulary, linear, scores.data(), n_tokens.data(), n_threads);
@@ -260,8 +270,12 @@ void bind_fused(nb::module_& m) {
             return nb::make_tuple(give_array(std::move(self.indptr)), give_array(std::move(self.indices)),
                                   give_array(std::move(self.tokens)), give_array(std::move(self.documents)));
         });
-    m.def("score_texts", &score, "texts"_a, "vocabulary"_a, nb::kw_only(), "tf"_a, "norm"_a, "idf"_a.none(),
-          "weights"_a, "bias"_a, "scores"_a.noconvert(), "n_tokens"_a.noconvert(), "n_threads"_a);
+    m.def("score_texts", &score<double>, "texts"_a, "vocabulary"_a, nb::kw_only(), "tf"_a, "norm"_a, "unknown"_a,
+          "idf"_a.none(), "weights"_a.noconvert(), "bias"_a, "scores"_a.noconvert(), "n_tokens"_a.noconvert(),
+          "n_threads"_a);
+    m.def("score_texts", &score<float>, "texts"_a, "vocabulary"_a, nb::kw_only(), "tf"_a, "norm"_a, "unknown"_a,
+          "idf"_a.none(), "weights"_a.noconvert(), "bias"_a, "scores"_a.noconvert(), "n_tokens"_a.noconvert(),
+          "n_threads"_a);
 }
 
 } // namespace

@@ -240,6 +240,17 @@ class Counted {
             });
     }
 
+    // Terms of each document.
+    void totals(std::int64_t* totals) {
+        require_rows();
+        for (Rows& rows : rows_)
+            rows.each(false, [&](std::size_t, const Entry* entries, std::size_t n) {
+                std::int64_t sum = 0;
+                for (std::size_t k = 0; k < n; ++k) sum += entries[k].count;
+                *totals++ = sum;
+            });
+    }
+
     // Write the rows: each by ascending term number, the term replaced by its
     // column, terms with a negative column left out. `last` frees the rows on the way.
     template <typename Index>

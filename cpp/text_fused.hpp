@@ -140,11 +140,12 @@ enum class Tf : std::uint8_t { raw, binary, sublinear, logarithm };
 enum class Norm : std::uint8_t { none, l2, l1 };
 
 // score_dk = sum_w x_dw W_wk / |x_d| + b_k, with x_dw = tf(count) idf_w.
-struct Linear {
+template <typename Weight> struct Linear {
     Tf tf;
     Norm norm;
+    double unknown;        // what an unknown term adds to the square of the length
     const double* idf;     // or nullptr
-    const double* weights; // (n_columns, n_outputs), row after row
+    const Weight* weights; // (n_columns, n_outputs), row after row
     const double* bias;    // (n_outputs,)
     std::size_t n_outputs;
 };
@@ -154,16 +155,26 @@ EARMARK_WIDEST static void add_rows(const double* weights, std::size_t n_outputs
     add_blocks<false>(weights, n_outputs, columns, static_cast<const double*>(nullptr), n, out);
 }
 
+EARMARK_WIDEST static void add_rows(const float* weights, std::size_t n_outputs, const std::uint32_t* columns,
+                                    std::size_t n, double* out) {
+    add_blocks<false>(weights, n_outputs, columns, static_cast<const double*>(nullptr), n, out);
+}
+
 EARMARK_WIDEST static void add_scaled_rows(const double* weights, std::size_t n_outputs, const std::uint32_t* columns,
+                                           const double* x, std::size_t n, double* out) {
+    add_blocks<true>(weights, n_outputs, columns, x, n, out);
+}
+
+EARMARK_WIDEST static void add_scaled_rows(const float* weights, std::size_t n_outputs, const std::uint32_t* columns,
                                            const double* x, std::size_t n, double* out) {
     add_blocks<true>(weights, n_outputs, columns, x, n, out);
 }
 
 // Scores documents one by one; a document's sum runs over its distinct terms in
 // the order of their first occurrence, so that it does not depend on the threads.
-class Scorer {
+template <typename Weight> class Scorer {
   public:
-    Scorer(const Vocabulary& vocabulary, const Linear& linear)
+    Scorer(const Vocabulary& vocabulary, const Linear<Weight>& linear)
         : reader_(vocabulary), counter_(vocabulary.n_columns()), linear_(linear) {
         for (std::uint32_t count = 0; count < n_values; ++count) values_[count] = tf_of(count);
     }
@@ -211,6 +222,7 @@ class Scorer {
             }
             add_scaled_rows(linear_.weights, linear_.n_outputs, columns, x, m, out);
         }
+        size += linear_.unknown * double(reader_.n_terms() - n_tokens);
         finish(size, out);
         return n_tokens;
     }
@@ -230,9 +242,10 @@ class Scorer {
 
     // All cache lines of a row of weights, up to a few.
     void ask_for(std::uint32_t column) const {
-        const double* row = linear_.weights + std::size_t(column) * linear_.n_outputs;
+        const Weight* row = linear_.weights + std::size_t(column) * linear_.n_outputs;
         prefetch(row);
-        for (std::size_t k = 8; k < linear_.n_outputs && k < 64; k += 8) prefetch(row + k);
+        constexpr std::size_t line = 64 / sizeof(Weight);
+        for (std::size_t k = line; k < linear_.n_outputs && k < 8 * line; k += line) prefetch(row + k);
     }
 
     void finish(double size, double* out) const {
@@ -243,16 +256,17 @@ class Scorer {
 
     ColumnReader reader_;
     ColumnCounter counter_;
-    Linear linear_;
+    Linear<Weight> linear_;
     double values_[n_values]; // tf of small counts
 };
 
-inline void score_texts(const Texts& texts, const Vocabulary& vocabulary, const Linear& linear, double* scores,
-                        std::int64_t* n_tokens, std::size_t n_threads) {
+template <typename Weight>
+void score_texts(const Texts& texts, const Vocabulary& vocabulary, const Linear<Weight>& linear, double* scores,
+                 std::int64_t* n_tokens, std::size_t n_threads) {
     n_threads = usable_threads(n_threads);
     const std::vector<std::size_t> bounds = texts.parts(n_threads);
     run_parts(n_threads, [&](std::size_t part) {
-        Scorer scorer(vocabulary, linear);
+        Scorer<Weight> scorer(vocabulary, linear);
         for (std::size_t row = bounds[part]; row < bounds[part + 1]; ++row) {
             texts.fetch(row + 1);
             n_tokens[row] = scorer.score(texts[row], scores + row * linear.n_outputs);

@@ -40,7 +40,7 @@ class HashReader {
         : stops_(1, stop_words), scan_(scan), scanner_(scan), hashing_(hashing), any_stops_(!stop_words.empty()) {}
 
     template <typename Use> void read(const Text& t, Use use) {
-        const bool joins = scan_.analyzer == Analyzer::word && (scan_.max_n > 1 || any_stops_);
+        const bool joins = scan_.joins_words() && (scan_.max_n > 1 || any_stops_);
         scanner_.run(t, [&](const char* bytes, const Span* spans, std::size_t n) {
             if (joins) return ngrams(bytes, spans, n, use);
             for (std::size_t k = 0; k < n; ++k) hash(bytes + spans[k].start, spans[k].length(), use);

@@ -1,7 +1,8 @@
 // From a document to the spans of its terms, as lower-cased UTF-8.
 //
-// Three analyzers, each as scikit-learn defines it: words (runs of \w of a
-// least length), character n-grams, and character n-grams inside words.
+// Three analyzers as scikit-learn defines them: words (runs of \w of a least
+// length), character n-grams, and character n-grams inside words. A fourth takes
+// every run of \w and every other character that is no space: `\w+|[^\w\s]`.
 #pragma once
 
 #include "compiler.hpp"
@@ -20,7 +21,7 @@
 
 namespace text {
 
-enum class Analyzer : std::uint8_t { word, chars, chars_in_words };
+enum class Analyzer : std::uint8_t { word, chars, chars_in_words, words_and_marks };
 
 struct Scan {
     Analyzer analyzer;
@@ -29,11 +30,13 @@ struct Scan {
 
     Scan(int analyzer_, std::uint32_t min_n_, std::uint32_t max_n_, std::uint32_t min_length_)
         : analyzer(static_cast<Analyzer>(analyzer_)), min_n(min_n_), max_n(max_n_), min_length(min_length_) {
-        require(0 <= analyzer_ && analyzer_ <= 2, "analyzer: expected 0, 1 or 2.");
+        require(0 <= analyzer_ && analyzer_ <= 3, "analyzer: expected 0, 1, 2 or 3.");
         require(1 <= min_n && min_n <= max_n, "min_n, max_n: expected 1 <= min_n <= max_n.");
-        require(analyzer != Analyzer::word || max_n <= most_words, "max_n: expected at most 255 words.");
+        require(!joins_words() || max_n <= most_words, "max_n: expected at most 255 words.");
         require(min_length >= 1, "min_length: expected at least 1.");
     }
+    // Whether n-grams are of words, not of characters.
+    bool joins_words() const { return analyzer == Analyzer::word || analyzer == Analyzer::words_and_marks; }
     static constexpr std::uint32_t most_words = 255; // the length of an n-gram is kept in a byte
 };
 
@@ -239,6 +242,8 @@ class Scanner {
         n_spans_ = 0;
         if (scan_.analyzer == Analyzer::word) {
             t.kind == Kind::ascii ? ascii_words(t) : words(t);
+        } else if (scan_.analyzer == Analyzer::words_and_marks) {
+            words_and_marks(t);
         } else {
             room(std::size_t(t.length) * 4 + 8);
             if (spans_.size() < batch) spans_.resize(batch);
@@ -400,6 +405,31 @@ class Scanner {
             use(bytes_.data(), spans_.data(), n_spans_);
             n_spans_ = 0;
         }
+    }
+
+    // Runs of word characters, and every other character that is no space.
+    void words_and_marks(const Text& t) {
+        room(std::size_t(t.length) * 4);
+        if (spans_.size() < t.length + 1) spans_.resize(t.length + t.length / 2 + 1);
+        char* const base = bytes_.data();
+        char* out = base;
+        Span* next = spans_.data();
+        bool in_word = false;
+        each_code_point(t, [&](std::uint32_t c, std::uint8_t flags) {
+            const std::uint32_t at = out - base;
+            if (flags & is_space) {
+                in_word = false;
+                return;
+            }
+            const bool word = flags & is_word;
+            out = put_utf8(out, c);
+            if (word && in_word)
+                next[-1].stop = out - base;
+            else
+                *next++ = {at, std::uint32_t(out - base)};
+            in_word = word;
+        });
+        n_spans_ = next - spans_.data();
     }
 
     // Every stretch of n characters; runs of two or more spaces became one blank.

@@ -10,10 +10,10 @@ namespace text {
 class TermReader {
   public:
     TermReader(const Scan& scan, const std::vector<std::string>& stop_words)
-        : symbols(scan.analyzer == Analyzer::word ? scan.max_n : 1, stop_words), scan_(scan), scanner_(scan) {}
+        : symbols(scan.joins_words() ? scan.max_n : 1, stop_words), scan_(scan), scanner_(scan) {}
 
     template <typename Use> void read(const Text& t, Use use) {
-        const bool counts_words = scan_.analyzer != Analyzer::word || scan_.min_n <= 1;
+        const bool counts_words = !scan_.joins_words() || scan_.min_n <= 1;
         words_.clear();
         scanner_.run(t, [&](const char* bytes, const Span* spans, std::size_t n) {
             counts_words ? strings<true>(bytes, spans, n, use) : strings<false>(bytes, spans, n, use);
@@ -79,7 +79,7 @@ class TermReader {
 // parts are merged in the order of the documents.
 class Terms {
   public:
-    explicit Terms(const Scan& scan) : min_words_(scan.analyzer == Analyzer::word ? scan.min_n : 1) {}
+    explicit Terms(const Scan& scan) : min_words_(scan.joins_words() ? scan.min_n : 1) {}
 
     // Takes the symbols over, one part after the other.
     void merge(std::vector<Symbols>& parts) {

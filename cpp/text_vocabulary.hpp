@@ -9,7 +9,7 @@ class Vocabulary {
   public:
     // Term k of `terms` (UTF-8) is column k.
     Vocabulary(const std::vector<std::string>& terms, const Scan& scan, const std::vector<std::string>& stop_words)
-        : scan_(scan), symbols_(scan.analyzer == Analyzer::word ? scan.max_n : 1, stop_words),
+        : scan_(scan), symbols_(scan.joins_words() ? scan.max_n : 1, stop_words),
           n_columns_(terms.size()) {
         has_pairs() ? add_ngrams(terms) : add_strings(terms);
     }
@@ -19,6 +19,7 @@ class Vocabulary {
     const StringTable& words() const { return symbols_.words(); }
     const PairTable& pairs(std::uint32_t n) const { return symbols_.pairs(n); }
     bool has_pairs() const { return symbols_.has_pairs(); }
+    bool has_stop_words() const { return symbols_.n_stop() > 0; }
 
   private:
     // The mark of a slot is its column + 1, or 0 for a mere beginning of an n-gram.
@@ -94,15 +95,20 @@ class Vocabulary {
 class ColumnReader {
   public:
     explicit ColumnReader(const Vocabulary& vocabulary)
-        : vocabulary_(vocabulary), scan_(vocabulary.scan()), scanner_(vocabulary.scan()) {}
+        : vocabulary_(vocabulary), scan_(vocabulary.scan()), scanner_(vocabulary.scan()),
+          counts_words_(!scan_.joins_words() || scan_.min_n <= 1) {}
 
     template <typename Use> void read(const Text& t, Use use) {
         words_.clear();
+        n_terms_ = 0;
         scanner_.run(t, [&](const char* bytes, const Span* spans, std::size_t n) { strings(bytes, spans, n, use); });
         if (!vocabulary_.has_pairs()) return;
         grams_ = words_;
         for (std::uint32_t n = 2; n <= scan_.max_n && n <= words_.size(); ++n) pairs(n, use);
     }
+
+    // Terms of the document that was read last, known or not.
+    std::size_t n_terms() const { return n_terms_; }
 
   private:
     template <typename Use> void strings(const char* bytes, const Span* spans, std::size_t n, Use& use) {
@@ -117,6 +123,10 @@ class ColumnReader {
                 columns_[n_known] = places[k]->mark - 1;
                 n_known += columns_[n_known] != none;
             }
+            std::size_t n_counted = m;
+            if (vocabulary_.has_stop_words())
+                for (std::size_t k = 0; k < m; ++k) n_counted -= places[k] != &absent && places[k]->id == none;
+            if (counts_words_) n_terms_ += n_counted;
             if (vocabulary_.has_pairs())
                 for (std::size_t k = 0; k < m; ++k)
                     if (places[k] == &absent || places[k]->id != none) words_.push_back(places[k]->id);
@@ -127,6 +137,7 @@ class ColumnReader {
     template <typename Use> void pairs(std::uint32_t n, Use& use) {
         const PairTable& table = vocabulary_.pairs(n);
         const std::size_t n_grams = words_.size() - n + 1;
+        if (n >= scan_.min_n) n_terms_ += n_grams;
         std::uint64_t keys[look_ahead];
         for (std::size_t begin = 0; begin < n_grams; begin += look_ahead) {
             const std::size_t m = std::min(look_ahead, n_grams - begin);
@@ -150,6 +161,8 @@ class ColumnReader {
     const Vocabulary& vocabulary_;
     Scan scan_;
     Scanner scanner_;
+    bool counts_words_;
+    std::size_t n_terms_ = 0;
     std::vector<std::uint32_t> words_, grams_; // symbols at each place; none: not in the vocabulary
     std::uint32_t columns_[look_ahead + 1];
 };
@@ -230,7 +243,11 @@ class RowMatrix {
 // Counts of the columns of a vocabulary: rows sorted by column.
 class ColumnCounts : public RowMatrix {
   public:
-    ColumnCounts(const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads) : RowMatrix(n_threads) {
+    // Terms of each document, known or not.
+    std::vector<std::int64_t> totals;
+
+    ColumnCounts(const Texts& texts, const Vocabulary& vocabulary, std::size_t n_threads)
+        : RowMatrix(n_threads), totals(texts.size()) {
         const std::vector<std::size_t> bounds = texts.parts(rows_.size());
         run_parts(rows_.size(), [&](std::size_t part) {
             ColumnReader reader(vocabulary);
@@ -239,6 +256,7 @@ class ColumnCounts : public RowMatrix {
             for (std::size_t k = bounds[part]; k < bounds[part + 1]; ++k) {
                 texts.fetch(k + 1);
                 reader.read(texts[k], [&](const std::uint32_t* columns, std::size_t n) { counter.add(columns, n); });
+                totals[k] = reader.n_terms();
                 std::size_t n;
                 const Entry* entries = counter.take(n);
                 rows_[part].add(sorter.sort(entries, n), n);

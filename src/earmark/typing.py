@@ -11,9 +11,12 @@ from numpy.typing import ArrayLike as ArrayLike
 from numpy.typing import NDArray
 
 FloatMatrix: TypeAlias = NDArray[np.float64]
+# In single precision, where there are many numbers.
+FloatTable: TypeAlias = NDArray[np.float32]
 FloatVector: TypeAlias = NDArray[np.float64]
 IntVector: TypeAlias = NDArray[np.int64]
 BoolVector: TypeAlias = NDArray[np.bool_]
+BoolMatrix: TypeAlias = NDArray[np.bool_]
 Labels: TypeAlias = NDArray[Any]
 # One label: a string, a number, anything that can be compared and hashed.
 Label: TypeAlias = Any

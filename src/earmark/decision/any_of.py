@@ -74,6 +74,7 @@ from earmark.stored import (
 )
 from earmark.typing import (
     ArrayLike,
+    BoolMatrix,
     BoolVector,
     ClassWeightLike,
     DocumentsLike,
@@ -263,7 +264,7 @@ def listed(y: Any) -> Any:
 
 
 class _Data(NamedTuple):
-    """What every label is learned from."""
+    """What the models of all labels are fitted to."""
 
     X: DocumentsLike
     copies: DuplicateGroups
@@ -365,6 +366,8 @@ class AnyOfClassifier(WrappingClassifier):
         self.cuts_ = np.zeros(len(self.classes_))
         require_known_labels(self.class_weight, self.classes_.tolist())
         data = _Data(X, group_copies(X), params, seed_of(self.random_state))
+        if offers(self.estimator, "fit_labels"):
+            return self._fit_together(truth, data)
         fits = Parallel(self.n_jobs, prefer="threads", return_as="generator")(
             delayed(self._fitted_label)(label, positive, data)
             for label, positive in zip(self.classes_.tolist(), truth.T, strict=True)
@@ -475,6 +478,70 @@ class AnyOfClassifier(WrappingClassifier):
             )
         return truth
 
+    def _fit_together(self, truth: BoolMatrix, data: _Data) -> Self:
+        """All labels at once, for an estimator that can."""
+        some = np.flatnonzero(~truth.all(axis=0))
+        factor = self._factors(truth)[:, some]
+        self.estimators_ = [None] * len(self.classes_)
+        X, rows = data.X, np.arange(len(truth))
+        fitted = self._fitted_labels(X, truth[:, some], factor, data, rows)
+        for label, model in zip(some.tolist(), fitted, strict=True):
+            self.estimators_[label] = model
+            self.n_features_in_ = model.n_features_in_
+        if self.scores == "none" or self.input_ == "one":
+            return self
+        # Documents are dealt to the folds by the rarest label that they have.
+        frequency = truth.sum(axis=0)
+        rarest = np.where(truth, frequency, len(truth) + 1).argmin(axis=1)
+        strata = np.where(truth.any(axis=1), rarest, -1)
+        scores = np.full((len(truth), len(some)), -np.inf)
+        folds = stratified_folds(strata, self.cv, data.seed, data.copies.group)
+        for train, test in folds:
+            known = np.flatnonzero(truth[train][:, some].any(axis=0))
+            models = self._fitted_labels(
+                take(X, train),
+                truth[train][:, some[known]],
+                factor[:, known],
+                data,
+                train,
+            )
+            rest = take(X, test)
+            for column, model in zip(known.tolist(), models, strict=True):
+                scores[test, column] = _signed(read_scores(model, rest))
+        floor = self.precision_floor if self.metric == "precision" else None
+        for column, label in enumerate(some.tolist()):
+            if min(frequency[label], len(truth) - frequency[label]) >= 2:
+                positive = truth[:, label]
+                self.cuts_[label] = best_cut(scores[:, column], positive, floor)
+        return self
+
+    def _fitted_labels(
+        self,
+        X: Any,
+        truth: BoolMatrix,
+        factor: FloatMatrix,
+        data: _Data,
+        rows: IntVector,
+    ) -> list[Estimator]:
+        """A model for each label of some documents."""
+        own = data.params.of(rows)
+        fitted: list[Estimator] = clone(self.estimator).fit_labels(
+            X, truth, factor=factor, **own
+        )
+        return fitted
+
+    def _factors(self, truth: BoolMatrix) -> FloatMatrix:
+        """Factors on documents without each label and with it, (2, n_labels)."""
+        factor, n = np.ones((2, truth.shape[1])), len(truth)
+        if self.class_weight is None:
+            return factor
+        if isinstance(self.class_weight, str):
+            has = np.clip(truth.sum(axis=0), 1, n - 1) if n > 1 else np.ones(1)
+            return np.stack([n / (2.0 * (n - has)), n / (2.0 * has)])
+        for c, label in enumerate(self.classes_.tolist()):
+            factor[1, c] = self.class_weight.get(label, 1.0)
+        return factor
+
     def _fitted_label(
         self, label: Label, positive: BoolVector, data: _Data
     ) -> tuple[Estimator | None, float]:
@@ -499,7 +566,7 @@ class AnyOfClassifier(WrappingClassifier):
     def _unseen_scores(
         self, target: IntVector, fitted: Estimator, data: _Data
     ) -> FloatVector | None:
-        """Scores that did not see their own label; None: nothing is to be tuned."""
+        """Scores by models fitted without the document; None if no cut is tuned."""
         enough = np.bincount(target, minlength=2).min() >= 2
         if self.scores == "none" or self.input_ == "one" or not enough:
             return None
@@ -586,7 +653,7 @@ def best_cut(
 
 
 def _between(high: float, low: float) -> float:
-    """Midway, also where one of the two is infinite."""
+    """A value halfway between two numbers, also if one of them is infinite."""
     if np.isfinite(high) and np.isfinite(low):
         middle = low + (high - low) / 2
         return middle if low < middle <= high else high

@@ -160,6 +160,14 @@ class NamedEncoder:
             known = cache.encoded(distinct, self._vectors, store=store, advance=advance)
         return known[rows]
 
+    def known_share(self, texts: Sequence[str]) -> float:
+        """The share of the words of some texts that it knows; 1 where nobody can say."""
+        return 1.0
+
+    def by_word(self, text: str) -> tuple[list[str], NDArray[np.float64]] | None:
+        """Words of a text and vectors that add up to its own; None: it is no sum."""
+        return None
+
     @cached_property
     def probes(self) -> Vectors:
         """Its vectors of the probe sentences: what it is known by."""

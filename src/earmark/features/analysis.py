@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator
 from earmark.exceptions import DataError, EarmarkWarning, Try, only_in_python
 from earmark.features.preparation import TextPreparation
 from earmark.features.tokens import (
+    WORD_OR_MARK,
     WORD_PATTERN,
     make_analyzer,
     make_preprocessor,
@@ -61,6 +62,7 @@ from earmark.stored import (
 from earmark.typing import (
     DocumentsLike,
     FloatMatrix,
+    FloatTable,
     FloatVector,
     IntVector,
     SparseMatrix,
@@ -186,14 +188,18 @@ class Analysis:
             return None
         counter, analyzer = self.counter, self.counter.analyzer
         assert isinstance(analyzer, str)
-        min_length, stops = 1, None
+        min_length: int | None = 1
+        stops = None
         min_n, max_n = (min(n, _LONGEST_TEXT) for n in counter.ngram_range)
         if analyzer == "word":
             assert counter.token_pattern is not None
-            least = words_of_least_length(counter.token_pattern)
-            if least is None or max_n > LONGEST_NGRAM:
+            if counter.token_pattern == WORD_OR_MARK:
+                analyzer = "word_or_mark"
+            else:
+                min_length = words_of_least_length(counter.token_pattern)
+            if min_length is None or max_n > LONGEST_NGRAM:
                 return None
-            min_length, stops = least, counter.get_stop_words()
+            stops = counter.get_stop_words()
         return Scan(
             analyzer=analyzer,
             ngram_range=(min_n, max_n),
@@ -382,6 +388,13 @@ def count_matrix(
     return kind((data, indices, indptr), shape=(len(indptr) - 1, n_terms))
 
 
+def sums_of_rows(arrays: CsrArrays) -> IntVector:
+    """Sum of the counts of each row of CSR arrays."""
+    indptr, _, counts = arrays
+    running = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+    return np.asarray(running[indptr[1:]] - running[indptr[:-1]])
+
+
 def known_terms(counter: WordCounter | KnownTerms) -> KnownTerms:
     """The analysis of a fitted counter over its terms, for call after call."""
     if isinstance(counter, KnownTerms):
@@ -409,25 +422,33 @@ class KnownTerms:
 
     def transform(self, documents: DocumentsLike) -> SparseMatrix:
         """Counts of the terms (n_documents, n_terms)."""
+        return self.count(documents)[0]
+
+    def count(self, documents: DocumentsLike) -> tuple[SparseMatrix, IntVector]:
+        """Counts of the terms, and how many terms of each document are not known."""
         counter = self.counter
-        arrays = self._analysis.source(documents).count_columns(self._table)
+        source = self._analysis.source(documents)
+        arrays, totals = source.count_columns(self._table)
+        n_unknown = totals - sums_of_rows(arrays)
         n_terms = len(self._table.terms)
-        return count_matrix(arrays, n_terms, counter.binary, counter.dtype)
+        return count_matrix(arrays, n_terms, counter.binary, counter.dtype), n_unknown
 
     def score(
         self,
         documents: DocumentsLike,
-        weights: FloatMatrix,
+        weights: FloatMatrix | FloatTable,
         bias: FloatVector,
         *,
         tf: str = "raw",
         idf: FloatVector | None = None,
         norm: str | None = None,
+        unknown: float = 0.0,
     ) -> tuple[FloatMatrix, IntVector]:
         """Linear scores of raw documents, and how many of their tokens are known."""
         # A count becomes the tf "raw", "binary", "sublinear" (1 + ln) or "logarithm"
-        # (1 + log10), times idf, divided by the document's norm "l1" or "l2".
+        # (1 + log10), times idf, divided by the document's norm "l1" or "l2"; the
+        # square of the latter has ``unknown`` for each unknown term.
         if self.counter.binary:
             tf = "binary"
         source = self._analysis.source(documents)
-        return source.scores(self._table, weights, bias, tf, idf, norm)
+        return source.scores(self._table, weights, bias, tf, idf, norm, unknown)

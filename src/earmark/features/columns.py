@@ -1,7 +1,8 @@
 """From documents by region to numbers: blocks of columns, and the rows they make.
 
 A fitted ``Columns`` turns documents into ``Rows``. Each of its blocks is made by one
-counter: the words of a region, the phrases of a text, or the vectors of an encoder.
+counter: the words of a region; or words, pieces of words, phrases and vectors, the views
+of one text.
 """
 
 from __future__ import annotations
@@ -10,26 +11,26 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
 from earmark.encoders.encoder import Encoder
-from earmark.exceptions import NotSupportedError
+from earmark.exceptions import DataError, NotSupportedError
 from earmark.features.analysis import KnownTerms, known_terms
 from earmark.features.preparation import TextPreparation
 from earmark.features.scoring import LinearRule
-from earmark.features.tokens import unspaced_share
+from earmark.features.tokens import WORD_PATTERN, unspaced_share
 from earmark.features.vectors import ENCODER, EncoderColumns
-from earmark.features.weighting import TfidfWeighting
+from earmark.features.weighting import WHOLE, TfidfWeighting
 from earmark.features.word_counter import HashedCounter, WordCounter, terms_by_column
 from earmark.inputs.regions import (
     ONE_REGION,
     RegionTexts,
     column_of,
-    joined_texts,
+    joined_regions,
     n_documents,
 )
 from earmark.kernels.rows import canonical_rows
@@ -43,20 +44,28 @@ from earmark.stored import (
     sequence,
     size,
     stored,
+    such,
     words,
 )
 from earmark.typing import (
     BoolVector,
     FloatMatrix,
+    FloatTable,
     IntVector,
     Labels,
     Matrix,
     SparseMatrix,
 )
 
-Kind: TypeAlias = Literal["word", "phrase", "vector"]
+Kind: TypeAlias = Literal["word", "piece", "phrase", "vector"]
 
-# Below this mean of counted words per document texts are short.
+_VIEWS = such(
+    "views of a document",
+    lambda v: isinstance(v, tuple) and {*v} <= {*get_args(Kind)},
+)
+# Characters that are counted inside words.
+_PIECES = (2, 5)
+# Phrases are counted below this mean of counted words per document.
 SHORT_TEXT = 50.0
 # Words put before and after each text, so that phrases know where it begins.
 _START, _END = "startoftext", "endoftext"
@@ -100,15 +109,23 @@ class Block:
     known: Annotated[Labels | None, none] = None
     """The terms, where they were given beforehand."""
 
-    def counts(self, documents: Any, words: SparseMatrix | None = None) -> Matrix:
-        """The columns before they are weighted; ``words`` is for an encoder."""
+    def counts(self, documents: Any) -> tuple[SparseMatrix, IntVector | None]:
+        """Counts of the terms; the number of unknown terms, where somebody counts."""
         if self.counter is None:
-            return _no_columns(len(documents))
-        if self.kind == "vector":
-            return self.counter.transform(documents, words)
+            return _no_columns(len(documents)), None
         if self.kind == "phrase":
             documents = _marked(documents)
-        return self.counter.transform(documents)
+        whole = self.weighting is not None and self.weighting.norm == WHOLE
+        if whole and isinstance(self.counter, WordCounter):
+            counts, n_unknown = self.counter.counts(documents)
+            return counts, n_unknown
+        return self.counter.transform(documents), None
+
+    def weighed(self, counts: SparseMatrix, n_unknown: IntVector | None) -> Matrix:
+        """The columns that counts make."""
+        if self.weighting is None:
+            return counts
+        return self.weighting.transform(counts, n_unknown)
 
     @property
     def terms(self) -> Labels | None:
@@ -205,13 +222,16 @@ class Columns:
     def rows(self, texts: RegionTexts) -> Rows:
         """The rows of documents; a region that is missing counts as empty."""
         matrices: list[Matrix] = []
+        words: SparseMatrix = None  # counts of the first block
+        joined = self._joined(texts)
         for block in self.blocks:
-            words = matrices[0] if matrices else None
-            counts = block.counts(self._documents(block, texts), words)
-            weighting = block.weighting
-            matrices.append(
-                counts if weighting is None else weighting.transform(counts)
-            )
+            documents = self._documents(block, texts, joined)
+            if block.kind == "vector":
+                matrices.append(block.counter.transform(documents, words))
+                continue
+            counted = block.counts(documents)
+            words = counted[0] if words is None else words
+            matrices.append(block.weighed(*counted))
         return Rows(tuple(matrices), tuple(block.kind for block in self.blocks))
 
     def scorer(self, rule: LinearRule) -> TextScorer | None:
@@ -219,18 +239,22 @@ class Columns:
         # Rows that are scaled as a whole must not be made of several blocks.
         if rule.unit and len(self.blocks) > 1:
             return None
-        pieces, start = [], 0
+        pieces: list[_Piece] = []
+        start = 0
         for block in self.blocks:
+            weights = rule.weights[start : start + block.width]
+            start += block.width
             if block.counter is None:
+                continue
+            if block.kind == "vector" and block.counter.table is None:
+                pieces.append(_Piece(block.region, block.counter, weights, {}))
                 continue
             options = _kernel_options(block, rule)
             if options is None:
                 return None
-            assert block.region is not None
-            weights = rule.weights[start : start + block.width]
-            pieces.append((block.region, known_terms(block.counter), weights, options))
-            start += block.width
-        return TextScorer(rule, pieces)
+            terms = known_terms(block.counter)
+            pieces.append(_Piece(block.region, terms, weights, options))
+        return TextScorer(rule, pieces, self.regions)
 
     def describe(self, column: int) -> tuple[str, str | None]:
         """Term and region of a column; the region is None when there is only one."""
@@ -251,7 +275,7 @@ class Columns:
             for start, block in zip(self._starts, self.blocks, strict=False)
             if isinstance(block.counter, HashedCounter)
             for column, term in terms_by_column(
-                block.counter, self._documents(block, texts)
+                block.counter, self._documents(block, texts, self._joined(texts))
             ).items()
         }
 
@@ -290,7 +314,8 @@ class Columns:
 
     def words(self, texts: RegionTexts) -> SparseMatrix:
         """Counts of the words alone, the first block."""
-        return self.blocks[0].counts(self._documents(self.blocks[0], texts))
+        first = self.blocks[0]
+        return first.counts(self._documents(first, texts, self._joined(texts)))[0]
 
     @cached_property
     def _described(self) -> list[Labels | None]:
@@ -307,17 +332,22 @@ class Columns:
     def _region(self, block: Block) -> str | None:
         return None if self.regions == [ONE_REGION] else block.region
 
-    def _documents(self, block: Block, texts: RegionTexts) -> Any:
-        if block.region is not None:
-            return column_of(texts, block.region)
-        return joined_texts({name: column_of(texts, name) for name in self.regions})
+    def _joined(self, texts: RegionTexts) -> Any:
+        """One text per document, if some block reads all regions."""
+        if all(block.region is not None for block in self.blocks):
+            return None
+        return joined_regions(texts, self.regions)
+
+    def _documents(self, block: Block, texts: RegionTexts, joined: Any) -> Any:
+        """What a block reads of the documents."""
+        return joined if block.region is None else column_of(texts, block.region)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Blocks of regions in their order, or words, phrases and vectors of all."""
         regions = [block.region for block in self.blocks]
         if regions[0] is None:
             kinds = [block.kind for block in self.blocks]
-            order = [kind for kind in ("word", "phrase", "vector") if kind in kinds]
+            order = [kind for kind in get_args(Kind) if kind in kinds]
             fits = set(regions) == {None} and kinds == order and kinds[0] == "word"
         else:
             fits = regions == list(self.regions)
@@ -327,13 +357,23 @@ class Columns:
             yield " has no columns"
 
 
+class _Piece(NamedTuple):
+    """The part of linear scores that comes from one block of columns."""
+
+    region: str | None
+    terms: KnownTerms | EncoderColumns
+    weights: FloatMatrix | FloatTable
+    options: dict[str, Any]
+    """The arguments of ``KnownTerms.score``."""
+
+
 @dataclass(frozen=True, eq=False)
 class TextScorer:
-    """Linear scores of texts, region after region; made by ``Columns.scorer``."""
+    """Linear scores of texts, block after block; made by ``Columns.scorer``."""
 
     rule: LinearRule
-    pieces: list[tuple[str, KnownTerms, FloatMatrix, dict[str, Any]]]
-    """Region, terms, their weights, and the arguments of ``KnownTerms.score``."""
+    pieces: list[_Piece]
+    regions: list[str]
 
     def scores(self, texts: RegionTexts) -> FloatMatrix:
         """Class scores (n_documents, n_classes); a missing region counts as empty."""
@@ -341,9 +381,17 @@ class TextScorer:
         total = np.tile(rule.offset, (n_texts, 1))
         n_tokens = np.zeros(n_texts, dtype=np.int64)
         nothing = np.zeros(len(rule.offset))
+        joined: Any = None
         for region, terms, weights, options in self.pieces:
-            if region in texts:
-                part, known = terms.score(texts[region], weights, nothing, **options)
+            documents = joined if region is None else texts.get(region)
+            if region is None and documents is None:
+                documents = joined = joined_regions(texts, self.regions)
+            if documents is None:
+                continue
+            if isinstance(terms, EncoderColumns):
+                total += terms.transform(documents) @ weights
+            else:
+                part, known = terms.score(documents, weights, nothing, **options)
                 total += part
                 n_tokens += known
         if rule.empty is not None:
@@ -358,14 +406,13 @@ _TF = {
     "sublinear": "sublinear",
     "logarithm": "logarithm",
 }
-_NORM = {None: None, "cosine": "l2", "share": "l1"}
+_NORM = {None: None, "cosine": "l2", WHOLE: "l2", "share": "l1"}
 
 
 def _kernel_options(block: Block, rule: LinearRule) -> dict[str, Any] | None:
     """Arguments of ``KnownTerms.score``, if it can do what block and rule ask for."""
-    if block.kind != "word" or block.region is None:
-        return None
-    if not isinstance(block.counter, WordCounter | KnownTerms):
+    countable = isinstance(block.counter, WordCounter | KnownTerms)
+    if block.kind not in ("word", "piece") or not countable:
         return None
     weighting = block.weighting
     options: dict[str, Any] = {"tf": "raw", "idf": None, "norm": None}
@@ -373,6 +420,8 @@ def _kernel_options(block: Block, rule: LinearRule) -> dict[str, Any] | None:
         if weighting.tf not in _TF or weighting.norm not in _NORM:
             return None
         options["tf"], options["norm"] = _TF[weighting.tf], _NORM[weighting.norm]
+        if weighting.norm == WHOLE:
+            options["unknown"] = weighting.unknown_
         if weighting.idf != "none":
             options["idf"] = weighting.idf_
         # A factor of zero makes a known term vanish from the row.
@@ -411,11 +460,13 @@ class ColumnsTemplate:
     """Unfitted; copied for each region and applied to its counts."""
     shared: bool = False
     """Give every region the terms of all of them, in the same order."""
-    joined: bool = False
-    """Regions are joined; phrases for short texts, and vectors, have their own block,
-    and all that is learned is learned from the pool too."""
+    views: Annotated[tuple[Kind, ...], _VIEWS] = ()
+    """Blocks of the joined regions: words, and what is there of pieces of words,
+    phrases (for short texts) and vectors. None: a block of words for each region."""
     encoder: Annotated[Encoder | None, in_file(ENCODER)] = None
-    """For joined texts: a name, or a function from texts to vectors."""
+    """For the vectors: a name, or a function from texts to vectors."""
+    max_columns: int | None = None
+    """Of each view that is counted, the most frequent terms are taken."""
 
     def fit(
         self, texts: RegionTexts, pool: RegionTexts | None = None
@@ -424,8 +475,8 @@ class ColumnsTemplate:
         everything = texts
         if pool is not None and n_documents(pool):
             everything = {name: [*own, *pool[name]] for name, own in texts.items()}
-        if self.joined:
-            return self._fit_joined(everything, n_documents(texts))
+        if self.views:
+            return self._fit_views(everything, n_documents(texts))
         return self.weigh(self.count(everything))
 
     def count(self, texts: RegionTexts) -> Counted:
@@ -476,25 +527,71 @@ class ColumnsTemplate:
         ]
         return Columns(blocks, regions)
 
-    def _fit_joined(self, texts: RegionTexts, n_labelled: int) -> tuple[Columns, Rows]:
-        documents = joined_texts(texts)
+    def _fit_views(self, texts: RegionTexts, n_labelled: int) -> tuple[Columns, Rows]:
+        documents = joined_regions(texts, list(texts))
+        blocks: list[Block] = []
+        matrices: list[Matrix] = []
+
+        def add(kind: Kind, counter: Any) -> SparseMatrix:
+            """Learn a counter: its counts, which are weighed as a new block."""
+            counts, n_unknown = _learned(counter, kind, documents)
+            weighting = self.weighting
+            if weighting is not None:
+                weighting = clone(weighting).fit(canonical_rows(counts))
+            block = Block(kind, None, counter, weighting, int(counts.shape[1]))
+            rows = block.weighed(counts, n_unknown)
+            # Rows of pieces have many entries; single precision is enough to learn.
+            matrices.append(rows if weighting is None else rows.astype(np.float32))
+            blocks.append(block)
+            return counts
+
         counter = clone(self.counter)
-        words = counter.fit_transform(documents)
-        blocks = [Block("word", None, counter, None, int(words.shape[1]))]
-        matrices: list[Matrix] = [words]
-        phrases = _phrase_counter(counter, words.sum() / max(len(documents), 1))
-        if phrases is not None:
-            matrices.append(phrases.fit_transform(_marked(documents)))
-            width = int(matrices[-1].shape[1])
-            blocks.append(Block("phrase", None, phrases, None, width))
-        if self.encoder is not None:
+        if self.max_columns is not None and isinstance(counter, WordCounter):
+            most = self.max_columns, counter.max_features or self.max_columns
+            counter.set_params(max_features=min(most))
+        words = add("word", counter)
+        if "piece" in self.views and (pieces := _piece_counter(counter)) is not None:
+            add("piece", pieces)
+        if "phrase" in self.views:
+            n_tokens = words.sum() / max(len(documents), 1)
+            if (phrases := _phrase_counter(counter, n_tokens)) is not None:
+                add("phrase", phrases)
+        if "vector" in self.views and self.encoder is not None:
             encoder = EncoderColumns(self.encoder)
-            matrices.append(
-                encoder.fit_transform(documents, words, counter, n_labelled)
-            )
-            blocks.append(Block("vector", None, encoder, None, matrices[-1].shape[1]))
-        every = tuple(block.kind for block in blocks)
-        return Columns(blocks, list(texts)), Rows(tuple(matrices), every)
+            vectors = encoder.fit_transform(documents, words, counter, n_labelled)
+            if vectors is not None:
+                matrices.append(vectors)
+                blocks.append(Block("vector", None, encoder, None, encoder.width))
+        kinds = tuple(block.kind for block in blocks)
+        return Columns(blocks, list(texts)), Rows(tuple(matrices), kinds)
+
+
+def _learned(
+    counter: Any, kind: Kind, documents: Any
+) -> tuple[SparseMatrix, IntVector | None]:
+    """Counts of a new counter, and the number of terms that it leaves out."""
+    if kind == "phrase":
+        documents = _marked(documents)
+    if not isinstance(counter, WordCounter):
+        return counter.fit_transform(documents), None
+    try:
+        return counter.learned_counts(documents)
+    except DataError:
+        if counter.min_df == 1:
+            raise
+        # So few documents that they have no term in common.
+        return counter.set_params(min_df=1).learned_counts(documents)
+
+
+def _piece_counter(counter: Any) -> WordCounter | None:
+    """Pieces of words beside words, unless the user counts something else."""
+    if not isinstance(counter, WordCounter) or counter.analyzer != "word":
+        return None
+    if counter.tokenizer is not None or counter.vocabulary is not None:
+        return None
+    pieces: WordCounter = clone(counter)
+    plain = {"token_pattern": WORD_PATTERN, "stop_words": None, "max_df": 1.0}
+    return pieces.set_params(analyzer="char_wb", ngram_range=_PIECES, **plain)
 
 
 def known_columns(

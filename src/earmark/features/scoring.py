@@ -12,6 +12,7 @@ from earmark.kernels.rows import canonical_rows, row_entries
 from earmark.typing import (
     ArrayLike,
     FloatMatrix,
+    FloatTable,
     FloatVector,
     IntVector,
     SparseMatrix,
@@ -22,7 +23,7 @@ from earmark.typing import (
 class LinearRule:
     """Class scores that are linear in a row: row @ weights + offset."""
 
-    weights: FloatMatrix
+    weights: FloatMatrix | FloatTable
     """(n_features, n_classes)."""
     offset: FloatVector
     binary: bool = False

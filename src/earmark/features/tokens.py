@@ -14,6 +14,8 @@ from typing import Any
 from earmark.kernels.text import char_ngrams, char_ngrams_in_words, word_ngrams
 
 WORD_PATTERN = r"(?u)\b\w\w+\b"
+# Runs of word characters of any length, and every other character but spaces.
+WORD_OR_MARK = r"\w+|[^\w\s]"
 
 # Runs of word characters, however they are written: the least length of a run.
 _PLAIN_PATTERN = re.compile(r"(?:\(\?u\))?(?:\\b)?((?:\\w)*)\\w\+(?:\\b)?")

@@ -20,6 +20,7 @@ from earmark.encoders.encoder import (
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features.weighting import TfidfWeighting
 from earmark.kernels.rows import canonical_rows, ridge_dual
+from earmark.kernels.text import Documents
 from earmark.stored import (
     either,
     floats,
@@ -31,11 +32,19 @@ from earmark.stored import (
     stored,
     such,
 )
-from earmark.typing import BoolVector, FloatMatrix, SparseMatrix
+from earmark.typing import (
+    BoolVector,
+    FloatMatrix,
+    FloatVector,
+    Labels,
+    SparseMatrix,
+)
 
 # Of a larger pool so many distinct texts are encoded, unless the encoder is quick.
 MOST_ENCODED = 10_000
 _MOST_STEPS, _CLOSE = 30, 1e-10
+# An encoder is of use if it knows so many of the words, in so many of the texts.
+LEAST_KNOWN, _ASKED = 0.6, 2000
 
 
 # A path on a network share would make the machine introduce itself to a stranger's.
@@ -70,14 +79,21 @@ class EncoderColumns:
         | None
     ) = None
     """Of the words, for the table."""
+    mean: Annotated[FloatVector, floats("n_columns")] | None = None
+    """Mean of the vectors of the documents, each brought to length 1."""
     n_spared: int = 0
     """Documents of the pool that were not encoded."""
 
     def fit_transform(
         self, texts: list[str], words: SparseMatrix, counter: Any, n_labelled: int
-    ) -> FloatMatrix:
-        """Take note of the encoder; the vectors of the texts, labelled ones first."""
+    ) -> FloatMatrix | None:
+        """Take note of the encoder; the vectors of the texts, labelled ones first.
+
+        None for an encoder that hardly knows their words.
+        """
         encoder = self.encoder
+        if known_share(encoder, texts) < LEAST_KNOWN:
+            return None
         if isinstance(encoder, str) and parse_name(encoder).by_words:
             terms = [str(term) for term in counter.get_feature_names_out()]
             self.table = word_table(load_encoder(encoder).encoded(terms, store=True))
@@ -91,11 +107,39 @@ class EncoderColumns:
         else:
             vectors = self._vectors(texts, words)
         self.width = vectors.shape[1]
-        return vectors
+        vectors = unit(vectors)
+        self.mean = vectors.sum(axis=0) / max(vectors.any(axis=1).sum(), 1)
+        return self._centered(vectors)
 
-    def transform(self, texts: list[str], words: SparseMatrix) -> FloatMatrix:
-        """The vectors of new texts, of which ``words`` are the counts."""
-        return self._vectors(texts, words, self.width)
+    def transform(
+        self, texts: Documents, words: SparseMatrix | None = None
+    ) -> FloatMatrix:
+        """The vectors of new texts, of which ``words`` are the counts.
+
+        Their directions less the mean; 0 for a text that the encoder says nothing of.
+        """
+        return self._centered(unit(self._vectors(texts, words, self.width)))
+
+    def by_word(
+        self, text: str, words: SparseMatrix, terms: Labels
+    ) -> tuple[list[str], FloatMatrix] | None:
+        """Words of a text, and vectors whose sum less the mean is that of the text.
+
+        ``words`` are its counts of ``terms``. None where its vector is no such sum.
+        """
+        if self.table is not None:
+            weights = self.word_weights(words)
+            vectors = weights.data[:, None] * self.table[weights.indices]
+            length = float(np.linalg.norm(vectors.sum(axis=0))) or 1.0
+            return terms[weights.indices].tolist(), vectors / length
+        if not isinstance(self.encoder, str):
+            return None
+        return load_encoder(self.encoder).by_word(text)
+
+    def _centered(self, vectors: FloatMatrix) -> FloatMatrix:
+        """Less the mean; a row of zeros stays."""
+        assert self.mean is not None
+        return np.where(vectors.any(axis=1, keepdims=True), vectors - self.mean, 0.0)
 
     def word_weights(self, words: SparseMatrix) -> SparseMatrix:
         """What each word counts in the sum that is a document."""
@@ -150,21 +194,39 @@ class EncoderColumns:
         return both
 
     def _vectors(
-        self, texts: list[str], words: SparseMatrix, width: int | None = None
+        self, texts: Documents, words: SparseMatrix | None, width: int | None = None
     ) -> FloatMatrix:
         """The encoder's row for each text; ``width`` is None while fitting."""
         if self.table is None:
             return encoded_texts(self.encoder, texts, width)
+        assert words is not None
         return np.asarray(self.word_weights(words) @ self.table, dtype=np.float64)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """A table of words has their weights beside it."""
         if (self.table is None) != (self.weighting is None):
             yield ".table and weighting do not fit"
+        if self.mean is None:
+            yield ".mean is missing"
+
+
+def unit(vectors: FloatMatrix) -> FloatMatrix:
+    """Rows of length 1; a row of zeros stays."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0))
+
+
+def known_share(encoder: Encoder, texts: Documents) -> float:
+    """The share of the words of some texts that an encoder knows; 1 if nobody knows."""
+    if not isinstance(encoder, str) or parse_name(encoder).by_words:
+        return 1.0
+    every = list(texts)
+    step = max(1, len(every) // _ASKED)
+    return load_encoder(encoder).known_share(every[::step])
 
 
 def encoded_texts(
-    encoder: Encoder, texts: list[str], n_dimensions: int | None = None
+    encoder: Encoder, texts: Documents, n_dimensions: int | None = None
 ) -> FloatMatrix:
     """A row of finite numbers for each text; equal texts are encoded once."""
     # While a model is fitted, without ``n_dimensions``, vectors are kept on disk.

@@ -17,6 +17,7 @@ from earmark.kernels.rows import (
     require_counts,
     row_lengths,
     scale_rows,
+    squared_lengths,
     unit_rows,
 )
 from earmark.parameters import estimator, require_one_of
@@ -57,6 +58,8 @@ NORM: Mapping[str, Callable[[SparseMatrix], SparseMatrix]] = {
     "share": lambda X: scale_rows(X, inverse_or_zero(row_lengths(abs(X)))),
     "pivoted": lambda X: scale_rows(X, 1.0 / _pivoted_lengths(X)),  # SMART u
 }
+# As "cosine", with the length of the whole document, unknown terms among it (LM1).
+WHOLE = "whole"
 _SMART: tuple[Mapping[str, Any], ...] = (
     dict(n="natural", l="logarithm", a="augmented", b="boolean", L="log_average"),
     {"n": "none", "t": "inverse", "p": "probabilistic"},
@@ -76,7 +79,9 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     idf : str, default="smooth"
         "none", "inverse", "smooth", "unsmoothed" or "probabilistic".
     norm : str or None, default="cosine"
-        "cosine" (l2), "share" (l1), "pivoted" or None.
+        "cosine" (l2), "share" (l1), "pivoted", "whole" or None. "whole" divides by the
+        length that a document has with all its terms: an unknown one, of which
+        ``transform`` gets the number, weighs as a term of one document does.
 
     Attributes
     ----------
@@ -156,8 +161,13 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.document_frequency_ = self.document_frequency_ + _document_frequency(rows)
         return self
 
-    def transform(self, X: MatrixLike) -> SparseMatrix:
-        """Weighted rows, sparse float64; X itself is left as it is."""
+    def transform(
+        self, X: MatrixLike, n_unknown: IntVector | None = None
+    ) -> SparseMatrix:
+        """Weighted rows, sparse float64; X itself is left as it is.
+
+        ``n_unknown`` has the number of unknown terms of each document; None: 0.
+        """
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
         data = TF[self.tf](rows)
@@ -166,9 +176,14 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         weighted = sparse.csr_matrix(
             (data, rows.indices.copy(), rows.indptr.copy()), shape=rows.shape
         )
-        if self.norm is not None:
-            weighted = sparse.csr_matrix(NORM[self.norm](weighted))
-        return weighted
+        if self.norm == WHOLE:
+            squares = squared_lengths(weighted)
+            if n_unknown is not None:
+                squares += self.unknown_ * n_unknown
+            weighted = scale_rows(weighted, inverse_or_zero(np.sqrt(squares)))
+        elif self.norm is not None:
+            weighted = NORM[self.norm](weighted)
+        return sparse.csr_matrix(weighted)
 
     @property
     def idf_(self) -> FloatVector:
@@ -176,10 +191,16 @@ class TfidfWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return IDF[self.idf](self.n_documents_, self.document_frequency_)
 
+    @property
+    def unknown_(self) -> float:
+        """What an unknown term adds to the square of a whole document's length."""
+        check_is_fitted(self)
+        return float(IDF[self.idf](self.n_documents_, np.ones(1))[0] ** 2)
+
     def _check_parameters(self) -> None:
         require_one_of(self, "tf", TF)
         require_one_of(self, "idf", IDF)
-        require_one_of(self, "norm", (None, *NORM))
+        require_one_of(self, "norm", (None, *NORM, WHOLE))
 
     def _rows(self, X: MatrixLike, *, reset: bool) -> SparseMatrix:
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)

@@ -23,6 +23,7 @@ from earmark.features.analysis import (
     AnalysisMixin,
     KnownTerms,
     count_matrix,
+    sums_of_rows,
 )
 from earmark.features.tokens import WORD_PATTERN
 from earmark.inputs.texts import as_texts
@@ -284,17 +285,30 @@ class WordCounter(AnalysisMixin):
         self, raw_documents: DocumentsLike, y: object = None
     ) -> SparseMatrix:
         """Learn the vocabulary and return the counts (n_documents, n_terms)."""
+        return self.learned_counts(raw_documents)[0]
+
+    def learned_counts(
+        self, raw_documents: DocumentsLike
+    ) -> tuple[SparseMatrix, IntVector]:
+        """As ``fit_transform``, and how many terms of each document are left out."""
         self._start()
         if self.fixed_vocabulary_:
-            return self.transform(raw_documents)
+            return self.counts(raw_documents)
         counts = self._count(raw_documents)
         columns = self._learn(counts)
-        return self._matrix(counts.matrix(columns))
+        totals = counts.totals()
+        arrays = counts.matrix(columns)
+        n_unknown = totals - sums_of_rows(arrays)
+        return self._matrix(arrays), n_unknown
 
     def transform(self, raw_documents: DocumentsLike) -> SparseMatrix:
         """Counts of the known terms (n_documents, n_terms)."""
+        return self.counts(raw_documents)[0]
+
+    def counts(self, raw_documents: DocumentsLike) -> tuple[SparseMatrix, IntVector]:
+        """As ``transform``, and how many terms of each document are not known."""
         self._check_vocabulary()
-        return self._known_terms().transform(raw_documents)
+        return self._known_terms().count(raw_documents)
 
     def partial_fit(self, raw_documents: DocumentsLike, y: object = None) -> Self:
         """Add the terms of more documents; columns are sorted anew.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -109,6 +109,13 @@ def n_distinct(texts: RegionTexts) -> int:
 def joined_texts(texts: RegionTexts) -> list[str]:
     """One text per document, its regions on lines of their own."""
     return ["\n".join(row) for row in zip(*texts.values(), strict=True)]
+
+
+def joined_regions(texts: RegionTexts, regions: Sequence[str]) -> Documents:
+    """One text per document, of these regions; one that is missing counts as empty."""
+    if len(regions) == 1:
+        return column_of(texts, regions[0])
+    return joined_texts({name: column_of(texts, name) for name in regions})
 
 
 def column_of(texts: RegionTexts, region: str) -> Documents:

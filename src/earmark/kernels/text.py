@@ -25,12 +25,18 @@ from earmark.kernels.backend import extension, native
 from earmark.kernels.rows import index_type
 from earmark.kernels.term_merge import PackedTerms, pack_terms
 from earmark.missing import is_missing
-from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
+from earmark.typing import (
+    BoolVector,
+    FloatMatrix,
+    FloatTable,
+    FloatVector,
+    IntVector,
+)
 
 LONGEST_NGRAM = 255
 """Words of the longest n-gram that the compiled tables hold."""
 
-_ANALYZERS = {"word": 0, "char": 1, "char_wb": 2}
+_ANALYZERS = {"word": 0, "char": 1, "char_wb": 2, "word_or_mark": 3}
 _TF = {"raw": 0, "binary": 1, "sublinear": 2, "logarithm": 3}
 _NORM = {None: 0, "l2": 1, "l1": 2}
 _SPACES = re.compile(r"\s\s+")
@@ -97,6 +103,12 @@ class NativeCounts:
         occurrences = np.zeros(self.n_terms, dtype=np.int64)
         self._counted.frequencies(documents, occurrences)
         return documents, occurrences
+
+    def totals(self) -> IntVector:
+        """Number of terms of each document; before ``matrix`` frees the rows."""
+        totals = np.zeros(self.n_rows, dtype=np.int64)
+        self._counted.totals(totals)
+        return totals
 
     def order(self) -> IntVector:
         """Term numbers in the order of the sorted terms."""
@@ -175,10 +187,11 @@ class ScannedTexts:
         arguments = (*self._scan.compiled(), self._n_threads)
         return NativeCounts(self._lib.CountedTerms(self._texts, *arguments))
 
-    def count_columns(self, table: TermTable) -> CsrArrays:
-        """Count known terms -> CSR arrays, columns ascending in a row."""
+    def count_columns(self, table: TermTable) -> tuple[CsrArrays, IntVector]:
+        """CSR arrays of known terms, by column; terms of each document, known or not."""
         known = table.compiled(self._scan)
-        return self._filled(self._lib.ColumnCounts(self._texts, known, self._n_threads))
+        counts = self._lib.ColumnCounts(self._texts, known, self._n_threads)
+        return self._filled(counts), np.asarray(counts.take_totals())
 
     def count_hashed(self, n_columns: int, signs: bool) -> CsrArrays:
         """Signed counts by hashed column, columns ascending in a row."""
@@ -202,13 +215,17 @@ class ScannedTexts:
     def scores(
         self,
         table: TermTable,
-        weights: FloatMatrix,
+        weights: FloatMatrix | FloatTable,
         bias: FloatVector,
         tf: str,
         idf: FloatVector | None,
         norm: str | None,
+        unknown: float = 0.0,
     ) -> tuple[FloatMatrix, IntVector]:
-        """Linear scores, and how many tokens of each document were known."""
+        """Linear scores, and how many tokens of each document were known.
+
+        An unknown term adds ``unknown`` to the square of an l2 norm.
+        """
         scores = np.empty((len(self._texts), len(bias)), dtype=np.float64)
         n_tokens = np.empty(len(self._texts), dtype=np.int64)
         self._lib.score_texts(
@@ -216,6 +233,7 @@ class ScannedTexts:
             table.compiled(self._scan),
             tf=_TF[tf],
             norm=_NORM[norm],
+            unknown=unknown,
             idf=idf,
             weights=weights,
             bias=bias,
@@ -224,6 +242,17 @@ class ScannedTexts:
             n_threads=self._n_threads,
         )
         return scores, n_tokens
+
+    def encode(
+        self,
+        table: Any,
+        unit: bool,
+        vectors: FloatTable,
+        n_words: IntVector,
+        n_known: IntVector,
+    ) -> None:
+        """Write the vector of each text by a compiled table, and counts of words."""
+        table.encode(self._texts, unit, vectors, n_words, n_known, self._n_threads)
 
     def _class_sums(self, y_index: IntVector, n_classes: int) -> Any:
         arguments = (*self._scan.compiled(), self._n_threads)
@@ -295,6 +324,10 @@ class PlainCounts:
                 occurrences[term] += count
         return documents, occurrences
 
+    def totals(self) -> IntVector:
+        """Number of terms of each document."""
+        return np.array([sum(row.values()) for row in self._rows], dtype=np.int64)
+
     def order(self) -> IntVector:
         """Term numbers in the order of the sorted terms."""
         ranked = sorted(range(self.n_terms), key=self._terms.__getitem__)
@@ -335,19 +368,22 @@ class TokenLists:
         """Count every term of the documents."""
         return PlainCounts(self)
 
-    def count_columns(self, table: TermTable) -> CsrArrays:
-        """Count known terms -> CSR arrays, columns ascending in a row."""
-        known = table.columns
+    def count_columns(self, table: TermTable) -> tuple[CsrArrays, IntVector]:
+        """CSR arrays of known terms, by column; terms of each document, known or not."""
+        known, totals = table.columns, []
 
         def row(tokens: Iterable[str]) -> list[tuple[int, int]]:
             counts: dict[int, int] = {}
+            total = 0
             for token in tokens:
                 column = known.get(token)
+                total += 1
                 if column is not None:
                     counts[column] = counts.get(column, 0) + 1
+            totals.append(total)
             return sorted(counts.items())
 
-        return _csr_arrays(map(row, self))
+        return _csr_arrays(map(row, self)), np.array(totals, dtype=np.int64)
 
     def count_hashed(self, n_columns: int, signs: bool) -> CsrArrays:
         """Signed counts by hashed column: MurmurHash3 of each term, signs optional."""
@@ -403,23 +439,28 @@ class TokenLists:
     def scores(
         self,
         table: TermTable,
-        weights: FloatMatrix,
+        weights: FloatMatrix | FloatTable,
         bias: FloatVector,
         tf: str,
         idf: FloatVector | None,
         norm: str | None,
+        unknown: float = 0.0,
     ) -> tuple[FloatMatrix, IntVector]:
-        """Linear scores, and how many tokens of each document were known."""
+        """Linear scores, and how many tokens of each document were known.
+
+        An unknown term adds ``unknown`` to the square of an l2 norm.
+        """
         vocabulary, scores, n_tokens = table.columns, [], []
         for words in self:
-            known = (vocabulary.get(word, -1) for word in words)
-            counts = Counter(column for column in known if column >= 0)
+            every = [vocabulary.get(word, -1) for word in words]
+            counts = Counter(column for column in every if column >= 0)
             columns = list(counts)
             n_tokens.append(sum(counts.values()))
             x = np.array([_tf(tf, n) for n in counts.values()], dtype=np.float64)
             if idf is not None:
                 x *= idf[columns]
-            scores.append(x @ weights[columns] / _length(x, norm) + bias)
+            more = unknown * (len(every) - n_tokens[-1])
+            scores.append(x @ weights[columns] / _length(x, norm, more) + bias)
         return (
             np.array(scores, dtype=np.float64).reshape(-1, len(bias)),
             np.array(n_tokens, dtype=np.int64),
@@ -454,10 +495,11 @@ def _tf(tf: str, count: int) -> float:
     return 1.0 + math.log10(count) if tf == "logarithm" else float(count)
 
 
-def _length(x: FloatVector, norm: str | None) -> float:
+def _length(x: FloatVector, norm: str | None, more: float) -> float:
+    """The length of a row; ``more`` is added to the square of an l2 norm."""
     if norm is None:
         return 1.0
-    length = math.sqrt(float(x @ x)) if norm == "l2" else float(np.abs(x).sum())
+    length = math.sqrt(float(x @ x) + more) if norm == "l2" else float(np.abs(x).sum())
     return length or 1.0
 
 

@@ -9,7 +9,7 @@ from earmark.kernels.rows import (
     row_lengths,
     row_numbers,
 )
-from earmark.models.base.declaration import Auto, Model
+from earmark.models.base.declaration import Model
 from earmark.models.shared.naive_bayes import (
     Added,
     CountNaiveBayes,
@@ -154,5 +154,4 @@ MODEL = Model(
     ComplementNaiveBayes,
     "complement naive Bayes: steadier when class sizes differ",
     defaults={"alpha": 0.3},
-    auto=Auto("challenger", 2, fallback=True),
 )

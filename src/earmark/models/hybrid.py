@@ -18,7 +18,7 @@ from earmark.features.scoring import ScoreParts
 from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.models.base.additive import AdditiveClassifier
 from earmark.models.base.classifier import LogitClassifier, document_weights
-from earmark.models.base.declaration import Auto, Model
+from earmark.models.base.declaration import Model
 from earmark.models.base.parted import PartedRows, PartRows, weights_of
 from earmark.models.shared.region_weights import (
     EVENT_MODELS,
@@ -485,5 +485,4 @@ MODEL = Model(
     "hybrid",
     HybridBayes,
     "hybrid Bayes: naive Bayes in each region, weighed leave-one-out",
-    auto=Auto("challenger", 3, regions_only=True),
 )

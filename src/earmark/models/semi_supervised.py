@@ -21,9 +21,11 @@ from earmark.models.base.classifier import (
     document_weights,
     require_weighted,
 )
-from earmark.models.base.declaration import Auto, Model
+from earmark.models.base.declaration import Model
 from earmark.models.shared.pool_em import checked_few_labels
 from earmark.models.shared.recipe import (
+    MIN_POOL,
+    MIN_POOL_RATIO,
     ENCODER,
     LONG,
     SHORT,
@@ -515,7 +517,7 @@ MODEL = Model(
     "semi-supervised",
     SemiSupervisedClassifier,
     "few labels and many documents without: views label the pool, students learn",
-    fed="rows",
+    views=("word", "phrase", "vector"),
     takes=("random_state",),
-    auto=Auto("pool"),
+    columns_from_pool=True,
 )

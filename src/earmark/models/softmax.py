@@ -29,7 +29,7 @@ from earmark.kernels.softmax import (
     settle,
 )
 from earmark.models.base.classifier import two_classes
-from earmark.models.base.declaration import Auto, Model
+from earmark.models.base.declaration import Model
 from earmark.models.base.parted import PartedRows, PartRows
 from earmark.models.shared.descent import DescentClassifier, TrainingSet
 from earmark.parameters import AtLeastOne, Positive, estimator
@@ -510,5 +510,4 @@ MODEL = Model(
     fed="tfidf",
     defaults={"solver": "dual", "C": 10.0},
     takes=("random_state",),
-    auto=Auto("default", 0),
 )

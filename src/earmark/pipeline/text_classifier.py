@@ -67,10 +67,11 @@ from earmark.parameters import (
     seed_of,
 )
 from earmark.pipeline.choose import (
+    STATIC,
     choose,
     class_name_words,
     encoder_words,
-    with_pool,
+    held_out_words,
 )
 from earmark.pipeline.explain import (
     Explanation,
@@ -289,7 +290,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             )
         ),
     ] = None
-    encoder: Annotated[Encoder | None, in_file(ENCODER)] = None
+    encoder: Annotated[Encoder | None, in_file(ENCODER)] = STATIC
     class_names: Annotated[
         Mapping[Any, Any] | str | None,
         in_file(either(none, text("auto"), mapping(anything_plain, anything_plain))),
@@ -356,10 +357,8 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             chosen_on = None
             if validation is not None:
                 chosen_on = inputs.pair(validation, "validation", data.texts)
-            fitted = choice.plan.fit(data, chosen_on, choice.counted)
-            if data.n_pool:
-                right = fitted.left_out_right(data.labels)
-                reasons += [] if right is None else [with_pool(right)]
+            fitted = choice.plan.fit(data, chosen_on)
+            reasons += held_out_words(fitted, data)
         reasons += self._used(fitted, data, planner)
         self.adopt(choice.plan, fitted, reasons, data.n_columns)
         if self.max_novelty is not None:
@@ -418,7 +417,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         """What was used, in words: characters, the encoder, class names."""
         words = [BY_CHARACTERS] if planner.features is not self.features else []
         if self.encoder is not None:
-            words.append(encoder_words(fitted))
+            words += encoder_words(fitted, self.encoder, data)
         return words + class_name_words(fitted.used_names, data.names, data.labels)
 
     def measure_confidence(
@@ -490,7 +489,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             data.labels,
             without,
             fitted.left_out(data),
-            plan.columns.joined,
+            bool(plan.columns.views),
             weight=None if data.weight is None else np.asarray(data.weight),
         )
 

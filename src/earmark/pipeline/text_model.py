@@ -32,6 +32,7 @@ from earmark.features.columns import (
     make_counter,
 )
 from earmark.features.scoring import LinearRule, ScoreParts
+from earmark.features.weighting import WHOLE
 from earmark.features.word_counter import no_term_left
 from earmark.folds import stratified_folds
 from earmark.inputs.class_names import require_named
@@ -49,7 +50,7 @@ from earmark.models.base.classifier import (
     require_weighted,
     score_parts,
 )
-from earmark.models.base.declaration import Model, model_of
+from earmark.models.base.declaration import Fed, Model, model_of
 from earmark.parameters import offers
 from earmark.statistics.class_statistics import label_positions
 from earmark.statistics.term_sums import TermSums
@@ -268,7 +269,9 @@ class TextModel:
 
 
 def takes_rows(model: Estimator) -> bool:
-    """Whether a model is fed words, phrases and vectors apart, as ``Rows``."""
+    """Whether a model is fed its views apart, as ``Rows``."""
+    if isinstance(model, AnyOfClassifier):
+        return _together(model.estimator)
     return isinstance(model, ScoringClassifier) and model.takes_rows
 
 
@@ -345,14 +348,13 @@ class Plan:
         self,
         data: TrainingData,
         validation: tuple[RegionTexts, Labels] | None = None,
-        counted: tuple[Columns, Rows] | None = None,
     ) -> TextModel:
-        """Learn from the documents; ``counted`` are their columns, if known already."""
+        """Learn from the documents."""
         if self.by_term:
             check_parameters(self.estimator)
             sums = self.sums(data.texts, data.labels, data.classes, weight=data.weight)
             return self.from_sums(sums)
-        columns, rows, pool = self._rows(data, counted)
+        columns, rows, pool = self._rows(data)
         model = self._unfitted(len(data.labels))
         weight = self._weight(model, data)
         used: dict[Hashable, list[str]] = {}
@@ -385,22 +387,19 @@ class Plan:
         model = clone(self.estimator).finalise(weighted)
         return TextModel(columns, model, class_factor=factor, sums=sums)
 
-    def _rows(
-        self, data: TrainingData, counted: tuple[Columns, Rows] | None
-    ) -> tuple[Columns, Rows, Any]:
+    def _rows(self, data: TrainingData) -> tuple[Columns, Rows, Any]:
         """Columns, the rows of the labelled documents, and those of the pool."""
         n, template = len(data.labels), self.columns
-        learned = template.joined or self.columns_from_pool
-        if counted is None:
-            counted = template.fit(data.texts, data.pool if learned else None)
-        columns, rows = counted
+        columns, rows = template.fit(
+            data.texts, data.pool if self.columns_from_pool else None
+        )
         if not any(b.width for b in columns.blocks if b.kind == "word"):
             raise no_term_left(template.counter)
-        if not self.uses_pool or not data.n_pool:
-            return columns, rows[:n] if len(rows) > n else rows, None
-        if template.joined:
-            return columns, rows[:n], rows[n:]
-        return columns, rows[:n], columns.rows(data.pool).matrix
+        pool = None
+        if self.uses_pool and data.n_pool:
+            pool = rows[n:] if len(rows) > n else columns.rows(data.pool)
+            pool = pool if takes_rows(self.estimator) else pool.matrix
+        return columns, rows[:n] if len(rows) > n else rows, pool
 
     def _unfitted(self, n_documents: int) -> Estimator:
         """The estimator to fit to so many documents."""
@@ -527,6 +526,31 @@ def cross_scores(
     return scores
 
 
+# How the counts of the columns are weighted, by what the model is fed.
+_WEIGHTINGS: Mapping[Fed, TfidfWeighting | None] = {
+    "counts": None,
+    "tfidf": TfidfWeighting(),
+    "whole": TfidfWeighting(norm=WHOLE),
+}
+
+
+def _suited(
+    wanted: Mapping[str, object], asked: Mapping[str, object]
+) -> dict[str, object]:
+    """Parameters of a counter: those that suit the model where a user asks nothing."""
+    if asked.get("analyzer", "word") != "word":
+        words_only = ("token_pattern", "ngram_range")
+        wanted = {name: v for name, v in wanted.items() if name not in words_only}
+    if asked.get("tokenizer") is not None:
+        wanted = {name: v for name, v in wanted.items() if name != "token_pattern"}
+    return {**wanted, **asked}
+
+
+def _together(estimator: Estimator) -> bool:
+    """Whether the machines of several labels are fitted together, from views."""
+    return offers(estimator, "fit_labels")
+
+
 @dataclass(frozen=True)
 class Planner:
     """From a model's name, or an estimator, to a plan: what the user chose beside."""
@@ -544,18 +568,18 @@ class Planner:
         """How a model of this name, or this estimator, is fitted."""
         declared, estimator = self._estimator(model)
         factors = ClassWeight(self.class_weight)
-        fed, features = declared.fed, self.features
-        joined = fed == "rows" and not self.multi_label
-        if joined and (features is None or isinstance(features, Mapping)):
-            features = {**estimator.wanted_of_counter, **(features or {})}
+        views = () if self.multi_label and not _together(estimator) else declared.views
+        features = self.features
+        if views and (features is None or isinstance(features, Mapping)):
+            features = _suited(estimator.wanted_of_counter, features or {})
         own = offers(features, "fit_transform")
         template = ColumnsTemplate(
             make_counter(features, self.n_jobs),
             # tf-idf for the models that want it, unless the user brings a vectorizer.
-            TfidfWeighting() if fed == "tfidf" and not own else None,
+            None if own else _WEIGHTINGS[declared.fed],
             shared=getattr(estimator, "vocabulary", None) == "shared",
-            joined=joined,
-            encoder=self.encoder if joined else None,
+            views=views,
+            encoder=self.encoder if "vector" in views else None,
         )
         if self.multi_label:
             estimator = AnyOfClassifier(

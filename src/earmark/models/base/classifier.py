@@ -12,7 +12,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, ClassVar, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -144,11 +144,12 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
         rows = canonical_rows(self._validated(X))
         return linear_parts(rows, rule.weights, {self._offset_name: rule.offset})
 
-    def vectors_by_word(
-        self, parts: ScoreParts, words: SparseMatrix, table: FloatMatrix
-    ) -> ScoreParts:
-        """What vectors add, word by word, if a document's is ``words @ table``."""
-        return parts
+    def vector_weights(self, row: Any) -> FloatMatrix | None:
+        """What a document's vector is multiplied by, (n_dimensions, n_classes).
+
+        None for models that take no vectors.
+        """
+        return None
 
     def term_weights(self) -> FloatMatrix | None:
         """Weight of each term for each class (n_features, n_classes), if it has one."""

@@ -7,26 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+from earmark.features.columns import Kind
 from earmark.parameters import offers
 from earmark.registry import Registry
 from earmark.typing import Estimator
 
-Fed: TypeAlias = Literal["counts", "tfidf", "rows"]
-
-
-@dataclass(frozen=True)
-class Auto:
-    """The part that a model has in ``model="auto"``."""
-
-    role: Literal["default", "challenger", "pool"]
-    """The best default is taken. A challenger must lead it by more than the standard
-    error of its lead. A pool model is for unlabelled documents."""
-    order: int = 0
-    """Of two equal models the one with the lower order is preferred."""
-    regions_only: bool = False
-    """Whether it is only tried where documents have several regions."""
-    fallback: bool = False
-    """Whether it is taken where no model is within the budget."""
+Fed: TypeAlias = Literal["counts", "tfidf", "whole"]
 
 
 @dataclass(frozen=True)
@@ -40,20 +26,25 @@ class Model:
     summary: str
     """One line for ``--help``, ``earmark info --models`` and the tables of the docs."""
     fed: Fed = "counts"
-    """What it is fitted on; "rows": words, phrases and vectors apart."""
+    """What it is fitted on; "whole": tf-idf by the length of the whole document."""
+    views: tuple[Kind, ...] = ()
+    """The views of a document that it takes apart, words first; none: one matrix."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Constructor parameters that differ under this name."""
     takes: tuple[str, ...] = ()
     """Constructor parameters among random_state, n_jobs and verbose."""
     columns_from_pool: bool = False
     """Whether the words of unlabelled documents become columns too."""
-    auto: Auto | None = None
-    """None: ``auto`` never tries it."""
+
+    @property
+    def encodes(self) -> bool:
+        """Whether it takes the vectors of an encoder."""
+        return "vector" in self.views
 
     @property
     def in_parts(self) -> bool:
         """Whether ``earmark.distributed`` fits it: in parts, or to a sample of them."""
-        return offers(self.make, "fit_in_parts") or self.fed == "rows"
+        return offers(self.make, "fit_in_parts") or bool(self.views)
 
     def build(self, **options: Any) -> Estimator:
         """A new estimator; of these options it gets those that it takes."""
