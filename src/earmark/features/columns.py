@@ -34,6 +34,7 @@ from earmark.inputs.regions import (
     n_documents,
 )
 from earmark.kernels.rows import canonical_rows
+from earmark.kernels.text import Documents
 from earmark.parameters import default_parameters, offers
 from earmark.stored import (
     either,
@@ -267,6 +268,15 @@ class Columns:
         if block.kind == "phrase":
             term = term.replace(_START, "[start]").replace(_END, "[end]")
         return term, self._region(block)
+
+    def kinds_of(self, columns: IntVector) -> Labels:
+        """The kind of each of some columns."""
+        block = np.searchsorted(self._starts, columns, side="right") - 1
+        return np.array([one.kind for one in self.blocks])[block]
+
+    def texts(self, texts: RegionTexts) -> Documents:
+        """One text per document, all regions joined."""
+        return joined_regions(texts, self.regions)
 
     def hashed_terms(self, texts: RegionTexts) -> dict[int, tuple[str, str | None]]:
         """What ``describe`` cannot say of hashed columns: their terms in some texts."""

@@ -80,6 +80,18 @@ class ScoreParts:
     labelled: FloatMatrix | None = None
     """The part of ``terms`` that labelled documents gave; the rest came from text
     without labels. None where nothing was learned from such text."""
+    names: tuple[str, ...] | None = None
+    """The terms, where they are not those of ``columns``."""
+
+
+@dataclass(frozen=True)
+class VectorWeights:
+    """What the vector of a document is multiplied by to give a part of its scores."""
+
+    weights: FloatMatrix
+    """(n_dimensions, n_classes)."""
+    labelled: FloatMatrix | None = None
+    """The part that labelled documents gave, as in ``ScoreParts``."""
 
 
 def class_columns(margins: ArrayLike) -> FloatMatrix:

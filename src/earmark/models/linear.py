@@ -21,7 +21,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
 from earmark.features.columns import Rows
-from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
+from earmark.features.scoring import (
+    LinearRule,
+    ScoreParts,
+    VectorWeights,
+    linear_parts,
+)
 from earmark.features.tokens import WORD_OR_MARK
 from earmark.kernels.rows import log_normalize
 from earmark.models.base.classifier import (
@@ -331,10 +336,10 @@ class LinearMachine(LogitClassifier):
             for part, own in zip(parts, added, strict=True)
         ]
 
-    def vector_weights(self, row: Rows) -> FloatMatrix:
-        """Weights on the vector of a document, (n_dimensions, n_classes)."""
+    def vector_weights(self, row: Rows) -> VectorWeights:
+        """What the vector of a document is multiplied by."""
         width = row.of("vector").shape[1]
-        return np.asarray(self._rule.weights[-width:], dtype=np.float64)
+        return VectorWeights(self._rule.weights[-width:].astype(np.float64))
 
     # -- model files ---------------------------------------------------------
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
-from typing import Annotated, Any, Literal, Self
+from dataclasses import field
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
-from earmark.features.columns import SHORT_TEXT, ColumnTable, Rows
-from earmark.features.scoring import ScoreParts
-from earmark.folds import class_keeping_folds, rows_by_lot
+from earmark.features.columns import Rows
+from earmark.features.scoring import ScoreParts, VectorWeights
+from earmark.folds import rows_by_lot
+from earmark.kernels.keys import fingerprints
 from earmark.kernels.rows import canonical_rows, log_normalize, require_counts
 from earmark.models.base.classifier import (
     LogitClassifier,
@@ -22,33 +22,24 @@ from earmark.models.base.classifier import (
     require_weighted,
 )
 from earmark.models.base.declaration import Model
-from earmark.models.shared.pool_em import checked_few_labels
-from earmark.models.shared.recipe import (
-    MIN_POOL,
-    MIN_POOL_RATIO,
+from earmark.models.shared.few_labels import (
     ENCODER,
-    LONG,
-    SHORT,
-    HeldOut,
-    Lesson,
+    FewLabels,
+    LeftOutPart,
     LinearStudent,
     Names,
-    Recipe,
     Weights,
     fit_scale,
-    n_different,
     name_weights,
-    pool_is_useful,
+    pool_weight,
     prior_offset,
+    prior_weights,
+    scale_of_confidence,
     total_scores,
     weights_by_evidence,
 )
-from earmark.models.shared.views import (
-    RecipeFeatures,
-    document_parts,
-    encoder_by_words,
-    make_view,
-)
+from earmark.models.shared.pool_em import checked_few_labels
+from earmark.models.shared.views import FewLabelViews
 from earmark.parameters import (
     AtLeastOne,
     Limits,
@@ -63,82 +54,65 @@ from earmark.typing import (
     FloatMatrix,
     FloatVector,
     IntVector,
-    Labels,
     LabelsLike,
+    Matrix,
     MatrixLike,
     RandomStateLike,
     SparseMatrix,
     WeightsLike,
 )
 
-
-def choose_recipe(model: Estimator, mean_tokens: float, has_terms: bool) -> Recipe:
-    """Long or short by mean tokens a document; views and steps as asked for."""
-    is_short = mean_tokens < SHORT_TEXT if model.recipe == "auto" else None
-    recipe = SHORT if is_short or model.recipe == "short" else LONG
-    wanted = recipe.views if isinstance(model.views, str) else tuple(model.views)
-    if isinstance(model.views, str) and not has_terms:
-        wanted = tuple(name for name in wanted if name != "subword")
-    return replace(
-        recipe,
-        views=wanted,
-        n_steps=recipe.n_steps if model.max_iter is None else model.max_iter,
-        pool_weight=(
-            recipe.pool_weight if model.pool_weight is None else model.pool_weight
-        ),
-        supervised_weight=recipe.supervised_weight if "tfidf" in wanted else 0.0,
-    )
+MIN_POOL = 500
+MIN_POOL_RATIO = 2.0
+# The mean confidence is looked at on so many documents of the pool.
+_ASKED_POOL = 2000
 
 
-# The recipe is repeated for calibration on at most so many pool documents.
-_CALIBRATION_POOL = 2000
-# Up to so many labelled documents, more folds leave more of them to learn from.
-_FEW = 300
+def pool_is_useful(
+    n_labelled: int,
+    n_pool: int,
+    min_pool: int = MIN_POOL,
+    min_pool_ratio: float = MIN_POOL_RATIO,
+) -> bool:
+    """Whether a pool has enough documents, alone and for each labelled one."""
+    return n_pool >= min_pool and n_pool >= min_pool_ratio * n_labelled
 
 
 @estimator
 class SemiSupervisedClassifier(LogitClassifier):
     """Learn from few labels and a pool of documents without any.
 
-    Several views of the documents, learned from all of them, label the pool
-    together with one or more steps of naive Bayes. Linear students then learn from
-    the labelled documents and the pool, each document weighted by how sure its
-    label is. Where the pool is too small to help, the student learns from the
-    labelled documents alone.
+    Views of the documents, learned from all of them, label the pool together, with
+    rounds of naive Bayes over it. Linear students then learn from the labelled
+    documents and the pool, each document weighted by how sure its label is. Where the
+    pool is too small to help, a student learns from the labelled documents alone.
 
     Parameters
     ----------
-    views : "auto" or tuple of str or transformers, default="auto"
-        How the voters see the documents. Names are "tfidf", "lsa", "ppmi",
-        "ppmi-full", "ppmi-unit" and "subword"; "auto" takes ("tfidf", "lsa",
-        "ppmi") for long texts and the four others with "tfidf" for short ones.
     student : "softmax" or linear classifier, default="softmax"
         What learns from the labels given to the pool.
     voter : "softmax" or linear classifier, default="softmax"
         What learns from the labelled documents in each view.
-    recipe : {"auto", "long", "short"}, default="auto"
-        The settings for long or short texts; "auto" takes those for short texts
-        below a mean of 50 counted words per document. Short texts get more steps, a
-        second student on word vectors, and phrases where there are some.
-    max_iter : int or None, default=None
-        Steps of naive Bayes over the pool; None is 1 for long, 10 for short texts.
+    max_iter : int, default=10
+        Rounds of naive Bayes over the pool.
     pool_weight : float or None, default=None
-        What a pool document counts in these steps, a labelled one counting 1; None
-        is 0.5 for long and 0.2 for short texts.
+        What a pool document counts in these rounds, a labelled one counting 1; None
+        is 0.5 for long texts and less where phrases of two words tell much, down to
+        0.2.
     name_weight : float, default=3.0
         What the names of a class without a label count together, a labelled document
         counting 1; less and less as it gets labels. 0 leaves them out.
-    prior_correction : float, default=0.2
+    prior_correction : float, default=0.1
         How much of the logarithm of a class's share is taken off its score, so
         that rare classes are not swallowed.
     calibration_folds : int, default=3
-        Parts of the labelled documents that are held out in turn to learn how sure
-        the student may be; 0 leaves its own probabilities, which are too sure.
+        Parts of the labelled documents that are left out in turn, to learn what each
+        view counts and how sure the students may be; 0 leaves both as they come.
     min_pool, min_pool_ratio : int and float, default=500 and 2.0
         The pool is used if it has so many different documents, and so many for
         each labelled one.
     n_components : int, default=100
-        Length of the dense views' vectors.
+        Numbers of a word vector that is learned from the documents, three times.
     min_df : int, default=2
         Words in fewer documents are left out, if the pool is used.
     random_state : int, RandomState, Generator or None, default=None
@@ -150,24 +124,22 @@ class SemiSupervisedClassifier(LogitClassifier):
         Labels, sorted; the column order of every score matrix.
     used_pool_ : bool
         Whether the pool was used.
-    recipe_ : str
-        "long texts", "short texts" or "labelled documents only".
     students_ : dict of str to LinearStudent
-        The linear models whose weighted sum decides.
+        The linear models whose weighted sum decides, by view.
+    student_weights_ : dict of str to float
+        What each student counts in the sum.
     class_share_ : ndarray of shape (n_classes,)
         Share of each class among labelled documents and pool.
     n_iter_ : int
-        Steps of naive Bayes over the pool; 1 where the pool was not used.
+        Rounds of naive Bayes over the pool; 1 where the pool was not used.
     scale_ : float
         Factor on the scores that makes them probabilities.
-    student_weights_ : dict of str to float
-        What each student counts in the sum.
     encoder_share_ : float or None
         What the vectors of an encoder count in the vote and among the students,
         learned from the labelled documents; None without an encoder.
     left_out_ : tuple (rows, log probabilities) or None
-        Labelled documents that were held out in turn, by their number among the
-        labelled ones, and what was said of them. None where none was held out: too
+        Labelled documents that were left out in turn, by their number among the
+        labelled ones, and what was said of them. None where none was left out: too
         few labels, or no pool.
     n_features_in_ : int
         Width of X seen in ``fit``.
@@ -180,16 +152,15 @@ class SemiSupervisedClassifier(LogitClassifier):
     >>> model = SemiSupervisedClassifier().fit(X, y)
     >>> model.predict([[1, 0, 0]])
     array(['a'], dtype='<U1')
-    >>> model.recipe_  # a pool of two documents is not worth using
-    'labelled documents only'
+    >>> model.used_pool_  # a pool of two documents is not worth using
+    False
 
     """
 
     class_share_: Annotated[FloatVector, floats("n_classes", low=0)] = field(init=False)
-    features_: Annotated[RecipeFeatures, instance(RecipeFeatures, fitted=True)] = field(
+    views_: Annotated[FewLabelViews, instance(FewLabelViews, fitted=True)] = field(
         init=False
     )
-    recipe_: str = field(init=False)
     scale_: NotNegative = field(init=False)
     student_weights_: dict[str, NotNegative] = field(init=False)
     students_: dict[str, Annotated[LinearStudent, sizes(n_classes="n_classes")]] = (
@@ -200,32 +171,22 @@ class SemiSupervisedClassifier(LogitClassifier):
 
     _takes_counts = True
     takes_rows = True
-    views: Any = field(default="auto", kw_only=False)
     student: Annotated[Estimator, in_file(either(text(), classifier(fitted=False)))] = (
         field(default="softmax", kw_only=False)
     )
     voter: Annotated[Estimator, in_file(either(text(), classifier(fitted=False)))] = (
         "softmax"
     )
-    recipe: Literal["auto", "long", "short"] = "auto"
-    max_iter: AtLeastOne | None = None
+    max_iter: AtLeastOne = 10
     pool_weight: Positive | None = None
     name_weight: NotNegative = 3.0
-    prior_correction: NotNegative = 0.2
+    prior_correction: NotNegative = 0.1
     calibration_folds: Annotated[int, Limits(0)] = 3
-    min_pool: AtLeastOne = 500
-    min_pool_ratio: NotNegative = 2.0
+    min_pool: AtLeastOne = MIN_POOL
+    min_pool_ratio: NotNegative = MIN_POOL_RATIO
     n_components: AtLeastOne = 100
     min_df: AtLeastOne = 2
     random_state: RandomStateLike = None
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if isinstance(self.views, str) and self.views != "auto":
-            raise ValueError(
-                "SemiSupervisedClassifier.views must be 'auto' or a tuple of views, "
-                f"got {self.views!r}."
-            )
 
     # -- learning --------------------------------------------------------------
 
@@ -235,7 +196,6 @@ class SemiSupervisedClassifier(LogitClassifier):
         y: LabelsLike,
         sample_weight: WeightsLike = None,
         *,
-        columns: ColumnTable | None = None,
         unlabelled: Rows | MatrixLike | None = None,
         copies: IntVector | None = None,
         names: tuple[Rows | MatrixLike, Sequence[object]] | None = None,
@@ -246,15 +206,12 @@ class SemiSupervisedClassifier(LogitClassifier):
         ----------
         X : Rows, or {array-like, sparse matrix} of shape (n_samples, n_features)
             Documents, labelled or not. A matrix holds counts of words; ``Rows`` may
-            have phrases beside them, which only the student sees, and the vectors of
-            an encoder, which are a view and a student of their own.
+            have phrases beside them, and the vectors of an encoder, which are a view
+            of their own.
         y : array-like of shape (n_samples,)
             Labels; None marks a document of the pool.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the labelled documents; those of the pool are not looked at.
-        columns : ColumnTable, default=None
-            The term of each column; needed by the view "subword", which is left out
-            without it.
         unlabelled : like X, default=None
             More documents of the pool.
         copies : array-like of int of shape (n_labelled,), default=None
@@ -311,14 +268,13 @@ class SemiSupervisedClassifier(LogitClassifier):
                 name_weights(y_named, n_labels, self.name_weight),
             )
         everything = rows[np.concatenate([labelled, pool])]
-        terms = None if columns is None else columns.term
-        return self._fit_pool(everything, y_index, weight, terms, copies, weak)
+        return self._fit_pool(everything, y_index, weight, copies, weak)
 
     def _fit_labelled(self, X: Rows, y: IntVector, weight: FloatVector) -> Self:
-        """The student on the labelled documents alone."""
-        self.recipe_, self.n_iter_ = "labelled documents only", 1
-        self.features_ = RecipeFeatures(min_df=1).fit(X, weight)
-        words = self.features_.words(X)
+        """The student on the words of the labelled documents alone."""
+        self.n_iter_ = 1
+        self.views_ = FewLabelViews(min_df=1).fit(X, weight)
+        words = self.views_.words(X)
         student = LinearStudent(_chosen(self.student)).fit(words, y, weight)
         self.students_ = {"words": student}
         self.student_weights_ = {"words": 1.0}
@@ -332,102 +288,65 @@ class SemiSupervisedClassifier(LogitClassifier):
         X: Rows,
         y: IntVector,
         weight: FloatVector,
-        terms: Labels | None,
         copies: IntVector | None,
         names: Names | None,
     ) -> Self:
-        """The recipe; the labelled documents are the first rows of X (SS3)."""
-        mean_tokens = X.blocks[0].sum() / len(X)
-        recipe = choose_recipe(self, mean_tokens, terms is not None)
-        self.recipe_, self.n_iter_ = recipe.name, recipe.n_steps
+        """The whole method; the labelled documents are the first rows of X (SS3)."""
         seed = seed_of(self.random_state)
-        self.features_ = RecipeFeatures(self.min_df, recipe.phrases).fit(X)
-        views = self._made_views(recipe, terms, seed)
-        material = self.features_.material(X, views, recipe, names)
-        n_names = 0 if names is None else len(names.y)
+        self.views_ = FewLabelViews(self.min_df, self.n_components, seed)
+        seen = self.views_.fit_transform(X)
+        n_words = X.blocks[0].sum() / len(X)
         if names is not None:
+            seen = self.views_.names(names.rows).followed_by(seen)
             y = np.concatenate([names.y, y])
             weight = np.concatenate([names.weight, weight])
-        learners = _chosen(self.voter), _chosen(self.student)
-        n_classes = len(self.classes_)
-        lesson = Lesson(material, y, weight, n_classes, recipe, *learners, n_names)
+        share = self.views_.phrase_share_ if self.views_.n_phrases_ else 0.0
+        task = FewLabels(
+            seen,
+            y,
+            weight,
+            len(self.classes_),
+            self.max_iter,
+            pool_weight(share) if self.pool_weight is None else self.pool_weight,
+            _chosen(self.voter),
+            _chosen(self.student),
+            0 if names is None else len(names.y),
+        )
+        self.n_iter_ = self.max_iter
         parts = []
-        if self.calibration_folds or recipe.phrases or ENCODER in material.views:
-            parts = self._held_out(lesson, seed, copies)
-        weights = weights_by_evidence(parts, recipe, material.views)
-        learned = lesson.learned(*lesson.votes(), weights)
+        if self.calibration_folds:
+            parts = task.parts(self.calibration_folds, seed, copies)
+        votes, prior = task.votes(), prior_weights(seen.views, n_words)
+        weights = weights_by_evidence(parts, prior, task.class_sizes(votes, prior))
+        learned = task.learned(votes, weights)
         self.students_ = learned.students
-        self.student_weights_ = learned.student_weights
+        self.student_weights_ = learned.weights
         self.encoder_share_ = weights.encoder_share
         self.class_share_ = learned.class_share
-        self.scale_ = (
-            self._calibrated(parts, weights) if self.calibration_folds else 1.0
-        )
+        self.scale_ = self._calibrated(task, parts, weights) if parts else 1.0
         return self
 
-    def _held_out(
-        self, lesson: Lesson, seed: int, copies: IntVector | None
-    ) -> list[HeldOut]:
-        """Votes learned without some labels at a time, never without names."""
-        y, n_names = lesson.y, lesson.n_names
-        n_folds = self.calibration_folds or 3
-        if ENCODER in lesson.material.views and len(y) - n_names <= _FEW:
-            n_folds = max(n_folds, 5)
-        n_pool = lesson.material.terms.shape[0] - len(y)
-        pool = len(y) + rows_by_lot(n_pool, _CALIBRATION_POOL, seed)
-        parts = []
-        for learned, rows in class_keeping_folds(y[n_names:], n_folds, seed, copies):
-            learned = np.concatenate([np.arange(n_names), n_names + learned])
-            order = np.concatenate([learned, n_names + rows, pool])
-            part = replace(
-                lesson,
-                material=lesson.material.take(order),
-                y=y[learned],
-                weight=lesson.weight[learned],
-                pool_factor=n_pool / len(pool),
-            )
-            parts.append(HeldOut(rows, y[n_names + rows], part, *part.votes()))
-        return parts
-
-    def _made_views(
-        self, recipe: Recipe, terms: Labels | None, seed: int
-    ) -> dict[str, Any]:
-        words = self.features_.words_
-        names = None if terms is None else np.asarray(terms, dtype=object)[words]
-        views = {}
-        for i, view in enumerate(recipe.views):
-            name = view if isinstance(view, str) else f"view {i}"
-            view = view if isinstance(view, str) else clone(view)
-            views[name] = make_view(view, self.n_components, names, seed)
-        return views
-
-    def _calibrated(self, parts: Sequence[HeldOut], weights: Weights) -> float:
-        """Scale of the scores, from labelled documents held out in turn."""
+    def _calibrated(
+        self, task: FewLabels, parts: Sequence[LeftOutPart], weights: Weights
+    ) -> float:
+        """Scale of the scores, from labelled documents left out in turn (SS8)."""
         # Classes weigh as in the pool, which the labels need not resemble.
-        if not parts:
-            return 1.0
-        scores = np.concatenate([self._scores_of(part, weights) for part in parts])
+        scores = np.concatenate(
+            [part.scores(weights, self.prior_correction) for part in parts]
+        )
         y_true = np.concatenate([part.y for part in parts])
         rows = np.concatenate([part.rows for part in parts])
         drawn = np.bincount(y_true, minlength=len(self.classes_)) / len(rows)
-        scale = fit_scale(scores, y_true, self.class_share_[y_true] / drawn[y_true])
+        weight = self.class_share_[y_true] / drawn[y_true]
+        n = len(task.y)
+        some = n + rows_by_lot(task.seen.terms.shape[0] - n, _ASKED_POOL)
+        views = task.seen.take(some).views
+        students = self.students_, self.student_weights_
+        pool = total_scores(*students, views, self._offset())
+        usual = scale_of_confidence(scores, pool, y_true, weight)
+        scale = fit_scale(scores, y_true, weight, usual)
         self.left_out_ = (rows, log_normalize(scale * scores))
         return scale
-
-    def _scores_of(self, part: HeldOut, weights: Weights) -> FloatMatrix:
-        """Scores of the documents held out, which the students have not seen."""
-        lesson, n = part.lesson, len(part.y)
-        held_out = len(lesson.y) + np.arange(n)
-        others = np.delete(np.arange(lesson.material.terms.shape[0]), held_out)
-        known = replace(lesson, material=lesson.material.take(others))
-        votes = {name: vote[n:] for name, vote in part.votes.items()}
-        learned = known.learned(part.voters, votes, weights, remember=False)
-        return total_scores(
-            learned.students,
-            learned.student_weights,
-            lesson.material.take(held_out).students,
-            prior_offset(learned.class_share, self.prior_correction),
-        )
 
     # -- answering ---------------------------------------------------------------
 
@@ -448,32 +367,77 @@ class SemiSupervisedClassifier(LogitClassifier):
         return counted_rows(X)
 
     def _class_scores(self, X: Rows) -> FloatMatrix:
-        rows = X
-        if self.used_pool_:
-            features = self.features_.students(rows)
-        else:
-            features = {"words": self.features_.words(rows)}
+        views = self.views_.transform(X).views
         return self.scale_ * total_scores(
-            self.students_, self.student_weights_, features, self._offset()
+            self.students_, self.student_weights_, views, self._offset()
         )
 
     def score_parts(self, X: MatrixLike) -> list[ScoreParts]:
         """Exact contributions of words and phrases; what had labels is told apart."""
         rows = self._validated(X)
-        one_by_one = (rows[i : i + 1] for i in range(len(rows)))
-        return [document_parts(self, row) for row in one_by_one]
+        return [self._parts(rows[i : i + 1]) for i in range(len(rows))]
 
-    def vectors_by_word(
-        self, parts: ScoreParts, words: SparseMatrix, table: FloatMatrix
-    ) -> ScoreParts:
-        """What vectors add, word by word, if a document's is ``words @ table``."""
-        if "encoder" not in self.students_:
-            return parts
-        return encoder_by_words(self, parts, words, table)
+    def _parts(self, row: Rows) -> ScoreParts:
+        """Exact parts of one document's scores."""
+        views, seen = self.views_, self.views_.transform(row).views
+        linear = seen["words"]
+        columns = views.term_columns[linear.indices]
+        words = views.words(row)
+        places = np.searchsorted(linear.indices, words.indices)
+        effects, mean = None, None
+        if "tables" in self.students_ and views.tables_ is not None:
+            effects, mean = views.tables_.effects(words)
+            effects = words.data[:, None] * effects
+
+        def contributions(which: str) -> FloatMatrix:
+            weights = getattr(self.students_["words"], which)
+            factor = self.student_weights_["words"]
+            terms = factor * linear.data[:, None] * weights[linear.indices]
+            if effects is not None:
+                factor = self.student_weights_["tables"]
+                own = effects @ getattr(self.students_["tables"], which)
+                terms[places] += factor * own
+            return np.asarray(self.scale_ * terms)
+
+        return ScoreParts(
+            columns.astype(np.int64),
+            contributions("weights_"),
+            self._constants(seen, mean),
+            labelled=contributions("labelled_weights_"),
+        )
+
+    def _constants(
+        self, seen: Mapping[str, Matrix], mean: FloatVector | None
+    ) -> dict[str, FloatVector]:
+        """Prior, bias, and what the encoder and mean documents add as a whole."""
+        counts, students = self.student_weights_, self.students_
+        parts = {"bias": sum(counts[n] * s.offsets_ for n, s in students.items())}
+        if self.used_pool_:
+            parts["rare-class correction"] = self._offset()
+        if mean is not None:
+            own = mean @ students["tables"].weights_
+            parts["word-vector mean"] = counts["tables"] * own
+        if ENCODER in students:
+            own = seen[ENCODER][0] @ students[ENCODER].weights_
+            parts[ENCODER] = counts[ENCODER] * own
+        return {name: self.scale_ * part for name, part in parts.items()}
+
+    def vector_weights(self, row: Rows) -> VectorWeights | None:
+        """What the vector of a document is multiplied by."""
+        view = self.views_.encoder_
+        if ENCODER not in self.students_ or view is None:
+            return None
+        length = float(np.linalg.norm(row.of("vector") @ view.stretch_)) or 1.0
+        factor = self.scale_ * self.student_weights_[ENCODER] / length
+        student = self.students_[ENCODER]
+        return VectorWeights(
+            factor * (view.stretch_ @ student.weights_),
+            factor * (view.stretch_ @ student.labelled_weights_),
+        )
 
     def term_weights(self) -> FloatMatrix:
         """Weight of each word and phrase in the student on words, (n_features, K)."""
-        columns = self.features_.term_columns
+        columns = self.views_.term_columns
         weights = np.zeros((self.n_features_in_, len(self.classes_)))
         student = self.students_["words"].weights_
         weights[columns[: len(student)]] = student
@@ -488,6 +452,11 @@ class SemiSupervisedClassifier(LogitClassifier):
         """Every student has a weight."""
         if not self.students_.keys() <= self.student_weights_.keys():
             yield ".student_weights_ do not fit the students"
+
+
+def n_different(rows: SparseMatrix) -> int:
+    """Number of different rows that are not empty; a copy tells nothing new."""
+    return len(np.unique(fingerprints(rows)[np.diff(rows.indptr) > 0]))
 
 
 def as_rows(X: Rows | MatrixLike) -> Rows:

@@ -30,7 +30,7 @@ from earmark.models.semi_supervised import (
     pool_is_useful,
 )
 from earmark.pipeline.text_model import Plan, Planner, TextModel
-from earmark.typing import BoolVector, FloatVector, Labels
+from earmark.typing import FloatVector, Labels
 
 _LINEAR, _SEMI = "linear", "semi-supervised"
 # What the vectors of every model that takes some come from, unless a user says.
@@ -247,14 +247,14 @@ def encoder_words(fitted: TextModel, encoder: Any, data: TrainingData) -> list[s
     if share is None or columns is None:
         return _unused_encoder(encoder, data)
     rest = "were not encoded; their vectors are told from their words"
-    spared = (
-        f"; {columns.n_spared:,} documents of the pool {rest}" * (columns.n_spared > 0)
+    spared = f"; {columns.n_spared:,} documents of the pool {rest}" * (
+        columns.n_spared > 0
     )
     return [f"the encoder has {share:.0%} of the vote{spared}"]
 
 
 def _unused_encoder(encoder: Any, data: TrainingData) -> list[str]:
-    """Why an encoder was not used; nothing of the usual one, if the model takes none."""
+    """Why an encoder was not used; nothing is said of the usual one by other models."""
     known = known_share(encoder, joined_regions(data.texts, list(data.texts)))
     if known < LEAST_KNOWN:
         return [

@@ -188,7 +188,7 @@ def explain_documents(
     chains = fitted.paths(texts, paths) if paths else [[] for _ in columns]
     explanations = []
     for parts, label, sure, strongest in zip(
-        fitted.contributions(texts),
+        fitted.contributions(texts, lambda column: in_region(*describe(column))),
         columns.tolist(),
         confidence.tolist(),
         chains,
@@ -242,7 +242,11 @@ def _evidence(
     labelled = None if parts.labelled is None else gap(parts.labelled)
     terms = []
     for i in np.argsort(-np.abs(contributions), kind="stable"):
-        term, region = describe(int(parts.columns[i]))
+        term, region = (
+            describe(int(parts.columns[i]))
+            if parts.names is None
+            else (parts.names[i], None)
+        )
         taught = None if labelled is None else float(labelled[i])
         terms.append(TermEvidence(term, float(contributions[i]), region, taught))
     constants = {k: float(gap(np.asarray(v))) for k, v in parts.constants.items()}

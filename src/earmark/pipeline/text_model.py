@@ -24,6 +24,7 @@ from earmark.decision.decision import (
 )
 from earmark.exceptions import EarmarkWarning, NotSupportedError
 from earmark.features import TfidfWeighting, WordCounter
+from earmark.features.by_word import told_by_word
 from earmark.features.columns import (
     Columns,
     ColumnsTemplate,
@@ -220,17 +221,28 @@ class TextModel:
 
     # -- explaining ----------------------------------------------------------------
 
-    def contributions(self, texts: RegionTexts) -> list[ScoreParts]:
-        """The scores of each document, taken apart."""
-        parts = score_parts(self.model, self.rows(texts))
-        encoder = self.columns.encoder
-        if encoder is None or encoder.table is None:
+    def contributions(
+        self, texts: RegionTexts, describe: Callable[[int], str]
+    ) -> list[ScoreParts]:
+        """The scores of each document, taken apart; of views by words of the text.
+
+        ``describe`` tells the term of a column.
+        """
+        rows = self.rows(texts)
+        parts = score_parts(self.model, rows)
+        if not takes_rows(self.model):
             return parts
-        words = encoder.word_weights(self.columns.words(texts))
-        return [
-            self.model.vectors_by_word(part, words[[i]], encoder.table)
-            for i, part in enumerate(parts)
-        ]
+        words, told = self.columns.words(texts), []
+        for i, (part, text) in enumerate(
+            zip(parts, self.columns.texts(texts), strict=True)
+        ):
+            vectors = None
+            if self.columns.encoder is not None:
+                vectors = self.model.vector_weights(rows[i : i + 1])
+            told.append(
+                told_by_word(self.columns, part, text, words[[i]], vectors, describe)
+            )
+        return told
 
     def term_weights(self) -> FloatMatrix | None:
         """Weight of each term for each class (n_terms, n_classes), if there is one."""

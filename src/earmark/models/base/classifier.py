@@ -26,6 +26,7 @@ from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
 from earmark.features.scoring import (
     LinearRule,
     ScoreParts,
+    VectorWeights,
     class_columns,
     linear_parts,
 )
@@ -144,11 +145,8 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
         rows = canonical_rows(self._validated(X))
         return linear_parts(rows, rule.weights, {self._offset_name: rule.offset})
 
-    def vector_weights(self, row: Any) -> FloatMatrix | None:
-        """What a document's vector is multiplied by, (n_dimensions, n_classes).
-
-        None for models that take no vectors.
-        """
+    def vector_weights(self, row: Any) -> VectorWeights | None:
+        """What the vector of a document is multiplied by; None: it takes none."""
         return None
 
     def term_weights(self) -> FloatMatrix | None:

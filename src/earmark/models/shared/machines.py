@@ -35,8 +35,10 @@ _FEW_PASSES = 5
 # Below so many documents nothing is chosen.
 _FEWEST = 20
 # Of more documents so many are drawn by lot to choose on: fewer if their entries times
-# classes exceed the limit, but never fewer than the least.
+# classes exceed the limit, but never fewer than the least. Whether vectors help, and
+# how sure the scores are, is then asked of a larger sample.
 _MOST, _MOST_ENTRIES, _LEAST = 12_000, 1.5e8, 1_500
+_MANY, _MANY_ENTRIES = 50_000, 1.5e9
 # A quarter of the documents is held out; of fewer documents, several times.
 _REPEATS = ((300, 8), (2_000, 3))
 # Scores become log-odds by this factor where nothing is known, and pseudo-documents
@@ -342,26 +344,22 @@ def choose(
     usual = replace(Settings(), **fixed)
     if len(task) < _FEWEST:
         return Choice(usual)
-    rows = _by_lot(task, seed)
-    sample = task.take(rows)
-    sample = replace(sample, views=sample.views.used())
-    n_repeats = next((times for most, times in _REPEATS if len(rows) < most), 1)
-    splits = [
-        _quarter(sample.prints, strata[rows], group[rows], seed, repeat)
-        for repeat in range(n_repeats)
-    ]
-    held_out = np.concatenate([np.flatnonzero(out) for out in splits])
-    if not len(held_out):
+    few = _by_lot(task, _MOST, _MOST_ENTRIES, seed)
+    trials = _Trials(task, few, strata, group, tol, seed)
+    if not len(trials.held_out):
         return Choice(usual)
-    trials = _Trials(sample, splits, held_out, tol, seed)
     best = trials.best(usual, fixed)
-    return Choice(best.settings, best.scale, rows[held_out], best.scores)
+    if len(few) < len(task):
+        many = _by_lot(task, _MANY, _MANY_ENTRIES, seed)
+        trials = _Trials(task, many, strata, group, tol, seed)
+        best = trials.best_vectors(best.settings, fixed)
+    return Choice(best.settings, best.scale, trials.held_out, best.scores)
 
 
-def _by_lot(task: Task, seed: int) -> IntVector:
-    """The documents to choose on: all, or so many by lot."""
+def _by_lot(task: Task, most: int, most_entries: float, seed: int) -> IntVector:
+    """All documents, or so many by lot."""
     n_entries = task.views.rows.nnz * task.truth.shape[1] / len(task)
-    most = int(min(_MOST, max(_LEAST, _MOST_ENTRIES / max(n_entries, 1.0))))
+    most = int(min(most, max(_LEAST, most_entries / max(n_entries, 1.0))))
     if len(task) <= most:
         return np.arange(len(task))
     lot = mixed_bits(task.prints ^ counter_key(seed, -1))
@@ -395,16 +393,25 @@ class _Trials:
 
     def __init__(
         self,
-        sample: Task,
-        splits: Sequence[BoolVector],
-        held_out: IntVector,
+        task: Task,
+        rows: IntVector,
+        strata: IntVector,
+        group: IntVector,
         tol: float,
         seed: int,
     ) -> None:
+        sample = task.take(rows)
+        sample = replace(sample, views=sample.views.used())
+        n_repeats = next((times for most, times in _REPEATS if len(rows) < most), 1)
+        splits = [
+            _quarter(sample.prints, strata[rows], group[rows], seed, repeat)
+            for repeat in range(n_repeats)
+        ]
+        held_out = np.concatenate([np.flatnonzero(out) for out in splits])
+        self.held_out = rows[held_out]
         self.trains = [sample.take(np.flatnonzero(~out)) for out in splits]
         self.tests = [sample.views.take(np.flatnonzero(out)) for out in splits]
-        self.truth = sample.truth[held_out]
-        self.weight = sample.weight[held_out]
+        self.truth, self.weight = sample.truth[held_out], sample.weight[held_out]
         self.tol, self.seed = tol, seed
 
     def best(self, usual: Settings, fixed: Mapping[str, float]) -> Judged:
@@ -418,11 +425,22 @@ class _Trials:
                 if (prior, words) != (first.prior, first.words):
                     other = replace(best.settings, prior=prior, words=words)
                     best = min(best, self._path(other, strengths), key=_loss)
-        if "vectors" not in fixed and self.trains[0].views.dense.shape[1]:
+        if "vectors" not in fixed and self._has_vectors():
             for vectors in VECTORS[1:]:
                 other = replace(best.settings, vectors=vectors)
                 best = min(best, self._path(other, (other.C,)), key=_loss)
         return best
+
+    def best_vectors(self, chosen: Settings, fixed: Mapping[str, float]) -> Judged:
+        """The chosen settings, or the same without vectors."""
+        best = self._path(chosen, (chosen.C,))
+        if chosen.vectors and "vectors" not in fixed and self._has_vectors():
+            without = self._path(replace(chosen, vectors=0.0), (chosen.C,))
+            best = min(best, without, key=_loss)
+        return best
+
+    def _has_vectors(self) -> bool:
+        return bool(self.trains[0].views.dense.shape[1])
 
     def _path(self, settings: Settings, strengths: Sequence[float]) -> Judged:
         """The best of rising strengths, up to two rises of the loss in a row."""

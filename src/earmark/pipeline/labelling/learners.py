@@ -27,7 +27,7 @@ from earmark.models import (
     MultinomialNaiveBayes,
     SoftmaxRegression,
 )
-from earmark.models.shared.views import LsaView
+from earmark.models.shared.views import WordTables
 from earmark.statistics import ClassStatistics
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
@@ -87,8 +87,8 @@ class Collection:
         return self._weighting.transform(self.counts).tocsr()
 
     @cached_property
-    def _meaning(self) -> tuple[LsaView, FloatMatrix]:
-        view = LsaView(_MEANINGS)
+    def _meaning(self) -> tuple[WordTables, FloatMatrix]:
+        view = WordTables(_MEANINGS)
         return view, view.fit_transform(self.weights)
 
     def likeness(self, text: str) -> FloatVector:
