@@ -27,7 +27,7 @@ from earmark.typing import (
 # Strengths to try; each fit goes on from where the one before ended.
 STRENGTHS = (0.03, 0.1, 0.3, 0.9, 2.7)
 # What words and vectors may count beside the pieces of words, whose rows have length 1.
-WORDS, VECTORS = (1.6, 1.0), (1.0, 0.0, 2.0)
+WORDS, VECTORS = (1.6, 1.0), (0.5, 0.0, 1.0, 2.0)
 # The bias is a column whose square is this share of a row's.
 _BIAS = 0.1
 # Passes of a fit that is only to be judged.
