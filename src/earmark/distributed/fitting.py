@@ -17,34 +17,21 @@ from earmark.distributed.passes import (
     Job,
     NothingToLearnError,
     fit_plan,
-    names_in_parts,
     require_in_parts,
 )
 from earmark.distributed.predicting import PredictReport, SentModel, predict_parts
-from earmark.distributed.sampling import Sample
 from earmark.documents.parts import Part, list_parts
 from earmark.documents.table import UsualColumn
 from earmark.exceptions import DataError, Named, NotSupportedError, only_in_python
 from earmark.features.columns import BY_CHARACTERS, fitting_features
 from earmark.inputs.regions import RegionTexts, trained_columns
-from earmark.inputs.training import Inputs
 from earmark.models.base.declaration import model_of
 from earmark.parameters import offers, seed_of
 from earmark.pipeline import TextClassifier
-from earmark.pipeline.choose import (
-    Trials,
-    best_trial,
-    candidates,
-    fallback,
-    unused_pool,
-)
+from earmark.pipeline.choose import unused_pool
 from earmark.pipeline.files import load_with_info
 from earmark.pipeline.text_model import Plan, Planner
 from earmark.typing import Estimator, FilePath
-
-# Weights are fitted in parts by many passes over stored rows; measured on 550,000
-# documents, against one fit in memory.
-_TIMES_SLOWER = 10
 
 
 def fit(
@@ -80,9 +67,9 @@ def fit(
     memory : int or str, optional
         Budget such as "2GB" for counts and model, on a cluster for the model. The
         result is exact; if the model itself does not fit, terms of the fewest
-        documents are left out, and ``summary()`` says so. "auto" and
-        "semi-supervised" learn from all labelled documents and from as many others,
-        drawn by lot, as the budget has room for (2 GB if none is given).
+        documents are left out, and ``summary()`` says so. "auto", "linear" and
+        "semi-supervised" learn from as many documents, drawn by lot, as the budget
+        has room for (2 GB if none is given).
     checkpoint : path, optional
         Folder for the results of finished parts (this process only). Give the same
         one to go on after a crash; it is removed when the model is complete.
@@ -288,7 +275,7 @@ def _features_of(parts: Sequence[Part], regions: Regions) -> Any:
 
 def _fitted(classifier: TextClassifier, job: Job, features: Any) -> TextClassifier:
     if _learns_from_a_sample(classifier):
-        return _fitted_to_sample(classifier, job, features)
+        return _fitted_to_sample(classifier, job)
     plan = _planner(classifier, features).plan(classifier.model)
     _note_features(classifier, job, features)
     return _trained(classifier, plan, job, "chosen by you")
@@ -326,72 +313,31 @@ def _trained(
 
 def _learns_from_a_sample(classifier: TextClassifier) -> bool:
     """Whether the model must see its documents together."""
-    return classifier.model == "auto" or model_of(classifier.model).fed == "rows"
+    fed = "whole" if classifier.model == "auto" else model_of(classifier.model).fed
+    return fed in ("rows", "whole")
 
 
-def _fitted_to_sample(
-    classifier: TextClassifier, job: Job, features: Any
-) -> TextClassifier:
-    """As in memory, on all labelled documents and a sample of the others."""
-    seed = seed_of(classifier.random_state)
-    sample = job.sample(seed)
+def _fitted_to_sample(classifier: TextClassifier, job: Job) -> TextClassifier:
+    """As in memory, on as many documents as there is memory for."""
+    sample = job.sample(seed_of(classifier.random_state))
     labelled, pool = sample.labelled, sample.pool
-    if not labelled.is_whole:
-        return _fitted_to_many_labels(classifier, job, sample, features)
     documents, others = labelled.in_order(), pool.in_order()
     job.documents = documents.documents(sample.regions), documents.labels
     if len(others):
         job.pool = others.documents(sample.regions)
     classifier.fit(*job.documents, unlabelled=job.pool)
-    if not pool.is_whole:
-        job.notes.append(
-            f"of the {pool.n_seen:,} unlabelled documents {len(pool):,} were drawn by "
-            "lot and learned from; with more memory, more are drawn"
-        )
+    job.notes += [
+        f"of the {drawn.n_seen:,} {kind} documents {len(drawn):,} were drawn by lot "
+        "and learned from; with more memory, more are drawn"
+        for kind, drawn in (("labelled", labelled), ("unlabelled", pool))
+        if not drawn.is_whole
+    ]
+    lost = sorted({*sample.classes} - {*documents.labels})
+    if lost:
+        named = ", ".join(lost[:5]) + (", ..." if len(lost) > 5 else "")
+        job.notes.append(f"no document of {named} was drawn: it is never answered")
     classifier.reasons_ += job.notes
     return classifier
-
-
-def _fitted_to_many_labels(
-    classifier: TextClassifier, job: Job, sample: Sample, features: Any
-) -> TextClassifier:
-    """The best of the models that learn from all parts, tried on a sample."""
-    n_labels = f"{sample.labelled.n_seen:,} labelled documents"
-    if classifier.model != "auto" or classifier.max_error is not None:
-        asked = (
-            "max_error"
-            if classifier.model == "auto"
-            else model_of(classifier.model).name
-        )
-        raise NotSupportedError(
-            f"{asked}: {n_labels} take more memory than there is; give more "
-            f"memory, or name a model that is fitted in parts: {names_in_parts()}."
-        )
-    documents = sample.labelled.in_order()
-    inputs = Inputs(classifier.regions, multi_label=False)
-    texts = inputs.texts(documents.documents(sample.regions))
-    target = inputs.target(documents.labels, len(documents))
-    data = inputs.training(texts, target)
-    models = candidates(len(texts), target.labels)
-    planner = _planner(classifier, features)
-    trials = Trials(
-        data,
-        planner,
-        classifier.budget,
-        [model for model in models if model.in_parts],
-        n_documents=_TIMES_SLOWER * sample.labelled.n_seen,
-    )
-    left_out = ", ".join(model.name for model in models if not model.in_parts)
-    _note_features(classifier, job, features)
-    best = best_trial(trials.trials).model if trials.trials else fallback()
-    return _trained(
-        classifier,
-        planner.plan(best.name),
-        job,
-        f"{'; '.join(trials.words)}; tried on {len(documents):,} of the {n_labels}, "
-        "drawn by lot",
-        f"not tried, because they are not fitted in parts: {left_out}",
-    )
 
 
 def _refuse(estimator: Estimator) -> None:

@@ -161,7 +161,7 @@ class NamedEncoder:
         return known[rows]
 
     def known_share(self, texts: Sequence[str]) -> float:
-        """The share of the words of some texts that it knows; 1 where nobody can say."""
+        """The share of the words of some texts that it knows; 1 if nobody can say."""
         return 1.0
 
     def by_word(self, text: str) -> tuple[list[str], NDArray[np.float64]] | None:

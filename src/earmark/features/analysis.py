@@ -188,7 +188,7 @@ class Analysis:
             return None
         counter, analyzer = self.counter, self.counter.analyzer
         assert isinstance(analyzer, str)
-        min_length: int | None = 1
+        min_length = 1
         stops = None
         min_n, max_n = (min(n, _LONGEST_TEXT) for n in counter.ngram_range)
         if analyzer == "word":
@@ -196,8 +196,11 @@ class Analysis:
             if counter.token_pattern == WORD_OR_MARK:
                 analyzer = "word_or_mark"
             else:
-                min_length = words_of_least_length(counter.token_pattern)
-            if min_length is None or max_n > LONGEST_NGRAM:
+                least = words_of_least_length(counter.token_pattern)
+                if least is None:
+                    return None
+                min_length = least
+            if max_n > LONGEST_NGRAM:
                 return None
             stops = counter.get_stop_words()
         return Scan(

@@ -12,7 +12,11 @@ from scipy import sparse
 from earmark.features.columns import Columns
 from earmark.features.scoring import ScoreParts, VectorWeights
 from earmark.features.word_counter import WordCounter
-from earmark.typing import FloatMatrix, SparseMatrix
+from earmark.typing import (
+    FloatMatrix,
+    IntVector,
+    SparseMatrix,
+)
 
 _RUN = re.compile(r"\S+")
 
@@ -34,7 +38,8 @@ def told_by_word(
     is_piece = kinds == "piece"
     sums = _Sums(parts)
     for place in np.flatnonzero(~is_piece):
-        sums.add([describe(int(parts.columns[place]))], np.array([[1.0]]), [place])
+        name = describe(int(parts.columns[place]))
+        sums.add([name], np.array([[1.0]]), np.array([place]))
     if is_piece.any():
         places = np.flatnonzero(is_piece)
         pieces = [describe(int(column)) for column in parts.columns[places]]
@@ -63,7 +68,7 @@ class _Sums:
         self._labelled: list[FloatMatrix] = []
         self._places: list[int] = []
 
-    def add(self, names: list[str], shares: FloatMatrix, places: list[int]) -> None:
+    def add(self, names: list[str], shares: FloatMatrix, places: IntVector) -> None:
         """Share out some contributions, ``shares`` (n_names, n_places)."""
         labelled = self._parts.labelled
         own = None if labelled is None else shares @ labelled[places]

@@ -1,8 +1,8 @@
 """From documents by region to numbers: blocks of columns, and the rows they make.
 
 A fitted ``Columns`` turns documents into ``Rows``. Each of its blocks is made by one
-counter: the words of a region; or words, pieces of words, phrases and vectors, the views
-of one text.
+counter: the words of a region; or words, pieces of words, phrases and vectors, the
+views of one text.
 """
 
 from __future__ import annotations
@@ -568,7 +568,7 @@ class ColumnsTemplate:
                 add("phrase", phrases)
         if "vector" in self.views and self.encoder is not None:
             encoder = EncoderColumns(self.encoder)
-            vectors = encoder.fit_transform(documents, words, counter, n_labelled)
+            vectors = encoder.fit_transform(list(documents), words, counter, n_labelled)
             if vectors is not None:
                 matrices.append(vectors)
                 blocks.append(Block("vector", None, encoder, None, encoder.width))
@@ -590,7 +590,8 @@ def _learned(
         if counter.min_df == 1:
             raise
         # So few documents that they have no term in common.
-        return counter.set_params(min_df=1).learned_counts(documents)
+        counter.set_params(min_df=1)
+        return counter.learned_counts(documents)
 
 
 def _piece_counter(counter: Any) -> WordCounter | None:
@@ -601,7 +602,8 @@ def _piece_counter(counter: Any) -> WordCounter | None:
         return None
     pieces: WordCounter = clone(counter)
     plain = {"token_pattern": WORD_PATTERN, "stop_words": None, "max_df": 1.0}
-    return pieces.set_params(analyzer="char_wb", ngram_range=_PIECES, **plain)
+    pieces.set_params(analyzer="char_wb", ngram_range=_PIECES, **plain)
+    return pieces
 
 
 def known_columns(

@@ -6,9 +6,9 @@ For each class k, with t_ik = 1 where document i is of class k and -1 elsewhere 
                          + sum_i c_ik max(0, 1 - t_ik s_ik)^2,   s_ik = x_i.w_k + b_k
 
 by dual coordinate descent [1]_: one a_ik >= 0 for each document and class, with
-w_jk = v_jk sum_i a_ik t_ik x_ij. A visit of a document moves the a of all its classes, so
-that its row is read once. Columns are sparse ones, with a variance v_jk for each class, and
-behind them dense ones of variance 1.
+w_jk = v_jk sum_i a_ik t_ik x_ij. A visit of a document moves the a of all its classes,
+so that its row is read once. Columns are sparse ones, with a variance v_jk for each
+class, and behind them dense ones of variance 1.
 
 .. [1] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi and S. Sundararajan
    (2008). A dual coordinate descent method for large-scale linear SVM. ICML.
@@ -135,7 +135,7 @@ class OneVsRest:
 
 
 def squared_lengths(rows: SparseMatrix, variance: FloatTable | None) -> FloatTable:
-    """Sum of x_ij^2 v_jk over each row, (n_rows, n_classes), or (n_rows, 1) for v = 1."""
+    """Sum of x_ij^2 v_jk over each row (n_rows, n_classes); (n_rows, 1) for v = 1."""
     squares = sparse.csr_array(
         (rows.data * rows.data, rows.indices, rows.indptr), shape=rows.shape
     )

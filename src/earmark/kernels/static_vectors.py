@@ -1,8 +1,8 @@
 """A table of word vectors: a text is the sum of the vectors of its tokens.
 
-Tokens are runs of word characters and single marks, lower-cased. A token that is no line
-of the table is spelled by pieces: the longest that fit from the left, ``##`` before those
-inside a word; letters that fit nothing are skipped.
+Tokens are runs of word characters and single marks, lower-cased. A token that is no
+line of the table is spelled by pieces: the longest that fit from the left, ``##``
+before those inside a word; letters that fit nothing are skipped.
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ class ScannedTexts:
         return NativeCounts(self._lib.CountedTerms(self._texts, *arguments))
 
     def count_columns(self, table: TermTable) -> tuple[CsrArrays, IntVector]:
-        """CSR arrays of known terms, by column; terms of each document, known or not."""
+        """CSR arrays of known terms, by column; all terms of each document."""
         known = table.compiled(self._scan)
         counts = self._lib.ColumnCounts(self._texts, known, self._n_threads)
         return self._filled(counts), np.asarray(counts.take_totals())
@@ -369,7 +369,7 @@ class TokenLists:
         return PlainCounts(self)
 
     def count_columns(self, table: TermTable) -> tuple[CsrArrays, IntVector]:
-        """CSR arrays of known terms, by column; terms of each document, known or not."""
+        """CSR arrays of known terms, by column; all terms of each document."""
         known, totals = table.columns, []
 
         def row(tokens: Iterable[str]) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from earmark.features.scoring import LinearRule, ScoreParts, linear_parts
 from earmark.kernels.rows import (
     canonical_rows,
 )
-from earmark.models.base.declaration import Auto, Model
+from earmark.models.base.declaration import Model
 from earmark.models.nbsvm import NBSVM
 from earmark.models.shared.margins import MarginClassifier
 from earmark.parameters import Positive, Share, estimator
@@ -119,5 +119,4 @@ MODEL = Model(
     "mean of two linear SVMs: on tf-idf, and on naive Bayes log-count ratios",
     fed="tfidf",
     takes=("random_state",),
-    auto=Auto("challenger", 1),
 )

@@ -274,10 +274,10 @@ class LinearMachine(LogitClassifier):
         self._derive()
 
     def _fixed(self) -> dict[str, float]:
-        """The settings that a user has given."""
-        given = (self.C, self.prior, self.word_weight, self.vector_weight)
+        """The settings that a user has set."""
+        asked = (self.C, self.prior, self.word_weight, self.vector_weight)
         names = (one.name for one in fields(Settings))
-        both = zip(names, given, strict=True)
+        both = zip(names, asked, strict=True)
         return {name: value for name, value in both if value is not None}
 
     def _note_left_out(
@@ -358,7 +358,10 @@ class LinearMachine(LogitClassifier):
 
     def __setstate__(self, state: dict[str, object]) -> None:
         if "weights_" in state:
-            state = {**state, "weights_": np.float32(state["weights_"])}
+            state = {
+                **state,
+                "weights_": np.asarray(state["weights_"], dtype=np.float32),
+            }
         super().__setstate__(state)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:

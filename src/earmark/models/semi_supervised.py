@@ -411,7 +411,8 @@ class SemiSupervisedClassifier(LogitClassifier):
     ) -> dict[str, FloatVector]:
         """Prior, bias, and what the encoder and mean documents add as a whole."""
         counts, students = self.student_weights_, self.students_
-        parts = {"bias": sum(counts[n] * s.offsets_ for n, s in students.items())}
+        bias = [counts[name] * student.offsets_ for name, student in students.items()]
+        parts = {"bias": np.sum(bias, axis=0)}
         if self.used_pool_:
             parts["rare-class correction"] = self._offset()
         if mean is not None:

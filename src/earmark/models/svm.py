@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from earmark.models.base.declaration import Auto, Model
+from earmark.models.base.declaration import Model
 from earmark.typing import Estimator
 
 
@@ -21,5 +21,4 @@ MODEL = Model(
     "linear support vector machine on tf-idf (scikit-learn's LinearSVC)",
     fed="tfidf",
     takes=("random_state",),
-    auto=Auto("default", 1),
 )

@@ -60,6 +60,7 @@ from earmark.typing import (
     BoolVector,
     Estimator,
     FloatMatrix,
+    FloatTable,
     FloatVector,
     IntVector,
     Labels,
@@ -226,25 +227,25 @@ class TextModel:
     ) -> list[ScoreParts]:
         """The scores of each document, taken apart; of views by words of the text.
 
-        ``describe`` tells the term of a column.
+        ``describe`` says the term of a column.
         """
         rows = self.rows(texts)
         parts = score_parts(self.model, rows)
         if not takes_rows(self.model):
             return parts
-        words, told = self.columns.words(texts), []
+        words, found = self.columns.words(texts), []
         for i, (part, text) in enumerate(
             zip(parts, self.columns.texts(texts), strict=True)
         ):
             vectors = None
             if self.columns.encoder is not None:
                 vectors = self.model.vector_weights(rows[i : i + 1])
-            told.append(
+            found.append(
                 told_by_word(self.columns, part, text, words[[i]], vectors, describe)
             )
-        return told
+        return found
 
-    def term_weights(self) -> FloatMatrix | None:
+    def term_weights(self) -> FloatMatrix | FloatTable | None:
         """Weight of each term for each class (n_terms, n_classes), if there is one."""
         if isinstance(self.model, ScoringClassifier):
             return self.model.term_weights()

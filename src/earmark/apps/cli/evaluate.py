@@ -31,7 +31,7 @@ _FEWEST = 3
 # From so many documents on, two thirds of them judge as well as four fifths.
 _MANY = 50_000
 _ALWAYS = "tf-idf + LR"
-_WITH_ENCODER = ("auto", "semi-supervised")
+_WITH_ENCODER = ("auto", "linear", "semi-supervised")
 
 
 @app.command(
@@ -163,7 +163,7 @@ def _suspects(
         "earmark compare few.csv --label topic --unlabelled many.jsonl",
         "earmark compare mails.csv --label topic --models softmax,hybrid --repeats 10",
         "earmark compare phrases.csv --label language --analyzer char_wb --ngrams 1,4",
-        "earmark compare few.csv --unlabelled many.jsonl --encoder model2vec:NAME",
+        "earmark compare few.csv --unlabelled many.jsonl --encoder minilm",
     )
 )
 @groups
@@ -180,7 +180,6 @@ def compare(
             metavar="NAME[,NAME...]",
         ),
     ] = None,
-    encoder: options.Encoder = None,
     n_repeats: options.Repeats = 5,
     test_size: Annotated[
         float,
@@ -202,7 +201,7 @@ def compare(
     """
     from earmark.evaluation import compare_classifiers
 
-    contenders = _contenders(models, files.multi_label, encoder, fitting)
+    contenders = _contenders(models, files.multi_label, fitting)
     documents, pool = files.read_with_pool(data, unlabelled)
     with status(f"training {len(contenders)} models on {n_repeats} splits"):
         comparison = compare_classifiers(
@@ -221,7 +220,6 @@ def compare(
 def _contenders(
     models: str | None,
     several: bool,
-    encoder: str | None,
     fitting: options.FittingOptions,
 ) -> dict[str, Any]:
     """The models asked for, and the baselines that belong in every table."""
@@ -232,21 +230,19 @@ def _contenders(
     from earmark.models import SoftmaxRegression
     from earmark.pipeline import TextClassifier
 
-    # With several labels per document auto is the SVM, which is there anyway.
-    usual = "multinomial,hybrid" if several else "auto,multinomial,hybrid"
-    names = options.comma_list(models or usual)
+    names = options.comma_list(models or "auto,multinomial,hybrid")
     options.require_models(*names)
     parameters = fitting.parameters
+    alone = parameters | {"encoder": None}
     wanted = list(dict.fromkeys([*names, "svm", "complement"]))
     contenders: dict[str, Any] = {
-        name: TextClassifier(
-            name, encoder=encoder if name in _WITH_ENCODER else None, **parameters
-        )
+        name: TextClassifier(name, **parameters if name in _WITH_ENCODER else alone)
         for name in wanted
     }
     # The optimum of scikit-learn's LogisticRegression(C=10), many times faster.
     regression = SoftmaxRegression(solver="dual", C=10.0)
-    contenders[_ALWAYS] = TextClassifier(regression, **parameters)
+    contenders[_ALWAYS] = TextClassifier(regression, **alone)
+    encoder = fitting.other_encoder
     if encoder is not None and not several:
         vectors, regression = EncoderVectors(encoder), LogisticRegression(C=10.0)
         contenders["encoder + LR"] = make_pipeline(vectors, regression)

@@ -88,7 +88,7 @@ def _words(value: object) -> str:
 def _models() -> JsonObject:
     from earmark.models.base.declaration import MODELS
 
-    chosen = "chosen for you: by the unlabelled text, or by cross-validation"
+    chosen = "linear, or semi-supervised where many documents without a label are given"
     listed = {
         model.name: model.summary + (" [also in parts]" if model.in_parts else "")
         for model in MODELS

@@ -52,7 +52,7 @@ app = typer.Typer(
 DATA, MODEL, DECIDING = "Data", "Model", "Deciding"
 LARGE, OUTPUT, SERVER = "Large data", "Output", "Server"
 
-NEVER = "never"
+NEVER, NO_ENCODER = "never", "none"
 _IN_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST = 10  # runs of more characters are single documents' own
 _Value = TypeVar("_Value")
@@ -212,10 +212,11 @@ def _encoding(name: str) -> str:
 
 
 def _encoder(name: str) -> str:
-    """An encoder, read as it is."""
+    """An encoder, or none, read as it is."""
     from earmark.encoders.encoder import require_encoder
 
-    require_encoder(name)  # a wrong name need not wait for the data
+    if name != NO_ENCODER:
+        require_encoder(name)  # a wrong name need not wait for the data
     return name
 
 
@@ -324,11 +325,13 @@ Unlabelled = Annotated[
 ModelName = Annotated[
     str, option("One of `earmark info --models`.", panel=MODEL, metavar="NAME")
 ]
-Encoder = Annotated[
-    str | None,
+EncoderName = Annotated[
+    str,
     option(
-        "Add vectors of the texts, by an encoder such as model2vec:NAME or minilm "
-        "(NAME may be a folder). words:NAME encodes only the vocabulary.",
+        "What the meaning of the texts is told by: static (English, comes with "
+        "earmark), minilm, model2vec:NAME (NAME may be a folder), or none. words:NAME "
+        "encodes only the vocabulary.",
+        "--encoder",
         panel=MODEL,
         metavar="NAME",
         read=_encoder,
@@ -554,15 +557,21 @@ class FittingOptions:
     budget: Annotated[
         float | None,
         option(
-            "Processor time in which auto chooses and fits, such as 60s or 5m; models "
-            "that would take longer are left out.",
+            "Processor time for learning from unlabelled documents, such as 60s or "
+            "5m; they are left out if it would take longer.",
             panel=MODEL,
             metavar="TIME",
             read=_seconds,
         ),
     ] = None
+    encoder: EncoderName = "static"
     random_state: Seed = 0
     n_jobs: Jobs = 1
+
+    @property
+    def other_encoder(self) -> str | None:
+        """The encoder, where one was asked for that does not come with earmark."""
+        return None if self.encoder in ("static", NO_ENCODER) else self.encoder
 
     @property
     def features(self) -> dict[str, Any]:
@@ -575,8 +584,9 @@ class FittingOptions:
     def parameters(self) -> dict[str, Any]:
         """Of every ``TextClassifier`` that is fitted to compare."""
         seed = self.random_state
+        encoder = None if self.encoder == NO_ENCODER else self.encoder
         known = {"features": self.features or None, "budget": self.budget}
-        return {**known, "random_state": seed}
+        return {**known, "encoder": encoder, "random_state": seed}
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,6 @@ class TextOptions(options.FittingOptions):
             read=options.whole(10, 30),
         ),
     ] = None
-    encoder: options.Encoder = None
 
     @property
     def features(self) -> Any:
@@ -138,7 +137,7 @@ class TextOptions(options.FittingOptions):
         "earmark train pool.csv --classes sport,politics,tech",
         "earmark train pool.csv --class-names names.csv",
         "earmark train phrases.csv --label language --analyzer char_wb --ngrams 1,4",
-        "earmark train few.csv --unlabelled many.jsonl --encoder model2vec:NAME",
+        "earmark train few.csv --unlabelled many.jsonl --encoder minilm",
         "earmark train parts/ --label topic --model multinomial --memory 2GB",
     )
 )
@@ -202,14 +201,13 @@ def train(
         **deciding.parameters,
         regions="email" if wording.email else None,
         class_names="auto" if described is None else described,
-        encoder=wording.encoder,
         multi_label=files.multi_label or "auto",
         class_weight=class_weight,
         n_jobs=wording.n_jobs,
         verbose=int(files.multi_label),  # label by label; shown on a terminal
     )
     whole = {"--calibration": deciding.calibration, "--classes": classes}
-    whole |= {"--class-names": class_names, "--encoder": wording.encoder}
+    whole |= {"--class-names": class_names, "--encoder": wording.other_encoder}
     large = _as_large(data, model, files, deciding, large, whole)
     if large != options.PartsOptions():
         _require_parts(large, classifier, whole)

@@ -1,8 +1,8 @@
 """Vectors of words that are added up: the encoder that comes with earmark.
 
-A table is two files: ``NAME.txt`` has its words and pieces of words, one a line, and
-``NAME.safetensors`` a vector for each (``tools/make_static_table.py`` makes both). Without
-a folder in it NAME is one of earmark's own.
+A table is two files: ``NAME.txt`` has its words and pieces of words, each on a line,
+and ``NAME.safetensors`` a vector for each (``tools/make_static_table.py`` makes both).
+Without a folder in it NAME is one of earmark's own.
 """
 
 from __future__ import annotations

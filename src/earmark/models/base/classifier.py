@@ -39,6 +39,7 @@ from earmark.typing import (
     ClassWeightLike,
     Estimator,
     FloatMatrix,
+    FloatTable,
     FloatVector,
     IntVector,
     Labels,
@@ -149,7 +150,7 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
         """What the vector of a document is multiplied by; None: it takes none."""
         return None
 
-    def term_weights(self) -> FloatMatrix | None:
+    def term_weights(self) -> FloatMatrix | FloatTable | None:
         """Weight of each term for each class (n_features, n_classes), if it has one."""
         rule = self.linear_rule()
         return None if rule is None else rule.weights

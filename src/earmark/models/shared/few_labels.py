@@ -1,9 +1,9 @@
-"""Learning from few labels and a pool: votes, rounds over the pool, students (SS3 to SS8).
+"""Learning from few labels and a pool: votes, rounds, students (SS3 to SS8).
 
-Each view has a voter that learned the labelled documents. Together they label the pool;
-naive Bayes, and the means of the classes in an encoder's space, go over it in rounds. Then
-a student in each view learns from all documents. What each view counts is learned from
-labelled documents that are left out in turn.
+Each view has a voter that learned the labelled documents. Together they label the
+pool; naive Bayes, and the means of the classes in an encoder's space, go over it in
+rounds. Then a student in each view learns from all documents. What each view counts is
+learned from labelled documents that are left out in turn.
 """
 
 from __future__ import annotations
@@ -523,4 +523,4 @@ def _linear_form(model: Estimator) -> tuple[FloatMatrix, FloatVector]:
             "SemiSupervisedClassifier.student must be 'softmax' or a linear classifier "
             f"with coef_ and intercept_, got {model!r}."
         )
-    return rule.weights, np.array(rule.offset)
+    return np.asarray(rule.weights, dtype=np.float64), np.array(rule.offset)

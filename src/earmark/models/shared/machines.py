@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -203,7 +204,8 @@ class Task:
         rest /= 1.0 - share
         rest += _SMOOTHING
         own -= np.log(rest, out=rest)
-        return np.abs(own, out=own)
+        ratios: FloatTable = np.abs(own, out=own)
+        return ratios
 
 
 def distinct_task(
@@ -226,7 +228,8 @@ def distinct_task(
     place = np.full(len(weight), -1)
     place[positive] = rank[same]
     total = np.bincount(rank[same], weights=weight[positive], minlength=len(order))
-    task = Task(views.take(rows), truth[rows], total, prints[order], factor)
+    several = total.astype(np.float64)
+    task = Task(views.take(rows), truth[rows], several, prints[order], factor)
     return task, rows, place
 
 
@@ -270,7 +273,9 @@ class Machines:
         return machine_scores(views, self.weights, self.solver.bias)
 
 
-def machine_scores(views: Views, weights: FloatTable, bias: FloatTable) -> FloatMatrix:
+def machine_scores(
+    views: Views, weights: FloatTable, bias: FloatTable | FloatVector
+) -> FloatMatrix:
     """Scores of documents, (n_documents, n_machines)."""
     n_sparse = views.rows.shape[1]
     scores = views.rows @ weights[:n_sparse] + views.dense @ weights[n_sparse:] + bias
@@ -332,7 +337,7 @@ def choose(
     task: Task,
     strata: IntVector,
     group: IntVector,
-    fixed: Mapping[str, float],
+    fixed: Mapping[str, Any],
     tol: float,
     seed: int,
 ) -> Choice:
@@ -341,7 +346,7 @@ def choose(
     ``strata`` is the class to spread each document by; a ``group`` of copies is held
     out together. Settings that are ``fixed`` are not chosen.
     """
-    usual = replace(Settings(), **fixed)
+    usual = Settings(**fixed)
     if len(task) < _FEWEST:
         return Choice(usual)
     few = _by_lot(task, _MOST, _MOST_ENTRIES, seed)
@@ -414,10 +419,10 @@ class _Trials:
         self.truth, self.weight = sample.truth[held_out], sample.weight[held_out]
         self.tol, self.seed = tol, seed
 
-    def best(self, usual: Settings, fixed: Mapping[str, float]) -> Judged:
+    def best(self, usual: Settings, fixed: Mapping[str, Any]) -> Judged:
         """Try strengths, then other ratios, words and vectors at the best strength."""
         first = usual if "prior" in fixed else replace(usual, prior=True)
-        strengths = (usual.C,) if "C" in fixed else STRENGTHS
+        strengths: Sequence[float] = (usual.C,) if "C" in fixed else STRENGTHS
         best = self._path(first, strengths)
         strengths = (best.settings.C,) if "C" in fixed else _near(best.settings.C)
         for prior in (first.prior,) if "prior" in fixed else (True, False):
@@ -431,7 +436,7 @@ class _Trials:
                 best = min(best, self._path(other, (other.C,)), key=_loss)
         return best
 
-    def best_vectors(self, chosen: Settings, fixed: Mapping[str, float]) -> Judged:
+    def best_vectors(self, chosen: Settings, fixed: Mapping[str, Any]) -> Judged:
         """The chosen settings, or the same without vectors."""
         best = self._path(chosen, (chosen.C,))
         if chosen.vectors and "vectors" not in fixed and self._has_vectors():

@@ -106,7 +106,8 @@ class WordTables(TransformerMixin, BaseEstimator):
 
     def _parts(self, vectors: FloatMatrix) -> FloatMatrix:
         """Each part brought to length 1, and all together."""
-        return self._units(vectors) / np.sqrt(3.0)
+        parts: FloatMatrix = self._units(vectors) / np.sqrt(3.0)
+        return parts
 
     def _lengths(self, vectors: FloatMatrix) -> FloatMatrix:
         """The length of each part, for each of its numbers; 1 for parts that are 0."""
@@ -278,7 +279,7 @@ class FewLabelViews(BaseEstimator):
         return Seen(views, self._terms(X))
 
     def names(self, X: Rows) -> Seen:
-        """Class names in every view; unlike documents, they have a mean of their own."""
+        """Class names in every view; unlike documents, they have their own mean."""
         vectors = X.of("vector")
         if vectors is not None and len(vectors) > 1:
             own, kinds = vectors - vectors.mean(axis=0), X.kinds
