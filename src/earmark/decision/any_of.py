@@ -33,7 +33,7 @@ from earmark.decision.decision import (
     read_scores,
 )
 from earmark.exceptions import DataError, NotSupportedError
-from earmark.features.scoring import ScoreParts
+from earmark.features.scoring import OF_VECTORS, ScoreParts, VectorWeights
 from earmark.folds import check_equal_length, n_rows, stratified_folds, take
 from earmark.inputs.duplicates import DuplicateGroups, group_copies
 from earmark.inputs.labels import (
@@ -434,14 +434,25 @@ class AnyOfClassifier(WrappingClassifier):
             zip(*each, strict=True), self._label_scores(X), strict=True
         ):
             terms = np.stack([p.terms[:, 1] - p.terms[:, 0] for p in one], axis=1)
-            bias = [sum(v[1] - v[0] for v in p.constants.values()) for p in one]
+            bias = [_lead(*p.constants.values()) for p in one]
             # A similarity is a sum over terms, and decided on as log-odds: other units.
             total = terms.sum(axis=0) + bias
             unit = np.ones(len(one))
             np.divide(decided, total, unit, where=np.isfinite(decided) & (total != 0))
             constants = {"bias": unit * bias, "threshold": -self.cuts_}
+            if OF_VECTORS in one[0].constants:
+                own = unit * [_lead(p.constants[OF_VECTORS]) for p in one]
+                constants |= {"bias": constants["bias"] - own, OF_VECTORS: own}
             parts.append(ScoreParts(one[0].columns, unit * terms, constants))
         return parts
+
+    def vector_weights(self, row: Any) -> VectorWeights | None:
+        """What the vector of a document is multiplied by."""
+        each = [model.vector_weights(row) for model in self.estimators_]
+        if any(one is None for one in each):
+            return None
+        weights = [one.weights[:, 1] - one.weights[:, 0] for one in each]
+        return VectorWeights(np.stack(weights, axis=1))
 
     def _label_parts(self, c: int, X: Any) -> list[ScoreParts]:
         model = self.estimators_[c]
@@ -660,6 +671,11 @@ def _between(high: float, low: float) -> float:
     if np.isfinite(high):
         return high
     return float(np.nextafter(low, np.inf)) if np.isfinite(low) else 0.0
+
+
+def _lead(*columns: FloatVector) -> float:
+    """How much more the second of two classes gets than the first."""
+    return float(sum(column[1] - column[0] for column in columns))
 
 
 def _signed(scores: Any) -> FloatVector:

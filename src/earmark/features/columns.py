@@ -11,7 +11,15 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    get_args,
+)
 
 import numpy as np
 from scipy import sparse
@@ -164,6 +172,12 @@ class Rows:
 
     blocks: tuple[Matrix, ...]
     kinds: tuple[Kind, ...]
+    ndim: ClassVar[int] = 2
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns of all blocks together."""
+        return len(self), self.n_columns
 
     def __getitem__(self, rows: IntVector | slice) -> Rows:
         return Rows(tuple(block[rows] for block in self.blocks), self.kinds)

@@ -84,6 +84,10 @@ class ScoreParts:
     """The terms, where they are not those of ``columns``."""
 
 
+# The name of what a document's vector adds to its scores.
+OF_VECTORS = "encoder"
+
+
 @dataclass(frozen=True)
 class VectorWeights:
     """What the vector of a document is multiplied by to give a part of its scores."""

@@ -112,7 +112,11 @@ def group_near_duplicates(
 
 
 def group_equal_rows(X: DocumentsLike) -> DuplicateGroups:
-    """Group equal rows of a dense or sparse matrix."""
+    """Group equal rows of a dense or sparse matrix, or of several side by side."""
+    if isinstance(blocks := getattr(X, "blocks", None), tuple):
+        return _by_key(
+            zip(*(group_equal_rows(one).group for one in blocks), strict=True)
+        )
     if sparse.issparse(X):
         rows = sparse.csr_array(X, copy=True)
         rows.sum_duplicates()

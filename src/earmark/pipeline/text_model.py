@@ -233,17 +233,17 @@ class TextModel:
         parts = score_parts(self.model, rows)
         if not takes_rows(self.model):
             return parts
-        words, found = self.columns.words(texts), []
+        words, by_word = self.columns.words(texts), []
         for i, (part, text) in enumerate(
             zip(parts, self.columns.texts(texts), strict=True)
         ):
             vectors = None
             if self.columns.encoder is not None:
                 vectors = self.model.vector_weights(rows[i : i + 1])
-            found.append(
+            by_word.append(
                 told_by_word(self.columns, part, text, words[[i]], vectors, describe)
             )
-        return found
+        return by_word
 
     def term_weights(self) -> FloatMatrix | FloatTable | None:
         """Weight of each term for each class (n_terms, n_classes), if there is one."""
