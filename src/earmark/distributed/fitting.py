@@ -313,8 +313,7 @@ def _trained(
 
 def _learns_from_a_sample(classifier: TextClassifier) -> bool:
     """Whether the model must see its documents together."""
-    fed = "whole" if classifier.model == "auto" else model_of(classifier.model).fed
-    return fed in ("rows", "whole")
+    return classifier.model == "auto" or bool(model_of(classifier.model).views)
 
 
 def _fitted_to_sample(classifier: TextClassifier, job: Job) -> TextClassifier:

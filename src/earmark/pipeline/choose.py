@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from earmark.exceptions import DataError, EarmarkWarning
-from earmark.features.vectors import LEAST_KNOWN, known_share
+from earmark.features.vectors import known_share
 from earmark.folds import rows_by_lot, stratified_folds, take
 from earmark.inputs.class_names import ClassNames
 from earmark.inputs.regions import joined_regions, n_distinct
@@ -29,7 +29,7 @@ from earmark.models.semi_supervised import (
     SemiSupervisedClassifier,
     pool_is_useful,
 )
-from earmark.pipeline.text_model import Plan, Planner, TextModel
+from earmark.pipeline.text_model import Plan, Planner, TextModel, takes_rows
 from earmark.typing import FloatVector, Labels
 
 _LINEAR, _SEMI = "linear", "semi-supervised"
@@ -245,7 +245,7 @@ def encoder_words(fitted: TextModel, encoder: Any, data: TrainingData) -> list[s
         share = next((one for one in shares if one is not None), None)
     columns = fitted.columns.encoder
     if share is None or columns is None:
-        return _unused_encoder(encoder, data)
+        return _unused_encoder(encoder, data, takes_rows(fitted.model))
     rest = "were not encoded; their vectors are told from their words"
     spared = f"; {columns.n_spared:,} documents of the pool {rest}" * (
         columns.n_spared > 0
@@ -253,10 +253,10 @@ def encoder_words(fitted: TextModel, encoder: Any, data: TrainingData) -> list[s
     return [f"the encoder has {share:.0%} of the vote{spared}"]
 
 
-def _unused_encoder(encoder: Any, data: TrainingData) -> list[str]:
+def _unused_encoder(encoder: Any, data: TrainingData, takes_one: bool) -> list[str]:
     """Why an encoder was not used; nothing is said of the usual one by other models."""
-    known = known_share(encoder, joined_regions(data.texts, list(data.texts)))
-    if known < LEAST_KNOWN:
+    if takes_one:
+        known = known_share(encoder, joined_regions(data.texts, list(data.texts)))
         return [
             f"the encoder {encoder} was not used: it knows {known:.0%} of the words"
         ]
