@@ -50,4 +50,4 @@ def test_a_kind_of_another_package_is_known_everywhere(tmp_path):
 def test_a_module_declares_the_kind_of_its_name():
     assert [kind.name for kind in KINDS] == KINDS.names()
     assert all(kind.summary and kind.pattern in known_names() for kind in KINDS)
-    assert short_names() == ["minilm"]
+    assert short_names() == ["minilm", "static"]

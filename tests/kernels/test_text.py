@@ -117,8 +117,10 @@ def test_known_terms_are_counted_as_new_ones_are(scan, n_threads):
     sources = [TokenLists(TEXTS, plain_analyzer(scan))]
     if native() is not None:
         sources.append(ScannedTexts(TEXTS, scan, n_threads))
-    answers = [source.count_columns(TermTable(names)) for source in sources]
-    for answer in answers:
+    every = [len(plain_analyzer(scan)(text)) for text in TEXTS]
+    for source in sources:
+        answer, totals = source.count_columns(TermTable(names))
+        assert_array_equal(totals, every)
         assert_array_equal(answer[0], indptr)
         assert_array_equal(answer[1], [c for row in rows for c, _ in row])
         assert_array_equal(answer[2], [n for row in rows for _, n in row])
@@ -152,7 +154,7 @@ def test_terms_of_any_length_are_told_apart():
     assert terms == words
     assert_array_equal(data, np.ones(2 * len(words)))
     source = ScannedTexts([" ".join(words)], Scan())
-    _, indices, _ = source.count_columns(TermTable(words))
+    (_, indices, _), _ = source.count_columns(TermTable(words))
     assert_array_equal(indices, np.arange(len(words)))
 
 
@@ -280,8 +282,11 @@ def test_wide_and_narrow_registers_and_plain_python_cut_the_same_words(min_lengt
 @needs_extension
 def test_a_term_with_a_zero_byte_is_not_a_shorter_one():
     table = TermTable(["ab", "ab\x00", "ab\x00\x00"])
-    columns, counts = ScannedTexts(["ab ab\x00 abc"], Scan()).count_columns(table)[1:]
+    (_, columns, counts), totals = ScannedTexts(
+        ["ab ab\x00 abc"], Scan()
+    ).count_columns(table)
     assert (columns.tolist(), counts.tolist()) == ([0], [2])
+    assert totals.tolist() == [3]
     chars = Scan("char", (1, 3))
     counts = ScannedTexts(["a\x00\x00b"], chars).count_terms()
     assert counts.n_terms == 8  # three of one, three of two, two of three characters
