@@ -2,6 +2,19 @@
 
 import numpy as np
 import pytest
+from earmark.models.shared.recipe import (
+    LONG,
+    SHORT,
+    LinearStudent,
+    fit_scale,
+    n_different,
+    name_weights,
+    pool_is_useful,
+    prior_weights,
+    vote_together,
+    weigh,
+    weights_by_evidence,
+)
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -20,19 +33,6 @@ from earmark.models.shared.pool_em import (
     Pool,
     labelled_sums,
     naive_bayes_em,
-)
-from earmark.models.shared.recipe import (
-    LONG,
-    SHORT,
-    LinearStudent,
-    fit_scale,
-    n_different,
-    name_weights,
-    pool_is_useful,
-    prior_weights,
-    vote_together,
-    weigh,
-    weights_by_evidence,
 )
 from earmark.models.shared.views import (
     LsaView,

@@ -60,7 +60,7 @@ def test_a_name_is_a_document_of_its_weight():
     X[X.sum(axis=1) == 0, 0] = 1
     name = sparse.csr_array(np.eye(2, 12))
     y = np.full(40, None, dtype=object)
-    settings = {"calibration_folds": 0, "recipe": "long", "views": ("tfidf",)}
+    settings = {"calibration_folds": 0}
     ours = SemiSupervisedClassifier(**settings, min_pool=1)
     ours.fit(X, y, names=(name, ["a", "b"]))
     again = SemiSupervisedClassifier(**settings, min_pool=1)

@@ -1,5 +1,7 @@
 """TextClassifier with few labels: the guard, the choice, the explanation, the file."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -221,8 +223,9 @@ def test_a_table_of_texts_can_be_an_encoder(corpus, tmp_path):
         wide.predict(X_test)
 
 
-def test_a_file_without_an_encoder_is_not_given_one(fitted, tmp_path):
-    fitted.save(tmp_path / "m.earmark")
+def test_a_file_without_an_encoder_is_not_given_one(corpus, tmp_path):
+    X, y, *_ = corpus
+    TextClassifier(encoder=None).fit(X, y).save(tmp_path / "m.earmark")
     with pytest.raises(NotSupportedError, match="saved without an encoder"):
         earmark.load(tmp_path / "m.earmark", encoder=topic_counts)
 
@@ -260,11 +263,23 @@ def test_an_encoder_is_a_function(corpus):
 
 def test_an_encoder_that_has_no_part_is_told(corpus):
     X, y, *_ = corpus
-    for model in ("auto", "softmax", SemiSupervisedClassifier()):
+    for model in ("softmax", SemiSupervisedClassifier()):
         made = TextClassifier(model, encoder=topic_counts)
         with pytest.warns(EarmarkWarning, match="the encoder was not used"):
             made.fit(X, y)
         assert "the encoder was not used" in made.summary()
+        # The one that comes with earmark is not spoken of where it has no part.
+        assert "encoder" not in TextClassifier(model).fit(X, y).summary()
+
+
+@pytest.mark.parametrize("model", ["auto", "linear", "semi-supervised"])
+def test_an_encoder_has_a_part_without_a_pool_too(model, corpus):
+    X, y, _, X_test, _ = corpus
+    made = TextClassifier(model, encoder=topic_counts).fit(X, y)
+    assert "the encoder has" in made.summary()
+    without = TextClassifier(model, encoder=None).fit(X, y)
+    assert "encoder" not in without.summary()
+    assert (made.predict_proba(X_test) != without.predict_proba(X_test)).any()
 
 
 def test_a_pool_too_small_for_a_given_estimator_is_told(corpus):
@@ -302,11 +317,20 @@ def test_auto_with_many_labels_lets_them_decide():
     X, y = texts(1000, 5)
     labels = [*y[:240].tolist(), *[None] * 760]
     model = TextClassifier("auto").fit(X, labels)
-    assert "cross-validated with the pool: semi-supervised" in model.summary()
+    summary = model.summary()
+    found = re.search(r"left out: semi-supervised ([\d.]+), linear ([\d.]+)", summary)
+    semi, linear = map(float, found.groups())
+    if model.model_name_ == "linear":
+        assert linear > semi
+        assert "so the 760 unlabelled documents are left out" in summary
+    else:
+        assert "760 unlabelled documents are used" in summary
 
 
 def test_auto_learns_from_two_labels_a_class():
     X, y = texts(60, 6)
     rows = np.concatenate([np.flatnonzero(y == c)[:2] for c in sorted(TOPICS)])
     model = TextClassifier().fit([X[i] for i in rows], y[rows])
-    assert "cross-validated" in model.summary()
+    assert model.model_name_ == "linear"
+    assert "held out" not in model.summary()  # from so few nothing is chosen
+    assert model.score(X, y) > 0.5

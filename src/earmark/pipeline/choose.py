@@ -146,7 +146,7 @@ def _named(
 ) -> Choice:
     plan = planner.plan(model)
     reasons = unused_pool(data.n_pool)
-    if plan.name == _SEMI:
+    if isinstance(plan.estimator, SemiSupervisedClassifier):
         reasons = left_out or _used(data.n_pool)
     elif plan.uses_pool:
         reasons = _used(data.n_pool)
@@ -189,17 +189,6 @@ def _right(plan: Plan, fitted: TextModel, data: TrainingData) -> FloatVector:
     return right
 
 
-def held_out_words(fitted: TextModel, data: TrainingData) -> list[str]:
-    """What documents that were held out in fitting were good for."""
-    right = fitted.left_out_right(data.labels)
-    if data.n_pool and right is not None:
-        return [f"cross-validated with the pool: {_SEMI} {right.mean():.3f}"]
-    n_held_out = getattr(fitted.model, "n_held_out_", 0)
-    if not n_held_out:
-        return []
-    return [f"its settings were chosen on {n_held_out:,} documents held out in turn"]
-
-
 # -- the pool ------------------------------------------------------------------------
 
 
@@ -237,34 +226,46 @@ def _pool_serves(model: Any, data: TrainingData) -> tuple[bool, list[str]]:
 # -- what was used, in words ---------------------------------------------------------
 
 
-def encoder_words(fitted: TextModel, encoder: Any, data: TrainingData) -> list[str]:
-    """What the encoder is worth, or why it was not used."""
-    share = getattr(fitted.model, "encoder_share_", None)
-    if fitted.multi_label:
-        shares = (getattr(m, "encoder_share_", None) for m in fitted.model.estimators_)
-        share = next((one for one in shares if one is not None), None)
-    columns = fitted.columns.encoder
-    if share is None or columns is None:
-        return _unused_encoder(encoder, data, takes_rows(fitted.model))
-    rest = "were not encoded; their vectors are told from their words"
-    spared = f"; {columns.n_spared:,} documents of the pool {rest}" * (
-        columns.n_spared > 0
-    )
-    return [f"the encoder has {share:.0%} of the vote{spared}"]
-
-
-def _unused_encoder(encoder: Any, data: TrainingData, takes_one: bool) -> list[str]:
-    """Why an encoder was not used; nothing is said of the usual one by other models."""
-    if takes_one:
+def view_words(fitted: TextModel, encoder: Any, data: TrainingData) -> list[str]:
+    """What documents held out and the encoder were good for; why one was not used."""
+    if not takes_rows(fitted.model):
+        return _unused(encoder, f"it is for the models {_LINEAR} and {_SEMI}")
+    words, columns = _held_out(fitted, data), fitted.columns.encoder
+    if encoder is None:
+        return words
+    if columns is None:
         known = known_share(encoder, joined_regions(data.texts, list(data.texts)))
-        return [
-            f"the encoder {encoder} was not used: it knows {known:.0%} of the words"
-        ]
-    if encoder == STATIC:
+        why = f"it knows {known:.0%} of the words"
+        return [*words, f"the encoder {encoder} was not used: {why}"]
+    models = fitted.model.estimators_ if fitted.multi_label else [fitted.model]
+    share = next(one.encoder_share_ for one in models if one is not None)
+    if share is None:
+        return [*words, *_unused(encoder, f"{_SEMI} learning uses it with a pool only")]
+    rest = "were not encoded; their vectors are learned from their words"
+    spared = f"; {columns.n_spared:,} documents of the pool {rest}"
+    return [
+        *words,
+        f"the encoder has {share:.0%} of the vote{spared if columns.n_spared else ''}",
+    ]
+
+
+def _unused(encoder: Any, why: str) -> list[str]:
+    """Why an encoder that somebody asked for was not used."""
+    if encoder is None or encoder == STATIC:
         return []
-    unused = f"the encoder was not used: it is for the models {_LINEAR} and {_SEMI}"
-    warnings.warn(f"{unused}.", EarmarkWarning, stacklevel=4)
+    unused = f"the encoder was not used: {why}"
+    warnings.warn(f"{unused}.", EarmarkWarning, stacklevel=5)
     return [unused]
+
+
+def _held_out(fitted: TextModel, data: TrainingData) -> list[str]:
+    right = fitted.left_out_right(data.labels)
+    if data.n_pool and right is not None:
+        return [f"cross-validated with the pool: {_SEMI} {right.mean():.3f}"]
+    n_held_out = getattr(fitted.model, "n_held_out_", 0)
+    if not n_held_out:
+        return []
+    return [f"its settings were chosen on {n_held_out:,} documents held out in turn"]
 
 
 _UNKNOWN = (

@@ -70,8 +70,7 @@ from earmark.pipeline.choose import (
     STATIC,
     choose,
     class_name_words,
-    encoder_words,
-    held_out_words,
+    view_words,
 )
 from earmark.pipeline.explain import (
     Explanation,
@@ -345,7 +344,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
 
         """
         self._check_promise()
-        if self.encoder is not None:
+        if self.encoder is not STATIC:  # which a model that takes none need not load
             require_encoder(self.encoder)
         inputs = Inputs(self.regions, self.multi_label)
         texts = inputs.texts(X)
@@ -358,7 +357,6 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             if validation is not None:
                 chosen_on = inputs.pair(validation, "validation", data.texts)
             fitted = choice.plan.fit(data, chosen_on)
-            reasons += held_out_words(fitted, data)
         reasons += self._used(fitted, data, planner)
         self.adopt(choice.plan, fitted, reasons, data.n_columns)
         if self.max_novelty is not None:
@@ -416,8 +414,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     ) -> list[str]:
         """What was used, in words: characters, the encoder, class names."""
         words = [BY_CHARACTERS] if planner.features is not self.features else []
-        if self.encoder is not None:
-            words += encoder_words(fitted, self.encoder, data)
+        words += view_words(fitted, self.encoder, data)
         return words + class_name_words(fitted.used_names, data.names, data.labels)
 
     def measure_confidence(
