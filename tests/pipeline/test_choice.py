@@ -1,53 +1,11 @@
-"""The choice among supervised models: who is tried, who wins."""
+"""What ``model="auto"`` is: the linear machine, or learning from a pool too."""
 
 import numpy as np
+import pytest
 
 from earmark import TextClassifier
 from earmark.decision import left_out
-from earmark.features.tokens import mixes_languages
-from earmark.models.base.declaration import MODELS
 from earmark.pipeline import choose
-from earmark.pipeline.choose import Trial, best_trial, candidates
-
-
-def trial(name, n_right, n=1000):
-    return Trial(MODELS[name], np.arange(n) < n_right)
-
-
-def tried(n_regions, y):
-    return [model.name for model in candidates(n_regions, y)]
-
-
-def test_few_labels_choose_among_linear_models_only():
-    assert tried(2, np.repeat(["a", "b"], 9)) == ["softmax", "svm"]
-    more = tried(2, np.repeat(["a", "b"], 10))
-    assert more == ["softmax", "svm", "blended-svm", "complement", "hybrid"]
-
-
-def test_hybrid_bayes_needs_regions():
-    assert "hybrid" not in tried(1, np.repeat(["a", "b"], 50))
-
-
-def test_the_better_linear_model_is_taken_by_however_little():
-    assert best_trial([trial("softmax", 800), trial("svm", 801)]).name == "svm"
-    assert best_trial([trial("softmax", 800), trial("svm", 800)]).name == "softmax"
-
-
-def test_a_challenger_must_lead_by_more_than_its_error():
-    linear = [trial("softmax", 700), trial("svm", 800)]
-    rng = np.random.default_rng(0)
-    # As many differences as a lead of 5 makes unsure: 100 gained, 95 lost.
-    right = linear[1].right.copy()
-    right[rng.choice(800, 95, replace=False)] = False
-    right[800:900] = True
-    assert best_trial([*linear, Trial(MODELS["blended-svm"], right)]).name == "svm"
-    assert best_trial([*linear, trial("blended-svm", 805)]).name == "blended-svm"
-
-
-def test_the_best_of_several_challengers_is_taken():
-    trials = [trial("softmax", 700), trial("svm", 600)]
-    trials += [trial("blended-svm", 760), trial("complement", 750)]
-    assert best_trial(trials).name == "blended-svm"
 
 
 def many_words(n_documents, n_classes):
@@ -58,29 +16,54 @@ def many_words(n_documents, n_classes):
     return [" ".join(f"w{w}" for w in row) for row in words], labels
 
 
-def test_what_takes_longer_than_the_budget_is_left_out_and_named(monkeypatch):
-    texts, labels = many_words(900, 60)
-    monkeypatch.setattr(choose, "_WORTH_MEASURING", 0)
-    hurried = TextClassifier(random_state=0, budget=1e-6).fit(texts, labels)
-    assert hurried.model_name_ == "complement"
-    assert "left out to stay within the budget of 1e-06 s" in hurried.summary()
-    for name in ("softmax", "svm", "blended-svm", "complement"):
-        assert f"{name} " in hurried.summary()
-    patient = TextClassifier(random_state=0, budget=600).fit(texts, labels)
-    assert "left out" not in patient.summary()
-
-
-def test_a_model_that_is_slow_on_a_part_is_not_tried_on_the_rest(monkeypatch):
-    texts, labels = many_words(800, 60)
-    monkeypatch.setattr(choose, "_WORTH_MEASURING", 0)
-    monkeypatch.setattr(
-        choose.Trials,
-        "_final",
-        lambda self, task, one_fit: 1e9 * hasattr(task.estimator, "loss"),
-    )
+def test_without_a_pool_it_is_the_linear_machine():
+    texts, labels = many_words(60, 3)
     fitted = TextClassifier(random_state=0).fit(texts, labels)
-    assert fitted.model_name_ != "svm"
-    assert "svm (about 1,000,000,000 s)" in fitted.summary()
+    named = TextClassifier("linear", random_state=0).fit(texts, labels)
+    assert fitted.model_name_ == "linear"
+    assert fitted.predict_proba(texts).tolist() == named.predict_proba(texts).tolist()
+
+
+@pytest.mark.parametrize("n_labels", [20, 90])
+def test_below_fifty_labels_a_class_the_pool_is_used_unasked(n_labels):
+    texts, labels = many_words(1500, 2)
+    fitted = TextClassifier(random_state=0).fit(
+        texts[:n_labels], labels[:n_labels], unlabelled=texts[n_labels:]
+    )
+    assert fitted.model_name_ == "semi-supervised"
+    assert "left out:" not in fitted.summary()
+
+
+@pytest.mark.parametrize("better", ["semi-supervised", "linear"])
+def test_many_labels_say_whether_the_pool_helps(better, monkeypatch):
+    texts, labels = many_words(1500, 2)
+
+    def right(plan, fitted, data):
+        share = 9 if plan.name == better else 8
+        return (np.arange(len(data.labels)) % 10 < share).astype(float)
+
+    monkeypatch.setattr(choose, "_right", right)
+    fitted = TextClassifier(random_state=0).fit(
+        texts[:300], labels[:300], unlabelled=texts[300:]
+    )
+    assert fitted.model_name_ == better
+    assert "on 300 labelled documents, left out: semi-supervised" in fitted.summary()
+
+
+def test_linear_must_lead_by_more_than_its_error(monkeypatch):
+    texts, labels = many_words(1500, 2)
+
+    def right(plan, fitted, data):
+        # Each is right where the other is wrong, linear once more.
+        own = np.arange(len(data.labels)) % 2 == (plan.name == "linear")
+        own[0] |= plan.name == "linear"
+        return own.astype(float)
+
+    monkeypatch.setattr(choose, "_right", right)
+    fitted = TextClassifier(random_state=0).fit(
+        texts[:300], labels[:300], unlabelled=texts[300:]
+    )
+    assert fitted.model_name_ == "semi-supervised"
 
 
 def test_a_pool_that_takes_longer_than_the_budget_is_not_used(monkeypatch):
@@ -108,24 +91,16 @@ def languages(n_languages, n_each, seed=0):
     return texts, labels
 
 
-def test_characters_are_counted_where_languages_mix_and_it_is_better():
+def test_languages_that_mix_need_no_choice_of_characters():
     texts, labels = languages(12, 30)
     fitted = TextClassifier(random_state=0).fit(texts, labels)
-    assert "several languages" in fitted.summary()
-    assert "by words, cross-validated" in fitted.summary()
     new, truth = languages(12, 10, seed=1)
     assert fitted.score(new, truth) > 0.95
-    by_words = TextClassifier(random_state=0, features={"analyzer": "word"})
+    by_words = TextClassifier("softmax", random_state=0)
     assert by_words.fit(texts, labels).score(new, truth) < 0.6
+    assert "the encoder static was not used" in fitted.summary()
     # What is measured later is the model in hand, not one on words.
     assert fitted.measure_confidence(texts, labels).evidence_.accuracy > 0.9
-
-
-def test_words_stay_where_one_language_is_spoken():
-    assert not mixes_languages([f"the cat sat on mat number {n}" for n in range(99)])
-    mixed = ["the cat sat on the mat"] * 50 + ["кот сидел на этом коврике"] * 50
-    assert mixes_languages(mixed)
-    assert not mixes_languages(["short", "texts"] * 100)
 
 
 def test_the_estimate_does_not_depend_on_how_many_are_judged_at_a_time(monkeypatch):

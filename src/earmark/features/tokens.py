@@ -135,26 +135,3 @@ def unspaced_share(texts: Iterable[str]) -> float:
         return 0.0
     n_letters = len(_LETTER.findall(joined))
     return min(1.0, n_unspaced / n_letters) if n_letters >= _LEAST_LETTERS else 0.0
-
-
-def mixes_languages(texts: Sequence[str]) -> bool:
-    """Whether the texts are in several languages, or in Latin and other letters."""
-    # In one language nearly every text has one of the most frequent words.
-    step = max(1, len(texts) // _SPREAD_TEXTS)
-    sample = [texts[row][:_FIRST_CHARACTERS] for row in range(0, len(texts), step)]
-    sets = [set(_WORD.findall(text.lower())) for text in sample]
-    sets = [words for words in sets if len(words) >= _LEAST_WORDS]
-    if len(sets) < _LEAST_TEXTS:
-        return False
-    foreign = sum(
-        2 * len(_BEYOND_LATIN.findall(text)) > len(_LETTER.findall(text))
-        for text in sample
-        if not text.isascii()
-    )
-    if _LEAST_SHARE < foreign / len(sample) < 1 - _LEAST_SHARE:
-        return True
-    counts = Counter(word for words in sets for word in words)
-    if len(counts) < _LEAST_VOCABULARY:  # several languages have more words
-        return False
-    frequent = {word for word, _ in counts.most_common(_MOST_FREQUENT)}
-    return sum(not words.isdisjoint(frequent) for words in sets) < _COVERED * len(sets)

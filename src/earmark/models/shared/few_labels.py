@@ -395,8 +395,6 @@ def scale_of_confidence(
     sure = float(_confidence(pool_scores, 1.0))
     wanted = (len(y) * right + 2.0 / n_classes + 2.0 * sure) / (len(y) + 4.0)
     low, high = 1e-2, 20.0
-    if not _confidence(pool_scores, low) < wanted < _confidence(pool_scores, high):
-        return 1.0
     for _ in range(40):
         middle = np.sqrt(low * high)
         if _confidence(pool_scores, middle) < wanted:
