@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import re
 import resource
@@ -30,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from benchmarks.few_labels_views import TASKS, Task, plain, read, two_files
+from benchmarks.few_labels_views import TASKS, Task, minilm, plain, two_files
 from earmark import TextClassifier
 
 RESULTS = Path(__file__).parent / "results" / "default.json"
@@ -193,25 +192,6 @@ def minilm_svc(task: Task) -> Any:
         return Answers(model.predict(rows(words.transform(task.test), task.test)))
 
     return fit, answers
-
-
-_MINILM: dict[str, Any] = {}
-
-
-def minilm(texts: list[str]) -> Any:
-    """MiniLM's vectors of texts of the corpora, from EARMARK_DATA."""
-    if not _MINILM:
-        from safetensors.numpy import load_file
-
-        index = read("minilm/index")
-        folder = Path(os.environ["EARMARK_DATA"]) / "minilm"
-        stored = load_file(folder / "vectors.safetensors")
-        for file, rows in index.groupby("file"):
-            texts_of = read(str(file)).text.to_numpy()[rows.row.to_numpy()]
-            vectors = stored["vectors"][rows.vector.to_numpy()].astype(float)
-            _MINILM.update(zip(texts_of, vectors, strict=True))
-    known = np.array([_MINILM[text] for text in texts])
-    return known / np.linalg.norm(known, axis=1, keepdims=True)
 
 
 METHODS: dict[str, Callable[[Task], Any]] = {

@@ -1,10 +1,13 @@
 """Few labels on fourteen tasks, short and long: accuracy with and without vectors.
 
     python -m benchmarks.few_labels_views --encoder static --draws 3
+    python -m benchmarks.few_labels_views --names described --labels 0 5 --jobs 2
 
 Needs EARMARK_DATA. The pool is cut to 5,000 documents, the test part to 2,000; labels
-of the pool are not looked at, and classes have no names. Figures of an encoder (or
-"none") go to benchmarks/results/few_labels_views.json under ``--name``.
+of the pool are not looked at. ``--names`` says what is known of the classes: nothing,
+the words of their labels, or descriptions, of which each draw takes another wording.
+With 0 labels per class names are all there is. ``minilm`` reads stored vectors. Figures
+go to benchmarks/results/few_labels_views.json under ``--name``.
 """
 
 from __future__ import annotations
@@ -13,12 +16,14 @@ import argparse
 import json
 import os
 import re
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from earmark import TextClassifier
 from earmark.documents import labelled_per_class
@@ -97,21 +102,159 @@ TASKS: dict[str, Callable[[], Task]] = {
 }
 
 
+# What somebody might say of the classes, three times.
+DESCRIPTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
+    "trec": {
+        "ABBR": (
+            "abbreviation, what an acronym stands for",
+            "what do these letters mean, the full form of",
+            "short form of a name",
+        ),
+        "DESC": (
+            "description, definition, reason or manner",
+            "explain what something is, how or why it happens",
+            "how do you, why does, what does it mean",
+        ),
+        "ENTY": (
+            "thing, animal, food, product, sport or word",
+            "name of an object, substance, color, language or event",
+            "what kind of plant, game, book or invention",
+        ),
+        "HUM": (
+            "person or group of people",
+            "who did it, name of a man, woman, company or team",
+            "somebody, an actor, president or organization",
+        ),
+        "LOC": (
+            "place, city, country or mountain",
+            "where is it, name of a location, state or river",
+            "somewhere on the map",
+        ),
+        "NUM": (
+            "number, date or amount",
+            "how many, how much, how long, when, what year",
+            "a count, price, distance, age, percentage or time",
+        ),
+    },
+    "imdb": {
+        "neg": (
+            "negative review, bad film",
+            "boring, terrible movie, a waste of time",
+            "I did not like it at all, awful acting and poor script",
+        ),
+        "pos": (
+            "positive review, good film",
+            "wonderful, excellent movie, highly recommended",
+            "I loved it, great acting and a touching story",
+        ),
+    },
+    "ag": {
+        "Business": (
+            "business",
+            "companies, stock markets, oil prices and the economy",
+            "business news: profit, shares, jobs, deals",
+        ),
+        "Sci/Tech": (
+            "science and technology",
+            "computers, software, the internet, space and research",
+            "technology news: Microsoft, phones, games, scientists",
+        ),
+        "Sports": (
+            "sports",
+            "games, teams, players, matches and championships",
+            "sports news: football, baseball, Olympics, coach",
+        ),
+        "World": (
+            "world politics",
+            "governments, wars, elections and attacks in other countries",
+            "world news: Iraq, president, minister, killed",
+        ),
+    },
+    "webkb": {
+        "course": (
+            "course page: lectures, homework, syllabus",
+            "a class with assignments, exams and a textbook",
+            "teaching material of a semester",
+        ),
+        "faculty": (
+            "professor, member of the faculty",
+            "home page of a professor with publications and research interests",
+            "associate professor at a department",
+        ),
+        "project": (
+            "research project of a group",
+            "a project, its goals, members and papers",
+            "laboratory, system and software being developed",
+        ),
+        "student": (
+            "home page of a student",
+            "graduate student, resume, hobbies and links",
+            "my page: friends, music, favorite places",
+        ),
+    },
+    "r8": {
+        "acq": (
+            "acquisition or merger of companies",
+            "a company buys a stake or shares of another",
+            "takeover offer",
+        ),
+        "crude": ("crude oil", "oil prices, barrels, OPEC", "petroleum and energy"),
+        "earn": (
+            "company earnings, quarterly results",
+            "net profit or loss per share, dividend",
+            "quarter year results, revenue",
+        ),
+        "grain": ("grain, wheat and corn", "crop harvest, tonnes", "farm products"),
+        "interest": (
+            "interest rates",
+            "central bank raises or cuts its lending rate",
+            "prime rate, discount rate, money market",
+        ),
+        "money-fx": (
+            "foreign exchange, currencies",
+            "the dollar, yen and mark, intervention of central banks",
+            "currency market",
+        ),
+        "ship": (
+            "ships and shipping",
+            "vessels, ports, tankers and cargo",
+            "strike of seamen, Gulf shipping",
+        ),
+        "trade": (
+            "trade between countries",
+            "tariffs, exports, imports and trade deficit",
+            "trade dispute between the United States and Japan",
+        ),
+    },
+}
+DESCRIPTIONS["imdb_sentence"] = DESCRIPTIONS["imdb"]
+DESCRIPTIONS["ag_titles"] = DESCRIPTIONS["ag"]
+
+
+def names_of(task: str, which: str, seed: int) -> Any:
+    """What ``class_names`` is given."""
+    if which == "described":
+        texts = DESCRIPTIONS[task]
+        return {label: texts[label][seed % 3] for label in texts}
+    return "auto" if which == "auto" else None
+
+
 def one_draw(task: Task, n: int, seed: int, options: dict[str, Any]) -> dict[str, Any]:
     """Accuracy, mean confidence and CPU seconds with n labels per class."""
-    labelled, pool = labelled_per_class(task.y, n, random_state=seed)
+    labelled, pool = np.zeros(0, dtype=int), np.arange(len(task.y))
+    if n:
+        labelled, pool = labelled_per_class(task.y, n, random_state=seed)
     rng = np.random.default_rng(seed)
     pool = rng.permutation(pool)[:N_POOL]
     test = rng.permutation(len(task.test))[:N_TEST]
     started = time.process_time()
-    classifier = TextClassifier(
-        "semi-supervised", class_names=None, random_state=0, **options
-    )
-    classifier.fit(
-        [task.train[i] for i in labelled],
-        task.y[labelled],
-        unlabelled=[task.train[i] for i in pool],
-    )
+    classifier = TextClassifier("semi-supervised", random_state=0, **options)
+    without = [task.train[i] for i in pool]
+    if n:
+        with_label = [task.train[i] for i in labelled]
+        classifier.fit(with_label, task.y[labelled], unlabelled=without)
+    else:
+        classifier.fit(without, classes=sorted(set(task.y)))
     seconds = time.process_time() - started
     decision = classifier.decide([task.test[i] for i in test])
     right = np.asarray(decision.labels) == task.y_test[test]
@@ -119,24 +262,61 @@ def one_draw(task: Task, n: int, seed: int, options: dict[str, Any]) -> dict[str
         "accuracy": float(right.mean()),
         "confidence": float(np.mean(decision.confidence)),
         "seconds": seconds,
+        "encoder_share": classifier.model_.encoder_share_ or 0.0,
+        "seeds": classifier.model_.n_seeds_,
     }
 
 
 def measure(
-    tasks: list[str], sizes: list[int], draws: int, options: dict[str, Any]
+    tasks: list[str], sizes: list[int], draws: int, asked: argparse.Namespace
 ) -> dict[str, Any]:
     """Figures by task and labels per class, printed as they come."""
     figures: dict[str, Any] = {}
-    for name in tasks:
-        task = TASKS[name]()
-        for n in sizes:
-            every = [one_draw(task, n, seed, options) for seed in range(draws)]
-            mean = {key: float(np.mean([d[key] for d in every])) for key in every[0]}
-            accuracies = [round(draw["accuracy"], 4) for draw in every]
-            figures[f"{name} {n}"] = {**mean, "draws": accuracies}
-            told = " ".join(f"{key} {value:.3f}" for key, value in mean.items())
-            print(name, n, told, accuracies, flush=True)
+    encoder = {"none": None, "minilm": minilm}.get(asked.encoder, asked.encoder)
+    cells = [(name, n) for name in tasks for n in sizes]
+    corpora = {name: TASKS[name]() for name in tasks}
+    if encoder is minilm:
+        minilm(corpora[tasks[0]].train[:1])  # read once, before work is shared out
+    work = [
+        delayed(one_draw)(
+            corpora[name],
+            n,
+            seed,
+            {"encoder": encoder, "class_names": names_of(name, asked.names, seed)},
+        )
+        for name, n in cells
+        for seed in range(draws)
+    ]
+    every = Parallel(asked.jobs, return_as="generator", max_nbytes=None)(work)
+    for name, n in cells:
+        several = [next(every) for _ in range(draws)]
+        mean = {key: float(np.mean([d[key] for d in several])) for key in several[0]}
+        accuracies = [round(draw["accuracy"], 4) for draw in several]
+        figures[f"{name} {n}"] = {**mean, "draws": accuracies}
+        told = " ".join(f"{key} {value:.3f}" for key, value in mean.items())
+        print(name, n, told, accuracies, flush=True)
     return figures
+
+
+_MINILM: dict[str, Any] = {}
+
+
+def minilm(texts: list[str]) -> Any:
+    """MiniLM's vectors of texts of the corpora, from EARMARK_DATA."""
+    if not _MINILM:
+        from safetensors.numpy import load_file
+
+        folder = Path(os.environ["EARMARK_DATA"]) / "minilm"
+        index = read("minilm/index")
+        stored = load_file(folder / "vectors.safetensors")["vectors"]
+        for file, rows in index.groupby("file"):
+            texts_of = read(str(file)).text.to_numpy()[rows.row.to_numpy()]
+            vectors = stored[rows.vector.to_numpy()]
+            _MINILM.update(zip(texts_of, vectors, strict=True))
+        stored = load_file(folder / "short.safetensors")["vectors"]
+        _MINILM.update(zip(read("minilm/short").text, stored, strict=True))
+    known = np.array([_MINILM[text] for text in texts], dtype=float)
+    return known / np.linalg.norm(known, axis=1, keepdims=True)
 
 
 def store(name: str, command: str, figures: dict[str, Any]) -> None:
@@ -153,16 +333,17 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS))
     parser.add_argument("--labels", nargs="+", type=int, default=list(N_LABELS))
+    parser.add_argument("--names", default="none", help="none, auto or described")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--name", help="store the figures under this name")
     asked = parser.parse_args()
-    encoder = None if asked.encoder == "none" else asked.encoder
-    figures = measure(asked.tasks, asked.labels, asked.draws, {"encoder": encoder})
+    figures = measure(asked.tasks, asked.labels, asked.draws, asked)
     for n in asked.labels:
         cells = [v["accuracy"] for k, v in figures.items() if k.endswith(f" {n}")]
         print(f"mean of {len(cells)} tasks, {n} labels per class: {np.mean(cells):.4f}")
     if asked.name:
-        command = f"python -m benchmarks.few_labels_views --encoder {asked.encoder}"
-        store(asked.name, f"{command} --draws {asked.draws}", figures)
+        command = f"python -m benchmarks.few_labels_views {' '.join(sys.argv[1:])}"
+        store(asked.name, command, figures)
 
 
 if __name__ == "__main__":

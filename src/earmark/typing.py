@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike as ArrayLike
@@ -18,6 +18,8 @@ IntVector: TypeAlias = NDArray[np.int64]
 BoolVector: TypeAlias = NDArray[np.bool_]
 BoolMatrix: TypeAlias = NDArray[np.bool_]
 Labels: TypeAlias = NDArray[Any]
+# What the columns of a block are.
+Kind: TypeAlias = Literal["word", "piece", "phrase", "vector"]
 # One label: a string, a number, anything that can be compared and hashed.
 Label: TypeAlias = Any
 FilePath: TypeAlias = str | os.PathLike[str]

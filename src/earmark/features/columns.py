@@ -15,9 +15,7 @@ from typing import (
     Annotated,
     Any,
     ClassVar,
-    Literal,
     NamedTuple,
-    TypeAlias,
     get_args,
 )
 
@@ -61,12 +59,11 @@ from earmark.typing import (
     FloatMatrix,
     FloatTable,
     IntVector,
+    Kind,
     Labels,
     Matrix,
     SparseMatrix,
 )
-
-Kind: TypeAlias = Literal["word", "piece", "phrase", "vector"]
 
 _VIEWS = such(
     "views of a document",

@@ -6,7 +6,6 @@ And what they are made of: accents, token patterns, stop words.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any

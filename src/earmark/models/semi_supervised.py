@@ -35,11 +35,12 @@ from earmark.models.shared.few_labels import (
     prior_offset,
     prior_weights,
     scale_of_confidence,
+    seeds,
     total_scores,
     weights_by_evidence,
 )
 from earmark.models.shared.pool_em import checked_few_labels
-from earmark.models.shared.views import FewLabelViews
+from earmark.models.shared.views import FewLabelViews, Seen
 from earmark.parameters import (
     AtLeastOne,
     Limits,
@@ -132,6 +133,9 @@ class SemiSupervisedClassifier(LogitClassifier):
         Share of each class among labelled documents and pool.
     n_iter_ : int
         Rounds of naive Bayes over the pool; 1 where the pool was not used.
+    n_seeds_ : int
+        Documents of the pool that names of the classes chose, and that count as
+        labelled ones while the pool is labelled; never where something is judged.
     scale_ : float
         Factor on the scores that makes them probabilities.
     encoder_share_ : float or None
@@ -168,6 +172,7 @@ class SemiSupervisedClassifier(LogitClassifier):
     )
     used_pool_: bool = field(init=False)
     n_iter_: int = 1
+    n_seeds_: int = 0
 
     _takes_counts = True
     takes_rows = True
@@ -272,7 +277,7 @@ class SemiSupervisedClassifier(LogitClassifier):
 
     def _fit_labelled(self, X: Rows, y: IntVector, weight: FloatVector) -> Self:
         """The student on the words of the labelled documents alone."""
-        self.n_iter_ = 1
+        self.n_iter_, self.n_seeds_ = 1, 0
         self.views_ = FewLabelViews(min_df=1).fit(X, weight)
         words = self.views_.words(X)
         student = LinearStudent(_chosen(self.student)).fit(words, y, weight)
@@ -296,10 +301,17 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.views_ = FewLabelViews(self.min_df, self.n_components, seed)
         seen = self.views_.fit_transform(X)
         n_words = X.blocks[0].sum() / len(X)
+        n_weak = self.n_seeds_ = 0
         if names is not None:
-            seen = self.views_.names(names.rows).followed_by(seen)
-            y = np.concatenate([names.y, y])
-            weight = np.concatenate([names.weight, weight])
+            named = self.views_.names(names.rows)
+            chosen, y_chosen = self._seeds(named, names.y, seen, y)
+            # Names first, then what they chose, the labelled documents and the pool.
+            rest = np.delete(np.arange(len(X)), len(y) + chosen)
+            order = np.concatenate([len(y) + chosen, rest])
+            seen = named.followed_by(seen.take(order))
+            y = np.concatenate([names.y, y_chosen, y])
+            weight = np.concatenate([names.weight, np.ones(len(chosen)), weight])
+            self.n_seeds_, n_weak = len(chosen), len(names.y) + len(chosen)
         share = self.views_.phrase_share_ if self.views_.n_phrases_ else 0.0
         task = FewLabels(
             seen,
@@ -310,7 +322,7 @@ class SemiSupervisedClassifier(LogitClassifier):
             pool_weight(share) if self.pool_weight is None else self.pool_weight,
             _chosen(self.voter),
             _chosen(self.student),
-            0 if names is None else len(names.y),
+            n_weak,
         )
         self.n_iter_ = self.max_iter
         parts = []
@@ -325,6 +337,15 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.class_share_ = learned.class_share
         self.scale_ = self._calibrated(task, parts, weights) if parts else 1.0
         return self
+
+    def _seeds(
+        self, named: Seen, y_named: IntVector, seen: Seen, y: IntVector
+    ) -> tuple[IntVector, IntVector]:
+        """Rows of the pool that names choose in the encoder's space, and classes."""
+        if ENCODER not in seen.views:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        spaces = named.views[ENCODER], seen.views[ENCODER]
+        return seeds(spaces[0], y_named, spaces[1], y, len(self.classes_))
 
     def _calibrated(
         self, task: FewLabels, parts: Sequence[LeftOutPart], weights: Weights

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
 
+import numpy as np
 import typer
 
 from earmark.apps.cli import options
@@ -227,11 +228,19 @@ def _refuse_clashes(rows: Output, batch: Documents, own: set[str]) -> None:
 def _without_known_words(
     classifier: TextClassifier, batch: Documents, decision: Decision
 ) -> int:
-    """How many documents are answered with the scores of an empty one."""
-    blank = {name: [""] for name in batch.regions} if batch.regions else [""]
-    same = (decision.scores == classifier.decide(blank).scores).all(axis=1)
+    """How many documents are answered though none of their words is known."""
+    columns = classifier.columns_
+    if any(block.kind == "piece" for block in columns.blocks):
+        # Pieces of unknown words are known, and say little.
+        one_text = {columns.regions[0]: batch.texts}
+        words = columns.words(batch.texts if batch.regions else one_text)
+        guessed = np.diff(words.indptr) == 0
+    else:
+        blank = {name: [""] for name in batch.regions} if batch.regions else [""]
+        empty = classifier.decide(blank).scores
+        guessed = (decision.scores == empty).all(axis=1)
     answered = [label is not None for label in decision.labels]
-    return int((same & answered).sum())
+    return int((guessed & answered).sum())
 
 
 def _tell_unanswered(classifier: TextClassifier, totals: Counter[str]) -> None:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from earmark.features.columns import Kind
 from earmark.parameters import offers
 from earmark.registry import Registry
-from earmark.typing import Estimator
+from earmark.typing import Estimator, Kind
 
 Fed: TypeAlias = Literal["counts", "tfidf", "whole"]
 

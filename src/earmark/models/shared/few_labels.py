@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from earmark.features.columns import Rows
+from earmark.features.vectors import unit
 from earmark.folds import class_keeping_folds, rows_by_lot
 from earmark.kernels.rows import log_normalize
 from earmark.kernels.softmax import fitted_temperature
@@ -149,6 +150,47 @@ def name_weights(y: IntVector, n_labels: IntVector, weight: float) -> FloatVecto
     return np.asarray(together[y] / n_names[y])
 
 
+# Of the documents that the names could share out, they choose this part, but for each
+# class at least so many, and so many at most of an equal share.
+_SEED_SHARE, _FEWEST_SEEDS, _MOST_SEED_SHARE = 0.05, 5, 0.5
+# How much better than chance names must tell the labelled documents.
+_SEED_GATE = 0.4
+
+
+def seeds(
+    named: FloatMatrix,
+    y_named: IntVector,
+    vectors: FloatMatrix,
+    y: IntVector,
+    n_classes: int,
+) -> tuple[IntVector, IntVector]:
+    """Rows of the pool that are most like one class's names, and their classes (SS9).
+
+    ``vectors`` are those of the labelled documents, whose classes are ``y``, and then
+    of the pool. Names that do not tell the labelled documents choose nothing.
+    """
+    nothing = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    centers = np.zeros((n_classes, named.shape[1]))
+    np.add.at(centers, y_named, named)
+    centers = unit(centers)
+    if not centers.any(axis=1).all():
+        return nothing
+    similar = vectors @ centers.T
+    if len(y):
+        right = float((similar[: len(y)].argmax(axis=1) == y).mean())
+        if (right - 1.0 / n_classes) / (1.0 - 1.0 / n_classes) < _SEED_GATE:
+            return nothing
+    similar = similar[len(y) :]
+    own_share = len(similar) / n_classes
+    wanted = max(_FEWEST_SEEDS, int(np.ceil(_SEED_SHARE * own_share)))
+    wanted = min(wanted, int(_MOST_SEED_SHARE * own_share))
+    best = similar.argmax(axis=1)
+    two = np.partition(similar, n_classes - 2, axis=1)[:, -2:]
+    lead = np.lexsort((np.arange(len(best)), two[:, 0] - two[:, 1]))
+    rows = np.concatenate([lead[best[lead] == k][:wanted] for k in range(n_classes)])
+    return rows, best[rows]
+
+
 @dataclass(frozen=True)
 class Weights:
     """What each part of the method counts."""
@@ -214,6 +256,7 @@ class FewLabels:
     """None is softmax regression, as for the student."""
     student: Estimator = None
     n_names: int = 0
+    """Of the first documents so many are names, or were chosen by names."""
     pool_factor: float = 1.0
     """What a document of the pool stands for, in a sample."""
 
