@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -77,9 +76,28 @@ def plain(frame: Any) -> Any:
     return frame.text
 
 
-def first_sentence(frame: Any) -> Any:
-    """Up to the first full stop, exclamation or question mark that ends a sentence."""
-    return frame.text.map(lambda t: re.split(r"(?<=[.!?])\s|<br", t.strip())[0])
+def short(task: str) -> Task:
+    """Short texts made of the corpora; MiniLM's vectors of them are known."""
+    frame = read("minilm/short")
+    frame = frame[frame.task == task].drop_duplicates("text")
+    parts = (frame[frame.part == part] for part in ("train", "test"))
+    texts, labels = [], []
+    for part in parts:
+        texts.append(part.text.tolist())
+        labels.append(part.label.to_numpy().astype(str))
+    return Task(texts[0], labels[0], texts[1], labels[1])
+
+
+def imdb() -> Task:
+    """10,000 reviews of each part: those that MiniLM's vectors are known of."""
+    index = read("minilm/index")
+    frames = []
+    for part in ("train", "test"):
+        rows = index[index.file == f"imdb_{part}"].row.to_numpy()
+        frames.append(read(f"imdb_{part}").iloc[np.sort(rows)])
+    train, test = frames
+    y, y_test = (part.label.to_numpy().astype(str) for part in frames)
+    return Task(train.text.tolist(), y, test.text.tolist(), y_test)
 
 
 TASKS: dict[str, Callable[[], Task]] = {
@@ -89,16 +107,14 @@ TASKS: dict[str, Callable[[], Task]] = {
     "webkb": lambda: two_files("webkb", plain),
     "r8": lambda: two_files("r8", plain),
     "r52": lambda: two_files("r52", plain),
-    "imdb": lambda: two_files("imdb", plain),
-    "imdb_sentence": lambda: two_files("imdb", first_sentence),
+    "imdb": imdb,
+    "imdb_sentence": lambda: short("imdb_sentences"),
     "ag": lambda: one_file("ag_news_test"),
-    "ag_titles": lambda: one_file("ag_news_test", "title"),
-    "20ng": lambda: two_files(
-        "20newsgroups_bydate", lambda f: f.subject + "\n" + f.body
-    ),
-    "20ng_subjects": lambda: two_files("20newsgroups_bydate", lambda f: f.subject),
-    "hwu64": lambda: one_file("hwu64"),
-    "pros_cons": lambda: one_file("pros_cons"),
+    "ag_titles": lambda: short("ag_titles"),
+    "20ng": lambda: two_files("20newsgroups_bydate", plain),
+    "20ng_subjects": lambda: short("20ng_subjects"),
+    "hwu64": lambda: short("hwu64"),
+    "pros_cons": lambda: short("pros_cons"),
 }
 
 
