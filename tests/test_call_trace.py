@@ -29,7 +29,7 @@ LABELS = ["wet" if i % 2 else "cold" for i in range(36)]
 
 # Walk -> at most so many functions, and switches between packages.
 LIMITS = {
-    "multinomial fit": (105, 62),
+    "multinomial fit": (106, 60),
     "multinomial predict": (38, 15),
     "svm fit": (165, 95),
     "auto fit": (270, 580),

@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from earmark.encoders.encoder import Encoder
+from earmark.encoders.encoder import Encoder, load_encoder
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features.analysis import KnownTerms, known_terms
 from earmark.features.preparation import TextPreparation
@@ -322,6 +322,16 @@ class Columns:
         """The columns of an encoder, where there are some."""
         last = self.blocks[-1]
         return last.counter if last.kind == "vector" else None
+
+    @property
+    def adds_up_words(self) -> bool:
+        """Whether the vector of a document, if it has one, is made of its words."""
+        vectors = self.encoder
+        if vectors is None or vectors.table is not None:
+            return True
+        if not isinstance(vectors.encoder, str):
+            return False
+        return load_encoder(vectors.encoder).by_word("word") is not None
 
     @property
     def counter(self) -> Any:

@@ -17,12 +17,14 @@ from earmark.features.scoring import ScoreParts
 from earmark.inputs.regions import RegionTexts
 from earmark.parameters import offers
 from earmark.pipeline.text_model import TextModel
-from earmark.typing import FloatVector, IntVector, Label
+from earmark.typing import FloatMatrix, FloatTable, FloatVector, IntVector, Label
 
 if TYPE_CHECKING:
     from earmark.models.hierarchical import HiddenNodes
 
 _BAR = 24  # columns
+# Words that are asked about for telling ones: the most frequent.
+_ASKED = 20_000
 _NAME = 30
 _UNKNOWN = "The model knows no word of this text."
 
@@ -271,6 +273,11 @@ def telling_terms(
     weights = fitted.term_weights()
     if weights is None:
         return None
+    columns = fitted.columns
+    if {"piece", "vector"} & {block.kind for block in columns.blocks}:
+        names, weights = _words_alone(fitted, weights)
+    else:
+        names = _ColumnNames(columns)
     gap, n_classes = weights, weights.shape[1]
     if n_classes > 1:
         gap = weights - (weights.sum(axis=1, keepdims=True) - weights) / (n_classes - 1)
@@ -279,11 +286,37 @@ def telling_terms(
         column = gap[:, min(c, n_classes - 1)]
         best = np.argsort(-column, kind="stable")[:top]
         terms[label] = [
-            (in_region(*fitted.columns.describe(int(place))), float(column[place]))
+            (names[int(place)], float(column[place]))
             for place in best
             if np.isfinite(column[place])
         ]
     return terms
+
+
+def _words_alone(
+    fitted: TextModel, weights: FloatMatrix | FloatTable
+) -> tuple[Sequence[str], FloatMatrix | FloatTable]:
+    """Each known word, and its score as a text of its own times how rare it is.
+
+    So a word counts with its pieces and its meaning. Where an encoder would have to
+    read every word, its own weight must do.
+    """
+    columns, first = fitted.columns, fitted.columns.blocks[0]
+    rarity = np.ones(first.width)
+    if first.weighting is not None and first.weighting.idf != "none":
+        rarity = np.asarray(first.weighting.idf_)
+    terms = np.array([columns.describe(i)[0] for i in range(first.width)], dtype=object)
+    # Rare words would be telling by chance, and are many.
+    words = np.array([i for i in np.argsort(rarity) if terms[i].isalnum()][:_ASKED])
+    if len(columns.regions) > 1 or not columns.adds_up_words:
+        names = [in_region(*columns.describe(int(i))) for i in words]
+        return names, np.asarray(weights[words]) * rarity[words, None]
+    names = terms[words].tolist()
+    region = columns.regions[0]
+    scores = fitted.scores({region: [*names, ""]})
+    if scores.shape[1] == 1 and weights.shape[1] == 2:
+        scores = np.concatenate([-scores, scores], axis=1)
+    return names, (scores[:-1] - scores[-1]) * rarity[words, None]
 
 
 class _ColumnNames(Sequence[str]):

@@ -156,15 +156,17 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         (Chinese, Japanese, Thai) characters and pairs of them. A dict may also hold
         ``"substitutions": ("number", "address")``, which puts one token for every
         number and mail address, and ``"stemmer": "english"``.
-    encoder : str or callable, default=None
-        One more view of the documents for ``semi-supervised``:
-        ``"model2vec:NAME-OR-PATH"``, ``"fastembed:NAME"``,
-        ``"sentence-transformers:NAME-OR-PATH"``, ``"minilm"`` (all-MiniLM-L6-v2 by
-        whichever of the last two is installed), ``"words:"`` before one of these to
+    encoder : None, str or callable, default="static"
+        What adds the meaning of a document to its words, in ``linear`` and
+        ``semi-supervised``. "static": vectors of English words that come with earmark;
+        they weigh nothing where they know less than half of the words, or where labels
+        held out do not gain by them. Better ones by name: ``"minilm"``
+        (all-MiniLM-L6-v2), ``"model2vec:NAME-OR-PATH"``, ``"fastembed:NAME"``,
+        ``"sentence-transformers:NAME-OR-PATH"``, ``"words:"`` before one of these to
         read the vocabulary instead of the documents, or a function from a list of
-        texts to an array of vectors. A name is stored in a model file; a function is
-        not: save with ``allow_callables=True`` and give it again to ``load``, which
-        compares its vectors of eight fixed sentences.
+        texts to an array of vectors. None: no vectors. A name is stored in a model
+        file; a function is not: save with ``allow_callables=True`` and give it again to
+        ``load``, which compares its vectors of eight fixed sentences.
     class_names : "auto", None or dict, default="auto"
         What the classes are about: weak documents for ``semi-supervised``, which count
         less and less as labels come. "auto" takes the words of the labels that occur

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
 
-import numpy as np
 import typer
 
 from earmark.apps.cli import options
@@ -232,9 +231,9 @@ def _without_known_words(
     columns = classifier.columns_
     if any(block.kind == "piece" for block in columns.blocks):
         # Pieces of unknown words are known, and say little.
-        one_text = {columns.regions[0]: batch.texts}
-        words = columns.words(batch.texts if batch.regions else one_text)
-        guessed = np.diff(words.indptr) == 0
+        texts: Any = batch.texts
+        words = columns.words(texts if batch.regions else {columns.regions[0]: texts})
+        guessed = words.indptr[1:] == words.indptr[:-1]  # rows without a known word
     else:
         blank = {name: [""] for name in batch.regions} if batch.regions else [""]
         empty = classifier.decide(blank).scores
