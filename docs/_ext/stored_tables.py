@@ -146,7 +146,7 @@ def _abilities(model: Model) -> dict[str, bool]:
         "exact changes": plan.by_term,
         "exact leave-one-out": offers(plan.estimator, "leave_one_out"),
         "unlabelled text": "unlabelled" in takes,
-        "vectors of an encoder": model.fed == "rows",
+        "vectors of an encoder": model.encodes,
     }
 
 
