@@ -34,6 +34,7 @@ def write(tmp_path):
     end=st.sampled_from(["\n", "\r\n", "  \n\n"]),
     batch_size=st.integers(1, 9),
 )
+@pytest.mark.filterwarnings("ignore:.*differ only by case")
 def test_what_json_writes_is_read_back(tmp_path, records, ascii_only, end, batch_size):
     path = tmp_path / "round.jsonl"
     with path.open("w", encoding="utf-8", newline="") as file:
