@@ -36,7 +36,7 @@ CORPORA = {
     "SMS spam": ("sms_spam", "sms_spam"),
 }
 MODELS = ["multinomial", "bernoulli", "complement", "hybrid", "rocchio", "softmax"]
-MODELS += ["mlp", "nbsvm", "svm", "blended-svm"]
+MODELS += ["mlp", "linear"]
 N_TRAIN, N_TEST = 300, 800
 RESULT = Path(__file__).parent / "results" / "calibration.json"
 

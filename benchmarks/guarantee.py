@@ -429,9 +429,9 @@ def on_corpora(n: int, max_error: float, repeats: int, seed: int) -> list[Any]:
 
 PER_CLASS = (
     ("r8", "multinomial"),
-    ("trec", "svm"),
-    ("r52", "svm"),
-    ("20newsgroups", "svm"),
+    ("trec", "linear"),
+    ("r52", "linear"),
+    ("20newsgroups", "linear"),
 )
 
 

@@ -27,7 +27,7 @@ contenders = {
     "multinomial": TextClassifier("multinomial"),
     "complement": TextClassifier("complement"),
     "rocchio": TextClassifier("rocchio"),
-    "svm": TextClassifier("svm"),
+    "linear": TextClassifier("linear"),
     "softmax": TextClassifier("softmax"),
     "scikit-learn": make_pipeline(CountVectorizer(), MultinomialNB()),
 }

@@ -31,7 +31,7 @@ LABELS = ["wet" if i % 2 else "cold" for i in range(36)]
 LIMITS = {
     "multinomial fit": (106, 60),
     "multinomial predict": (38, 15),
-    "svm fit": (165, 95),
+    "softmax fit": (198, 128),
     "auto fit": (270, 580),
     "one request": (65, 20),
 }

@@ -26,6 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import (  # noqa: E402
+    default,
+    few_labels_views,
     guarantee,
     label_errors,
     mutation,
@@ -85,6 +87,8 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     ):
         result = json.loads(module.RESULTS.read_text(encoding="utf-8"))
         tables[f"{name}/all"] = show(result)
+    tables["default/all"] = default.table()
+    tables["few-labels-views/all"] = few_labels_views.table()
     tables["scale-model/all"] = scale_model.simulated()
     tables["odd-inputs/all"] = odd_inputs.table()
     tables["front/figures"] = front_table(root)
@@ -105,8 +109,7 @@ def model_tables() -> dict[str, str]:
         (
             "`auto`",
             "",
-            "`semi-supervised` if there is enough unlabelled text, otherwise the best "
-            "of a few models by cross-validation",
+            "`semi-supervised` if there is enough unlabelled text, otherwise `linear`",
         ),
         *((f"`{m.name}`", _class_of(m), m.summary) for m in MODELS),
     ]

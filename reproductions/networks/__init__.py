@@ -1,4 +1,4 @@
-"""The exercise sheet on Bishop (2006), and Wang & Manning (2012): NBSVM on IMDB."""
+"""The exercise sheet on Bishop (2006), and whole training sets beside it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reproductions.networks import figures
 from reproductions.networks.curves import crossing, learning_curves
 from reproductions.networks.descent import compare_batches
 from reproductions.networks.tables import tables
-from reproductions.networks.whole import newsgroups, sentiment
+from reproductions.networks.whole import newsgroups, reviews_by_default, sentiment
 from reproductions.networks.worked_example import worked_example
 from reproductions.study import Run
 
@@ -37,7 +37,8 @@ def _newsgroups(run: Run) -> Any:
 def _sentiment(run: Run) -> Any:
     if run.quick:
         return sentiment(1, 5000, run.progress)
-    return [*sentiment(1, None, run.progress), *sentiment(2, None, run.progress)]
+    words, pairs = (sentiment(n, None, run.progress) for n in (1, 2))
+    return [*words, *pairs, reviews_by_default(None, run.progress)]
 
 
 PARTS: Mapping[str, Callable[[Run], Any]] = {

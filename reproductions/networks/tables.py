@@ -1,4 +1,4 @@
-"""The tables of the exercise sheet and of NBSVM."""
+"""The tables of the exercise sheet and of whole training sets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from reproductions.tables import MISSING, Table, mean, number
 
 __all__ = ["tables"]
+
+_FEATURES = ("text", "words", "words and pairs")
 
 
 def tables(result: Mapping[str, Any]) -> list[Table]:
@@ -95,7 +97,7 @@ def _whole(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
         [
             row["method"]
             + "".join(f" ({k} = {v:g})" for k, v in row["setting"].items()),
-            "words" if row["ngrams"] == 1 else "words and pairs",
+            _FEATURES[row["ngrams"]],
             number(row["accuracy"], 4),
             number(row["published"], 4),
         ]

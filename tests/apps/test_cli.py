@@ -192,7 +192,7 @@ def test_mail_and_text_options_reach_the_model(tmp_path):
     assert {"NUMBER", "room"} <= {t["term"] for t in json.loads(shown)["terms"]}
 
 
-@pytest.mark.parametrize("model", ["softmax", "mlp", "nbsvm"])
+@pytest.mark.parametrize("model", ["softmax", "mlp", "linear"])
 def test_pairs_of_words_are_counted_and_explained(model, tmp_path):
     data, file = tmp_path / "d.csv", tmp_path / "m.earmark"
     rows = [("not good", "bad"), ("very good", "good"), ("not bad", "good")] * 4
@@ -205,7 +205,7 @@ def test_pairs_of_words_are_counted_and_explained(model, tmp_path):
     assert {t["term"] for t in shown["terms"]} == {"not", "bad", "not bad"}
 
 
-@pytest.mark.parametrize("model", ["softmax", "mlp", "nbsvm"])
+@pytest.mark.parametrize("model", ["softmax", "mlp", "linear"])
 def test_a_document_a_class_is_enough_and_a_single_class_is_not(model, tmp_path):
     data, file = tmp_path / "d.csv", tmp_path / "m.earmark"
     args = ("--label", "kind", "--model", model, "-o", file)
@@ -290,10 +290,13 @@ def test_compare_keeps_the_baselines_in_the_table(tmp_path):
     args = ("--label", "kind", "--models", "multinomial", "--repeats", "2")
     code, stdout, _ = run("compare", data, *args)
     assert code == 0
-    for name in ("multinomial", "svm", "complement", "tf-idf + LR"):
+    for name in ("multinomial", "tf-idf + SVM", "complement", "tf-idf + LR"):
         assert name in stdout
     found = json.loads(run("compare", data, *args, "--json")[1])
-    assert {one["name"] for one in found["classifiers"]} >= {"multinomial", "svm"}
+    assert {one["name"] for one in found["classifiers"]} >= {
+        "multinomial",
+        "tf-idf + SVM",
+    }
 
 
 def test_fetch_names_the_corpora_and_the_missing_address(monkeypatch):
@@ -348,7 +351,7 @@ def test_labels_that_the_promise_leaves_open_are_listed(tmp_path):
     model = tmp_path / "m.earmark"
     code, out, err = run(
         "train", tmp_path / "a.csv", "--label", "kind", "--multi-label",
-        "--model", "svm", "--max-error", "0.2", "--calibration", tmp_path / "b.csv",
+        "--model", "softmax", "--max-error", "0.2", "--calibration", tmp_path / "b.csv",
         "--min-coverage", "0.2", "--out", model,
     )  # fmt: skip
     assert code == 0, err

@@ -466,7 +466,7 @@ def test_a_mail_is_explained_by_its_parts(tmp_path):
 
 
 def test_advice_is_in_words_of_the_command_line(data, tmp_path):
-    model = trained(data, tmp_path, "--model", "svm")
+    model = trained(data, tmp_path, "--model", "softmax")
     wrong = ("filter", model, data, "--keep", "animals", "--out", tmp_path / "out")
     messages = [
         run(*command).exception.said(console.words)

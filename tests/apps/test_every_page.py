@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
     noisy = [wrong[n] if n % 30 == 0 else labels[n] for n in range(180, 360)]
     write(folder / "test.csv", [*texts[180:], texts[181]], [*noisy, labels[181]])
     write(folder / "half.csv", texts, [*labels[:150], *[""] * 210])
-    for model, kind in (("new", "svm"), ("old", "multinomial")):
+    for model, kind in (("new", "softmax"), ("old", "multinomial")):
         run(
             "train",
             folder / "train.csv",

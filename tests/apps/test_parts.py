@@ -93,7 +93,7 @@ def test_a_pool_in_files_of_its_own_is_drawn_from(tmp_path):
 
 
 def test_a_model_that_is_not_fitted_in_parts_is_refused_with_those_that_are(parts):
-    options = ["--label", "label", "--memory", "1GB", "--model", "svm"]
+    options = ["--label", "label", "--memory", "1GB", "--model", "mlp"]
     result = runner.invoke(app, ["train", str(parts), *options])
     assert isinstance(result.exception, NotSupportedError)
     assert "bernoulli, complement, em-multinomial" in str(result.exception)
@@ -104,7 +104,7 @@ def test_the_list_of_models_says_which_are_fitted_in_parts():
     in_parts = [line.split()[0] for line in listed if "[also in parts]" in line]
     expected = {"auto", "multinomial", "softmax", "em-multinomial", "semi-supervised"}
     assert expected <= set(in_parts)
-    assert not {"knn", "svm"} & set(in_parts)
+    assert not {"knn", "mlp"} & set(in_parts)
 
 
 def test_a_size_that_is_none_is_told(parts):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.svm import LinearSVC
 
 from earmark import TextClassifier
 from earmark.distributed import fit
@@ -99,4 +100,4 @@ def test_the_name_of_plain_em_means_one_model_in_memory_and_in_parts(tmp_path):
 def test_a_model_that_needs_all_documents_is_refused(corpus, tmp_path):
     folder = corpus.write(tmp_path / "parts", 2)
     with pytest.raises(NotSupportedError, match="LinearSVC cannot be fitted in parts"):
-        fit(TextClassifier("svm"), folder)
+        fit(TextClassifier(LinearSVC(random_state=0)), folder)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.svm import LinearSVC
 
 import earmark
 from earmark import TextClassifier, models
@@ -19,7 +20,7 @@ SETS = [[topic, "shop"] if n % 2 else [topic] for n, topic in enumerate(TOPICS)]
 SETTINGS = {
     **{name: {"model": name} for name in MODELS.names()},
     "regions": {"regions": ["subject", "body"], "model": "hybrid"},
-    "regions svm": {"regions": ["subject", "body"], "model": "svm"},
+    "regions svm": {"regions": ["subject", "body"], "model": LinearSVC(random_state=0)},
     "char": {"model": "softmax", "features": {"analyzer": "char_wb"}},
     "bigrams": {
         "model": "multinomial",
@@ -27,21 +28,29 @@ SETTINGS = {
     },
     "stop words": {"model": "complement", "features": {"stop_words": "english"}},
     "substitutions": {
-        "model": "svm",
+        "model": LinearSVC(random_state=0),
         "features": {"substitutions": ("number", "address")},
     },
-    "weights": {"model": "svm", "class_weight": "balanced"},
+    "weights": {"model": LinearSVC(random_state=0), "class_weight": "balanced"},
     "weights by class": {
         "model": "multinomial",
         "class_weight": {t: 2.0 for t in set(TOPICS)},
     },
     "max_error": {"model": "multinomial", "max_error": 0.3},
-    "max_error svm": {"model": "svm", "max_error": 0.3},
-    "several labels": {"model": "svm", "labels": SETS},
-    "several labels, abstaining": {"model": "svm", "labels": SETS, "max_error": 0.3},
+    "max_error svm": {"model": LinearSVC(random_state=0), "max_error": 0.3},
+    "several labels": {"model": LinearSVC(random_state=0), "labels": SETS},
+    "several labels, abstaining": {
+        "model": LinearSVC(random_state=0),
+        "labels": SETS,
+        "max_error": 0.3,
+    },
     "several labels, counts": {"model": "multinomial", "labels": SETS},
     "novelty": {"model": "multinomial", "max_novelty": 0.05},
-    "novelty svm": {"model": "svm", "max_novelty": 0.05, "max_error": 0.3},
+    "novelty svm": {
+        "model": LinearSVC(random_state=0),
+        "max_novelty": 0.05,
+        "max_error": 0.3,
+    },
     "pool of short texts": {"model": "semi-supervised", "pool": TEXTS * 8},
     "pool of long texts": {
         "model": "semi-supervised",
@@ -61,7 +70,7 @@ SETTINGS = {
     "sgd": {"model": SGDClassifier(random_state=0)},
     "ridge": {"model": RidgeClassifier()},
     "hybrid alphas": {"model": models.HybridBayes(alpha=[0.1, 1.0])},
-    "nbsvm": {"model": models.NBSVM()},
+    "linear, set": {"model": models.LinearMachine(C=1.0, prior=True)},
 }
 
 

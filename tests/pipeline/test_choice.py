@@ -116,3 +116,15 @@ def test_the_estimate_does_not_depend_on_how_many_are_judged_at_a_time(monkeypat
     parts.measure_confidence(texts, labels, weight)
     assert whole.evidence_.certainty.tobytes() == parts.evidence_.certainty.tobytes()
     assert whole.evidence_.correct.tobytes() == parts.evidence_.correct.tobytes()
+
+
+def test_weights_are_bounded_by_the_most_frequent_columns(rng, monkeypatch):
+    monkeypatch.setattr("earmark.features.columns._MOST_WEIGHTS", 800)
+    monkeypatch.setattr("earmark.features.columns._LEAST_COLUMNS", 10)
+    words = [f"word{i}" for i in range(300)]
+    texts = [" ".join(["often", *rng.choice(words, 12)]) for _ in range(80)]
+    for y in ([str(i % 4) for i in range(80)], [[str(i % 4), "e"] for i in range(80)]):
+        model = TextClassifier(encoder=None).fit(texts, y)
+        n_labels = len(model.classes_)
+        assert [b.width for b in model.columns_.blocks] == [800 // (2 * n_labels)] * 2
+        assert "often" in model.columns_.blocks[0].terms

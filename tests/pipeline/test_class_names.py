@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.svm import LinearSVC
 
 import earmark
 from earmark import TextClassifier
@@ -124,7 +125,11 @@ def test_names_survive_the_file(corpus, unlabelled, tmp_path):
         ({"class_names": None}, {"classes": ["sail", "oven"]}, "say too little"),
         ({"class_names": NAMES, "max_error": 0.1}, {}, "max_error needs labelled"),
         ({"class_names": NAMES, "multi_label": True}, {}, "multi_label needs labelled"),
-        ({"class_names": NAMES, "model": "svm"}, {}, "model='semi-supervised'"),
+        (
+            {"class_names": NAMES, "model": LinearSVC(random_state=0)},
+            {},
+            "model='semi-supervised'",
+        ),
     ],
 )
 def test_what_names_cannot_do_is_refused(corpus, settings, given, message):

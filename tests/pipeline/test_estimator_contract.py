@@ -173,12 +173,14 @@ def test_a_matrix_of_labels_is_taken_and_given_back(rng):
     texts = ["apple bread", "apple", "bread", "cheese apple", "cheese", "bread cheese"]
     lists = [["a", "b"], ["a"], ["b"], ["a", "c"], ["c"], ["b", "c"]]
     Y = MultiLabelBinarizer().fit_transform(lists * 4)
-    model = TextClassifier("svm", random_state=0).fit(texts * 4, Y)
+    model = TextClassifier(LinearSVC(random_state=0), random_state=0).fit(texts * 4, Y)
     assert_array_equal(model.predict(texts), Y[:6])
     assert model.score(texts, Y[:6]) == 1.0
-    by_lists = TextClassifier("svm", random_state=0).fit(texts * 4, lists * 4)
+    by_lists = TextClassifier(LinearSVC(random_state=0), random_state=0).fit(
+        texts * 4, lists * 4
+    )
     assert_array_equal(model.predict_proba(texts), by_lists.predict_proba(texts))
-    strict = TextClassifier("svm", random_state=0, max_error=0.01)
+    strict = TextClassifier(LinearSVC(random_state=0), random_state=0, max_error=0.01)
     answers = strict.fit(texts * 4, Y).predict(texts)
     assert answers.shape == (6, 3)
 
@@ -197,7 +199,9 @@ def test_any_kind_of_random_state_is_taken(name, random_state, rng):
 def test_any_of_takes_a_text_classifier_without_leave_one_out(rng):
     texts, y = corpus(rng)
     labels = [[label] for label in y]
-    model = AnyOfClassifier(TextClassifier("svm", random_state=0)).fit(texts, labels)
+    model = AnyOfClassifier(
+        TextClassifier(LinearSVC(random_state=0), random_state=0)
+    ).fit(texts, labels)
     assert (
         np.mean(
             [answer == (c,) for answer, c in zip(model.predict(texts), y, strict=True)]

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import RidgeClassifier
+from sklearn.svm import LinearSVC
 
 from earmark import TextClassifier, load
 from earmark.decision.decision import log_probabilities
 from earmark.documents import docstring_corpus
 from earmark.features import TfidfWeighting
 from earmark.inputs.training import TrainingData
-from earmark.models import NBSVM, RocchioClassifier, SoftmaxRegression
+from earmark.models import RocchioClassifier, SoftmaxRegression
 from earmark.models.base.classifier import class_scores
 
-LINEAR = ("softmax", "nbsvm", "svm", "rocchio")
+LINEAR = ("softmax", LinearSVC(random_state=0), "rocchio")
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +72,7 @@ def test_predicting_with_a_linear_model_makes_no_matrix(corpus, name, monkeypatc
 @pytest.mark.parametrize(
     "model",
     [
-        NBSVM(rows="indicators"),
-        NBSVM(rows="given"),
-        NBSVM(rows="unit"),
+        LinearSVC(random_state=0),
         SoftmaxRegression(),
         RocchioClassifier(metric="euclidean"),
         RidgeClassifier(),
@@ -107,7 +106,7 @@ def test_a_weight_of_zero_for_a_known_term_goes_through_the_matrix(corpus):
 
 def test_a_saved_model_makes_its_scorer_again(corpus, tmp_path):
     texts, y = corpus
-    classifier = TextClassifier("nbsvm", random_state=0).fit(texts, y)
+    classifier = TextClassifier(random_state=0).fit(texts, y)
     expected = classifier.predict_proba(texts)
     classifier.save(tmp_path / "m.earmark")
     again = load(tmp_path / "m.earmark")

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from earmark import TextClassifier
 from earmark.decision import AbstainingClassifier
@@ -33,7 +33,16 @@ def signed(text):
 
 @pytest.mark.parametrize("copy", [str, signed], ids=["copies", "near copies"])
 @pytest.mark.parametrize(
-    "name", ["multinomial", "svm", "softmax", "rocchio", "hybrid", "knn", "auto"]
+    "name",
+    [
+        "multinomial",
+        LinearSVC(random_state=0),
+        "softmax",
+        "rocchio",
+        "hybrid",
+        "knn",
+        "auto",
+    ],
 )
 def test_rows_written_twice_do_not_raise_the_estimate(name, copy):
     gaps, errors = [], []
@@ -90,7 +99,7 @@ def test_every_model_says_what_it_scores_on_documents_left_out(name, rng):
     assert f"accuracy {model.evidence_.accuracy:.3f} on 40" in model.summary()
 
 
-@pytest.mark.parametrize("model", ["multinomial", "svm"])
+@pytest.mark.parametrize("model", ["multinomial", LinearSVC(random_state=0)])
 def test_arrow_columns_are_judged_as_lists_are(model, rng):
     texts, y = documents(rng, 200)
     texts[3], y[3] = texts[5], y[5]
@@ -101,7 +110,7 @@ def test_arrow_columns_are_judged_as_lists_are(model, rng):
     assert arrow.summary() == listed.summary()
 
 
-@pytest.mark.parametrize("model", ["svm", "nbsvm", "blended-svm", "softmax"])
+@pytest.mark.parametrize("model", [LinearSVC(random_state=0), "linear", "softmax"])
 def test_answers_that_were_all_right_are_not_certainty(model):
     rng = np.random.default_rng(0)
     words = {"sea": ["wave", "salt", "reef", "tide"], "sky": ["cloud", "bird", "sun"]}
@@ -139,7 +148,9 @@ def one_class_of_copies(rng):
 def test_a_class_of_copies_does_not_stop_a_learned_confidence(rng):
     texts, y = one_class_of_copies(rng)
     settings = {"max_error": 0.3, "learn_confidence": True}
-    model = TextClassifier("svm", random_state=0, **settings).fit(texts, y)
+    model = TextClassifier(LinearSVC(random_state=0), random_state=0, **settings).fit(
+        texts, y
+    )
     assert model.learned_confidence_ is None
     X = WordCounter().fit_transform(texts)
     model = AbstainingClassifier(
@@ -165,7 +176,7 @@ def test_a_class_with_one_document_of_weight_is_judged_in_both_classifiers(rng):
     texts, y = documents(rng, 40, 2)
     weight = np.where(y == y[0], 1.0, 0.0)
     weight[np.flatnonzero(weight == 0)[0]] = 1.0
-    outer = TextClassifier("svm", max_error=0.5, random_state=0)
+    outer = TextClassifier(LinearSVC(random_state=0), max_error=0.5, random_state=0)
     outer.fit(texts, y, sample_weight=weight)
     inner = AbstainingClassifier(
         SVC(kernel="linear"), method="cross_validated", max_error=0.5

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import accuracy_score, f1_score, make_scorer
+from sklearn.svm import LinearSVC
 
 from earmark import TextClassifier, load
 from earmark.apps.serve.model import ServedModel
@@ -149,7 +150,7 @@ def test_a_learned_confidence_is_the_same_everywhere_and_answers_more(rng, tmp_p
     assert model.learned_confidence_ is None
 
 
-@pytest.mark.parametrize("name", ["svm", "auto"])
+@pytest.mark.parametrize("name", [LinearSVC(random_state=0), "auto"])
 def test_a_learned_confidence_without_calibration_is_an_estimate(name, rng):
     train, (test, _) = repeated(rng, 150), repeated(rng, 50)
     model = TextClassifier(name, max_error=0.2, learn_confidence=True, random_state=0)

@@ -2,6 +2,7 @@
 
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.svm import LinearSVC
 
 import earmark
 from earmark import TextClassifier
@@ -17,7 +18,7 @@ BAD = [
 TEXTS, LABELS = (GOOD + BAD) * 6, ["good", "good", "bad", "bad"] * 6
 
 
-@pytest.mark.parametrize("model", ["multinomial", "svm", "auto"])
+@pytest.mark.parametrize("model", ["multinomial", LinearSVC(random_state=0), "auto"])
 def test_chinese_is_learned_by_characters_without_a_setting(model, tmp_path):
     classifier = TextClassifier(model).fit(TEXTS, LABELS)
     assert "characters and pairs" in classifier.summary()
@@ -32,7 +33,9 @@ def test_chinese_is_learned_by_characters_without_a_setting(model, tmp_path):
 
 def test_what_the_user_sets_is_kept():
     with pytest.warns(earmark.exceptions.EarmarkWarning, match="without spaces"):
-        model = TextClassifier("svm", features={}).fit(TEXTS, LABELS)
+        model = TextClassifier(LinearSVC(random_state=0), features={}).fit(
+            TEXTS, LABELS
+        )
     assert "characters" not in model.summary()
 
 

@@ -29,21 +29,19 @@ def accuracy(rows, method, ngrams):
 def test_every_table_is_shown(result):
     text = "\n".join(table.text() for table in tables(result))
     assert "Descent of" in text
-    assert "NBSVM, published settings" in text
+    assert "earmark's default" in text
 
 
-def test_nbsvm_with_word_pairs_is_above_the_published_figure(result):
-    assert accuracy(result["sentiment"], "NBSVM", 2) >= 0.914
-    rows = [row for row in result["sentiment"] if row["ngrams"] == 2]
-    published = {row["method"]: row["published"] for row in rows}
-    assert published["NBSVM, published settings"] == 0.9122
+def test_the_default_is_ahead_of_every_other_row(result):
+    for name in ("sentiment", "newsgroups"):
+        rows = result[name]
+        best = max(rows, key=lambda row: row["accuracy"])
+        assert best["method"] == "earmark's default, three views"
 
 
-def test_topics_are_for_softmax_regression(result):
+def test_topics_are_for_softmax_regression_if_words_must_do(result):
     rows = result["newsgroups"]
-    softmax = accuracy(rows, "softmax regression on tf-idf", 1)
-    assert softmax >= 0.852
-    assert softmax > accuracy(rows, "NBSVM", 1)
+    assert accuracy(rows, "softmax regression on tf-idf", 1) >= 0.852
 
 
 def test_with_many_documents_fitted_weights_beat_counted_ones(result):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.svm import LinearSVC
 
 from earmark import TextClassifier, models
 from earmark.features import HashedCounter, TextPreparation, WordCounter
@@ -39,11 +40,18 @@ MAIL = [f"Subject: {text}\n\n{text}" for text in TEXTS]
 REGIONS = {"subject": TEXTS, "body": TEXTS}
 
 
+# What stands for a name: a quick setting, or another's estimator.
+_ESTIMATORS = {
+    "hierarchical": models.HierarchicalBayes(n_restarts=2),
+    "LinearSVC": LinearSVC(random_state=0),
+}
+
+
 def named(name: str, n_classes: int) -> TextClassifier:
     """A registered model, fitted."""
     X, y = documents(45, 0, n_classes)
-    if name == "hierarchical":
-        return TextClassifier(models.HierarchicalBayes(n_restarts=2)).fit(X, y)
+    if name in _ESTIMATORS:
+        return TextClassifier(_ESTIMATORS[name]).fit(X, y)
     pool = documents(700, 1, n_classes)[0] if name == "semi-supervised" else None
     return TextClassifier(name, random_state=0).fit(X, y, unlabelled=pool)
 
@@ -66,11 +74,13 @@ def _other_kinds() -> dict[str, Callable[[], TextClassifier]]:
         "multinomial, promise": lambda: fit(
             "multinomial", max_error=0.2, calibration=held_out
         ),
-        "svm, promise": lambda: fit("svm", max_error=0.2, calibration=held_out),
+        "svm, promise": lambda: fit(
+            LinearSVC(random_state=0), max_error=0.2, calibration=held_out
+        ),
         "multinomial, novelty": lambda: fit(
             "multinomial", max_novelty=0.2, max_error=0.2, calibration=held_out
         ),
-        "svm, several labels": lambda: fit("svm", y=several),
+        "svm, several labels": lambda: fit(LinearSVC(random_state=0), y=several),
         "multinomial, several labels": lambda: fit("multinomial", y=several),
         "hybrid, regions": lambda: fit("hybrid", X=regions),
         "multinomial, mail": lambda: fit("multinomial", X=mail, regions="email"),
@@ -83,6 +93,7 @@ def _other_kinds() -> dict[str, Callable[[], TextClassifier]]:
         "complement, numbers": lambda: fit("complement", y=[ord(v) for v in y]),
         "gaussian": lambda: fit(models.GaussianNaiveBayes()),
         "semi-supervised naive Bayes": lambda: fit(models.SemiSupervisedNaiveBayes()),
+        "svm": lambda: fit(LinearSVC(random_state=0)),
         "ridge": lambda: fit(RidgeClassifier()),
         "stochastic descent": lambda: fit(SGDClassifier(random_state=0)),
         "logistic regression": lambda: fit(LogisticRegression()),
@@ -106,7 +117,7 @@ def kinds() -> Iterator[tuple[str, Callable[[], TextClassifier]]]:
     """Name and maker of each kind."""
     for name in MODELS.names():
         yield name, lambda name=name: named(name, 3)
-    for name in ("softmax", "svm", "nbsvm", "hybrid", "mlp", "rocchio", "knn"):
+    for name in ("softmax", "linear", "hybrid", "mlp", "rocchio", "knn"):
         yield f"{name}, two classes", lambda name=name: named(name, 2)
     yield from _other_kinds().items()
 

@@ -49,17 +49,21 @@ def set_first(value):
 
 # What ended in a heap-buffer-overflow or worse: the model, the tensor, the change.
 TENSORS = [
-    ("svm", "columns.blocks[0].weighting.document_frequency_", shorter),
+    (
+        "LinearSVC",
+        "columns.blocks[0].weighting.document_frequency_",
+        shorter,
+    ),
     ("softmax", "columns.blocks[0].weighting.document_frequency_", resized),
     ("rocchio", "columns.blocks[0].weighting.document_frequency_", shorter),
-    ("svm", "model.coef_", turned),
-    ("svm", "model.coef_", shorter),
-    ("svm", "model.coef_", set_first(1e308)),
+    ("LinearSVC", "model.coef_", turned),
+    ("LinearSVC", "model.coef_", shorter),
+    ("LinearSVC", "model.coef_", set_first(1e308)),
     ("softmax", "model._weights", shorter),
     ("softmax", "model._weights", turned),
     ("softmax", "model._offset", shorter),
-    ("nbsvm", "model.weights_", shorter),
-    ("nbsvm", "model.weights_", set_first(np.nan)),
+    ("linear", "model.weights_", shorter),
+    ("linear", "model.weights_", set_first(np.nan)),
     ("multinomial", "parts[0].tokens.indices", set_first(10**6)),
     ("multinomial", "parts[0].tokens.indices", set_first(-1)),
     ("multinomial", "parts[0].tokens.indptr", set_first(1)),

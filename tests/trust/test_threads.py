@@ -4,11 +4,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.svm import LinearSVC
 
 from earmark import TextClassifier
 
 N_THREADS = 8
-NAMES = ("multinomial", "complement", "hybrid", "knn", "rocchio", "softmax", "svm")
+NAMES = (
+    "multinomial",
+    "complement",
+    "hybrid",
+    "knn",
+    "rocchio",
+    "softmax",
+    LinearSVC(random_state=0),
+)
 
 
 def fitted(name, features=None):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import (
     Annotated,
@@ -73,6 +73,9 @@ _VIEWS = such(
 _PIECES = (2, 5)
 # Phrases are counted below this mean of counted words per document.
 SHORT_TEXT = 50.0
+# Words and pieces of words have at most so many weights together, and at least so many
+# columns each.
+_MOST_WEIGHTS, _LEAST_COLUMNS = 40_000_000, 10_000
 # Words put before and after each text, so that phrases know where it begins.
 _START, _END = "startoftext", "endoftext"
 _MOST_PHRASES = 20_000
@@ -498,6 +501,14 @@ class ColumnsTemplate:
     """For the vectors: a name, or a function from texts to vectors."""
     max_columns: int | None = None
     """Of each view that is counted, the most frequent terms are taken."""
+
+    def at_most(self, n_classes: int) -> ColumnsTemplate:
+        """The same, with so many columns at most that the weights are not too many."""
+        if "piece" not in self.views:
+            return self
+        n_machines = 1 if n_classes <= 2 else n_classes
+        most = max(_LEAST_COLUMNS, _MOST_WEIGHTS // (2 * n_machines))
+        return replace(self, max_columns=most)
 
     def fit(
         self, texts: RegionTexts, pool: RegionTexts | None = None

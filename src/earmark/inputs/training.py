@@ -86,6 +86,13 @@ class TrainingData:
         """The labels that single documents have, sorted."""
         return np.unique(self.labels)
 
+    @property
+    def n_classes(self) -> int:
+        """How many different labels there are, also where documents have several."""
+        if self.multi_label:
+            return len({label for several in self.labels for label in several})
+        return len(self.classes)
+
     @cached_property
     def copies(self) -> DuplicateGroups:
         """Which labelled documents nearly repeat each other."""

@@ -1,5 +1,4 @@
 from .bernoulli import BernoulliNaiveBayes as BernoulliNaiveBayes
-from .blended_svm import BlendedSVM as BlendedSVM
 from .complement import ComplementNaiveBayes as ComplementNaiveBayes
 from .em_multinomial import SemiSupervisedNaiveBayes as SemiSupervisedNaiveBayes
 from .hierarchical import HierarchicalBayes as HierarchicalBayes
@@ -7,9 +6,9 @@ from .higher_order import HigherOrderNaiveBayes as HigherOrderNaiveBayes
 from .higher_order_svm import HigherOrderClassifier as HigherOrderClassifier
 from .hybrid import HybridBayes as HybridBayes
 from .knn import NeighborsClassifier as NeighborsClassifier
+from .linear import LinearMachine as LinearMachine
 from .mlp import MultilayerPerceptron as MultilayerPerceptron
 from .multinomial import MultinomialNaiveBayes as MultinomialNaiveBayes
-from .nbsvm import NBSVM as NBSVM
 from .rocchio import RocchioClassifier as RocchioClassifier
 from .semi_supervised import SemiSupervisedClassifier as SemiSupervisedClassifier
 from .shared.gaussian import GaussianNaiveBayes as GaussianNaiveBayes

@@ -402,7 +402,7 @@ class Plan:
 
     def _rows(self, data: TrainingData) -> tuple[Columns, Rows, Any]:
         """Columns, the rows of the labelled documents, and those of the pool."""
-        n, template = len(data.labels), self.columns
+        n, template = len(data.labels), self.columns.at_most(data.n_classes)
         columns, rows = template.fit(
             data.texts, data.pool if self.columns_from_pool else None
         )

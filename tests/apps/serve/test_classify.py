@@ -82,7 +82,7 @@ def test_a_model_of_regions_takes_documents(tmp_path):
 def test_several_labels_a_document(tmp_path):
     texts = ["red car", "blue car", "red bike", "blue bike"] * 6
     labels = [t.split() for t in texts]
-    TextClassifier("svm").fit(texts, labels).save(tmp_path / "m.earmark")
+    TextClassifier("softmax").fit(texts, labels).save(tmp_path / "m.earmark")
     with TestClient(make_app(tmp_path / "m.earmark", reload_seconds=0)) as client:
         (result,) = ask(client, texts=["a red bike"], explain=True, top_k=2)
     assert set(result["label"]) == {"red", "bike"}
