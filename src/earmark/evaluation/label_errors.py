@@ -37,6 +37,7 @@ from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.folds import stratified_folds, take
 from earmark.inputs.labels import all_known, as_labels, index_of
+from earmark.kernels.backend import one_blas_thread
 from earmark.parameters import offers
 from earmark.typing import (
     BoolVector,
@@ -118,6 +119,7 @@ class SuspectedLabelErrors(Sequence[SuspectedLabelError]):
         )
 
 
+@one_blas_thread()
 def suspected_label_errors(
     y: LabelsLike,
     loo_log_proba: MatrixLike,

@@ -14,6 +14,7 @@ from earmark.exceptions import DataError
 from earmark.features.columns import Rows
 from earmark.features.scoring import ScoreParts, VectorWeights
 from earmark.folds import rows_by_lot
+from earmark.kernels.backend import one_blas_thread
 from earmark.kernels.keys import fingerprints
 from earmark.kernels.rows import canonical_rows, log_normalize, require_counts
 from earmark.models.base.classifier import (
@@ -288,6 +289,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.scale_ = 1.0
         return self
 
+    @one_blas_thread()
     def _fit_pool(
         self,
         X: Rows,
