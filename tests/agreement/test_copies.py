@@ -27,8 +27,9 @@ def twice(n, rng):
 
 
 def copies_in_summary(classifier):
-    """How many documents the summary says were left out as copies."""
-    found = re.search(r"without ([\d,]+) near-duplicates", classifier.summary())
+    """How many documents the summary says are copies."""
+    words = r"(?:without |; )([\d,]+) (?:near-duplicates|repeat others)"
+    found = re.search(words, classifier.summary())
     return 0 if found is None else int(found[1].replace(",", ""))
 
 

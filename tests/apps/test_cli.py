@@ -474,7 +474,7 @@ def test_train_warns_of_copies(data, tmp_path):
     status, told, warned = run("train", twice, *options, *out)
     assert status == 0
     assert "20 labelled documents are near-duplicates of others" in warned
-    assert "on 4 left-out training documents" in told
+    assert "of 4 left-out training documents right: between" in told
 
 
 ODD = "a good \ud800 schöner dog"  # JSON has an escape for it, UTF-8 has not

@@ -92,18 +92,23 @@ def test_too_few_labels_mean_abstaining_and_saying_how_many_are_missing(train):
     assert model.score(X, y) == 0.0
 
 
-def test_repeated_documents_count_once(rng, train):
+def test_documents_that_repeat_others_are_judged_in_both_ways(rng, train):
     X, y = train
     Xc, yc = blobs(rng, 50)
     repeated = np.repeat(Xc, 4, axis=0), np.repeat(yc, 4)
     model = AbstainingClassifier(GaussianNB()).fit(X, y, calibration=repeated)
-    assert model.thresholds_[0].n_documents == 50
+    (threshold,) = model.thresholds_
+    assert threshold.n_documents == 200
+    assert threshold.distinct[0] == 50
+    assert "Calibration documents that repeat others: 150." in model.summary()
     leaked = np.vstack([X[:200], Xc]), np.r_[y[:200], yc]
-    model.fit(X, y, calibration=leaked)
-    assert model.thresholds_[0].n_documents == 50
+    (threshold,) = model.fit(X, y, calibration=leaked).thresholds_
+    assert (threshold.n_documents, threshold.distinct[0]) == (250, 50)
+    # The fifty alone are too few, whatever their copies say.
+    assert threshold.n_answered == 0
 
 
-def test_near_duplicate_texts_stay_on_one_side_of_the_split():
+def test_what_is_split_off_may_repeat_training_documents():
     words = ["alpha", "beta", "gamma", "delta", "omega", "sigma", "kappa", "theta"]
     rng = np.random.default_rng(0)
     texts, labels = [], []
@@ -115,15 +120,17 @@ def test_near_duplicate_texts_stay_on_one_side_of_the_split():
     base = make_pipeline(CountVectorizer(), MultinomialNB())
     model = AbstainingClassifier(base).fit(texts, labels)
     n_fit = int(model.estimator_[-1].class_count_.sum())
-    n_held = model.thresholds_[0].n_documents
-    assert n_fit + 2 * n_held == 160
+    (threshold,) = model.thresholds_
+    assert n_fit + threshold.n_documents == 160
+    assert threshold.distinct[0] < threshold.n_documents
 
 
 @pytest.mark.parametrize("method", ["leave_one_out", "cross_validated"])
 def test_scores_of_fitted_documents_give_an_estimate_only(method):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 400)
-    X = sparse.csr_array(rng.poisson(np.where(y[:, None] == [0, 1], 3.0, 1.0)))
+    rates = np.where(y[:, None] == [0, 1, 0, 1], 3.0, 1.0)
+    X = sparse.csr_array(rng.poisson(rates))
     model = AbstainingClassifier(MultinomialNaiveBayes(), method=method).fit(X, y)
     assert model.guaranteed_error_ is None
     assert 0 < model.estimated_error_ <= 0.05

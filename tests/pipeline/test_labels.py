@@ -182,4 +182,4 @@ def test_labels_of_another_length_are_named_where_they_were_given():
 def test_one_document_is_counted_in_the_singular():
     model = TextClassifier("multinomial", max_error=0.3)
     model.fit(TEXTS, LABELS, calibration=(["one more, not seen"], LABELS[:1]))
-    assert " on 1 held-out document\n" in model.summary()
+    assert "of 1 held-out document right: between" in model.summary()

@@ -322,8 +322,9 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         X, y
             Documents and labels, as the base takes them; label lists for any-of.
         calibration : tuple (X, y), optional
-            Labelled documents that are used for the thresholds only. Those that
-            nearly repeat a training document or each other are left out.
+            Labelled documents that are used for the thresholds only. The promise
+            holds for all of them, and for those that repeat neither a training document
+            nor each other.
         sample_weight : array-like of shape (n_documents,), optional
             Passed on to the estimator.
         **fit_params : dict
@@ -362,8 +363,9 @@ class AbstainingClassifier(Promising, WrappingClassifier):
             self._fit_base(*training)
             self._learn_confidence(*training)
             unseen = take(X, rows), take(listed(y), rows)
-            judge = self._judge()
-            self.evidence_ = judge.evidence(self.estimator_, *unseen, held_out=True)
+            self.evidence_ = calibration_evidence(
+                self._judge(), self.estimator_, training[0], *unseen
+            )
         else:
             self._estimate(X, y)
         return self
@@ -450,8 +452,11 @@ class AbstainingClassifier(Promising, WrappingClassifier):
         if self.max_error is None:
             return "Answers every document; nothing is promised about errors."
         words = several_words(self.thresholds_)
-        if self.evidence_ is not None and self.evidence_.n_copies:
-            words += f" Near-duplicates left out: {self.evidence_.n_copies:,}."
+        evidence = self.evidence_
+        if evidence is not None and evidence.n_copies:
+            held_out = "Calibration documents that repeat others"
+            kind = held_out if evidence.held_out else "Near-duplicates left out"
+            words += f" {kind}: {evidence.n_copies:,}."
         if not self.per_class and not self.any_of_:
             return words
         return f"{words}\n{words_per_label(self.thresholds_, as_labels(self.classes_))}"

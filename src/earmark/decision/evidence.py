@@ -70,7 +70,10 @@ class Evidence:
     novelty: Annotated[FloatVector, floats("n_answers", low=0, high=1)] | None = None
     """p-value that the document is like the training documents, (n_answers,)."""
     n_copies: int = 0
-    """Documents left out because they nearly repeat another."""
+    """Documents that nearly repeat another: not in an estimate, or not distinct."""
+    distinct: Annotated[BoolVector, truths("n_answers")] | None = None
+    """Whether the document repeats neither a training document nor an earlier one,
+    (n_answers,); None: all do not."""
 
     def __len__(self) -> int:
         return len(self.correct)
@@ -111,9 +114,12 @@ class Evidence:
             ]
         answers = self.certainty, self.correct, group, self.n_groups
         promised = max_error, level
-        own = not self.about_labels
         return guaranteed_thresholds(
-            *answers, *promised, min_coverage=min_coverage, pool_rare=own
+            *answers,
+            *promised,
+            min_coverage=min_coverage,
+            pool_rare=not self.about_labels,
+            distinct=self.distinct,
         )
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:

@@ -29,6 +29,12 @@ and g be the places where R rises above max_error and falls back to it.
 3. Given the counts of point 1, each start counts for one such set, so the
    probabilities add up to at most the risks of the starts: 1 - level.
 
+Where some documents repeat others, answers are given only where two such families of
+tests pass: one of all documents, which holds where a text that recurs among them will
+recur, and one of documents that repeat no other, which holds where copies are an
+accident of how they were collected. Whatever the truth is, one of the two is exact, and
+no bad set that it passes is answered with more than its risk.
+
 A start inside a tie counts the errors of the tie first. Starts lie where one error
 more is allowed than a rank before: any start just before it would pass less often.
 """
@@ -58,6 +64,8 @@ Coverages = float | Sequence[float] | None
 # against coverage and 300 to 3,000 documents this costs a single start at most 1 % of
 # the documents where that is the best there is, and gives up to 40 % where it is not.
 _FIRST_SHARE = 0.8
+# Of an estimate: how rare so few errors must be if the error were larger.
+_ESTIMATE_LEVEL = 0.9
 # Times the smallest sample: with fewer documents the risk is too small to be shared.
 _ENOUGH_TO_SHARE = 5
 # Times the smallest sample: a group with fewer documents shares a threshold.
@@ -89,6 +97,9 @@ class Threshold:
         needed; None when no number of labels is likely to do.
     n_pooled : int
         Groups that share this threshold: the promise is about their answers together.
+    distinct : tuple of int or None
+        Documents that repeat no other, those of them answered, and those answered
+        wrongly; None where no document repeats another.
 
     """
 
@@ -103,15 +114,23 @@ class Threshold:
     n_errors: int
     n_missing: int | None = 0
     n_pooled: int = 1
+    distinct: tuple[int, int, int] | None = None
 
     @property
     def words(self) -> str:
         """The threshold in plain words."""
-        return _words(self, f"Answers {100 * self.coverage:.1f} % of the documents")
+        answered = f"Answers {100 * self.coverage:.1f} % of the documents"
+        if self.distinct is not None and self.distinct[0]:
+            share = 100 * self.distinct[1] / self.distinct[0]
+            answered += f" ({share:.1f} % of those that repeat no other)"
+        return _words(self, answered)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return asdict(self)
+        plain = asdict(self)
+        if self.distinct is None:
+            del plain["distinct"]
+        return plain
 
 
 def _words(threshold: Threshold, answered: str) -> str:
@@ -127,19 +146,24 @@ def _words(threshold: Threshold, answered: str) -> str:
             "it was calibrated on."
         )
     return (
-        f"{answered}; an estimated {100 * (threshold.error or 0):.1f} % of the answers "
-        "are wrong. This is an estimate from the training documents, not a guarantee."
+        f"{answered}; an estimated {wrong} of the answers are wrong at most "
+        f"({threshold.n_errors:,} of {threshold.n_answered:,} left-out ones were). "
+        "This is an estimate from the training documents, not a guarantee."
     )
 
 
 def _why_nothing(threshold: Threshold, wrong: str) -> str:
     head = f"Abstains on everything: an error of at most {wrong} "
-    if not threshold.guaranteed:
-        return head + "is not reached by its most confident answers."
     if threshold.n_missing is None:
+        more = "for calibration " if threshold.guaranteed else ""
         return head + (
             "is not reached by its most confident answers either; more labels "
-            "for calibration are not likely to help, a better classifier would."
+            f"{more}are not likely to help, a better classifier would."
+        )
+    if not threshold.guaranteed:
+        return head + (
+            f"cannot be told from {threshold.n_documents:,} labelled documents; at "
+            f"least {threshold.n_missing:,} more are needed."
         )
     return head + (
         f"cannot be promised from {threshold.n_documents:,} calibration documents; "
@@ -160,8 +184,12 @@ def several_words(thresholds: Sequence[Threshold], answered: str = "") -> str:
     share = 100 * n_answered / sum(t.n_documents for t in thresholds)
     level = thresholds[0].level
     if level is None:
-        wrong = 100 * sum(t.n_errors for t in thresholds) / n_answered
-        kind = f"an estimated {wrong:.1f} % of the answers are wrong, not a guarantee"
+        n_wrong = sum(t.n_errors for t in thresholds)
+        kind = (
+            f"{n_wrong:,} of {n_answered:,} left-out answers were wrong, at most "
+            f"{100 * thresholds[0].max_error:g} % for every label, an estimate and not "
+            "a guarantee"
+        )
     else:
         kind = (
             f"at most {100 * thresholds[0].max_error:g} % of the answers are wrong for "
@@ -225,6 +253,7 @@ def guaranteed_threshold(
     level: float = 0.95,
     *,
     min_coverage: Coverages = None,
+    distinct: ArrayLike | None = None,
 ) -> Threshold:
     """Threshold whose answers are wrong at most ``max_error`` of the time (AB1).
 
@@ -232,7 +261,7 @@ def guaranteed_threshold(
     ----------
     certainty : array-like of shape (n_documents,)
         How sure the classifier is of its best label, for calibration documents
-        that took no part in fitting, near-duplicates counted once.
+        that took no part in fitting.
     correct : array-like of bool, shape (n_documents,)
         Whether that label is right.
     max_error : float in (0, 1), default=0.05
@@ -243,6 +272,9 @@ def guaranteed_threshold(
         Shares of the documents at which testing starts, 0.1, 0.25 and 0.5 by default.
         Several share the risk, the smallest gets most of it; with few documents it
         gets all. Must be chosen before looking at the labels.
+    distinct : array-like of bool, shape (n_documents,), optional
+        Whether each document repeats neither a training document nor one before it.
+        The promise then holds for all documents and for these alone.
 
     Returns
     -------
@@ -257,9 +289,15 @@ def guaranteed_threshold(
 
     """
     one_group = np.zeros(len(np.asarray(certainty)), dtype=np.int64)
-    promised = max_error, level
     return guaranteed_thresholds(
-        certainty, correct, one_group, 1, *promised, min_coverage=min_coverage
+        certainty,
+        correct,
+        one_group,
+        1,
+        max_error,
+        level,
+        min_coverage=min_coverage,
+        distinct=distinct,
     )[0]
 
 
@@ -273,6 +311,7 @@ def guaranteed_thresholds(
     *,
     min_coverage: Coverages = None,
     pool_rare: bool = False,
+    distinct: ArrayLike | None = None,
 ) -> list[Threshold]:
     """One threshold per group; the promise holds for each, all of them together.
 
@@ -290,7 +329,7 @@ def guaranteed_thresholds(
 
     Parameters
     ----------
-    certainty, correct, max_error, min_coverage
+    certainty, correct, max_error, min_coverage, distinct
         As for ``guaranteed_threshold``.
     group : array-like of int, shape (n_documents,)
         The group of each decision, 0 to ``n_groups`` - 1. Must not depend on the
@@ -324,35 +363,103 @@ def guaranteed_thresholds(
     coverages = checked_coverages(min_coverage)
     members = np.asarray(group, dtype=np.int64)
     check_equal_length(certainty=scores, group=members)
-    sizes = np.bincount(members, minlength=n_groups)[:n_groups]
+    alone = np.ones(len(scores), bool) if distinct is None else np.asarray(distinct)
+    check_equal_length(certainty=scores, distinct=alone)
     if pool_rare:
+        sizes = np.bincount(members[alone], minlength=n_groups)[:n_groups]
         rare = _too_small(sizes, max_error, 1 - level)
         if len(rare) > 1:
-            return _with_pool(scores, right, members, rare, max_error, level, coverages)
-    shares = _group_risks(sizes, max_error, 1 - level)
-    handed_on = 0.0
-    thresholds: dict[int, Threshold] = {}
-    for number in np.argsort(-sizes, kind="stable").tolist():
-        rows = members == number
-        ranked, errors, ends = _ranked(scores[rows], right[rows])
-        risk = shares[number]
-        more = 1 + handed_on / risk if risk else 0.0
-        starts = [
-            (rank, share * more)
-            for rank, share in starting_ranks(len(errors), max_error, risk, coverages)
-        ]
-        n_answered, whole = _largest_passed(errors, ends, starts, max_error)
-        handed_on = risk * more if whole else 0.0
-        needed = risk or (1 - level) / (np.count_nonzero(shares) + 1)
-        thresholds[number] = _threshold(
-            ranked,
-            errors,
-            n_answered,
-            max_error,
-            level,
-            0 if n_answered else _missing(errors, max_error, needed, coverages),
+            return _with_pool(
+                scores, right, members, alone, rare, max_error, level, coverages
+            )
+    promise = _Promise(max_error, level, coverages)
+    every = promise.tested(scores, right, members, n_groups)
+    if alone.all():
+        return [promise.threshold(one) for one in every]
+    few = promise.tested(scores[alone], right[alone], members[alone], n_groups)
+    return [
+        promise.threshold(every[number], few[number], alone[members == number])
+        for number in range(n_groups)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Tested:
+    """Documents of a group in falling order of certainty, and which sets passed."""
+
+    order: IntVector
+    ranked: FloatVector
+    errors: IntVector
+    """Wrong answers among the first k."""
+    ends: IntVector
+    """Sizes of the sets that a threshold can cut."""
+    passed: BoolVector
+    """Whether each of these passed."""
+    risk: float
+    """That was tested with, or would be."""
+
+
+@dataclass(frozen=True)
+class _Promise:
+    """What is to hold, and where testing starts."""
+
+    max_error: float
+    level: float
+    coverages: tuple[float, ...]
+
+    def tested(
+        self, scores: FloatVector, right: BoolVector, members: IntVector, n_groups: int
+    ) -> list[_Tested]:
+        """Each group's sets, tested with its share of the risk."""
+        risk_of_all, handed_on = 1 - self.level, 0.0
+        sizes = np.bincount(members, minlength=n_groups)[:n_groups]
+        shares = _group_risks(sizes, self.max_error, risk_of_all)
+        tested: dict[int, _Tested] = {}
+        for number in np.argsort(-sizes, kind="stable").tolist():
+            rows = members == number
+            order, ranked, errors, ends = _ranked(scores[rows], right[rows])
+            risk = shares[number]
+            more = 1 + handed_on / risk if risk else 0.0
+            ranks = starting_ranks(len(errors), self.max_error, risk, self.coverages)
+            starts = [(rank, share * more) for rank, share in ranks]
+            passed, whole = _passed_sets(errors, ends, starts, self.max_error)
+            handed_on = risk * more if whole else 0.0
+            needed = risk or risk_of_all / (np.count_nonzero(shares) + 1)
+            tested[number] = _Tested(order, ranked, errors, ends, passed, needed)
+        return [tested[number] for number in range(n_groups)]
+
+    def threshold(
+        self,
+        every: _Tested,
+        few: _Tested | None = None,
+        distinct: BoolVector | None = None,
+    ) -> Threshold:
+        """Where the largest set is cut that passed, also without the copies in it."""
+        good = every.ends[every.passed]
+        n_distinct = np.zeros(0, dtype=np.int64)
+        if few is not None and distinct is not None:
+            n_distinct = np.cumsum(distinct[every.order])
+            good = good[np.isin(n_distinct[good - 1], few.ends[few.passed])]
+        n_answered = int(good[-1]) if len(good) else 0
+        missing: int | None = 0
+        if not n_answered:
+            each = [self._missing(one) for one in (every, few) if one is not None]
+            known = [number for number in each if number]
+            missing = max(known) if None not in each and known else None
+        threshold = _threshold(
+            every.ranked, every.errors, n_answered, self.max_error, self.level, missing
         )
-    return [thresholds[number] for number in range(n_groups)]
+        if few is None:
+            return threshold
+        n_few = int(n_distinct[n_answered - 1]) if n_answered else 0
+        n_wrong = int(few.errors[n_few - 1]) if n_few else 0
+        return replace(threshold, distinct=(len(few.ranked), n_few, n_wrong))
+
+    def _missing(self, tested: _Tested) -> int | None:
+        """Documents that are missing for a test; 0: it passes somewhere."""
+        if tested.passed.any():
+            return 0
+        return _missing(tested.errors, self.max_error, tested.risk, self.coverages)
 
 
 def _too_small(sizes: IntVector, max_error: float, risk: float) -> IntVector:
@@ -371,6 +478,7 @@ def _with_pool(
     scores: FloatVector,
     right: BoolVector,
     members: IntVector,
+    distinct: BoolVector,
     rare: IntVector,
     max_error: float,
     level: float,
@@ -379,9 +487,15 @@ def _with_pool(
     """Thresholds of all groups; the ``rare`` ones share one threshold."""
     pooled = np.where(np.isin(members, rare), rare[0], members)
     n_groups = int(max(members.max(initial=0), rare.max())) + 1
-    promised = max_error, level
     thresholds = guaranteed_thresholds(
-        scores, right, pooled, n_groups, *promised, min_coverage=coverages
+        scores,
+        right,
+        pooled,
+        n_groups,
+        max_error,
+        level,
+        min_coverage=coverages,
+        distinct=distinct,
     )
     shared = thresholds[rare[0]]
     for number in rare.tolist():
@@ -395,6 +509,13 @@ def _with_pool(
             n_answered=int(answered.sum()),
             n_errors=int((~right[answered]).sum()),
             n_pooled=len(rare),
+            distinct=None
+            if shared.distinct is None
+            else (
+                int((rows & distinct).sum()),
+                int((answered & distinct).sum()),
+                int((~right[answered & distinct]).sum()),
+            ),
         )
     return thresholds
 
@@ -446,23 +567,66 @@ def estimated_threshold(
 ) -> Threshold:
     """Threshold from leave-one-out or cross-validated scores: only an estimate.
 
-    The largest set of most confident documents in which, counting half an error
-    more than was seen, at most ``max_error`` are wrong. The scores of documents
-    that the model was fitted with depend on each other, so no guarantee follows.
+    The largest set of most certain documents whose error is likely to be at most
+    ``max_error``: so few errors would be rarer than one time in ten if it were more.
+    The best of many sets is taken, and the scores of documents that the model was
+    fitted with depend on each other, so no guarantee follows.
 
     Examples
     --------
     >>> threshold = estimated_threshold(np.arange(100), np.arange(100) >= 20)
     >>> threshold.guaranteed, threshold.n_answered, threshold.n_errors
-    (False, 83, 3)
+    (False, 81, 1)
 
     """
     scores, right = _checked(certainty, correct, max_error)
-    ranked, errors, ends = _ranked(scores, right)
-    good = ends[(errors[ends - 1] + 0.5) / (ends + 0.5) <= max_error]
+    _, ranked, errors, ends = _ranked(scores, right)
+    rare = 1 - _ESTIMATE_LEVEL
+    good = ends[_p_value(errors[ends - 1], ends, max_error) <= rare * (1 + _ROUNDING)]
     n_answered = int(good[-1]) if len(good) else 0
-    missing = 0 if n_answered else None
-    return _threshold(ranked, errors, n_answered, max_error, None, n_missing=missing)
+    missing: int | None = 0
+    if not n_answered:
+        missing = _missing(errors, max_error, rare, MIN_COVERAGE)
+    return _threshold(ranked, errors, n_answered, max_error, None, missing)
+
+
+def error_bounds(n_errors: int, n_answers: int) -> tuple[float, float]:
+    """The shares of errors that such a count is likely under, at 95 % (exact).
+
+    Examples
+    --------
+    >>> low, high = error_bounds(6, 20)
+    >>> round(low, 2), round(high, 2)
+    (0.12, 0.54)
+
+    """
+    n_right = n_answers - n_errors
+    low = special.betaincinv(n_errors, n_right + 1, 0.025) if n_errors else 0.0
+    high = special.betaincinv(n_errors + 1, n_right, 0.975) if n_right else 1.0
+    return float(low), float(high)
+
+
+# Below so many answers people read counts, not decimals.
+_FEW_ANSWERS = 50
+
+
+def accuracy_words(correct: BoolVector, documents: str, more: str = "") -> str:
+    """How many answers to such documents were right, and how many may be.
+
+    Examples
+    --------
+    >>> accuracy_words(np.arange(20) < 14, "left-out documents")
+    '14 of 20 left-out documents right: between 46 and 88 %'
+
+    """
+    n, n_right = len(correct), int(np.count_nonzero(correct))
+    few, many = (
+        round(100 * (1 - bound)) for bound in error_bounds(n - n_right, n)[::-1]
+    )
+    between = f"between {few} and {many} %"
+    if n < _FEW_ANSWERS:
+        return f"{n_right:,} of {n:,} {documents}{more} right: {between}"
+    return f"accuracy {n_right / n:.3f} on {n:,} {documents}{more} ({between})"
 
 
 def _checked(
@@ -483,13 +647,13 @@ def _checked(
 
 def _ranked(
     scores: FloatVector, right: BoolVector
-) -> tuple[FloatVector, IntVector, IntVector]:
-    """Scores in falling order, errors among the first k, and the ends of ties."""
+) -> tuple[IntVector, FloatVector, IntVector, IntVector]:
+    """Falling order, scores in it, errors among the first k, and the ends of ties."""
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     errors = np.cumsum(~right[order]).astype(np.int64)
     ends = np.flatnonzero(np.r_[ranked[1:] != ranked[:-1], True][: len(ranked)]) + 1
-    return ranked, errors, ends.astype(np.int64)
+    return order, ranked, errors, ends.astype(np.int64)
 
 
 def _threshold(
@@ -547,33 +711,32 @@ def _start_from(rank: int, n_documents: int, max_error: float, risk: float) -> i
     return int(steps[0]) if len(steps) else max(rank, smallest)
 
 
-def _largest_passed(
+def _passed_sets(
     errors: IntVector,
     ends: IntVector,
     starts: Sequence[tuple[int, float]],
     max_error: float,
-) -> tuple[int, bool]:
-    """The largest set that passed, and whether none failed from the first start on."""
+) -> tuple[BoolVector, bool]:
+    """Which sets passed, and whether none failed from the first start on."""
+    passed = np.zeros(len(ends), dtype=bool)
     if not starts:
-        return 0, False
+        return passed, False
     p_value = _p_value(errors[ends - 1], ends, max_error)
-    risk, answered, whole = 0.0, 0, True
+    risk, whole = 0.0, True
     bounds = [rank for rank, _ in starts[1:]] + [len(errors) + 1]
     for (rank, share), bound in zip(starts, bounds, strict=True):
         if not risk:  # a new sequence
-            passed = _first_p_value(errors, ends, rank, max_error)
-            if passed > share * (1 + _ROUNDING):
+            first = _first_p_value(errors, ends, rank, max_error)
+            if first > share * (1 + _ROUNDING):
                 whole = False
                 continue
         risk += share
-        tested = slice(*np.searchsorted(ends, [rank, bound]))
-        failed = np.flatnonzero(p_value[tested] > risk * (1 + _ROUNDING))
-        n_passed = int(failed[0]) if len(failed) else len(p_value[tested])
-        if n_passed:
-            answered = int(ends[tested][n_passed - 1])
+        begin, end = np.searchsorted(ends, [rank, bound])
+        failed = np.flatnonzero(p_value[begin:end] > risk * (1 + _ROUNDING))
+        passed[begin : begin + failed[0] if len(failed) else end] = True
         if len(failed):
             risk, whole = 0.0, False
-    return answered, whole
+    return passed, whole
 
 
 def _first_p_value(
@@ -607,7 +770,7 @@ def _missing(
     # The error in a share of the documents is taken to go on in that share of more.
     n_documents = len(errors)
     smallest = smallest_sample(max_error, 1 - risk)
-    if n_documents < smallest:
+    if n_documents < smallest and (not n_documents or errors[-1] < n_documents):
         return smallest - n_documents
     sizes = np.unique(np.geomspace(n_documents + 1, 1e7, 400).astype(np.int64))
     for size in sizes[_promising(errors, sizes, max_error, risk, coverages)].tolist():

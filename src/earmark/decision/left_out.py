@@ -171,17 +171,14 @@ def _strata(y: LabelsLike) -> Labels:
 def split_rows(
     X: DocumentsLike, y: LabelsLike, share: float, rng: np.random.Generator
 ) -> tuple[IntVector, IntVector]:
-    """Training and calibration rows; copies stay on one side, and one calibrates."""
-    groups = group_copies(X)
-    train, calibration = stratified_split(_strata(y), share, rng, groups.group)
-    calibration = np.intersect1d(calibration, groups.first)
+    """Training and calibration rows, whatever they repeat."""
+    train, calibration = stratified_split(_strata(y), share, rng)
     if not len(calibration):
         raise DataError(
-            f"no document is left for calibration: n_samples = {n_rows(X)}, "
-            f"{groups.n_groups} without near-duplicates; give more, or pass "
-            "calibration=(X, y)."
+            f"no document is left for calibration: n_samples = {n_rows(X)}; give more, "
+            "or pass calibration=(X, y)."
         )
-    return np.sort(train), calibration
+    return np.sort(train), np.sort(calibration)
 
 
 def calibration_evidence(
@@ -192,13 +189,19 @@ def calibration_evidence(
     y: LabelsLike,
     novelty: Callable[[DocumentsLike], FloatVector] | None = None,
 ) -> Evidence:
-    """Evidence from documents that took no part in fitting; copies count once."""
-    rows = calibration_rows(training, X)
-    judged = take(X, rows)
-    evidence = judge.evidence(model, judged, take(y, rows), held_out=True)
-    evidence.n_copies = n_rows(X) - len(rows)
+    """Evidence from documents that took no part in fitting; which of them repeat some.
+
+    All count: a text that recurs among them is part of what will come. Those that
+    repeat no other document are judged by themselves as well (see ``guarantee``).
+    """
+    n, rows = n_rows(X), calibration_rows(training, X)
+    evidence = judge.evidence(model, X, y, held_out=True)
+    each = len(evidence) // n
+    if len(rows) < n:
+        evidence.n_copies = n - len(rows)
+        evidence.distinct = np.repeat(np.isin(np.arange(n), rows), each)
     if novelty is not None:
-        evidence.novelty = np.repeat(novelty(judged), len(evidence) // len(rows))
+        evidence.novelty = np.repeat(novelty(X), each)
     return evidence
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from earmark.decision.evidence import Evidence
-from earmark.decision.guarantee import several_words, words_per_label
+from earmark.decision.guarantee import (
+    accuracy_words,
+    several_words,
+    words_per_label,
+)
 
 if TYPE_CHECKING:
     from earmark.pipeline.text_classifier import TextClassifier
@@ -36,13 +40,14 @@ def summary_of(classifier: TextClassifier) -> str:
 def _accuracy(evidence: Evidence) -> str:
     """How often answers to unseen documents were right."""
     kind = "held-out" if evidence.held_out else "left-out training"
-    each = ", label by label" if evidence.about_labels else ""
-    n = len(evidence) // (evidence.n_groups if each else 1)
-    documents = f"document{'' if n == 1 else 's'}"
-    return (
-        f"accuracy {evidence.accuracy:.3f} on {n:,} {kind} {documents}{each}"
-        f"{_copies(evidence)}"
-    )
+    if evidence.about_labels:  # decisions about one document depend on each other
+        n = len(evidence) // evidence.n_groups
+        words = f"accuracy {evidence.accuracy:.3f} on {n:,} {kind} documents"
+        words += ", label by label"
+    else:
+        documents = "document" if len(evidence) == 1 else "documents"
+        words = accuracy_words(evidence.correct, f"{kind} {documents}")
+    return f"{words}{_copies(evidence)}"
 
 
 def _promise(classifier: TextClassifier) -> list[str]:
@@ -67,6 +72,11 @@ def _copies(evidence: Evidence) -> str:
     """What to say of near-duplicates that are no evidence of their own."""
     if not evidence.n_copies:
         return ""
-    of = "training documents or of each other" if evidence.held_out else "others"
     copies = "near-duplicate" if evidence.n_copies == 1 else "near-duplicates"
-    return f"; without {evidence.n_copies:,} {copies} of {of}"
+    if evidence.distinct is None:
+        return f"; without {evidence.n_copies:,} {copies} of others"
+    own = evidence.correct[evidence.distinct]
+    return (
+        f"; {evidence.n_copies:,} repeat others, and of the rest "
+        f"{own.mean():.3f} are right"
+    )

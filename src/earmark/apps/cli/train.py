@@ -362,7 +362,8 @@ def _copies(count: int, held_out: bool) -> str:
         return (
             f"{number(count, 'calibration document')} nearly "
             f"{'repeats' if one else 'repeat'} a training document or another one; "
-            f"{'it is' if one else 'they are'} left out."
+            "what is promised holds with and without "
+            f"{'it' if one else 'them'}."
         )
     alike = "is a near-duplicate of another" if one else "are near-duplicates of others"
     return (

@@ -83,7 +83,10 @@ class Views:
 
     def used(self) -> Views:
         """The same documents without columns that are all zero."""
-        used, place = np.unique(self.rows.indices, return_inverse=True)
+        is_used = np.zeros(self.rows.shape[1], dtype=bool)
+        is_used[self.rows.indices] = True
+        used = np.flatnonzero(is_used)
+        place = np.cumsum(is_used, dtype=np.int32)[self.rows.indices] - 1
         shape = len(self), len(used)
         rows = sparse.csr_array((self.rows.data, place, self.rows.indptr), shape=shape)
         rows.has_canonical_format = True
