@@ -32,10 +32,9 @@ from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels
 @pytest.fixture(autouse=True)
 def table():
     """Classes of a test leave the table after it."""
-    before = dict(STORED)
     yield
-    STORED.clear()
-    STORED.update(before)
+    for name in [name for name, kind in STORED.items() if kind.__module__ == __name__]:
+        del STORED[name]
 
 
 def made():

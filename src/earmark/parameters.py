@@ -33,7 +33,7 @@ from typing import (
 import numpy as np
 
 from earmark.exceptions import ParameterError
-from earmark.stored import OWN_ANNOTATIONS, is_fitted_name, stored
+from earmark.stored import OWN_ANNOTATIONS, is_fitted_name, stored, stored_state
 from earmark.typing import RandomStateLike
 
 
@@ -241,7 +241,7 @@ def estimator(kind: type[_C]) -> type[_C]:
     for name in hints:
         if is_fitted_name(name):  # the constructor does not set it
             del kind.__annotations__[name]
-            if isinstance(vars(kind).get(name), Field):
+            if isinstance(getattr(kind, name, None), Field):
                 delattr(kind, name)
     declared = {n: _declared(h) for n, h in hints.items() if not is_fitted_name(n)}
     _DECLARED[kind] = {n: d for n, d in declared.items() if d is not None}
@@ -258,4 +258,4 @@ def default_parameters(kind: type) -> Mapping[str, object]:
         plain: object = kind()
     except TypeError:  # the first has no default
         plain = kind(None)
-    return vars(plain)
+    return stored_state(plain)

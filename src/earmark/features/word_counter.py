@@ -374,7 +374,8 @@ class WordCounter(AnalysisMixin):
             warn_of_upper_case(self)
             return
         for name in ("vocabulary_", *_SEEN):
-            self.__dict__.pop(name, None)
+            if hasattr(self, name):
+                delattr(self, name)
 
     def _count(self, raw_documents: DocumentsLike) -> Counts:
         """Count all terms, by the kernel where it knows the parameters."""

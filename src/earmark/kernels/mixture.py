@@ -166,8 +166,10 @@ class MixtureTotals:
 
     def merge(self, other: MixtureTotals) -> Self:
         """Add the totals of other documents; the arrays stay as they are."""
-        for name, total in vars(other).items():
-            setattr(self, name, getattr(self, name) + total)
+        self.sums = self.sums + other.sums
+        self.docs = self.docs + other.docs
+        self.lengths = self.lengths + other.lengths
+        self.bound = self.bound + other.bound
         return self
 
 

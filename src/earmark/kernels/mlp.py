@@ -159,8 +159,20 @@ def learn(
         dense=network.dense,
         sizes=np.array(network.sizes, dtype=np.int64),
         activation=_ACTIVATIONS[network.activation],
-        **vars(memory),
-        **{**vars(training), "rule": rule, "seed": training.seed % 2**64},
+        first_moment=memory.first_moment,
+        first_square=memory.first_square,
+        met=memory.met,
+        dense_moment=memory.dense_moment,
+        dense_square=memory.dense_square,
+        step=memory.step,
+        rule=rule,
+        first_eta=training.first_eta,
+        last_eta=training.last_eta,
+        batch_size=training.batch_size,
+        seed=training.seed % 2**64,
+        dropout=training.dropout,
+        dense_rate=training.dense_rate,
+        learn_bias=training.learn_bias,
     )
     return loss
 

@@ -85,9 +85,24 @@ def descend(
     labels = np.ascontiguousarray(y_index, dtype=np.int32)
     lib = native()
     if lib is not None:
-        data = {"order": order, "y": labels, "weight": weight}
-        arguments = {**data, **vars(state), **vars(steps)}
-        return float(lib.softmax_descend(*csr_arrays(X), **arguments))
+        loss = lib.softmax_descend(
+            *csr_arrays(X),
+            order=order,
+            y=labels,
+            weight=weight,
+            weights=state.weights,
+            bias=state.bias,
+            squares=state.squares,
+            decayed=state.decayed,
+            path=state.path,
+            first=steps.first,
+            last=steps.last,
+            batch_size=steps.batch_size,
+            adaptive=steps.adaptive,
+            bias_rate=steps.bias_rate,
+            penalty=steps.penalty,
+        )
+        return float(loss)
     n_rows, loss = len(order), 0.0
     for first in range(0, n_rows, steps.batch_size):
         batch = order[first : first + steps.batch_size]

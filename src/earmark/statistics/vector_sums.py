@@ -120,7 +120,8 @@ class UnitVectorSums(AdditiveStatistics):
             )
         classes, names = union(self.classes, other.classes), ("docs", "signed", "sums")
         left = among(self, classes, *names)._combine(among(other, classes, *names), +1)
-        vars(self).update(vars(left))
+        self.classes, self.docs = left.classes, left.docs
+        self.signed, self.sums = left.signed, left.sums
         return self
 
     def _counted(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -263,7 +263,7 @@ def _require_parts(
     if classifier.model not in ("auto", "semi-supervised"):
         refused["--max-error"] = classifier.max_error
         refused["--novelty"] = classifier.max_novelty
-    options.refuse_with_parts(refused, **vars(large))
+    options.refuse_with_parts(refused, **asdict(large))
     if large.keep_parts and large.dask is not None:
         raise typer.BadParameter(
             "workers keep nothing: leave out --dask.", param_hint="--keep-parts"
