@@ -29,10 +29,10 @@ LABELS = ["wet" if i % 2 else "cold" for i in range(36)]
 
 # Walk -> at most so many functions, and switches between packages.
 LIMITS = {
-    "multinomial fit": (106, 60),
-    "multinomial predict": (38, 15),
-    "svm fit": (165, 95),
-    "auto fit": (270, 580),
+    "multinomial fit": (82, 45),
+    "multinomial predict": (32, 10),
+    "svm fit": (152, 80),
+    "auto fit": (215, 505),
     "one request": (65, 20),
 }
 

@@ -61,12 +61,15 @@ def _is_among(value: object, choices: Collection[object]) -> bool:
 
 def require_one_of(owner: object, name: str, choices: Collection[object]) -> None:
     """Raise unless ``getattr(owner, name)`` is one of ``choices``."""
-    value = getattr(owner, name)
-    if not _is_among(value, choices):
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError(
-            name, f"be one of {listed}", repr(value), owner=type(owner).__name__
-        )
+    if not _is_among(getattr(owner, name), choices):
+        raise _none_of(owner, name, choices)
+
+
+def _none_of(owner: object, name: str, choices: Collection[object]) -> ParameterError:
+    """The error for a parameter that is none of its choices."""
+    listed = ", ".join(repr(choice) for choice in choices)
+    got, where = repr(getattr(owner, name)), type(owner).__name__
+    return ParameterError(name, f"be one of {listed}", got, owner=where)
 
 
 class Limits(NamedTuple):
@@ -177,12 +180,14 @@ def check_declared(owner: object) -> None:
     """Raise for the first parameter that is not what its type says."""
     for kind in reversed(type(owner).__mro__):
         for name, (choices, number, limits) in _DECLARED.get(kind, {}).items():
+            value = getattr(owner, name)
+            if _is_among(value, choices):
+                continue
             if number is None:
-                require_one_of(owner, name, choices)
-            elif not _is_among(getattr(owner, name), choices):
-                words = [f"or {choice!r}" for choice in choices if choice is not None]
-                limits = limits._replace(hint=limits.hint or " ".join(words))
-                require_number(owner, name, limits, whole=number is int)
+                raise _none_of(owner, name, choices)
+            words = [f"or {choice!r}" for choice in choices if choice is not None]
+            limits = limits._replace(hint=limits.hint or " ".join(words))
+            _check_number(owner, name, value, limits, number is int)
 
 
 def parse_size(text: str) -> int | None:

@@ -14,6 +14,7 @@ from earmark.encoders.encoder import (
     load_encoder,
     parse_name,
     probe_vectors,
+    reads_words,
     same_encoder,
     text_key,
 )
@@ -94,7 +95,7 @@ class EncoderColumns:
         encoder = self.encoder
         if known_share(encoder, texts) < LEAST_KNOWN:
             return None
-        if isinstance(encoder, str) and parse_name(encoder).by_words:
+        if isinstance(encoder, str) and reads_words(encoder):
             terms = [str(term) for term in counter.get_feature_names_out()]
             self.table = word_table(load_encoder(encoder).encoded(terms, store=True))
             self.weighting = TfidfWeighting().fit(canonical_rows(words))
@@ -218,7 +219,7 @@ def unit(vectors: FloatMatrix) -> FloatMatrix:
 
 def known_share(encoder: Encoder, texts: Documents) -> float:
     """The share of the words of some texts that an encoder knows; 1 if nobody knows."""
-    if not isinstance(encoder, str) or parse_name(encoder).by_words:
+    if not isinstance(encoder, str) or reads_words(encoder):
         return 1.0
     every = list(texts)
     step = max(1, len(every) // _ASKED)

@@ -209,7 +209,7 @@ def as_target(
 ) -> Target:
     """Labels checked against the number of documents; None, NaN and NA are none."""
     # A matrix of 0 and 1 stands for the numbers of its columns; -1 is a label.
-    y = _one_column(y)
+    y = y if isinstance(y, list) else _one_column(y)
     is_column = isinstance(y, list) and len(y) > 0 and isinstance(y[0], str)
     if multi_label is not False and not is_column:
         matrix = indicator_matrix(y)
@@ -219,7 +219,7 @@ def as_target(
             return replace(target, n_columns=matrix.shape[1])
     # In an array of texts, whole numbers or booleans no label can be missing.
     plain = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "Ubiu"
-    values: Any = y if plain else _as_list(y)
+    values: Any = y if plain or isinstance(y, list) else _as_list(y)
     if len(values) != n_documents:
         raise DataError(
             f"{name} must hold one label for each of the {n_documents} documents, "

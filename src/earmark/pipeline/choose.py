@@ -145,6 +145,8 @@ def _named(
     model: Any, data: TrainingData, planner: Planner, left_out: list[str]
 ) -> Choice:
     plan = planner.plan(model)
+    if not data.n_pool:
+        return Choice(plan, ["chosen by you"])
     reasons = unused_pool(data.n_pool)
     if isinstance(plan.estimator, SemiSupervisedClassifier):
         reasons = left_out or _used(data.n_pool)
@@ -259,8 +261,8 @@ def _unused(encoder: Any, why: str) -> list[str]:
 
 
 def _held_out(fitted: TextModel, data: TrainingData) -> list[str]:
-    right = fitted.left_out_right(data.labels)
-    if data.n_pool and right is not None:
+    right = fitted.left_out_right(data.labels) if data.n_pool else None
+    if right is not None:
         return [f"cross-validated with the pool: {_SEMI} {right.mean():.3f}"]
     n_held_out = getattr(fitted.model, "n_held_out_", 0)
     if not n_held_out:

@@ -79,7 +79,7 @@ from earmark.pipeline.explain import (
     telling_terms,
 )
 from earmark.pipeline.summary import summary_of
-from earmark.pipeline.text_model import Plan, Planner, TextModel
+from earmark.pipeline.text_model import Plan, Planner, TextModel, takes_rows
 from earmark.statistics.class_statistics import require_same_classes
 from earmark.statistics.term_sums import TermSums
 from earmark.stored import (
@@ -390,11 +390,11 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         """What ``fit`` was given, checked."""
         if isinstance(classes, str):
             raise DataError(f"classes must be a list of labels, got {classes!r}.")
-        names = ClassNames(self.class_names, () if classes is None else list(classes))
+        names = ClassNames.read(self.class_names, () if classes is None else classes)
         target = inputs.first_target(y, n_documents(texts), names)
         if not len(target.labels) and self.max_error is not None:
             raise no_labels("max_error")
-        if not target.multi_label:
+        if self.class_weight is not None and not target.multi_label:
             known = np.unique(target.labels).tolist()
             ClassWeight(self.class_weight).require_labels([*known, *names.labels])
         return inputs.training(texts, target, unlabelled, sample_weight, names)
@@ -416,8 +416,11 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     ) -> list[str]:
         """What was used, in words: characters, the encoder, class names."""
         words = [BY_CHARACTERS] if planner.features is not self.features else []
-        words += view_words(fitted, self.encoder, data)
-        return words + class_name_words(fitted.used_names, data.names, data.labels)
+        if takes_rows(fitted.model) or self.encoder not in (None, STATIC):
+            words += view_words(fitted, self.encoder, data)
+        if fitted.used_names or data.names.labels:
+            words += class_name_words(fitted.used_names, data.names, data.labels)
+        return words
 
     def measure_confidence(
         self,

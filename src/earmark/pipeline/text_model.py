@@ -364,8 +364,9 @@ class Plan:
     ) -> TextModel:
         """Learn from the documents."""
         if self.by_term:
-            check_parameters(self.estimator)
-            sums = self.sums(data.texts, data.labels, data.classes, weight=data.weight)
+            sums = TermSums.of_texts(
+                self.columns.counter, data.texts, data.labels, data.classes, data.weight
+            )
             return self.from_sums(sums)
         columns, rows, pool = self._rows(data)
         model = self._unfitted(len(data.labels))
@@ -395,7 +396,7 @@ class Plan:
         columns, statistics = sums.columns(
             self.columns.counter, None if before is None else before.columns
         )
-        factor = self.class_weight.of_classes(sums.classes, sums.docs)
+        factor = self.class_weight.of_classes(statistics.classes, statistics.docs)
         weighted = statistics if factor is None else statistics.scaled(factor)
         model = clone(self.estimator).finalise(weighted)
         return TextModel(columns, model, class_factor=factor, sums=sums)
@@ -409,7 +410,7 @@ class Plan:
         if not any(b.width for b in columns.blocks if b.kind == "word"):
             raise no_term_left(template.counter)
         pool = None
-        if self.uses_pool and data.n_pool:
+        if data.n_pool and self.uses_pool:
             pool = rows[n:] if len(rows) > n else columns.rows(data.pool)
             pool = pool if takes_rows(self.estimator) else pool.matrix
         return columns, rows[:n] if len(rows) > n else rows, pool
@@ -585,11 +586,11 @@ class Planner:
         features = self.features
         if views and (features is None or isinstance(features, Mapping)):
             features = _suited(estimator.wanted_of_counter, features or {})
-        own = offers(features, "fit_transform")
+        counter = make_counter(features, self.n_jobs)
         template = ColumnsTemplate(
-            make_counter(features, self.n_jobs),
+            counter,
             # tf-idf for the models that want it, unless the user brings a vectorizer.
-            None if own else _WEIGHTINGS[declared.fed],
+            None if counter is features else _WEIGHTINGS[declared.fed],
             shared=getattr(estimator, "vocabulary", None) == "shared",
             views=views,
             encoder=self.encoder if "vector" in views else None,
@@ -626,4 +627,6 @@ class Planner:
                 "TextClassifier.model must be a model name or a scikit-learn "
                 f"classifier, got {model!r}."
             )
+        if isinstance(model, ScoringClassifier):
+            check_parameters(model)
         return model_of(model), model

@@ -411,12 +411,12 @@ class ClassStatistics(AdditiveStatistics):
         terms: Terms | None = None,
     ) -> ClassStatistics:
         """Wrap sums made elsewhere, such as by a fused pass over raw text."""
-        return cls(classes)._with(
-            docs=np.asarray(docs),
-            tokens=canonical_rows(tokens),
-            presence=canonical_rows(presence),
-            terms=None if terms is None else _as_terms(terms),
-        )
+        statistics = cls(classes)
+        statistics.docs = np.asarray(docs)
+        statistics.tokens = canonical_rows(tokens)
+        statistics.presence = canonical_rows(presence)
+        statistics.terms = None if terms is None else _as_terms(terms)
+        return statistics
 
     def _counted(self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike) -> Self:
         rows = canonical_rows(X)

@@ -147,8 +147,8 @@ class TermSums:
         if not sum(part.n_features for part in pruned):
             raise no_term_left(counter)
         joined = ClassStatistics.from_sums(
-            self.classes,
-            self.parts[0].docs,
+            pruned[0].classes,
+            pruned[0].docs,
             sparse.hstack([part.tokens for part in pruned], format="csr"),
             sparse.hstack([part.presence for part in pruned], format="csr"),
         )
