@@ -142,6 +142,15 @@ def test_an_array_without_axes_fails_when_the_class_is_made():
             weights_: FloatVector = field(init=False)
 
 
+def test_an_array_without_axes_fails_in_a_class_without_parameters_too():
+    with pytest.raises(TypeError, match=r"Sums\.docs: .* give its axes"):
+
+        @stored
+        @dataclass(eq=False)
+        class Sums:
+            docs: FloatVector
+
+
 def test_every_class_that_files_name_says_what_it_holds():
     for model in MODELS:
         kind = model.make

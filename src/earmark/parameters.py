@@ -166,7 +166,8 @@ def _declared(hint: object) -> _Declared | None:
         if get_origin(part) is Literal:
             choices += get_args(part)
         elif get_origin(part) is Annotated:
-            number, limits = get_args(part)
+            number = get_args(part)[0]
+            limits = next(meta for meta in metas if isinstance(meta, Limits))
         elif part is NoneType:
             choices.append(None)
         elif part is bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, wraps
-from inspect import get_annotations
+from inspect import get_annotations, isabstract
 from math import inf, isfinite
 from types import NoneType, UnionType
 from typing import (
@@ -194,8 +194,9 @@ _DECLARED: dict[type, Declared] = {}
 
 def stored(kind: type[_T]) -> type[_T]:
     """Let model files hold objects of this class; read its annotations, at once."""
-    STORED[kind.__name__] = kind
     declared = declared_by(kind)
+    if not isabstract(kind):  # of which there is no object
+        STORED[kind.__name__] = kind
     own = [base for base in kind.__mro__ if not _is_foreign(base)]
     if declared.derived and not any("__getstate__" in vars(base) for base in own):
         kind.__getstate__ = stored_state  # type: ignore[method-assign,assignment]

@@ -520,7 +520,7 @@ class HashedCounter(AnalysisMixin):
 
     """
 
-    n_features: Annotated[int, Limits(1, 2**31 - 1)] = 2**20
+    n_features: Annotated[int, Limits(1, 2**31 - 1), in_file(whole(1, 2**24))] = 2**20
     binary: bool = False
     norm: Literal["l1", "l2"] | None = "l2"
     alternate_sign: bool = True

@@ -14,7 +14,6 @@ from earmark.models.shared.naive_bayes import (
     Added,
     CountNaiveBayes,
     SparseWeights,
-    is_spread_out,
     log_or_minus_inf,
 )
 from earmark.parameters import estimator
@@ -74,7 +73,7 @@ class ComplementNaiveBayes(CountNaiveBayes):
         # With one class there is no complement to speak of: its prior answers.
         alone = len(self.classes_) == 1
         self._offset = self.class_log_prior_ if alone else np.zeros(len(self.classes_))
-        if is_spread_out(self.statistics_.tokens, self.alpha):
+        if self._keeps_sparse:
             self._weights = self._sparse_weights()
             return
         tokens = self.statistics_.dense_tokens()

@@ -20,7 +20,11 @@ from earmark.models.base.parted import (
     PartRows,
     class_counts,
 )
-from earmark.models.shared.naive_bayes import Added, PresenceScores
+from earmark.models.shared.naive_bayes import (
+    Added,
+    PresenceScores,
+    is_mostly_nothing,
+)
 from earmark.models.shared.paths import (
     ClassPaths,
     PathOrder,
@@ -414,6 +418,8 @@ class HigherOrderNaiveBayes(PresenceScores):
         total = np.repeat(self.path_total_, np.diff(counts.indptr))
         if not np.all(counts.data <= total * (1 + 1e-9)):
             yield ".path_count_ exceeds path_total_"
+        if is_mostly_nothing(counts):
+            yield ".path_count_ has too many columns for its counts"
 
 
 def _block(number: int | None, rows: PartRows) -> GatheredRows:

@@ -8,7 +8,7 @@ every length and product follows from the products of sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Annotated, Literal, Self
@@ -38,6 +38,7 @@ from earmark.models.base.additive import AdditiveClassifier
 from earmark.models.base.classifier import LogitClassifier, RankingClassifier
 from earmark.models.base.declaration import Model
 from earmark.models.base.parted import PartedRows, weights_of
+from earmark.models.shared.naive_bayes import is_mostly_nothing
 from earmark.parameters import Limits, NotNegative, Positive, estimator
 from earmark.statistics import UnitVectorSums
 from earmark.stored import DERIVED, sizes
@@ -418,6 +419,12 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
         self._weights, self._squares = prototypes(
             self.statistics_, self.rest_weight, self.metric == "cosine"
         )
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """No dense prototypes for columns of which nothing is stored."""
+        yield from super()._faults(sizes)
+        if is_mostly_nothing(self.statistics_.sums):
+            yield ".statistics_ has too many columns for its sums"
 
     def _measures(self, X: Matrix) -> Measures:
         """Products with the prototypes."""
