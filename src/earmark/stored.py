@@ -163,7 +163,7 @@ def in_file(rule: Rule) -> InFile:
 
 
 def _rule(check: Callable[Concatenate[Any, At, _P], None]) -> Callable[_P, Rule]:
-    """A maker of rules: its arguments are those that follow value and place."""
+    """Turn a check of a value at a place into a function that makes rules."""
 
     @wraps(check)
     def make(*args: _P.args, **kwargs: _P.kwargs) -> Rule:

@@ -355,7 +355,7 @@ class _NoiseModel:
         return posterior, n_wrong, (low, min(high, float(free.sum())))
 
     def _fit(self) -> None:
-        """EM: the scaling, then the rate and the pairs from expected counts."""
+        """Learn scaling, error rate and confused pairs of classes by EM."""
         rows = self.fitted
         label = np.zeros((len(rows), len(self.share)))
         label[np.arange(len(rows)), self.index[rows]] = ~self.confirmed[rows]
@@ -430,7 +430,7 @@ class _NoiseModel:
         return best.x, -float(best.fun) * len(self.fitted)
 
     def _loss(self, rate: float) -> Callable[[FloatVector], tuple[float, FloatVector]]:
-        """-log P(labels, scaling) per document and its slope, for one rate."""
+        """Make the loss for one error rate: from a scaling to its value and slope."""
         rows, astray = self.fitted, self._astray(rate)
         evidence, channel = self.evidence[rows], self._channel(rate, rows)
         without_scores = astray * (channel @ self.share)

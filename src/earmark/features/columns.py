@@ -146,7 +146,7 @@ class Block:
         return np.asarray(list(names), dtype=object)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """A block is as wide as its counter, which makes columns of its kind."""
+        """Report a block whose counter has another width or kind."""
         counter = self.counter
         if (self.kind == "vector") != isinstance(counter, EncoderColumns):
             yield ".counter makes columns of another kind"
@@ -374,7 +374,7 @@ class Columns:
         return joined if block.region is None else column_of(texts, block.region)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Blocks of regions in their order, or words, phrases and vectors of all."""
+        """Report blocks that fit neither the regions nor the order of views."""
         regions = [block.region for block in self.blocks]
         if regions[0] is None:
             kinds = [block.kind for block in self.blocks]

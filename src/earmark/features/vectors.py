@@ -204,7 +204,7 @@ class EncoderColumns:
         return np.asarray(self.word_weights(words) @ self.table, dtype=np.float64)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """A table of words has their weights beside it."""
+        """Report a table of words without their weights, or a missing mean."""
         if (self.table is None) != (self.weighting is None):
             yield ".table and weighting do not fit"
         if self.mean is None:

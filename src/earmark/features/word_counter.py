@@ -435,7 +435,7 @@ class WordCounter(AnalysisMixin):
     def _totals(
         self, counts: Counts, order: IntVector, documents: IntVector, total: IntVector
     ) -> Any:
-        """Sum of each column as the matrix would give it, for max_features."""
+        """The column sums by which ``max_features`` ranks terms, in ``dtype``."""
         if np.dtype(self.dtype) == np.int64:
             return documents if self.binary else total
         columns = np.empty(counts.n_terms, dtype=np.int32)

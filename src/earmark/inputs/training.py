@@ -306,7 +306,7 @@ def _may_be_special(values: Any) -> bool:
 
 
 def _one_column(y: LabelsLike) -> LabelsLike:
-    """A single column of two dimensions as one."""
+    """Turn a sparse matrix of labels dense, and one of one column into a vector."""
     shape = shape_of(y)
     if len(shape) != 2:
         return y

@@ -307,5 +307,5 @@ def _add(out: MixtureTotals, block: _Block, share: NDArray[Any]) -> None:
 
 
 def _sums(values: NDArray[Any]) -> NDArray[Any]:
-    """Sums over the documents, one after another whatever the number of columns."""
+    """Sum over the documents, in one order whatever the number of columns."""
     return np.asarray(np.cumsum(values, axis=0, dtype=np.float64)[-1])

@@ -153,7 +153,7 @@ def _step(
     step: float,
     residual: FloatVector,
 ) -> None:
-    """A document's share of the step: W -= step x (y - t)' (SR1)."""
+    """Move weights, bias and sums of squares by one document's gradient (SR1)."""
     square = float(residual @ residual)
     if square == 0.0:
         return
@@ -272,7 +272,7 @@ class _Ascent:
         self.logs = np.log(np.maximum(start.proba, np.exp(_LOWEST)))
 
     def penalty(self) -> float:
-        """|W|^2 / 2."""
+        """Half the squared length of the weights."""
         return 0.5 * float(np.vdot(self.weights, self.weights))
 
     def objective(self, rows: IntVector) -> float:

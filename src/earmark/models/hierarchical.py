@@ -631,7 +631,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         return self.event_model != "gaussian"
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Nodes go through the classes in order, and have parameters."""
+        """Report nodes that are not in the order of classes, or lack parameters."""
         if not np.array_equal(
             np.unique(self.node_class_), np.arange(sizes["n_classes"])
         ):

@@ -111,7 +111,7 @@ class _ClassView:
     def _continuations(
         self, first: int, middle: IntVector
     ) -> tuple[IntVector, IntVector, FloatMatrix]:
-        """The two best documents behind each middle term, their ends and values."""
+        """Find the two best documents behind each middle term, and their end terms."""
         n_terms = len(self.ratio)
         wanted = np.zeros(n_terms, dtype=bool)
         wanted[middle] = True
@@ -410,7 +410,7 @@ class HigherOrderNaiveBayes(PresenceScores):
         return np.searchsorted(self.classes_, labels)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Documents have known classes; no term is on more paths than there are."""
+        """Report documents of unknown classes, and terms on too many paths."""
         own = self.document_class_
         if own is not None and own.max(initial=-1) >= sizes["n_classes"]:
             yield ".document_class_ names no class"

@@ -301,7 +301,7 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
     # -- learning ------------------------------------------------------------
 
     def _changed(self) -> Self:
-        """Prototypes of other documents: not yet tuned."""
+        """Derive the prototypes anew, and forget what was tuned."""
         self.tuned_ = {}
         if self.rule != "nearest" and len(self.classes_) != 2:
             raise ValueError(
@@ -421,13 +421,13 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
         )
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """No dense prototypes for columns of which nothing is stored."""
+        """Report columns of which next to nothing is stored."""
         yield from super()._faults(sizes)
         if is_mostly_nothing(self.statistics_.sums):
             yield ".statistics_ has too many columns for its sums"
 
     def _measures(self, X: Matrix) -> Measures:
-        """Products with the prototypes."""
+        """Multiply documents by the prototypes, with what every rule needs besides."""
         rows = sparse.csr_array(X)
         norm = row_norms(rows)
         products = times_dense(rows, self._weights)

@@ -471,7 +471,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         return prior_offset(self.class_share_, self.prior_correction)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Every student has a weight."""
+        """Report students without a weight."""
         if not self.students_.keys() <= self.student_weights_.keys():
             yield ".student_weights_ do not fit the students"
 

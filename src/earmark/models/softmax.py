@@ -368,7 +368,7 @@ class SoftmaxRegression(DescentClassifier):
         return LinearRule(self._weights, self._offset, log_posteriors=log_normalize)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Squared gradients are kept for each weight, or for none."""
+        """Report squared gradients of another number than the weights."""
         if self._squares.size not in (0, sizes["n_features"] + 1):
             yield "._squares does not fit the weights"
 

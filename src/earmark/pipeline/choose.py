@@ -156,7 +156,7 @@ def _named(
 
 
 def _with_pool(data: TrainingData, planner: Planner) -> Choice:
-    """Many labels tell whether the pool helps: both ways are tried."""
+    """Fit with the pool and without, and take what answers left-out labels better."""
     with_pool, alone = planner.plan(_SEMI), planner.plan(_LINEAR)
     fitted, other = with_pool.fit(data), alone.fit(data)
     right = _right(with_pool, fitted, data), _right(alone, other, data)

@@ -568,7 +568,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return fitted
 
     def _outdate(self) -> None:
-        """What was known about errors and novelty does not hold after a change."""
+        """Drop what was known about errors and novelty, and warn who relies on it."""
         for parameter, value, known, method in (
             ("max_error", self.max_error, self.evidence_, "measure_confidence"),
             ("max_novelty", self.max_novelty, self.novelty_, "measure_novelty"),
@@ -939,7 +939,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return tags
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Where answers are matrices of 0 and 1, labels are the columns' numbers."""
+        """Report a missing model, or labels that are no columns of a 0/1 matrix."""
         yield from super()._faults(sizes)
         if self.plan_ is None or self.text_model_ is None:
             yield " has no model"

@@ -274,7 +274,7 @@ class TextModel:
         vars(self).update(state, used_names={})
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """The model is fitted on these columns, and says how sure it is."""
+        """Report a model of other columns, or one that cannot say how sure it is."""
         if getattr(self.model, "n_features_in_", None) != self.columns.width:
             yield ".model is fitted on other columns"
         if not (self.calibrator or self.multi_label or has_probabilities(self.model)):
@@ -416,7 +416,7 @@ class Plan:
         return columns, rows[:n] if len(rows) > n else rows, pool
 
     def _unfitted(self, n_documents: int) -> Estimator:
-        """The estimator to fit to so many documents."""
+        """A new estimator, set up for so many documents."""
         model = clone(self.estimator)
         if self.multi_label and n_documents > _MANY_DOCUMENTS:
             # Thresholds of many documents are known from fewer folds.

@@ -180,7 +180,7 @@ def _ends(lengths: NDArray[Any]) -> IntVector:
 
 
 def _steps(indices: IntVector, starts: IntVector) -> IntVector:
-    """From each column to the next in its row; the first of a row from 0."""
+    """Distances between neighboring columns of a row, the first one from 0."""
     steps = np.diff(indices, prepend=indices[:1])
     first = starts[:-1][np.diff(starts) > 0]
     steps[first] = indices[first]

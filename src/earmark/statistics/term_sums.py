@@ -156,7 +156,7 @@ class TermSums:
         return known_columns(counter, terms, before), joined
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """All parts name their terms, and have the same classes."""
+        """Report parts without terms, or of different classes."""
         if any(part.terms is None for part in self.parts):
             yield ".parts must name their terms"
         first = self.parts[0].classes

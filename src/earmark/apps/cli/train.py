@@ -538,7 +538,7 @@ def _known_labels(
 
 
 def _stop_abstaining(classifier: TextClassifier, model: Path, answer_all: bool) -> None:
-    """The evidence behind abstaining is that of the old model: out of date."""
+    """Refuse to change a model that abstains; with ``answer_all`` it stops doing so."""
     abstains = classifier.max_error is not None or classifier.max_novelty is not None
     if abstains and not answer_all:
         raise NotSupportedError(

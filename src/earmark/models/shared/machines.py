@@ -448,7 +448,7 @@ class _Trials:
         return bool(self.trains[0].views.dense.shape[1])
 
     def _path(self, settings: Settings, strengths: Sequence[float]) -> Judged:
-        """The best of rising strengths, up to two rises of the loss in a row."""
+        """Try rising strengths until the loss rises twice in a row; take the best."""
         machines = [train.machines(settings) for train in self.trains]
         every: list[Judged] = []
         for strength in strengths:

@@ -110,7 +110,7 @@ class MarginClassifier(RankingClassifier):
         return tags
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Two classes have one machine, more have one each."""
+        """Report a wrong number of machines: one for two classes, else one for each."""
         n_classes = sizes["n_classes"]
         needed = 1 if n_classes == 2 else n_classes
         if n_classes < 2 or sizes["n_machines"] != needed:

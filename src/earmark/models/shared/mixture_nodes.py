@@ -272,7 +272,7 @@ class MultinomialProblem(NodeProblem):
         return np.maximum(rest, dtype(alpha), out=rest)
 
     def _hidden_weights(self, docs: FloatMatrix, mass: FloatMatrix) -> FloatMatrix:
-        """P(h|c) by document mass or by token mass (HB5)."""
+        """The share of each hidden node in its class, by documents or tokens (HB5)."""
         if self._events.hidden_prior == "documents":
             return document_mass(docs)
         total = mass.sum(axis=1, keepdims=True)

@@ -199,7 +199,7 @@ class Search:
         return problem.evidence(params, rows)
 
     def _blocks(self, problem: NodeProblem, n_restarts: int) -> list[slice]:
-        """Blocks of restarts of bounded memory."""
+        """Divide the restarts into blocks that fit in memory."""
         columns = problem.rows.matrix.shape[1] * problem.n_nodes
         size = _BLOCK_BYTES // (columns * np.dtype(self.events.dtype).itemsize)
         step = max(1, size)

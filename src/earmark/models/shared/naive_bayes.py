@@ -201,7 +201,7 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
         return is_spread_out(self.statistics_.tokens, self.alpha)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """No dense weights for columns of which nothing is stored."""
+        """Report dense weights for columns of which next to nothing is stored."""
         yield from super()._faults(sizes)
         if is_mostly_nothing(self.statistics_.tokens) and not self._keeps_sparse:
             yield ".statistics_ has too many columns for its counts"

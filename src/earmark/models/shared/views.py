@@ -128,7 +128,7 @@ class WordTables(TransformerMixin, BaseEstimator):
         super().__setstate__(state)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """There are three parts."""
+        """Report a table that does not have three parts."""
         if sizes["n_numbers"] % 3:
             yield ".table_ must have three parts"
 
@@ -302,7 +302,7 @@ class FewLabelViews(BaseEstimator):
         return terms
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Columns are among those there are, weighted one by one, and in the tables."""
+        """Report words, phrases or tables that do not fit the columns."""
         n_words = len(self.words_)
         fits = (
             self.words_.max(initial=-1) < self.n_words_
