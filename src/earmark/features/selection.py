@@ -157,6 +157,6 @@ def chi_square(observed: FloatMatrix, docs: FloatVector) -> FloatVector:
 
 
 def _entropy_sum(counts: FloatMatrix) -> FloatVector:
-    """N H(counts / n) in nats for each column: n ln n - sum of c ln c."""
+    """Entropy of each column of counts times its sum, in nats."""
     total = counts.sum(axis=0)
     return np.asarray(xlogy(total, total) - xlogy(counts, counts).sum(axis=0))

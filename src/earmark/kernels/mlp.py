@@ -259,7 +259,7 @@ def secants(network: Network, X: Matrix) -> tuple[list[FloatMatrix], FloatVector
 
 @dataclass(frozen=True)
 class _PlainPass:
-    """The twin of the compiled pass."""
+    """One pass over the documents in plain Python, equal to the compiled one."""
 
     network: Network
     memory: Memory

@@ -121,7 +121,7 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     def _own_likelihood_without(
         self, rows: SparseMatrix, frequency: FloatVector, docs: float, lost: float
     ) -> FloatVector:
-        """NB8 for documents of one class and one weight: that class loses ``lost``."""
+        """Log P(x|c) of documents whose own class loses their weight ``lost`` (NB8)."""
         # All absent terms change, as the class has fewer documents: their sum is made
         # once and corrected for each document's own terms.
         left = docs - lost

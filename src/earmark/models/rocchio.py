@@ -115,7 +115,7 @@ def mixing(
 
 
 def _laid_out(statistics: UnitVectorSums, factor: FloatVector) -> FloatMatrix:
-    """factor_c S_c as a dense (n_features, n_classes)."""
+    """Lay the class sums out as a dense table, each times its class's factor."""
     sums = statistics.sums
     dense = np.zeros((sums.shape[1], sums.shape[0]))
     for c, (start, stop) in enumerate(pairwise(sums.indptr)):

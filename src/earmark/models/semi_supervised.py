@@ -296,7 +296,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         copies: IntVector | None,
         names: Names | None,
     ) -> Self:
-        """The whole method; the labelled documents are the first rows of X (SS3)."""
+        """Run the whole method; labelled documents are the first rows of X (SS3)."""
         seed = seed_of(self.random_state)
         self.views_ = FewLabelViews(self.min_df, self.n_components, seed)
         seen = self.views_.fit_transform(X)

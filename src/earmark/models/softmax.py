@@ -291,7 +291,7 @@ class SoftmaxRegression(DescentClassifier):
         return self
 
     def _c(self) -> float:
-        """C of the objective with a row of weights for every class."""
+        """C for one row of weights per class; for two classes half of the user's."""
         # For two classes scikit-learn has one row, w = w_1 - w_0, so that
         # |w_0|^2 + |w_1|^2 = |w|^2 / 2: half of C gives the same optimum.
         default = _DUAL_C if self.solver == "dual" else math.inf

@@ -93,7 +93,7 @@ class AdditiveStatistics(ABC):
     __hash__ = None  # type: ignore[assignment]
 
     def _with(self, **parts: object) -> Self:
-        """Another one that differs in some attributes."""
+        """A copy with other values of some attributes."""
         other = copy.copy(self)
         for name, part in parts.items():
             setattr(other, name, part)
@@ -130,7 +130,7 @@ def _same(left: Sums, right: Sums) -> bool:
 
 
 def _moved(sums: Sums, rows: IntVector, n_rows: int) -> Sums:
-    """The same columns, each row at its place among more rows."""
+    """Put each row at its place among more rows."""
     if sparse.issparse(sums):
         entries, shape = sums.tocoo(), (n_rows, sums.shape[1])
         return sparse.csr_array((entries.data, (rows[entries.row], entries.col)), shape)
@@ -376,7 +376,7 @@ class ClassStatistics(AdditiveStatistics):
     def _placed(
         self, classes: Labels, terms: Terms | None, places: IntVector | None
     ) -> ClassStatistics:
-        """These sums among other classes and terms; ``places`` of columns ascend."""
+        """Lay these sums out for other classes and terms; ``places`` ascend."""
         tokens, presence = self.tokens, self.presence
         if places is not None and terms is not None:
             tokens = _renumbered(tokens, places, len(terms))

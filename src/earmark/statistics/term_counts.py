@@ -188,7 +188,7 @@ def _steps(indices: IntVector, starts: IntVector) -> IntVector:
 
 
 def _places(steps: NDArray[Any], starts: IntVector) -> NDArray[np.int32]:
-    """The columns again."""
+    """Turn distances between neighboring columns into the columns again."""
     walked = _ends(steps)
     return (walked[1:] - np.repeat(walked[starts[:-1]], np.diff(starts))).astype(
         np.int32

@@ -86,7 +86,7 @@ def argument(metavar: str, about: str) -> Any:
 
 
 def _parser(read: Callable[[str], object]) -> Callable[[str], object]:
-    """The same, with wrong usage for what cannot be read."""
+    """Make a reader of values report what it cannot read as wrong usage."""
 
     def parse(text: str) -> object:
         try:

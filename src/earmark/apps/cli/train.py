@@ -236,7 +236,7 @@ def _as_large(
     large: options.PartsOptions,
     whole: dict[str, str | None],
 ) -> options.PartsOptions:
-    """A limit of memory for large data that can be read in parts, and that is said."""
+    """Set a limit of memory for large data that can be read in parts, and say so."""
     from earmark.models.base.declaration import MODELS
 
     together = (large.memory, files.multi_label, files.merge_labels, files.format)

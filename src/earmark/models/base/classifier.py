@@ -272,7 +272,7 @@ class JointClassifier(LogitClassifier):
         return self.class_scores(X)
 
     def _possible(self, joint: FloatMatrix) -> FloatMatrix:
-        """Documents impossible under every class fall back to the prior (NB7)."""
+        """Give documents that are impossible under every class the prior (NB7)."""
         impossible = np.all(np.isneginf(joint), axis=1, keepdims=True)
         if np.any(impossible):
             warnings.warn(

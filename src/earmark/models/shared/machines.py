@@ -362,7 +362,7 @@ def choose(
 
 
 def _by_lot(task: Task, most: int, most_entries: float, seed: int) -> IntVector:
-    """All documents, or so many by lot."""
+    """Numbers of all documents, or of at most so many drawn by lot."""
     n_entries = task.views.rows.nnz * task.truth.shape[1] / len(task)
     most = int(min(most, max(_LEAST, most_entries / max(n_entries, 1.0))))
     if len(task) <= most:

@@ -79,7 +79,7 @@ class MarginClassifier(RankingClassifier):
         """Fit the machines to distinct documents."""
 
     def _rows(self, X: Matrix) -> SparseMatrix:
-        """What the machines see of X."""
+        """Turn X into the rows that the machines are fitted on."""
         return canonical_rows(X)
 
     def _problems(self) -> Iterable[int]:
